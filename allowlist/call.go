@@ -1,0 +1,181 @@
+package allowlist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"vaultwicket/tiers"
+)
+
+// Call is a request that has been held against the table. Only [Parse] and
+// [ParseWords] make one; it cannot be changed afterwards, and the zero Call is
+// good for nothing: its tier is None and its effect Unknown.
+type Call struct {
+	row    *row
+	vault  string
+	args   []arg // sorted by compareArgs
+	effect tiers.Effect
+	shows  bool
+}
+
+// arg is one argument of a call. Its key comes from the table, so the item it
+// is written as cannot begin with a dash.
+type arg struct {
+	key, value string
+	kind       kind
+}
+
+// compareArgs sorts values before flags, and both by key: the order in which
+// they stand in the argument list.
+func compareArgs(a, b arg) int {
+	if a.kind == kindFlag != (b.kind == kindFlag) {
+		if a.kind == kindFlag {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a.key, b.key)
+}
+
+// Valid reports whether c was made by Parse.
+func (c Call) Valid() bool { return c.row != nil }
+
+// Name returns the exact name of the command, "" for the zero Call.
+func (c Call) Name() string {
+	if c.row == nil {
+		return ""
+	}
+	return c.row.name
+}
+
+// Tier returns the tier of the command.
+func (c Call) Tier() tiers.Tier {
+	if c.row == nil {
+		return tiers.None
+	}
+	return c.row.tier
+}
+
+// Effect returns the worst effect of this call, counted over the command and
+// all its parameters.
+func (c Call) Effect() tiers.Effect { return c.effect }
+
+// Shows reports whether the call moves the focus or opens a view, besides its
+// effect.
+func (c Call) Shows() bool { return c.shows }
+
+// Sends reports whether the call can carry data off the machine although its
+// effect is not Publishes.
+func (c Call) Sends() bool { return c.row != nil && c.row.sends }
+
+// Ours reports whether the call is an extension of the embedded vault CLI, by
+// its command or by one of its parameters: the app cannot run it.
+func (c Call) Ours() bool { return c.row != nil && (c.row.ours || c.oursParam() != "") }
+
+// oursParam returns the first parameter of the call that the app does not know.
+func (c Call) oursParam() string {
+	for _, a := range c.args {
+		if c.row.param(a.key).ours {
+			return a.key
+		}
+	}
+	return ""
+}
+
+// Since returns the first release of the app that takes the command as the
+// table describes it.
+func (c Call) Since() tiers.Version {
+	if c.row == nil {
+		return tiers.Version{}
+	}
+	return c.row.minimum()
+}
+
+// targetParams are the parameters that name the note a call works on.
+var targetParams = [...]string{"path", "file", "ref", "daily"}
+
+// FallsBack reports whether the call works on the note that the person has
+// open, because it names none itself.
+func (c Call) FallsBack() bool {
+	if c.row == nil {
+		return true
+	}
+	if c.row.target == targetActive {
+		return !slices.ContainsFunc(targetParams[:], c.has)
+	}
+	return c.has("active")
+}
+
+// Reply returns what the command prints.
+func (c Call) Reply() Reply {
+	if c.row == nil {
+		return Reply{}
+	}
+	reply := c.row.reply
+	format, given := c.Param("format")
+	if given {
+		reply.JSON = format == "json"
+	}
+	switch {
+	case c.has("total"):
+		reply.Kind, reply.JSON = Facts, false // a bare number, whatever the format (recorded on 1.12.7)
+	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
+		reply.Kind = Lines // something stands beside each path
+	}
+	reply.Confirms = slices.Clone(reply.Confirms)
+	return reply
+}
+
+// Param returns the value of a parameter and whether it was given. The value
+// of a flag is "".
+func (c Call) Param(key string) (string, bool) {
+	for _, a := range c.args {
+		if a.key == key {
+			return a.value, true
+		}
+	}
+	return "", false
+}
+
+// Params returns a copy of what the call carries, good for another Parse.
+func (c Call) Params() Params {
+	params := make(Params, len(c.args))
+	for _, a := range c.args {
+		if a.kind == kindFlag {
+			params[a.key] = Flag(true)
+			continue
+		}
+		params[a.key] = Text(a.value)
+	}
+	return params
+}
+
+// Vault returns the vault the call is aimed at, "" for the one the app chooses.
+func (c Call) Vault() string { return c.vault }
+
+// In returns the call aimed at a vault, by its name or id. The error is a
+// [*ParseError] when the name cannot stand in an argument.
+func (c Call) In(vault string) (Call, error) {
+	p := param{name: "vault", kind: kindName}
+	if _, reason := p.check(Text(vault)); reason != "" {
+		return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "vault", Reason: reason}
+	}
+	c.vault = vault
+	return c, nil
+}
+
+func (c Call) has(key string) bool {
+	_, given := c.Param(key)
+	return given
+}
+
+// String returns the call as one line for people: not for a shell.
+func (c Call) String() string { return strings.Join(c.items(), " ") }
+
+func (r *row) minimum() tiers.Version {
+	if r.since == (tiers.Version{}) {
+		return tiers.Version{1, 12, 0}
+	}
+	return r.since
+}

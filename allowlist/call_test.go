@@ -1,0 +1,190 @@
+package allowlist
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"vaultwicket/tiers"
+)
+
+func TestTheZeroCallIsGoodForNothing(t *testing.T) {
+	var c Call
+	if c.Valid() || c.Name() != "" || c.Tier() != tiers.None || c.Effect() != tiers.Unknown || c.Shows() || c.Sends() || c.Ours() ||
+		c.Since() != (tiers.Version{}) || c.Vault() != "" || c.String() != "" || len(c.Params()) != 0 {
+		t.Errorf("the zero call says something: %+v", c)
+	}
+	if !c.FallsBack() {
+		t.Error("the zero call names a target")
+	}
+	if !reflect.DeepEqual(c.Reply(), Reply{}) {
+		t.Errorf("the zero call has the reply %+v", c.Reply())
+	}
+	if _, given := c.Param("path"); given {
+		t.Error("the zero call has a parameter")
+	}
+	if aimed, err := c.In("Work"); err != nil || aimed.Valid() {
+		t.Errorf("the zero call aimed at a vault: valid %v, %v", aimed.Valid(), err)
+	}
+}
+
+func TestACallSaysWhatItCarries(t *testing.T) {
+	call := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true), "newtab": Flag(false)})
+	if value, given := call.Param("path"); value != "A.md" || !given {
+		t.Errorf("path %q, %v", value, given)
+	}
+	if value, given := call.Param("open"); value != "" || !given {
+		t.Errorf("open %q, %v", value, given)
+	}
+	if _, given := call.Param("newtab"); given {
+		t.Error("a flag that is false was given")
+	}
+	want := Params{"path": Text("A.md"), "content": Text("x"), "open": Flag(true)}
+	if got := call.Params(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if call.Name() != "create" || call.Tier() != tiers.V1 || call.Since() != (tiers.Version{1, 12, 2}) || call.String() != "create content=x path=A.md open" {
+		t.Errorf("%s, tier %v, since %v: %s", call.Name(), call.Tier(), call.Since(), call)
+	}
+	if web := mustParse(t, "web", Params{"url": Text("https://example.org")}); !web.Sends() || call.Sends() {
+		t.Error("web sends, create does not")
+	}
+	if since := mustParse(t, "read", nil).Since(); since != (tiers.Version{1, 12, 0}) {
+		t.Errorf("read since %v", since)
+	}
+}
+
+// A call made again from its own parameters is the same call.
+func TestParamsAreGoodForAnotherParse(t *testing.T) {
+	eachRow(func(r *row) {
+		call := mustParse(t, r.name, r.most(t))
+		if again := mustParse(t, r.name, call.Params()); !reflect.DeepEqual(again, call) {
+			t.Errorf("%v becomes %v", call, again)
+		}
+	})
+}
+
+func TestACallCannotBeChanged(t *testing.T) {
+	params := Params{"path": Text("A.md"), "content": Text("x")}
+	call := mustParse(t, "create", params)
+	before := call.String()
+
+	params["path"] = Text("../B.md")
+	call.Params()["path"] = Text("../B.md")
+	call.Reply().Confirms[0] = "Error: "
+	line, err := call.Line(ToApp("linux"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line.Argv[0] = "eval"
+	aimed, err := call.In("Work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := aimed.In("Other")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if call.String() != before || call.Vault() != "" || aimed.Vault() != "Work" || other.Vault() != "Other" {
+		t.Errorf("%v, %v, %v", call, aimed, other)
+	}
+	if got := call.Reply().Confirms[0]; got != "Created: " {
+		t.Errorf("the reply became %q", got)
+	}
+	if got := mustParse(t, "create", Params{"path": Text("A.md")}).Reply().Confirms[0]; got != "Created: " {
+		t.Errorf("the table became %q", got)
+	}
+}
+
+func TestACallCanBeUsedInParallel(t *testing.T) {
+	call := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("x")})
+	want := "vault=Work create content=x path=A.md"
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 200 {
+				aimed, err := call.In("Work")
+				if err != nil || aimed.String() != want {
+					t.Errorf("%v, %v", aimed, err)
+				}
+				if _, err := aimed.Line(ToEmbedded("linux")); err != nil {
+					t.Error(err)
+				}
+				if again, err := Parse("create", call.Params()); err != nil || again.Reply().Kind != Confirmation {
+					t.Error(again, err)
+				}
+				if len(Commands()) != len(Names()) {
+					t.Error("the table changed")
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// What is printed depends on the parameters too.
+func TestReplies(t *testing.T) {
+	tests := []struct {
+		name   string
+		params Params
+		kind   ReplyKind
+		json   bool
+		empty  string
+		silent bool
+	}{
+		{"read", nil, Content, false, "", true},
+		{"daily:read", nil, Content, false, "", true},
+		{"random:read", nil, Content, false, "No markdown files found.", true},
+		{"search", Params{"query": Text("x")}, Paths, false, "No matches found.", false},
+		{"search", Params{"query": Text("x"), "format": Text("json")}, Paths, true, "No matches found.", false},
+		{"search", Params{"query": Text("x"), "format": Text("text")}, Paths, false, "No matches found.", false},
+		{"search", Params{"query": Text("x"), "format": Text("json"), "total": Flag(true)}, Facts, false, "No matches found.", false},
+		{"search:context", Params{"query": Text("x"), "format": Text("json")}, Content, true, "No matches found.", false},
+		{"files", nil, Paths, false, "", true},
+		{"files", Params{"total": Flag(true)}, Facts, false, "", true},
+		{"folders", nil, Paths, false, "", true},
+		{"tag", Params{"name": Text("x")}, Paths, false, "", false},
+		{"tag", Params{"name": Text("x"), "verbose": Flag(true)}, Lines, false, "", false},
+		{"backlinks", nil, Paths, false, "No backlinks found.", false},
+		{"backlinks", Params{"format": Text("tsv")}, Paths, false, "No backlinks found.", false},
+		{"backlinks", Params{"format": Text("csv")}, Lines, false, "No backlinks found.", false},
+		{"backlinks", Params{"counts": Flag(true)}, Lines, false, "No backlinks found.", false},
+		{"links", nil, Lines, false, "No links found.", false},
+		{"orphans", nil, Paths, false, "No orphan files found.", false},
+		{"deadends", nil, Paths, false, "No dead-end files found.", false},
+		{"unresolved", nil, Lines, false, "No unresolved links found.", false},
+		{"outline", Params{"total": Flag(true)}, Facts, false, "No headings found.", false},
+		{"properties", nil, Lines, false, "No frontmatter found.", false},
+		{"tags", nil, Lines, false, "No tags found.", false},
+		{"tasks", Params{"format": Text("json")}, Lines, true, "No tasks found.", false},
+		{"bases", nil, Paths, false, "No base files found in vault", false},
+		{"base:query", nil, Lines, true, "", true},
+		{"base:query", Params{"format": Text("json")}, Lines, true, "", true},
+		{"base:query", Params{"format": Text("md")}, Lines, false, "", true},
+		{"publish:site", nil, Facts, false, "", true},
+		{"version", nil, Facts, false, "", false},
+		{"daily", nil, Quiet, false, "", false},
+	}
+	for _, test := range tests {
+		reply := mustParse(t, test.name, test.params).Reply()
+		if reply.Kind != test.kind || reply.JSON != test.json || reply.Empty != test.empty || reply.Silent != test.silent {
+			t.Errorf("%s %v: %+v", test.name, test.params, reply)
+		}
+	}
+}
+
+func TestConfirmations(t *testing.T) {
+	want := map[string][]string{
+		"daily:append": {"Added to: ", "Appended to: "}, "daily:prepend": {"Added to: ", "Prepended to: "},
+		"open": {"Opened: "}, "create": {"Created: ", "Overwrote: "}, "append": {"Appended to: "}, "prepend": {"Prepended to: "},
+		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
+		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "unique": {"Created: "},
+	}
+	eachRow(func(r *row) {
+		if got := mustParse(t, r.name, r.fewest()).Reply().Confirms; !slices.Equal(got, want[r.name]) {
+			t.Errorf("%s confirms with %q, want %q", r.name, got, want[r.name])
+		}
+	})
+}

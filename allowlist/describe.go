@@ -1,0 +1,120 @@
+package allowlist
+
+import (
+	"strings"
+
+	"vaultwicket/tiers"
+)
+
+// Command describes a row for people and programs. It is a copy: nothing in it
+// leads back to the table.
+type Command struct {
+	Name    string
+	Summary string
+	Tier    tiers.Tier
+	// Effect is that of the plain form, Worst that of the worst parameters.
+	Effect, Worst tiers.Effect
+	Shows         bool // every call moves the focus or opens a view
+	Sends         bool // can carry data off the machine
+	Ours          bool // an extension of the embedded vault CLI
+	Since         tiers.Version
+	Params        []Param
+}
+
+// Param describes one parameter of a [Command].
+type Param struct {
+	Name     string
+	Kind     string // "flag", "text", "path", …
+	Summary  string
+	Required bool
+	Choices  []string
+	Effect   tiers.Effect // what a call with it does at least, Unknown if it changes nothing
+	Shows    bool
+	Refused  string // why it is never passed on, "" when it is
+}
+
+// Commands describes every command in table order.
+func Commands() []Command {
+	var all []Command
+	for _, part := range table {
+		for i := range part.rows {
+			all = append(all, part.rows[i].describe())
+		}
+	}
+	return all
+}
+
+// Describe returns the description of one command. The error is a
+// [*ParseError] with CodeUnknownCommand.
+func Describe(name string) (Command, error) {
+	r := find(name)
+	if r == nil {
+		return Command{}, unknownCommand(name)
+	}
+	return r.describe(), nil
+}
+
+func (r *row) describe() Command {
+	c := Command{
+		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Ours: r.ours, Since: r.minimum(),
+	}
+	for i := range r.params {
+		p := r.describeParam(&r.params[i])
+		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {
+			c.Worst = p.Effect
+		}
+		c.Params = append(c.Params, p)
+	}
+	return c
+}
+
+func (r *row) describeParam(p *param) Param {
+	d := Param{
+		Name: p.name, Kind: p.kind.String(), Summary: p.summary, Required: p.required,
+		Choices: append([]string(nil), p.choices...), Refused: p.refused,
+	}
+	for _, e := range r.when {
+		if e.param == p.name {
+			d.Effect = e.effect
+		}
+	}
+	for _, s := range r.shows {
+		d.Shows = d.Shows || s == p.name
+	}
+	return d
+}
+
+// Signature writes the command and its parameters as one short line:
+//
+//	tasks [path= done format=json|tsv|csv]
+//
+// Required parameters stand before the brackets. Parameters for which allowed
+// is false are left out.
+func (c Command) Signature(allowed func(Param) bool) string {
+	var required, optional []string
+	for _, p := range c.Params {
+		switch {
+		case p.Refused != "" || !allowed(p):
+		case p.Required:
+			required = append(required, p.written())
+		default:
+			optional = append(optional, p.written())
+		}
+	}
+	line := strings.Join(append([]string{c.Name}, required...), " ")
+	if len(optional) == 0 {
+		return line
+	}
+	return line + " [" + strings.Join(optional, " ") + "]"
+}
+
+func (p Param) written() string {
+	switch p.Kind {
+	case kindNames[kindFlag]:
+		return p.Name
+	case kindNames[kindWord]:
+		return "<" + p.Name + ">"
+	}
+	return p.Name + "=" + strings.Join(p.Choices, "|")
+}

@@ -1,0 +1,57 @@
+package allowlist
+
+import "fmt"
+
+// The codes of a [ParseError].
+const (
+	CodeUnknownCommand = "unknown_command"
+	CodeUnknownParam   = "unknown_param"
+	CodeMissingParam   = "missing_param"
+	CodeBadValue       = "bad_value"
+	CodeConflict       = "conflicting_params"
+	CodeTargetRequired = "target_required"
+	CodeContentUnsafe  = "content_unsafe"
+	CodeContentTooLong = "content_too_long"
+)
+
+// ParseError says why a request is no call. It is the caller's move: the same
+// request will fail again.
+type ParseError struct {
+	code    string
+	Command string // as given
+	Param   string // the parameter at fault, "" when it is the command
+	Reason  string // lower case, no full stop
+	hint    string
+}
+
+// Code returns one of the Code constants of this package.
+func (e *ParseError) Code() string { return e.code }
+
+// Hint returns what would be right, or "" when the reason says it all.
+func (e *ParseError) Hint() string { return e.hint }
+
+func (e *ParseError) Error() string {
+	if e.Param == "" {
+		return fmt.Sprintf("command %q: %s", clip(e.Command), e.Reason)
+	}
+	return fmt.Sprintf("command %q: parameter %q: %s", clip(e.Command), clip(e.Param), e.Reason)
+}
+
+// maxQuoted bounds what an error message repeats of a request, in bytes: a
+// message is read by a person or a model, and the request may be megabytes.
+const maxQuoted = 120
+
+// clip shortens s for a message, at a character border.
+func clip(s string) string {
+	if len(s) <= maxQuoted {
+		return s
+	}
+	cut := 0
+	for i := range s {
+		if i > maxQuoted {
+			break
+		}
+		cut = i
+	}
+	return s[:cut] + "…"
+}

@@ -1,0 +1,198 @@
+package allowlist
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxTextBytes = 1 << 20 // a note that an agent writes is kilobytes; this bounds what a request can pin in memory
+	maxNameBytes = 512     // longer than any name a person gives
+	maxURLBytes  = 2048    // what browsers take
+	maxNumber    = 1 << 53 // above this a number is not exact in JSON readers
+)
+
+// kindNames are the words for kinds in messages and explanations.
+var kindNames = [...]string{
+	kindFlag: "flag", kindText: "text", kindContent: "content", kindName: "name",
+	kindLink: "note name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
+	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number",
+	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
+}
+
+func (k kind) String() string { return kindNames[k] }
+
+// check turns v into the text that stands behind "key=", by the bounds of the
+// parameter's kind. The text is the caller's bytes: a value is passed on as it
+// is or refused with the reason. The one exception is the slash at the end of
+// a folder, which is dropped.
+func (p *param) check(v Value) (text, reason string) {
+	if v.form != textForm && (v.form != numberForm || p.kind != kindNumber) {
+		return "", fmt.Sprintf("wants %s, got %s", p.wants(), v.describe())
+	}
+	if reason := p.checkBytes(v.text); reason != "" {
+		return "", reason
+	}
+	switch p.kind {
+	case kindName:
+		return v.text, checkName(v.text)
+	case kindLink, kindPath:
+		return v.text, canonicalPath(v.text)
+	case kindTitle:
+		return v.text, canonicalTitle(v.text)
+	case kindNewPath:
+		return v.text, canonicalNewPath(v.text)
+	case kindDestination:
+		return v.text, canonicalDestination(v.text)
+	case kindFolder:
+		return canonicalFolder(v.text)
+	case kindRef:
+		return v.text, checkRef(v.text)
+	case kindNumber:
+		return v.text, p.checkNumber(v.text)
+	case kindChoice:
+		return v.text, p.checkChoice(v.text)
+	case kindChar:
+		return v.text, checkChar(v.text)
+	case kindURL:
+		return v.text, checkURL(v.text)
+	case kindWord:
+		return v.text, checkCommandName(v.text)
+	}
+	return v.text, ""
+}
+
+// checkBytes holds what is true of every kind: NUL ends an argument for the
+// kernel, other encodings than UTF-8 have no place in an answer, and an empty
+// value means something different for every handler of the app.
+func (p *param) checkBytes(s string) string {
+	switch {
+	case s == "" && p.required:
+		return "is empty, want " + p.wants()
+	case s == "":
+		return "is empty; leave it out or give " + p.wants()
+	case len(s) > maxTextBytes:
+		return fmt.Sprintf("is longer than %d bytes", maxTextBytes)
+	case strings.IndexByte(s, 0) >= 0:
+		return "holds a NUL byte, which no argument can carry"
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	}
+	return ""
+}
+
+// flagged reads the value of a flag. "true" and "false" as text are taken as
+// well, because command lines and some models have nothing else.
+func flagged(v Value) (on bool, reason string) {
+	switch {
+	case v.form == flagOn || v.form == textForm && v.text == "true":
+		return true, ""
+	case v.form == flagOff || v.form == textForm && v.text == "false":
+		return false, ""
+	}
+	return false, "is a flag: true or false, got " + v.describe()
+}
+
+// wants describes the value that is right, for messages.
+func (p *param) wants() string {
+	switch p.kind {
+	case kindNumber:
+		return fmt.Sprintf("a whole number from %d", p.least)
+	case kindChoice:
+		return "one of " + strings.Join(p.choices, ", ")
+	case kindRef:
+		return "a path, a colon and a line number"
+	case kindChar:
+		return "one character"
+	case kindText, kindContent:
+		return "text"
+	case kindDestination:
+		return "a folder with a slash at its end, or a whole path"
+	case kindURL:
+		return "a web address"
+	case kindWord:
+		return "the name of a command"
+	}
+	return "a " + p.kind.String()
+}
+
+func checkName(s string) string {
+	if len(s) > maxNameBytes {
+		return fmt.Sprintf("is longer than %d bytes", maxNameBytes)
+	}
+	if r := firstUnprintable(s); r >= 0 {
+		return fmt.Sprintf("holds the control or invisible character %U", r)
+	}
+	return ""
+}
+
+func checkRef(s string) string {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return "has no line number; want a path, a colon and a line number such as Inbox/Log.md:8"
+	}
+	if reason := canonicalPath(s[:i]); reason != "" {
+		return reason
+	}
+	line := param{kind: kindNumber, least: 1}
+	return line.checkNumber(s[i+1:])
+}
+
+func (p *param) checkNumber(s string) string {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != s {
+		return fmt.Sprintf("is no plain number: %q, want %s", clip(s), p.wants())
+	}
+	if n < p.least || n > maxNumber {
+		return fmt.Sprintf("is %d, want %s to %d", n, p.wants(), int64(maxNumber))
+	}
+	return ""
+}
+
+func (p *param) checkChoice(s string) string {
+	if slices.Contains(p.choices, s) {
+		return ""
+	}
+	reason := fmt.Sprintf("has no value %q, want %s", clip(s), p.wants())
+	if near := Nearest(s, p.choices); near != "" {
+		reason += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return reason
+}
+
+// checkChar takes one code point that can stand between the brackets of a task.
+func checkChar(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if size != len(s) || unprintable(r) {
+		return fmt.Sprintf("is %q, want exactly one printable character", clip(s))
+	}
+	return ""
+}
+
+// checkURL takes absolute web addresses only: other schemes reach local files,
+// other programs or the app's own commands.
+func checkURL(s string) string {
+	if len(s) > maxURLBytes {
+		return fmt.Sprintf("is longer than %d bytes", maxURLBytes)
+	}
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(s) >= 0 {
+		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", clip(s))
+	}
+	return ""
+}
+
+func checkCommandName(s string) string {
+	if find(s) != nil {
+		return ""
+	}
+	reason := fmt.Sprintf("is %q, which is no command", clip(s))
+	if near := Nearest(s, Names()); near != "" {
+		reason += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return reason
+}

@@ -1,0 +1,196 @@
+package allowlist
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Limits of the ways an argument travels.
+const (
+	linuxItemBytes = 128<<10 - 1 // MAX_ARG_STRLEN with its NUL; beyond it execve answers E2BIG (measured)
+	windowsLine    = 30000       // CreateProcess takes 32,767 UTF-16 units; the rest is for the program and what stands before the command
+	windowsItem    = 3 << 10     // the app's main process throws between 3584 and 4096 bytes (recorded on 1.12.7)
+	macTotalBytes  = 8000        // multi-byte text across 8 KB is damaged without a word (reported on 1.12)
+	stdinFromBytes = 4 << 10     // longer text goes to the embedded program on standard input
+)
+
+// Carrier is the way on which a call reaches its program, with the limits that
+// hold there. The zero Carrier has the narrowest.
+type Carrier struct {
+	embedded bool
+	os       string
+}
+
+// ToApp is the official CLI on an operating system, named as in runtime.GOOS.
+func ToApp(goos string) Carrier { return Carrier{os: goos} }
+
+// ToEmbedded is the embedded vault CLI on an operating system. It takes one
+// value on standard input, so that one text can be long or delicate.
+func ToEmbedded(goos string) Carrier { return Carrier{embedded: true, os: goos} }
+
+// Line is a call written out for a program.
+type Line struct {
+	// Argv begins with vault=… when a vault is set, then the command, its bare
+	// value, sorted key=value items and sorted flags. The program itself is not
+	// in it.
+	Argv []string
+	// StdinParam names the parameter whose value is Stdin and not in Argv.
+	// It is "" when there is none.
+	StdinParam string
+	Stdin      string
+}
+
+// Line writes c out for a carrier. A value arrives byte for byte or there is an
+// error, a [*ParseError] with CodeContentUnsafe or CodeContentTooLong. A target
+// that the app does not know is refused on the way to it with
+// CodeTargetRequired, because the app would work on the open note instead.
+func (c Call) Line(k Carrier) (Line, error) {
+	var line Line
+	if c.row == nil {
+		return line, &ParseError{code: CodeUnknownCommand, Reason: "is empty"}
+	}
+	if k.embedded {
+		line.StdinParam, line.Stdin = c.forStdin()
+	} else if key := c.oursParam(); key != "" {
+		return line, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
+	}
+	if rewritten(c.vault) {
+		return Line{}, c.unsafe("vault")
+	}
+	for _, a := range c.args {
+		if a.key == line.StdinParam {
+			continue
+		}
+		if a.kind.free() && rewritten(a.value) {
+			return Line{}, c.unsafe(a.key)
+		}
+	}
+	line.Argv = c.itemsWithout(line.StdinParam)
+	if reason, key := k.tooLong(line.Argv); reason != "" {
+		return Line{}, c.tooLong(key, reason)
+	}
+	return line, nil
+}
+
+// forStdin picks the text that is better not in an argument: one that would be
+// rewritten, else a long one.
+func (c Call) forStdin() (key, value string) {
+	for _, a := range c.args {
+		if a.kind.free() && rewritten(a.value) {
+			return a.key, a.value
+		}
+	}
+	for _, a := range c.args {
+		if a.kind.free() && len(a.value) > stdinFromBytes {
+			return a.key, a.value
+		}
+	}
+	return "", ""
+}
+
+// free reports whether a value of this kind can hold a backslash followed by a
+// letter.
+func (k kind) free() bool {
+	return k == kindText || k == kindContent || k == kindName || k == kindURL
+}
+
+// rewritten reports whether the client changes s on its way: it turns \n and \t
+// into a line break and a tab, and no number of backslashes protects them
+// (recorded on 1.12.7; \r by one report).
+func rewritten(s string) bool {
+	return strings.Contains(s, `\n`) || strings.Contains(s, `\t`) || strings.Contains(s, `\r`)
+}
+
+// items writes the whole call as arguments.
+func (c Call) items() []string { return c.itemsWithout("") }
+
+func (c Call) itemsWithout(key string) []string {
+	if c.row == nil {
+		return nil
+	}
+	items := make([]string, 0, len(c.args)+2)
+	if c.vault != "" {
+		items = append(items, "vault="+c.vault)
+	}
+	items = append(items, c.row.name)
+	for _, a := range c.args {
+		if a.key != key {
+			items = append(items, a.item())
+		}
+	}
+	return items
+}
+
+// item is the argument as the CLI will see it.
+func (a arg) item() string {
+	switch a.kind {
+	case kindFlag:
+		return a.key
+	case kindWord:
+		return a.value
+	}
+	return a.key + "=" + a.value
+}
+
+// tooLong returns the reason why items do not fit, and the key of the longest.
+func (k Carrier) tooLong(items []string) (reason, key string) {
+	longest, total, units, ascii := "", 0, 0, true
+	for _, item := range items {
+		total += len(item) + 1
+		units += quotedUnits(item)
+		ascii = ascii && isASCII(item)
+		if len(item) > len(longest) {
+			longest = item
+		}
+	}
+	key, _, _ = strings.Cut(longest, "=")
+	// A system that is not known has the limits of all.
+	app, windows, mac := !k.embedded, k.os != "linux" && k.os != "darwin", k.os != "linux" && k.os != "windows"
+	switch {
+	case app && windows && len(longest) > windowsItem:
+		return fmt.Sprintf("is %d bytes, and the app breaks off above %d in one argument on Windows", len(longest), windowsItem), key
+	case windows && units > windowsLine:
+		return fmt.Sprintf("makes a command line of %d characters, Windows takes %d", units, windowsLine), key
+	case app && mac && !ascii && total > macTotalBytes:
+		return fmt.Sprintf("makes %d bytes with other than ASCII characters, and the client damages such text above %d on macOS", total, macTotalBytes), key
+	case len(longest) > linuxItemBytes:
+		return fmt.Sprintf("is %d bytes, and one argument holds %d", len(longest), linuxItemBytes), key
+	}
+	return "", ""
+}
+
+// quotedUnits is an upper bound of the UTF-16 units that an item takes in a
+// Windows command line: quotes around it, and every quote and backslash twice.
+func quotedUnits(item string) int {
+	units := 3
+	for _, r := range item {
+		units += utf16.RuneLen(r)
+		if r == '"' || r == '\\' {
+			units++
+		}
+	}
+	return units
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func (c Call) unsafe(key string) *ParseError {
+	err := c.refuse(CodeContentUnsafe, key, `holds a backslash followed by n, t or r, which the client would turn into a line break or a tab`)
+	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend, which needs the folder of the vault`
+	return err
+}
+
+func (c Call) tooLong(key, reason string) *ParseError {
+	err := c.refuse(CodeContentTooLong, key, reason)
+	err.hint = "send less at once, or give the folder of the vault so that the embedded backend can take it"
+	return err
+}

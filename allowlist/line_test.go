@@ -1,0 +1,248 @@
+package allowlist
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+var carriers = map[string]Carrier{
+	"app on linux": ToApp("linux"), "app on darwin": ToApp("darwin"), "app on windows": ToApp("windows"), "app on plan9": ToApp("plan9"),
+	"embedded on linux": ToEmbedded("linux"), "embedded on darwin": ToEmbedded("darwin"), "embedded on windows": ToEmbedded("windows"),
+	"zero": {},
+}
+
+func TestLineLimits(t *testing.T) {
+	// append(n) is an append whose longest item, content=…, has n bytes.
+	appended := func(unit string, n int) Params {
+		text := strings.Repeat(unit, (n-len("content="))/len(unit))
+		return Params{"path": Text("A.md"), "content": Text(text + strings.Repeat("x", n-len("content=")-len(text)))}
+	}
+	tests := []struct {
+		sentence string
+		carrier  Carrier
+		params   Params
+		want     string
+	}{
+		{"linux takes an item as long as the kernel does", ToApp("linux"), appended("x", linuxItemBytes), ""},
+		{"linux takes no longer item", ToApp("linux"), appended("x", linuxItemBytes+1), CodeContentTooLong},
+		{"the app on macOS takes long ASCII text", ToApp("darwin"), appended("x", 20_000), ""},
+		{"the app on macOS takes no item longer than on linux", ToApp("darwin"), appended("x", linuxItemBytes+1), CodeContentTooLong},
+		{"the app on macOS takes other text to its limit", ToApp("darwin"), appended("é", macTotalBytes-len("append path=A.md ")-1), ""},
+		{"the app on macOS damages other text beyond it", ToApp("darwin"), appended("é", macTotalBytes-len("append path=A.md ")), CodeContentTooLong},
+		{"the app on Windows takes an item to its limit", ToApp("windows"), appended("x", windowsItem), ""},
+		{"the app on Windows breaks off beyond it", ToApp("windows"), appended("x", windowsItem+1), CodeContentTooLong},
+		{"the zero carrier has the limits of Windows", Carrier{}, appended("x", windowsItem+1), CodeContentTooLong},
+		{"an unknown system has the limits of Windows", ToApp("plan9"), appended("x", windowsItem+1), CodeContentTooLong},
+		{"the embedded program takes long text on linux", ToEmbedded("linux"), appended("x", 500_000), ""},
+		{"the embedded program takes long text on Windows", ToEmbedded("windows"), appended("é", 500_000), ""},
+		{"the embedded program takes long text on macOS", ToEmbedded("darwin"), appended("é", 500_000), ""},
+	}
+	for _, test := range tests {
+		line, err := mustParse(t, "append", test.params).Line(test.carrier)
+		if code(err) != test.want {
+			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
+		}
+		if err != nil && (line.Argv != nil || line.Stdin != "" || line.StdinParam != "") {
+			t.Errorf("%s: a refused line holds %d items", test.sentence, len(line.Argv))
+		}
+	}
+}
+
+// The zero carrier and an unknown system also have the limit of macOS, which
+// counts all items together.
+func TestTheNarrowestCarrierCountsAllItems(t *testing.T) {
+	text := strings.Repeat("é", windowsItem/2-10)
+	call := mustParse(t, "bookmark", Params{"search": Text(text), "title": Text(strings.Repeat("é", maxNameBytes/2))})
+	call, err := call.In(strings.Repeat("é", maxNameBytes/2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, carrier := range carriers {
+		if _, err := call.Line(carrier); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// No row has texts enough to pass the limit of one item and not that of
+	// all, so the limit is asked directly.
+	items := slices.Repeat([]string{"content=" + text}, 3)
+	for name, carrier := range carriers {
+		reason, _ := carrier.tooLong(items)
+		if want := name == "zero" || name == "app on darwin" || name == "app on plan9"; (reason != "") != want {
+			t.Errorf("%s: %q", name, reason)
+		}
+	}
+}
+
+// The command line of Windows is one string, in which quotes and backslashes
+// count twice.
+func TestTheWindowsLineCountsQuotes(t *testing.T) {
+	// Two delicate or long texts: one goes to standard input, the other does not.
+	long := func(text string) Call {
+		return mustParse(t, "base:create", Params{"path": Text("B.base"), "view": Text(`a\nb`), "content": Text(text)})
+	}
+	tests := []struct {
+		sentence string
+		text     string
+		want     string
+	}{
+		{"plain text to the limit", strings.Repeat("x", windowsLine-100), ""},
+		{"plain text beyond it", strings.Repeat("x", windowsLine), CodeContentTooLong},
+		{"as many quotes", strings.Repeat(`"`, windowsLine-100), CodeContentTooLong},
+		{"half as many backslashes", strings.Repeat(`\\`, windowsLine/4-100), ""},
+		{"characters outside the basic plane count twice", strings.Repeat("😀", windowsLine/2), CodeContentTooLong},
+	}
+	for _, test := range tests {
+		if _, err := long(test.text).Line(ToEmbedded("windows")); code(err) != test.want {
+			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
+		}
+		if _, err := long(test.text).Line(ToEmbedded("linux")); err != nil && len(test.text) < linuxItemBytes {
+			t.Errorf("%s, on linux: %v", test.sentence, err)
+		}
+	}
+}
+
+func TestTooLongNamesTheParameter(t *testing.T) {
+	_, err := mustParse(t, "append", Params{"path": Text("A.md"), "content": Text(strings.Repeat("x", 4000))}).Line(ToApp("windows"))
+	parse, ok := err.(*ParseError)
+	if !ok || parse.Param != "content" || parse.Hint() == "" || !strings.Contains(parse.Reason, "4008 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The client turns \n and \t into a line break and a tab, so text that holds
+// them goes another way or nowhere.
+func TestDelicateText(t *testing.T) {
+	delicate := []string{`\n`, `a\nb`, `C:\temp`, `\\n`, `\\\\times`, `\r`, "x\n" + `\t`}
+	plain := []string{"\n", "\t", "\r\n", `\`, `\\`, `\x`, `\N`, "a\\\nb", `\ n`}
+	for _, text := range append(slices.Clone(delicate), plain...) {
+		call := mustParse(t, "daily:append", Params{"content": Text(text)})
+		want := ""
+		if slices.Contains(delicate, text) {
+			want = CodeContentUnsafe
+		}
+		for _, goos := range []string{"linux", "darwin", "windows", ""} {
+			if _, err := call.Line(ToApp(goos)); code(err) != want {
+				t.Errorf("%q to the app on %q: got %v, want %q", text, goos, err, want)
+			}
+			line, err := call.Line(ToEmbedded(goos))
+			if err != nil {
+				t.Errorf("%q to the embedded program on %q: %v", text, goos, err)
+			}
+			if onStdin := line.StdinParam == "content" && line.Stdin == text; onStdin != (want != "") {
+				t.Errorf("%q to the embedded program on %q: standard input holds %q of %q", text, goos, line.Stdin, line.StdinParam)
+			}
+		}
+	}
+}
+
+func TestStandardInputTakesOneValue(t *testing.T) {
+	long, delicate := strings.Repeat("x", stdinFromBytes+1), `a\nb`
+	tests := []struct {
+		sentence string
+		name     string
+		params   Params
+		stdin    string // the parameter
+		want     string
+	}{
+		{"short text stays in the arguments", "append", Params{"path": Text("A.md"), "content": Text("x")}, "", ""},
+		{"text to the limit stays in the arguments", "append", Params{"path": Text("A.md"), "content": Text(long[1:])}, "", ""},
+		{"long text does not", "append", Params{"path": Text("A.md"), "content": Text(long)}, "content", ""},
+		{"a long query does not", "search", Params{"query": Text(long)}, "query", ""},
+		{"a delicate value of a property does not", "property:set", Params{"path": Text("A.md"), "name": Text("x"), "value": Text(delicate)}, "value", ""},
+		{"a delicate name does not", "tag", Params{"name": Text(delicate)}, "name", ""},
+		{"the delicate one of two goes first", "base:create", Params{"path": Text("B.base"), "content": Text(long), "view": Text(delicate)}, "view", ""},
+		{"two delicate ones do not fit", "base:create", Params{"path": Text("B.base"), "content": Text(delicate), "view": Text(delicate)}, "", CodeContentUnsafe},
+		{"a path never goes there", "read", Params{"path": Text("A.md")}, "", ""},
+	}
+	for _, test := range tests {
+		call := mustParse(t, test.name, test.params)
+		line, err := call.Line(ToEmbedded("linux"))
+		if code(err) != test.want || line.StdinParam != test.stdin {
+			t.Errorf("%s: %q on standard input and the error %v", test.sentence, line.StdinParam, err)
+			continue
+		}
+		value, _ := call.Param(test.stdin)
+		if line.Stdin != value {
+			t.Errorf("%s: standard input differs from the value", test.sentence)
+		}
+		for _, item := range line.Argv {
+			if test.stdin != "" && strings.HasPrefix(item, test.stdin+"=") {
+				t.Errorf("%s: the value stands in the arguments too", test.sentence)
+			}
+		}
+	}
+}
+
+// A value arrives byte for byte on every carrier that takes it.
+func TestValuesArriveByteForByte(t *testing.T) {
+	texts := []string{" leading and trailing ", "--copy", "vault=Other", "a=b=c", "\r\n\t\x01\x1b\x7f", "'\"`$(id);|&<>*?", "é e\u0301 日本 \u202e\u200b😀", "%PATH% ^ !", "-", "="}
+	for _, text := range texts {
+		call, err := mustParse(t, "append", Params{"path": Text("A b/C.md"), "content": Text(text), "inline": Flag(true)}).In("My Vault")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"vault=My Vault", "append", "content=" + text, "path=A b/C.md", "inline"}
+		for name, carrier := range carriers {
+			line, err := call.Line(carrier)
+			if err != nil || !slices.Equal(line.Argv, want) || line.StdinParam != "" {
+				t.Errorf("%s: %q becomes %q, %v", name, text, line.Argv, err)
+			}
+		}
+	}
+}
+
+func TestTheVaultComesFirst(t *testing.T) {
+	call := mustParse(t, "help", Params{"command": Text("read")})
+	aimed, err := call.In("Notes=2026")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := aimed.Line(ToApp("linux"))
+	if err != nil || !slices.Equal(line.Argv, []string{"vault=Notes=2026", "help", "read"}) {
+		t.Errorf("got %q, %v", line.Argv, err)
+	}
+	for _, vault := range []string{"", "a\nb", "a\x00b", "\xff", "a\u202eb", strings.Repeat("x", maxNameBytes+1)} {
+		if aimed, err := call.In(vault); code(err) != CodeBadValue || aimed.Valid() {
+			t.Errorf("the vault %q: got %v", vault, err)
+		}
+	}
+}
+
+func TestAVaultNameIsNotRewritten(t *testing.T) {
+	call, err := mustParse(t, "files", nil).In(`C:\notes`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, carrier := range carriers {
+		if _, err := call.Line(carrier); code(err) != CodeContentUnsafe {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// The app would ignore a path that it does not know and change the open note.
+func TestAnExtensionNeverReachesTheApp(t *testing.T) {
+	plain := mustParse(t, "template:insert", Params{"name": Text("A")})
+	extended := mustParse(t, "template:insert", Params{"name": Text("A"), "path": Text("B.md")})
+	if plain.Ours() || !extended.Ours() {
+		t.Errorf("ours: %v without and %v with path", plain.Ours(), extended.Ours())
+	}
+	for name, carrier := range carriers {
+		line, err := extended.Line(carrier)
+		if carrier.embedded && (err != nil || !slices.Equal(line.Argv, []string{"template:insert", "name=A", "path=B.md"})) {
+			t.Errorf("%s: %q, %v", name, line.Argv, err)
+		}
+		if !carrier.embedded && (code(err) != CodeTargetRequired || line.Argv != nil) {
+			t.Errorf("%s: %q, %v", name, line.Argv, err)
+		}
+	}
+}
+
+func TestTheZeroCallHasNoLine(t *testing.T) {
+	for name, carrier := range carriers {
+		if line, err := (Call{}).Line(carrier); code(err) != CodeUnknownCommand || line.Argv != nil {
+			t.Errorf("%s: %q, %v", name, line.Argv, err)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package allowlist
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxPathBytes    = 1024 // PATH_MAX of macOS, the shortest of the systems a vault is synced to
+	maxSegmentBytes = 255  // NAME_MAX of Linux
+)
+
+// canonicalPath checks a vault path and returns "" or the reason against it.
+//
+// The rules hold on every system, because a vault is synced between them: a
+// name that is harmless here may be a device or a hidden folder elsewhere. The
+// app joins paths to the vault folder without looking, so whatever passes here
+// reaches the file system.
+func canonicalPath(p string) (reason string) {
+	switch {
+	case p == "":
+		return "is empty"
+	case len(p) > maxPathBytes:
+		return fmt.Sprintf("is longer than %d bytes", maxPathBytes)
+	case !utf8.ValidString(p):
+		return "is not valid UTF-8"
+	case p[0] == '/':
+		return "begins with a slash; vault paths are relative to the vault"
+	case strings.Contains(p, `\`):
+		return "holds a backslash; vault paths are written with /"
+	case strings.Contains(p, ":"):
+		return "holds a colon, which names a drive or a stream on some systems"
+	}
+	if r := firstUnprintable(p); r >= 0 {
+		return fmt.Sprintf("holds the control or invisible character %U", r)
+	}
+	for segment := range strings.SplitSeq(p, "/") {
+		if reason := badSegment(segment); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// canonicalFolder is canonicalPath for a folder: one slash at the end is
+// dropped, and "/" alone is the root of the vault.
+func canonicalFolder(p string) (canonical, reason string) {
+	if p == "/" {
+		return p, ""
+	}
+	p = strings.TrimSuffix(p, "/")
+	return p, canonicalPath(p)
+}
+
+// canonicalTitle checks the name of a file that is to be made. It has no
+// folder: the place of a new note is always spelled out as a path, so that it
+// can be judged.
+func canonicalTitle(s string) (reason string) {
+	if strings.Contains(s, "/") {
+		return "holds a slash; a name has no folder, a path has"
+	}
+	if reason := unportable(s); reason != "" {
+		return reason
+	}
+	return canonicalPath(s)
+}
+
+// canonicalNewPath is canonicalPath for a file that may have to be made. Its
+// folders may be there already under any name that a path can have.
+func canonicalNewPath(p string) (reason string) {
+	if reason := unportable(p[strings.LastIndexByte(p, '/')+1:]); reason != "" {
+		return reason
+	}
+	return canonicalPath(p)
+}
+
+// canonicalDestination checks where a file is moved to: a folder with a slash
+// at its end, or a path whose name has an extension. A word without either is
+// refused: the client takes it for a file name (reported on 1.12), and the note
+// would lose its extension where a folder was meant.
+func canonicalDestination(p string) (reason string) {
+	if strings.HasSuffix(p, "/") {
+		_, reason := canonicalFolder(p)
+		return reason
+	}
+	if reason := canonicalNewPath(p); reason != "" {
+		return reason
+	}
+	if name := p[strings.LastIndexByte(p, '/')+1:]; !strings.Contains(name, ".") {
+		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", clip(p)+"/", clip(p)+".md")
+	}
+	return ""
+}
+
+// unportable returns the reason why a file of that name could not be linked to,
+// or not be held by Windows (help page "Internal links", file names).
+func unportable(name string) string {
+	if i := strings.IndexAny(name, `#^[]|*?"<>`); i >= 0 {
+		return fmt.Sprintf("holds %q, which cannot stand in the name of a note that is to be linked and synced", name[i])
+	}
+	if strings.Contains(name, "%%") {
+		return "holds %%, which begins a comment in a link"
+	}
+	return ""
+}
+
+// badSegment returns the reason against one segment of a path, or "".
+func badSegment(s string) string {
+	seen := strings.TrimLeftFunc(s, overlooked)
+	switch {
+	case s == "":
+		return "has an empty segment (two slashes in a row or one at the end)"
+	case seen == "":
+		return fmt.Sprintf("has the segment %q, which shows nothing", s)
+	case s == "." || s == "..":
+		return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
+	case seen[0] == '.':
+		return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are closed", s)
+	case len(s) > maxSegmentBytes:
+		return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
+	case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):
+		return fmt.Sprintf("has the segment %q, which ends in a dot or a blank that Windows drops", s)
+	case deviceName(s):
+		return fmt.Sprintf("has the segment %q, a device name on Windows", s)
+	case shortName(s):
+		return fmt.Sprintf("has the segment %q, which looks like a short name of Windows for another file", s)
+	}
+	return ""
+}
+
+// overlooked reports whether r could be dropped from the front of a name on
+// its way to the file system, so that it must not hide the dot of a hidden
+// folder: HFS+ leaves joiners out when it compares names, and whether the app
+// trims blanks is not known.
+func overlooked(r rune) bool {
+	return r == '\u200c' || r == '\u200d' || unicode.IsSpace(r)
+}
+
+// deviceName reports whether Windows opens a device for the segment, whatever
+// its extension or case (Microsoft, "Naming Files, Paths, and Namespaces").
+func deviceName(segment string) bool {
+	base, _, _ := strings.Cut(segment, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
+		return true
+	}
+	digit, ok := strings.CutPrefix(base, "COM")
+	if !ok {
+		digit, ok = strings.CutPrefix(base, "LPT")
+	}
+	return ok && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
+}
+
+// shortName reports whether the segment has the form of an 8.3 alias such as
+// OBSIDI~1, by which Windows also opens the hidden folder .obsidian.
+func shortName(segment string) bool {
+	base, extension, _ := strings.Cut(segment, ".")
+	if utf8.RuneCountInString(base) > 8 || utf8.RuneCountInString(extension) > 3 || strings.Contains(extension, ".") {
+		return false
+	}
+	tilde := strings.LastIndexByte(base, '~') // a name may hold more: .~tmp is ~TMP~1
+	number := base[tilde+1:]
+	return tilde >= 0 && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// firstUnprintable returns the first character of s that a reader would not
+// see or that would reorder what is seen, or -1. The joiners U+200C and U+200D
+// are left alone: Persian, Indic scripts and emoji need them.
+func firstUnprintable(s string) rune {
+	for _, r := range s {
+		if unprintable(r) {
+			return r
+		}
+	}
+	return -1
+}
+
+func unprintable(r rune) bool {
+	switch {
+	case r == '\u200c' || r == '\u200d':
+		return false
+	case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
+		return true // C0, C1, bidi controls, zero-width and tag characters
+	case r == '\u2028' || r == '\u2029':
+		return true // line and paragraph separators
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+		return true // fillers without a glyph
+	}
+	return false
+}

@@ -1,0 +1,195 @@
+package allowlist
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// failureWords are the words by which the sentence of each kind of failure in
+// testdata/paths.json is known.
+var failureWords = map[string]string{
+	"empty":            "is empty",
+	"absolute":         "begins with a slash",
+	"empty_segment":    "has an empty segment",
+	"relative_segment": "have no relative segments",
+	"hidden_segment":   "has the hidden segment",
+	"blank_segment":    "which shows nothing",
+	"backslash":        "holds a backslash",
+	"colon":            "holds a colon",
+	"device":           "a device name on Windows",
+	"trailing":         "which ends in a dot or a blank",
+	"short_name":       "a short name of Windows",
+	"control":          "holds the control or invisible character",
+	"not_utf8":         "is not valid UTF-8",
+	"too_long":         "is longer than 1024 bytes",
+	"segment_too_long": "has a segment longer than 255 bytes",
+	"slash":            "holds a slash; a name has no folder",
+	"unportable":       "cannot stand in the name of a note",
+	"comment":          "begins a comment in a link",
+	"ambiguous":        "could be a folder or a file",
+	"no_line":          "has no line number",
+	"number":           "is no plain number",
+	"number_range":     "want a whole number from 1 to",
+}
+
+var placeChecks = map[string]func(string) string{
+	"path": canonicalPath, "link": canonicalPath, "title": canonicalTitle, "newpath": canonicalNewPath,
+	"destination": canonicalDestination, "ref": checkRef,
+	"folder": func(s string) string { _, reason := canonicalFolder(s); return reason },
+}
+
+type pathVector struct {
+	As, Value, Hex, Then, Kind string
+	Repeat                     int
+}
+
+func (v pathVector) text(t *testing.T) string {
+	if v.Hex != "" {
+		text, err := hex.DecodeString(v.Hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	return strings.Repeat(v.Value, max(v.Repeat, 1)) + v.Then
+}
+
+func readPathVectors(t *testing.T) []pathVector {
+	t.Helper()
+	text, err := os.ReadFile("testdata/paths.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Vectors []pathVector }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Vectors
+}
+
+func TestPathVectors(t *testing.T) {
+	reached := map[string]bool{}
+	for _, v := range readPathVectors(t) {
+		value := v.text(t)
+		reason := placeChecks[v.As](value)
+		if v.Kind == "ok" {
+			if reason != "" {
+				t.Errorf("%s %q is refused: %s", v.As, value, reason)
+			}
+			continue
+		}
+		words := failureWords[v.Kind]
+		reached[v.Kind] = true
+		if words == "" || !strings.Contains(reason, words) {
+			t.Errorf("%s %q: got %q, want the kind %s", v.As, value, reason, v.Kind)
+		}
+	}
+	for kind := range failureWords {
+		if !reached[kind] {
+			t.Errorf("no vector fails for the kind %s", kind)
+		}
+	}
+}
+
+// The same vectors through the front door: nothing between the parameter and
+// its check loosens it, and what is accepted arrives byte for byte.
+func TestPathVectorsThroughParse(t *testing.T) {
+	doors := map[string]struct {
+		command, param string
+		others         Params
+	}{
+		"path":        {"read", "path", nil},
+		"link":        {"read", "file", nil},
+		"folder":      {"files", "folder", nil},
+		"title":       {"rename", "name", Params{"path": Text("A.md")}},
+		"newpath":     {"create", "path", nil},
+		"destination": {"move", "to", Params{"path": Text("A.md")}},
+		"ref":         {"task", "ref", nil},
+	}
+	for _, v := range readPathVectors(t) {
+		door, value := doors[v.As], v.text(t)
+		params := Params{door.param: Text(value)}
+		for name, other := range door.others {
+			params[name] = other
+		}
+		call, err := Parse(door.command, params)
+		if (err == nil) != (v.Kind == "ok") || err != nil && code(err) != CodeBadValue {
+			t.Errorf("%s %q: got %v, want %s", v.As, value, err, v.Kind)
+		}
+		if err != nil {
+			continue
+		}
+		want := value
+		if v.As == "folder" && value != "/" {
+			want = strings.TrimSuffix(value, "/")
+		}
+		if got, _ := call.Param(door.param); got != want {
+			t.Errorf("%s: got %q, want %q", v.As, got, want)
+		}
+	}
+}
+
+// Every parameter that names a place is of a kind that checks it. One that is
+// read as plain text would let a path through.
+func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
+	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindTitle, kindRef}
+	// These names are no place, though they are called like one.
+	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name",
+		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to"}
+	eachRow(func(r *row) {
+		for i := range r.params {
+			p := &r.params[i]
+			switch p.name {
+			case "path", "file", "folder", "to", "ref", "name", "template":
+			default:
+				continue
+			}
+			if known := slices.Contains(other, r.name+" "+p.name); known == slices.Contains(places, p.kind) && !isRestricted(r) {
+				t.Errorf("%s %s has the kind %v", r.name, p.name, p.kind)
+			}
+		}
+	})
+}
+
+// FuzzCanonicalPath: whatever is accepted stays inside the folder it is joined
+// to, on every system, and is spelled in one way only.
+func FuzzCanonicalPath(f *testing.F) {
+	for _, seed := range []string{"A/B.md", "../x", "a/..", ".obsidian", "\u200d..", "C:x", `a\..\b`, "a//b", "/", "NUL", "a.", "OBSIDI~1", "é", "a\x00", "\xff", "Archive/", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		if folder, reason := canonicalFolder(p); reason == "" {
+			again, reason := canonicalFolder(folder)
+			if reason != "" || again != folder {
+				t.Fatalf("folder %q becomes %q and then %q, %s", p, folder, again, reason)
+			}
+		}
+		for _, accepts := range placeChecks {
+			if accepts(p) == "" && (strings.ContainsAny(p, "\\\x00") || strings.Contains("/"+p+"/", "/../")) {
+				t.Fatalf("%q was accepted", p)
+			}
+		}
+		if canonicalPath(p) != "" {
+			return
+		}
+		if !filepath.IsLocal(p) || filepath.ToSlash(filepath.Clean(p)) != p {
+			t.Fatalf("%q is not local or not clean", p)
+		}
+		for _, segment := range strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if strings.HasPrefix(segment, ".") {
+				t.Fatalf("%q has the hidden segment %q", p, segment)
+			}
+		}
+		for _, separator := range []string{"/", `\`} {
+			joined := strings.Join([]string{"vault", strings.ReplaceAll(p, "/", separator)}, separator)
+			if inside := filepath.Clean(strings.ReplaceAll(joined, `\`, "/")); !strings.HasPrefix(inside, filepath.FromSlash("vault/")) {
+				t.Fatalf("%q leaves the vault as %q", p, inside)
+			}
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package allowlist
+
+import "vaultwicket/tiers"
+
+// row is everything the gateway knows about one command. Rows are constant
+// data, unexported and never handed out: a table that its readers can change
+// is no allowlist.
+type row struct {
+	name    string
+	summary string
+	tier    tiers.Tier
+	// effect is what the plain form does; when lists the parameters that make
+	// it worse. A call's effect is the worst of those that apply.
+	effect tiers.Effect
+	when   []escalation
+	// shows lists the parameters that also move the focus or open a view;
+	// alwaysShows says that every call of the command does.
+	shows       []string
+	alwaysShows bool
+	// sends marks a command that can carry data off the machine although its
+	// effect is not Publishes, such as opening a web address.
+	sends  bool
+	target target
+	params []param
+	// oneOf lists groups of which at least one parameter must be given.
+	oneOf [][]string
+	// exclusive lists groups of which at most one parameter may be given. The
+	// help page states none; the groups are inferred from what the parameters
+	// mean.
+	exclusive [][]string
+	// needs lists parameters that mean nothing without another one.
+	needs []need
+	// since is the first release in which the command takes the parameters of
+	// this row with the meaning given here. The zero value means 1.12.0.
+	since tiers.Version
+	reply Reply
+	// ours marks an extension that the official CLI does not have.
+	ours bool
+}
+
+// escalation says that a call carrying param has at least this effect.
+type escalation struct {
+	param  string
+	effect tiers.Effect
+}
+
+// need says that param is refused unless one of with is given too.
+type need struct {
+	param string
+	with  []string
+}
+
+// target says which note a call without an explicit target works on.
+type target uint8
+
+const (
+	// targetActive is the zero value: the note, or base, that the person has
+	// open.
+	targetActive target = iota
+	// targetNone commands have no note as target.
+	targetNone
+	// targetVault commands cover the whole vault unless told otherwise.
+	targetVault
+	// targetDaily commands work on today's daily note.
+	targetDaily
+)
+
+// param is one parameter of a row.
+type param struct {
+	name     string
+	kind     kind
+	summary  string
+	required bool
+	// choices lists the values of a choice.
+	choices []string
+	// least is the smallest value of a number.
+	least int64
+	// refused is the reason why the parameter is never passed on although the
+	// CLI knows it.
+	refused string
+	// ours marks an extension that only the embedded vault CLI knows. The app
+	// would ignore it and work on another note than the one named.
+	ours bool
+}
+
+// kind is the type of a parameter and decides its bounds, see kind.go.
+type kind uint8
+
+const (
+	// kindFlag is a bare word: present or absent.
+	kindFlag kind = iota + 1
+	// kindText is free text, such as a query. It may hold line breaks.
+	kindText
+	// kindContent is text that ends up in a note.
+	kindContent
+	// kindName is the name or id of a tag, property, view or theme: one line.
+	kindName
+	// kindLink names a note as a wikilink does: no extension needed.
+	kindLink
+	// kindTitle names a file that is to be made, without its folder.
+	kindTitle
+	// kindPath is the vault path of a file.
+	kindPath
+	// kindNewPath is the vault path of a file that may have to be made.
+	kindNewPath
+	// kindDestination is where a file is moved to: a folder with a slash at its
+	// end, or the whole new path.
+	kindDestination
+	// kindFolder is the vault path of a folder; "/" is the root.
+	kindFolder
+	// kindRef is path:line.
+	kindRef
+	// kindNumber is an integer with a lower bound.
+	kindNumber
+	// kindChoice is one of a fixed list of words.
+	kindChoice
+	// kindChar is exactly one character.
+	kindChar
+	// kindURL is a web address with the scheme http or https.
+	kindURL
+	// kindWord is a bare value without key=: the argument of help.
+	kindWord
+)

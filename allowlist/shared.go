@@ -1,0 +1,50 @@
+package allowlist
+
+// What many rows have in common. Rows copy it, so it is as constant as they
+// are. The lists of choices have names of their own, because the compiler then
+// lays out the whole table and no copying is left for the start of the program.
+
+var (
+	tableForms = []string{"json", "tsv", "csv"}
+	textOrJSON = []string{"text", "json"}
+	countOnly  = []string{"count"}
+	panes      = []string{"tab", "split", "window"}
+	origins    = []string{"core", "community"}
+)
+
+var (
+	noteByName = param{name: "file", kind: kindLink, summary: "The note by its name, as in a link"}
+	noteByPath = param{name: "path", kind: kindPath, summary: "The note by its path in the vault"}
+	baseByName = param{name: "file", kind: kindLink, summary: "The base by its name, as in a link"}
+	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
+
+	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
+	onlyActive  = param{name: "active", kind: kindFlag, summary: "Only the note that is open in the app"}
+	asTable     = param{name: "format", kind: kindChoice, choices: tableForms, summary: "Form of the answer"}
+	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
+	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, summary: "Most frequent first instead of by name"}
+
+	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
+	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}
+	inlineStart = param{name: "inline", kind: kindFlag, summary: "Put no line break behind the text"}
+	openAfter   = param{name: "open", kind: kindFlag, summary: "Show the note afterwards"}
+	openNewTab  = param{name: "newtab", kind: kindFlag, summary: "With open: in a new tab"}
+	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, summary: "With open: where"}
+	inNewTab    = param{name: "newtab", kind: kindFlag, summary: "In a new tab, not in place of what is shown"}
+
+	pluginID     = param{name: "id", kind: kindName, required: true, summary: "The id of the plugin"}
+	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, summary: "Only plugins of this origin"}
+	themeName    = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
+	switchOn     = param{name: "on", kind: kindFlag, summary: "Switch it on"}
+	switchOff    = param{name: "off", kind: kindFlag, summary: "Switch it off"}
+)
+
+var (
+	fileOrPath  = [][]string{{"file", "path"}}
+	oneOfNotes  = [][]string{{"file", "path", "active"}}
+	onOrOff     = [][]string{{"on", "off"}}
+	tabNeeds    = []need{{"newtab", []string{"open"}}}
+	paneNeeds   = []need{{"paneType", []string{"open"}}}
+	showsOpen   = []string{"open"}
+	showsNewTab = []string{"open", "newtab"}
+)

@@ -1,0 +1,278 @@
+package allowlist
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tiers"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestRowsAreWellFormed(t *testing.T) {
+	commandName := regexp.MustCompile(`^[a-z]+(:[a-z]+)?$`)
+	paramName := regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
+	seen := map[string]bool{}
+	last := tiers.V0
+	eachRow(func(r *row) {
+		if !commandName.MatchString(r.name) || seen[r.name] {
+			t.Errorf("%q is no name of a command, or stands twice", r.name)
+		}
+		seen[r.name] = true
+		if r.tier < last {
+			t.Errorf("%s stands behind rows of tier %v", r.name, last)
+		}
+		last = r.tier
+		if r.tier == tiers.None || r.effect == tiers.Unknown {
+			t.Errorf("%s has no tier or no effect", r.name)
+		}
+		checkSummary(t, r.name, r.summary)
+		params := map[string]bool{}
+		for i := range r.params {
+			p := &r.params[i]
+			where := r.name + " " + p.name
+			if !paramName.MatchString(p.name) || params[p.name] || p.name == "vault" || p.name == "copy" {
+				t.Errorf("%s: no name of a parameter, or it stands twice", where)
+			}
+			params[p.name] = true
+			checkSummary(t, where, p.summary)
+			if p.kind.String() == "" {
+				t.Errorf("%s has no kind", where)
+			}
+			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber) != (p.least > 0) {
+				t.Errorf("%s: choices or bounds do not go with its kind", where)
+			}
+			if p.required && (p.refused != "" || p.kind == kindFlag) {
+				t.Errorf("%s is required and cannot be given", where)
+			}
+		}
+	})
+}
+
+// A summary is a short sentence without its full stop: it stands in listings
+// that an agent pays for by the word.
+func checkSummary(t *testing.T, where, s string) {
+	t.Helper()
+	if s == "" || len(s) > 72 || strings.HasSuffix(s, ".") || s[0] < 'A' || s[0] > 'Z' || strings.TrimSpace(s) != s {
+		t.Errorf("%s: summary %q", where, s)
+	}
+}
+
+func TestGroupsNameParametersOfTheirRow(t *testing.T) {
+	eachRow(func(r *row) {
+		var names []string
+		for _, group := range slices.Concat(r.oneOf, r.exclusive) {
+			if len(group) < 2 {
+				t.Errorf("%s: the group %v has no choice", r.name, group)
+			}
+			names = append(names, group...)
+		}
+		for _, n := range r.needs {
+			names = append(append(names, n.param), n.with...)
+		}
+		for _, w := range r.when {
+			names = append(names, w.param)
+			if !w.effect.WorseThan(r.effect) {
+				t.Errorf("%s: %s does not raise the effect", r.name, w.param)
+			}
+		}
+		for _, name := range append(names, r.shows...) {
+			if r.param(name) == nil {
+				t.Errorf("%s speaks of %s, which it does not have", r.name, name)
+			}
+		}
+	})
+}
+
+// The answer of a command can be told from an error only if the row says what
+// it looks like. Restricted commands never answer.
+func TestEveryOpenRowStatesItsReply(t *testing.T) {
+	eachRow(func(r *row) {
+		confirms := r.reply.Kind == Confirmation
+		switch {
+		case r.tier == tiers.Restricted && (r.reply.Kind != Unstated || r.reply.Silent || r.reply.Empty != ""):
+			t.Errorf("%s is restricted and has a reply", r.name)
+		case r.tier != tiers.Restricted && r.reply.Kind == Unstated:
+			t.Errorf("%s states no reply", r.name)
+		case confirms != (len(r.reply.Confirms) > 0):
+			t.Errorf("%s: kind %v with the confirmations %q", r.name, r.reply.Kind, r.reply.Confirms)
+		case confirms && r.effect == tiers.Reads:
+			t.Errorf("%s confirms a read", r.name)
+		case r.reply.Kind == Content && r.effect != tiers.Reads:
+			t.Errorf("%s changes something and answers with text of a note", r.name)
+		}
+		for _, begins := range r.reply.Confirms {
+			if !strings.HasSuffix(begins, " ") || strings.HasPrefix(begins, "Error") {
+				t.Errorf("%s: the confirmation %q", r.name, begins)
+			}
+		}
+	})
+}
+
+// What a person may rely on of single rows, whatever the catalogue says.
+func TestEffectsOfWholeCalls(t *testing.T) {
+	tests := []struct {
+		line   string
+		effect tiers.Effect
+		shows  bool
+		falls  bool // back to the open note
+	}{
+		{"daily", tiers.Writes, true, false},
+		{"daily:read", tiers.Reads, false, false},
+		{"daily:append content=x", tiers.Writes, false, false},
+		{"daily:append content=x open", tiers.Writes, true, false},
+		{"create name=A", tiers.Writes, false, false},
+		{"create path=A.md overwrite", tiers.Destroys, false, false},
+		{"create path=A.md overwrite=false", tiers.Writes, false, false},
+		{"create path=A.md open newtab", tiers.Writes, true, false},
+		{"task line=3", tiers.Reads, false, true},
+		{"task line=3 done", tiers.Writes, false, true},
+		{"task daily line=3 done", tiers.Writes, false, false},
+		{"task ref=A.md:3 toggle", tiers.Writes, false, false},
+		{"task path=A.md line=3 status=/", tiers.Writes, false, false},
+		{"task file=A line=3 todo", tiers.Writes, false, false},
+		{"tasks status=/", tiers.Reads, false, false},
+		{"tasks active", tiers.Reads, false, true},
+		{"tasks daily", tiers.Reads, false, false},
+		{"properties active", tiers.Reads, false, true},
+		{"tags", tiers.Reads, false, false},
+		{"aliases active", tiers.Reads, false, true},
+		{"read", tiers.Reads, false, true},
+		{"read file=A", tiers.Reads, false, false},
+		{"delete", tiers.Destroys, false, true},
+		{"delete path=A.md permanent", tiers.Destroys, false, false},
+		{"property:remove name=x path=A.md", tiers.Destroys, false, false},
+		{"property:set name=x value=y", tiers.Writes, false, true},
+		{"base:create name=A", tiers.Writes, false, true},
+		{"base:create path=B.base name=A", tiers.Writes, false, false},
+		{"base:views", tiers.Reads, false, true},
+		{"publish:add path=A.md", tiers.Publishes, false, false},
+		{"publish:remove", tiers.Publishes, false, true},
+		{"template:insert name=A", tiers.Writes, false, true},
+		{"template:insert name=A path=B.md", tiers.Writes, false, false},
+		{"random", tiers.Shows, true, false},
+		{"web url=https://example.org", tiers.Shows, true, false},
+		{"workspace:save name=A", tiers.Administers, false, false},
+		{"sync on", tiers.Administers, false, false},
+		{"eval code=1", tiers.Executes, false, false},
+		{"command", tiers.Executes, false, true},
+	}
+	for _, test := range tests {
+		words := strings.Fields(test.line)
+		call, err := ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Errorf("%s: %v", test.line, err)
+			continue
+		}
+		if call.Effect() != test.effect || call.Shows() != test.shows || call.FallsBack() != test.falls {
+			t.Errorf("%s: effect %v, shows %v, falls back %v", test.line, call.Effect(), call.Shows(), call.FallsBack())
+		}
+	}
+}
+
+// Every parameter can be given in some request, save those that are refused.
+func TestEveryRowTakesItsParameters(t *testing.T) {
+	eachRow(func(r *row) {
+		mustParse(t, r.name, r.fewest())
+		if r.tier == tiers.Restricted {
+			return
+		}
+		for i := range r.params {
+			p := &r.params[i]
+			call, err := Parse(r.name, r.fewest(p.name))
+			if p.refused != "" {
+				if code(err) != CodeTargetRequired {
+					t.Errorf("%s %s: got %v, want a refusal", r.name, p.name, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s with %s: %v", r.name, p.name, err)
+				continue
+			}
+			if _, given := call.Param(p.name); !given {
+				t.Errorf("%s: the call lost %s", r.name, p.name)
+			}
+			if call.Effect() != worstOf(r, p.name) {
+				t.Errorf("%s with %s: effect %v", r.name, p.name, call.Effect())
+			}
+		}
+	})
+}
+
+func worstOf(r *row, param string) tiers.Effect {
+	for _, w := range r.when {
+		if w.param == param {
+			return w.effect
+		}
+	}
+	return r.effect
+}
+
+// The argument lists of all commands stand in a file, so that a change in one
+// is seen by whoever reads the commit.
+func TestArgv(t *testing.T) {
+	var got strings.Builder
+	eachRow(func(r *row) {
+		requests := []Params{r.fewest(), r.most(t)}
+		if len(requests[0]) == len(requests[1]) || r.tier == tiers.Restricted {
+			requests = requests[:1]
+		}
+		for _, params := range requests {
+			call, err := mustParse(t, r.name, params).In("Work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, err := call.Line(ToEmbedded("linux"))
+			if err != nil {
+				t.Fatalf("%s: %v", r.name, err)
+			}
+			argv, err := json.Marshal(line.Argv)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&got, "%s\n", argv)
+		}
+	})
+	compareGolden(t, "testdata/argv.golden", got.String())
+}
+
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("%v; make it with -update", err)
+	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(gotLines), len(wantLines)) {
+		if i >= len(gotLines) || i >= len(wantLines) || gotLines[i] != wantLines[i] {
+			t.Fatalf("%s:%d differs; look at it with -update and git diff", name, i+1)
+		}
+	}
+}
+
+func TestNamesAreMatchedExactly(t *testing.T) {
+	for _, name := range []string{"", " read", "read ", "Read", "READ", "rea", "reads", "daily:", "daily:read\n", "daily:read\x00", "daily :read",
+		"daily/read", "delete:permanent", "--help", "-read", "vault=Work", "read path=A.md", "ｒead", "re\u200dad", "rand\u043em"} {
+		if _, err := Parse(name, nil); code(err) != CodeUnknownCommand {
+			t.Errorf("%q: got %v", name, err)
+		}
+		if _, err := ParseWords(name, nil); code(err) != CodeUnknownCommand {
+			t.Errorf("%q as a word: got %v", name, err)
+		}
+		if _, err := Describe(name); code(err) != CodeUnknownCommand {
+			t.Errorf("%q described: got %v", name, err)
+		}
+	}
+}

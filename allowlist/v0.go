@@ -1,0 +1,82 @@
+package allowlist
+
+import "vaultwicket/tiers"
+
+// v0Rows: daily and random notes, and the two commands that tell what there is.
+var v0Rows = []row{
+	{
+		// The gateway probes the client with it, so it is open in every tier.
+		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
+		summary: "List the commands of the client, or explain one",
+		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
+		since:   tiers.Version{1, 12, 2}, // the name of one command
+		reply:   Reply{Kind: Facts},
+	},
+	{
+		// As help: the version gate needs it.
+		name: "version", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
+		summary: "Print the versions of the app and of its installer",
+		reply:   Reply{Kind: Facts},
+	},
+	{
+		// It makes a missing note, from a template that may run scripts. The call
+		// does not show whether the note is there, so it counts as a write.
+		name: "daily", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
+		summary:     "Open today's daily note in the app, making it if it is missing",
+		alwaysShows: true,
+		params:      []param{{name: "paneType", kind: kindChoice, choices: panes, summary: "Where to open it"}},
+		reply:       Reply{Kind: Quiet},
+	},
+	{
+		name: "daily:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
+		summary: "Print the path of today's daily note, made or not",
+		since:   tiers.Version{1, 12, 2},
+		reply:   Reply{Kind: Facts},
+	},
+	{
+		// The app makes a missing note and prints nothing (recorded on 1.13.7). It
+		// is a read because it is never sent to the app as it stands: its path is
+		// asked for, and the note there is read.
+		name: "daily:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
+		summary: "Print today's daily note",
+		reply:   Reply{Kind: Content, Silent: true},
+	},
+	{
+		// Makes a missing note. One release confirmed with "Added to: ", another
+		// printed nothing; the embedded vault CLI follows the first.
+		name: "daily:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
+		summary: "Add text at the end of today's daily note",
+		shows:   showsOpen,
+		params:  []param{newText, openPane, inlineEnd, openAfter},
+		needs:   paneNeeds,
+		since:   tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true},
+	},
+	{
+		// Confirmed like daily:append.
+		name: "daily:prepend", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
+		summary: "Add text at the top of today's daily note, below its properties",
+		shows:   showsOpen,
+		params:  []param{newText, openPane, inlineStart, openAfter},
+		needs:   paneNeeds,
+		since:   tiers.Version{1, 12, 2}, // as daily:append
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true},
+	},
+	{
+		name: "random", tier: tiers.V0, effect: tiers.Shows, target: targetNone,
+		summary: "Open a random note in the app",
+		params: []param{
+			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
+			inNewTab,
+		},
+		reply: Reply{Kind: Quiet},
+	},
+	{
+		// The help page promises the path and then the text; another description
+		// has the text alone. So the first line may be either.
+		name: "random:read", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
+		summary: "Print a random note with its path",
+		params:  []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}},
+		reply:   Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+	},
+}

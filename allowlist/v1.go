@@ -1,0 +1,287 @@
+package allowlist
+
+import "vaultwicket/tiers"
+
+// v1Rows: files, properties, search, tags and tasks.
+//
+// Without file or path most of them work on the note that is open in the app.
+// That is only ever allowed for reads, see policy.
+var v1Rows = []row{
+	{
+		name: "file", tier: tiers.V1, effect: tiers.Reads,
+		summary: "Show the path, size and times of a file",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Facts},
+	},
+	{
+		// A missing folder gives no output, like an empty one.
+		name: "files", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the files of the vault",
+		params: []param{
+			{name: "folder", kind: kindFolder, summary: "Only files in this folder and below"},
+			{name: "ext", kind: kindName, summary: "Only files with this extension"},
+			onlyTotal,
+		},
+		reply: Reply{Kind: Paths, Silent: true},
+	},
+	{
+		name: "folder", tier: tiers.V1, effect: tiers.Reads, target: targetNone,
+		summary: "Show how many files a folder holds and their size",
+		params: []param{
+			{name: "path", kind: kindFolder, required: true, summary: "The folder"},
+			{name: "info", kind: kindChoice, choices: []string{"files", "folders", "size"}, summary: "This one figure only"},
+		},
+		reply: Reply{Kind: Facts},
+	},
+	{
+		// As files.
+		name: "folders", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the folders of the vault",
+		params: []param{
+			{name: "folder", kind: kindFolder, summary: "Only folders in this one and below"},
+			onlyTotal,
+		},
+		reply: Reply{Kind: Paths, Silent: true},
+	},
+	{
+		name: "open", tier: tiers.V1, effect: tiers.Shows,
+		summary: "Open a file in the app",
+		params:  []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true},
+	},
+	{
+		// The app never refuses: without name and path it makes "Untitled", on a
+		// taken path a numbered copy that it reports as created (recorded on
+		// 1.12.7). So one of the two is required here, and package gateway looks
+		// first. With a template the app ignores content; it says so nowhere, so
+		// the two are not held to be exclusive. A scripting plugin may run what a
+		// template holds; that is the vault's own setting, and create stays a write.
+		name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone,
+		summary: "Create a note; with overwrite, replace one",
+		when:    []escalation{{"overwrite", tiers.Destroys}}, // the old text stays in the file history at best
+		shows:   showsNewTab,
+		params: []param{
+			{name: "name", kind: kindTitle, summary: "Its name, in the default folder for new notes"},
+			{name: "path", kind: kindNewPath, summary: "Its path in the vault"},
+			{name: "content", kind: kindContent, summary: "Its text"},
+			{name: "template", kind: kindLink, summary: "The template to start from"},
+			{name: "overwrite", kind: kindFlag, summary: "Replace a note that is there"},
+			openAfter, openNewTab,
+		},
+		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}},
+		needs: tabNeeds,
+		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}},
+	},
+	{
+		// An empty note may print nothing.
+		name: "read", tier: tiers.V1, effect: tiers.Reads,
+		summary: "Print a note",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		name: "append", tier: tiers.V1, effect: tiers.Writes,
+		summary: "Add text at the end of a note",
+		params:  []param{noteByName, noteByPath, newText, inlineEnd}, exclusive: fileOrPath,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Appended to: "}},
+	},
+	{
+		name: "prepend", tier: tiers.V1, effect: tiers.Writes,
+		summary: "Add text at the top of a note, below its properties",
+		params:  []param{noteByName, noteByPath, newText, inlineStart}, exclusive: fileOrPath,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Prepended to: "}},
+	},
+	{
+		// Also rewrites links in other notes, where the vault's setting says so.
+		name: "move", tier: tiers.V1, effect: tiers.Writes,
+		summary: "Move a file to another folder or path",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "to", kind: kindDestination, required: true, summary: "Folder/ to keep the name, or the new path"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Moved: "}},
+	},
+	{
+		// Rewrites links like move. With that setting off, 1.12.7 renamed the file
+		// and never answered.
+		name: "rename", tier: tiers.V1, effect: tiers.Writes,
+		summary: "Rename a file in its folder",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "name", kind: kindTitle, required: true, summary: "The new name; it keeps its extension if none is given"},
+		},
+		exclusive: fileOrPath,
+		since:     tiers.Version{1, 12, 2},
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Renamed: "}},
+	},
+	{
+		// permanent is no worse class, but nothing brings the note back then.
+		name: "delete", tier: tiers.V1, effect: tiers.Destroys,
+		summary: "Move a file to the trash, or delete it for good",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "permanent", kind: kindFlag, summary: "Delete it for good"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Moved to trash: ", "Deleted permanently: "}},
+	},
+	{
+		name: "aliases", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the aliases of all notes, or of one",
+		params: []param{
+			noteByName, noteByPath, onlyTotal,
+			{name: "verbose", kind: kindFlag, summary: "Add the note of each"},
+			onlyActive,
+		},
+		exclusive: oneOfNotes,
+		since:     tiers.Version{1, 12, 2}, // before, the bare form meant the open note
+		reply:     Reply{Kind: Lines, Silent: true},
+	},
+	{
+		// For one note without properties, and for one whose properties cannot be
+		// read, it prints the same sentence in every format.
+		name: "properties", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the property names of the vault, or the properties of one note",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "name", kind: kindName, summary: "Count this property only"},
+			sortByCount,
+			{name: "format", kind: kindChoice, choices: []string{"yaml", "json", "tsv"}, summary: "Form of the answer"},
+			onlyTotal, withCounts, onlyActive,
+		},
+		exclusive: oneOfNotes,
+		since:     tiers.Version{1, 12, 2}, // as aliases
+		reply:     Reply{Kind: Lines, Empty: "No frontmatter found."},
+	},
+	{
+		// Replaces an old value without asking, and without type it may change the
+		// type; both can be brought back, so it is a write. The app rewrites the
+		// style of all properties.
+		name: "property:set", tier: tiers.V1, effect: tiers.Writes,
+		summary: "Set a property of a note",
+		params: []param{
+			{name: "name", kind: kindName, required: true, summary: "The property"},
+			{name: "value", kind: kindText, required: true, summary: "Its value; commas separate the items of a list"},
+			{name: "type", kind: kindChoice, choices: []string{"text", "list", "number", "checkbox", "date", "datetime"}, summary: "Its type"},
+			noteByName, noteByPath,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
+	},
+	{
+		// Takes content away, so it destroys, although the file history may have it.
+		name: "property:remove", tier: tiers.V1, effect: tiers.Destroys,
+		summary: "Remove a property from a note",
+		params: []param{
+			{name: "name", kind: kindName, required: true, summary: "The property"},
+			noteByName, noteByPath,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
+	},
+	{
+		name: "property:read", tier: tiers.V1, effect: tiers.Reads,
+		summary: "Print the value of a property of a note",
+		params: []param{
+			{name: "name", kind: kindName, required: true, summary: "The property"},
+			noteByName, noteByPath,
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content, Silent: true},
+	},
+	{
+		// The sentence comes in both formats. path is a folder, compared by whole
+		// segments; limit=0 would mean no limit at all, so it starts at 1.
+		name: "search", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the notes that match a query",
+		params: []param{
+			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},
+			{name: "path", kind: kindFolder, summary: "Only in this folder"},
+			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many notes"},
+			{name: "format", kind: kindChoice, choices: textOrJSON, summary: "Form of the answer"},
+			onlyTotal,
+			{name: "case", kind: kindFlag, summary: "Tell upper from lower case"},
+		},
+		since: tiers.Version{1, 12, 2}, // before, it printed the lines
+		reply: Reply{Kind: Paths, Empty: "No matches found."},
+	},
+	{
+		// Prints lines of notes, which may look like anything; else as search.
+		name: "search:context", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "Print the lines that match a query, with path and line number",
+		params: []param{
+			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},
+			{name: "path", kind: kindFolder, summary: "Only in this folder"},
+			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many notes"},
+			{name: "format", kind: kindChoice, choices: textOrJSON, summary: "Form of the answer"},
+			{name: "case", kind: kindFlag, summary: "Tell upper from lower case"},
+		},
+		since: tiers.Version{1, 12, 2},
+		reply: Reply{Kind: Content, Empty: "No matches found."},
+	},
+	{
+		name: "search:open", tier: tiers.V1, effect: tiers.Shows, target: targetNone,
+		summary: "Open the search pane of the app",
+		params:  []param{{name: "query", kind: kindText, summary: "The query to start with"}},
+		reply:   Reply{Kind: Quiet},
+	},
+	{
+		name: "tags", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the tags of the vault, or of one note",
+		params:  []param{noteByName, noteByPath, sortByCount, onlyTotal, withCounts, asTable, onlyActive}, exclusive: oneOfNotes,
+		since: tiers.Version{1, 12, 2}, // as aliases
+		reply: Reply{Kind: Lines, Empty: "No tags found."},
+	},
+	{
+		// With verbose a count stands before the paths.
+		name: "tag", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the notes with a tag",
+		params: []param{
+			{name: "name", kind: kindName, required: true, summary: "The tag, case matters"},
+			onlyTotal,
+			{name: "verbose", kind: kindFlag, summary: "Add how often it is used"},
+		},
+		reply: Reply{Kind: Paths},
+	},
+	{
+		// status only filters here; on task the same word writes.
+		name: "tasks", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
+		summary: "List the tasks of the vault, or of one note",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "status", kind: kindChar, summary: "Only tasks with this mark between the brackets"},
+			onlyTotal,
+			{name: "done", kind: kindFlag, summary: "Only finished tasks"},
+			{name: "todo", kind: kindFlag, summary: "Only open tasks"},
+			{name: "verbose", kind: kindFlag, summary: "Group by note, with line numbers"},
+			asTable, onlyActive,
+			{name: "daily", kind: kindFlag, summary: "Only today's daily note"},
+		},
+		exclusive: [][]string{{"file", "path", "active", "daily"}, {"done", "todo", "status"}},
+		since:     tiers.Version{1, 12, 2}, // as aliases
+		reply:     Reply{Kind: Lines, Empty: "No tasks found."},
+	},
+	{
+		// Four of its parameters make it a write. A task is always named by its
+		// line, in ref or in line; ref and line together would name two. What it
+		// prints was recorded nowhere.
+		name: "task", tier: tiers.V1, effect: tiers.Reads,
+		summary: "Show a task, or change its mark",
+		when:    []escalation{{"toggle", tiers.Writes}, {"done", tiers.Writes}, {"todo", tiers.Writes}, {"status", tiers.Writes}},
+		params: []param{
+			{name: "ref", kind: kindRef, summary: "Note and line in one, such as Inbox.md:8"},
+			noteByName, noteByPath,
+			{name: "line", kind: kindNumber, least: 1, summary: "The line of the task"},
+			{name: "status", kind: kindChar, summary: "Set this mark"},
+			{name: "toggle", kind: kindFlag, summary: "Turn open into finished and back"},
+			{name: "daily", kind: kindFlag, summary: "In today's daily note"},
+			{name: "done", kind: kindFlag, summary: "Mark as finished"},
+			{name: "todo", kind: kindFlag, summary: "Mark as open"},
+		},
+		oneOf:     [][]string{{"ref", "line"}},
+		exclusive: [][]string{{"toggle", "done", "todo", "status"}, {"ref", "file", "path", "daily"}, {"ref", "line"}},
+		reply:     Reply{Kind: Lines, Silent: true},
+	},
+}

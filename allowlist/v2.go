@@ -1,0 +1,236 @@
+package allowlist
+
+import "vaultwicket/tiers"
+
+// v2Rows: bases, history, links, publish and templates.
+//
+// Nobody has published what history, diff and publish print. Their answers may
+// be silent, and what a call did is read back from the note.
+var v2Rows = []row{
+	{
+		// 1.12 on Windows listed the focused vault, whatever vault= said.
+		name: "bases", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the base files of the vault",
+		reply:   Reply{Kind: Paths, Empty: "No base files found in vault"}, // this sentence has no full stop
+	},
+	{
+		// Takes no target: file, path and even vault= are ignored (recorded on
+		// 1.12.7).
+		name: "base:views", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the views of the base that is open in the app",
+		reply:   Reply{Kind: Lines, Silent: true},
+	},
+	{
+		// file and path name the base, not the note, so the base is the explicit
+		// target. A taken name becomes a numbered copy; the answer has the name
+		// only.
+		name: "base:create", tier: tiers.V2, effect: tiers.Writes,
+		summary: "Add a note to a base",
+		shows:   showsNewTab,
+		params: []param{
+			baseByName, baseByPath,
+			{name: "view", kind: kindName, summary: "The view whose filters it should meet"},
+			{name: "name", kind: kindTitle, summary: "The name of the note"},
+			{name: "content", kind: kindContent, summary: "Its text"},
+			openAfter, openNewTab,
+		},
+		exclusive: fileOrPath, needs: tabNeeds,
+		since: tiers.Version{1, 12, 2}, // file, path and view
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: "}},
+	},
+	{
+		name: "base:query", tier: tiers.V2, effect: tiers.Reads,
+		summary: "Print the rows of a base",
+		params: []param{
+			baseByName, baseByPath,
+			{name: "view", kind: kindName, summary: "The view to use"},
+			{name: "format", kind: kindChoice, choices: []string{"json", "csv", "tsv", "md", "paths"}, summary: "Form of the answer, json by default"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Lines, Silent: true, JSON: true},
+	},
+	{
+		// Without numbers it lists versions; two equal ones have no difference.
+		name: "diff", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the versions of a note, or compare two",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "from", kind: kindNumber, least: 1, summary: "The version to compare, 1 is the newest"},
+			{name: "to", kind: kindNumber, least: 1, summary: "The version to compare it with, else the note as it is"},
+			{name: "filter", kind: kindChoice, choices: []string{"local", "sync"}, summary: "Only versions of this origin"},
+		},
+		exclusive: fileOrPath, needs: []need{{"to", []string{"from"}}},
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		name: "history", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the versions of a note in the file history",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Lines, Silent: true},
+	},
+	{
+		name: "history:list", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the notes in the file history",
+		reply:   Reply{Kind: Lines, Silent: true},
+	},
+	{
+		name: "history:read", tier: tiers.V2, effect: tiers.Reads,
+		summary: "Print a version of a note from the file history",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "version", kind: kindNumber, least: 1, summary: "The version, 1 is the newest and the default"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content, Silent: true},
+	},
+	{
+		// The app keeps a version every five minutes at most, so the latest edits
+		// may be lost.
+		name: "history:restore", tier: tiers.V2, effect: tiers.Destroys,
+		summary: "Replace a note by a version from the file history",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "version", kind: kindNumber, required: true, least: 1, summary: "The version, 1 is the newest"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Quiet},
+	},
+	{
+		name: "history:open", tier: tiers.V2, effect: tiers.Shows,
+		summary: "Open the file history of a note in the app",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Quiet},
+	},
+	{
+		name: "backlinks", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the notes that link to a note",
+		params:  []param{noteByName, noteByPath, withCounts, onlyTotal, asTable}, exclusive: fileOrPath,
+		since: tiers.Version{1, 12, 2}, // format
+		reply: Reply{Kind: Paths, Empty: "No backlinks found."},
+	},
+	{
+		// A target without a file stands there as it is written, with a remark
+		// behind it, so these lines are no paths.
+		name: "links", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the links of a note",
+		params:  []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
+		reply: Reply{Kind: Lines, Empty: "No links found."},
+	},
+	{
+		name: "unresolved", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the links that lead to no file",
+		params: []param{
+			onlyTotal, withCounts,
+			{name: "verbose", kind: kindFlag, summary: "Add the notes they stand in"},
+			asTable,
+		},
+		since: tiers.Version{1, 12, 2}, // format
+		reply: Reply{Kind: Lines, Empty: "No unresolved links found."},
+	},
+	{
+		// The flag all, which early releases had, is in no help page since 1.12.2;
+		// the installed client still lists it, but files that are no notes are
+		// listed without it too (recorded on 1.12.7). format is ignored.
+		name: "orphans", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the files that nothing links to",
+		params:  []param{onlyTotal},
+		reply:   Reply{Kind: Paths, Empty: "No orphan files found."},
+	},
+	{
+		// As orphans, all included.
+		name: "deadends", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the files without links",
+		params:  []param{onlyTotal},
+		reply:   Reply{Kind: Paths, Empty: "No dead-end files found."},
+	},
+	{
+		// The sentence comes in every format, for total too.
+		name: "outline", tier: tiers.V2, effect: tiers.Reads,
+		summary: "List the headings of a note",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "format", kind: kindChoice, choices: []string{"tree", "md", "json"}, summary: "Form of the answer"},
+			onlyTotal,
+		},
+		exclusive: fileOrPath,
+		since:     tiers.Version{1, 12, 2}, // json
+		reply:     Reply{Kind: Lines, Empty: "No headings found."},
+	},
+	{
+		// Prints nothing where no site is set up.
+		name: "publish:site", tier: tiers.V2, effect: tiers.Reads, target: targetNone,
+		summary: "Show the name and address of the published site",
+		reply:   Reply{Kind: Facts, Silent: true},
+	},
+	{
+		name: "publish:list", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the published notes",
+		params:  []param{onlyTotal},
+		reply:   Reply{Kind: Lines, Silent: true},
+	},
+	{
+		name: "publish:status", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List what differs between the vault and the published site",
+		params: []param{
+			onlyTotal,
+			{name: "new", kind: kindFlag, summary: "Only notes that are not published"},
+			{name: "changed", kind: kindFlag, summary: "Only notes that differ from the published ones"},
+			{name: "deleted", kind: kindFlag, summary: "Only published notes that are gone from the vault"},
+		},
+		exclusive: [][]string{{"new", "changed", "deleted"}},
+		reply:     Reply{Kind: Lines, Silent: true},
+	},
+	{
+		name: "publish:add", tier: tiers.V2, effect: tiers.Publishes,
+		summary: "Publish a note",
+		params: []param{
+			noteByName, noteByPath,
+			// A yes to this flag would be a yes to notes that nobody named.
+			{name: "changed", kind: kindFlag, refused: "the call does not name what leaves the machine", summary: "Publish every changed note"},
+		},
+		exclusive: [][]string{{"file", "path", "changed"}},
+		reply:     Reply{Kind: Quiet},
+	},
+	{
+		// Destroys the public copy as well. Publishing is the worse of the two,
+		// and both need the same yes.
+		name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes,
+		summary: "Take a note off the published site",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Quiet},
+	},
+	{
+		name: "publish:open", tier: tiers.V2, effect: tiers.Shows,
+		summary: "Open the published page of a note",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Quiet},
+	},
+	{
+		name: "templates", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		summary: "List the templates",
+		params:  []param{onlyTotal},
+		reply:   Reply{Kind: Lines, Silent: true},
+	},
+	{
+		name: "template:read", tier: tiers.V2, effect: tiers.Reads, target: targetNone,
+		summary: "Print a template",
+		params: []param{
+			{name: "name", kind: kindLink, required: true, summary: "The template"},
+			{name: "title", kind: kindName, summary: "With resolve: the title to fill in"},
+			{name: "resolve", kind: kindFlag, summary: "Fill in date, time and title"},
+		},
+		needs: []need{{"title", []string{"resolve"}}},
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		// In the app it has no target: it changes the note that is open for
+		// editing, at the cursor, so without path it is always refused.
+		name: "template:insert", tier: tiers.V2, effect: tiers.Writes,
+		summary: "Insert a template into a note",
+		params: []param{
+			{name: "name", kind: kindLink, required: true, summary: "The template"},
+			{name: "path", kind: kindPath, ours: true, summary: "The note by its path; with the embedded backend only"},
+		},
+		reply: Reply{Kind: Quiet},
+	},
+}

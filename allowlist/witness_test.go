@@ -1,0 +1,289 @@
+package allowlist
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tiers"
+)
+
+// The catalogue in testdata/commands.json was gathered from the help page and
+// from recordings, before and apart from the table. The table must say the same,
+// or the difference stands below with its reason.
+
+// deviations are the places in which the table knowingly differs. The key is
+// the command and the fact, the value the reason. One that no longer differs
+// fails the test.
+var deviations = map[string]string{
+	"help tier":    "the gateway probes the client with it, whatever tier is open",
+	"version tier": "the version gate needs it, whatever tier is open",
+
+	"daily effect": "the call does not show whether the note is there, and it makes a missing one",
+
+	"plugin:enable effect":    "it starts plugin code, so the worse of its two effects counts",
+	"plugin:reload effect":    "as plugin:enable",
+	"plugin:uninstall effect": "destructive stands beside admin, which is the worse of the two",
+	"theme:uninstall effect":  "as plugin:uninstall",
+	"publish:remove effect":   "destructive stands beside publish, which is the worse of the two",
+
+	"create oneOf":   "without a name or path the app makes a note called Untitled",
+	"bookmark oneOf": "what it does without a subject is stated nowhere",
+	"task oneOf":     "a task is named by its line; this takes the place of three needs",
+	"task needs":     "see oneOf, which is stricter: the open note needs a line too",
+	"task exclusive": "ref holds a line already, so a second one would be another task",
+
+	"bookmark target": "the page does not say; with a subject required there is nothing to fall back to",
+
+	"unique name kind":             "it becomes part of a file name",
+	"theme:set name empty":         "a restricted command is never sent, so its values are never looked at",
+	"workspace:save name required": "which layout is replaced without a name is stated nowhere",
+	"template:insert path":         "an extension of the embedded vault CLI; the app has no target for it",
+}
+
+func TestTheTableSaysWhatTheCatalogueSays(t *testing.T) {
+	seen := map[string]bool{}
+	for _, entry := range readCatalogue(t) {
+		r := find(entry.Name)
+		if r == nil {
+			t.Errorf("%s is in the catalogue and not in the table", entry.Name)
+			continue
+		}
+		theirs := entry.facts()
+		ours := r.facts(entry.types())
+		for _, fact := range slices.Sorted(keysOf(theirs, ours)) {
+			if theirs[fact] == ours[fact] {
+				continue
+			}
+			key := entry.Name + " " + fact
+			seen[key] = true
+			if deviations[key] == "" {
+				t.Errorf("%s: the catalogue says %q, the table %q", key, theirs[fact], ours[fact])
+			}
+		}
+	}
+	for key := range deviations {
+		if !seen[key] {
+			t.Errorf("%s is listed as a deviation and does not deviate", key)
+		}
+	}
+}
+
+func TestTheTableAndTheCatalogueNameTheSameCommands(t *testing.T) {
+	var theirs []string
+	for _, entry := range readCatalogue(t) {
+		theirs = append(theirs, entry.Name)
+	}
+	ours := Names()
+	slices.Sort(theirs)
+	slices.Sort(ours)
+	if !slices.Equal(theirs, ours) {
+		t.Errorf("catalogue and table differ:\n%v\n%v", theirs, ours)
+	}
+	if len(ours) != 115 {
+		t.Errorf("the table has %d commands, the help page 115", len(ours))
+	}
+}
+
+// The app still takes some flags that the help page dropped, with a meaning
+// that nobody can rely on.
+func TestUnlistedFlagsStayOut(t *testing.T) {
+	count := 0
+	for _, entry := range readCatalogue(t) {
+		for _, p := range entry.UndocumentedParams {
+			count++
+			if find(entry.Name).param(p.Name) != nil {
+				t.Errorf("%s has the unlisted %s", entry.Name, p.Name)
+			}
+		}
+	}
+	if count != 3 {
+		t.Errorf("the catalogue has %d unlisted flags, want 3", count)
+	}
+}
+
+// What can carry text out talks to the network, by the catalogue; the other
+// network commands only fetch, or are restricted.
+func TestOnlyNetworkCommandsSend(t *testing.T) {
+	for _, entry := range readCatalogue(t) {
+		r := find(entry.Name)
+		sends := r.sends || r.effect == tiers.Publishes
+		if sends && !entry.Network {
+			t.Errorf("%s sends without a network", entry.Name)
+		}
+		want := entry.Name == "web" || entry.Effect == "publish"
+		if sends != want {
+			t.Errorf("%s: sends %v, want %v", entry.Name, sends, want)
+		}
+	}
+}
+
+// entry is one command of the catalogue, as far as the table has the same.
+type entry struct {
+	Name, Tier, Effect, MaxEffect, MinVersion, NeedsActiveFile string
+	AlsoEffects                                                []string
+	Network                                                    bool
+	EffectWhen                                                 []struct {
+		Param, Effect string
+		Additive      bool
+	}
+	Params []struct {
+		Name, Kind, Type     string
+		Required, AllowEmpty bool
+		Enum                 []string
+		Minimum              int64
+	}
+	UndocumentedParams []struct{ Name string }
+	Exclusive          []struct{ Params []string }
+	Requires           []struct {
+		Param string
+		Needs []string
+	}
+	Output struct{ Default string }
+}
+
+func readCatalogue(t *testing.T) []entry {
+	t.Helper()
+	text, err := os.ReadFile("testdata/commands.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var catalogue struct{ Commands []entry }
+	if err := json.Unmarshal(text, &catalogue); err != nil {
+		t.Fatal(err)
+	}
+	return catalogue.Commands
+}
+
+// catalogueKinds are the types of the catalogue that a kind may stand for.
+var catalogueKinds = map[kind][]string{
+	kindFlag: {"bool"}, kindText: {"string", "json", "code"}, kindContent: {"content"},
+	kindName: {"string", "name"}, kindLink: {"name"}, kindTitle: {"name"},
+	kindPath: {"path"}, kindNewPath: {"path"}, kindDestination: {"path"}, kindFolder: {"folder"},
+	kindRef: {"string"}, kindNumber: {"int"}, kindChoice: {"enum"}, kindChar: {"char"},
+	kindURL: {"url"}, kindWord: {"string"},
+}
+
+var catalogueTargets = map[string]target{
+	"active": targetActive, "active-base": targetActive, "active-editor": targetActive,
+	"none": targetNone, "vault": targetVault, "daily": targetDaily,
+}
+
+func (e entry) types() map[string]string {
+	types := map[string]string{}
+	for _, p := range e.Params {
+		types[p.Name] = p.Type
+	}
+	return types
+}
+
+func (e entry) facts() map[string]string {
+	facts := map[string]string{
+		"tier": e.Tier, "effect": strings.Join(append([]string{e.Effect}, e.AlsoEffects...), " and "), "worst": e.MaxEffect,
+		"since": e.MinVersion, "oneOf": "[]", "json": fmt.Sprint(e.Output.Default == "json"),
+	}
+	facts["shows"] = fmt.Sprint(e.Effect == "ui")
+	facts["target"] = e.NeedsActiveFile
+	if target, ok := catalogueTargets[e.NeedsActiveFile]; ok {
+		facts["target"] = fmt.Sprint(target)
+	}
+	var exclusive, needs []string
+	for _, group := range e.Exclusive {
+		exclusive = append(exclusive, strings.Join(group.Params, "|"))
+	}
+	for _, r := range e.Requires {
+		needs = append(needs, r.Param+"→"+strings.Join(r.Needs, "|"))
+	}
+	facts["exclusive"], facts["needs"] = sorted(exclusive), sorted(needs)
+	for _, p := range e.Params {
+		facts[p.Name] = p.Kind
+		facts[p.Name+" kind"] = p.Type
+		facts[p.Name+" required"] = fmt.Sprint(p.Required)
+		facts[p.Name+" empty"] = fmt.Sprint(p.AllowEmpty)
+		facts[p.Name+" choices"] = strings.Join(p.Enum, "|")
+		facts[p.Name+" least"] = fmt.Sprint(p.Minimum)
+	}
+	for _, w := range e.EffectWhen {
+		switch {
+		case w.Additive:
+			facts[w.Param+" shows"] = "true"
+		case w.Param != "" && effectOf(w.Effect).WorseThan(effectOf(e.Effect)):
+			facts[w.Param+" effect"] = w.Effect
+		}
+	}
+	return facts
+}
+
+// facts writes the row down in the words of the catalogue. A kind that may stand
+// for the type of the catalogue is written as that type.
+func (r *row) facts(types map[string]string) map[string]string {
+	described := r.describe()
+	facts := map[string]string{
+		"tier": r.tier.String(), "effect": r.effect.String(), "worst": described.Worst.String(),
+		"since": described.Since.String(), "json": fmt.Sprint(r.reply.JSON),
+		"shows": fmt.Sprint(described.Shows), "target": fmt.Sprint(r.target),
+	}
+	var oneOf, exclusive, needs []string
+	for _, group := range r.oneOf {
+		oneOf = append(oneOf, strings.Join(group, "|"))
+	}
+	for _, group := range r.exclusive {
+		exclusive = append(exclusive, strings.Join(group, "|"))
+	}
+	for _, n := range r.needs {
+		needs = append(needs, n.param+"→"+strings.Join(n.with, "|"))
+	}
+	facts["oneOf"], facts["exclusive"], facts["needs"] = sorted(oneOf), sorted(exclusive), sorted(needs)
+	for i := range r.params {
+		p := &r.params[i]
+		if p.ours {
+			facts[p.name] = "ours"
+			continue
+		}
+		facts[p.name] = map[kind]string{kindFlag: "flag", kindWord: "positional"}[p.kind]
+		if facts[p.name] == "" {
+			facts[p.name] = "param"
+		}
+		facts[p.name+" kind"] = p.kind.String()
+		if slices.Contains(catalogueKinds[p.kind], types[p.name]) {
+			facts[p.name+" kind"] = types[p.name]
+		}
+		facts[p.name+" required"] = fmt.Sprint(p.required)
+		facts[p.name+" empty"] = "false"
+		facts[p.name+" choices"] = strings.Join(p.choices, "|")
+		facts[p.name+" least"] = fmt.Sprint(p.least)
+	}
+	for _, w := range r.when {
+		facts[w.param+" effect"] = w.effect.String()
+	}
+	for _, name := range r.shows {
+		facts[name+" shows"] = "true"
+	}
+	return facts
+}
+
+func sorted(list []string) string {
+	slices.Sort(list)
+	return fmt.Sprint(list)
+}
+
+// keysOf yields the keys of both maps, each once.
+func keysOf(a, b map[string]string) iter.Seq[string] {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return maps.Keys(both)
+}
+
+func effectOf(name string) tiers.Effect {
+	for e := tiers.Reads; e <= tiers.Executes; e++ {
+		if e.String() == name {
+			return e
+		}
+	}
+	return tiers.Unknown
+}

@@ -1,0 +1,115 @@
+package policy_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// widest opens whatever can be opened and asks about nothing.
+func widest() policy.Policy {
+	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
+}
+
+// everyCall returns for each command of the table its smallest call, the one
+// that carries as much as goes together, and some that mix the two.
+func everyCall(t *testing.T) []allowlist.Call {
+	t.Helper()
+	var calls []allowlist.Call
+	for _, c := range allowlist.Commands() {
+		params := smallest(c)
+		calls = append(calls, mustParse(t, c.Name, params))
+		for _, p := range c.Params {
+			if _, given := params[p.Name]; given {
+				continue
+			}
+			params[p.Name] = sample(p)
+			if _, err := allowlist.Parse(c.Name, params); err != nil {
+				delete(params, p.Name)
+			}
+		}
+		if len(params) > 0 && c.Tier != tiers.Restricted {
+			calls = append(calls, mustParse(t, c.Name, params))
+		}
+	}
+	for _, line := range []string{"task line=3 done", "tasks active", "base:create name=A open", "template:insert name=A", "create name=A overwrite", "create path=A.md open newtab"} {
+		words := strings.Fields(line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+func smallest(c allowlist.Command) allowlist.Params {
+	params := allowlist.Params{}
+	for _, p := range c.Params {
+		if p.Required {
+			params[p.Name] = sample(p)
+		}
+	}
+	// Of these one parameter is needed, whichever.
+	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line"}[c.Name]; name != "" {
+		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3"}[name])
+	}
+	return params
+}
+
+func sample(p allowlist.Param) allowlist.Value {
+	switch p.Kind {
+	case "flag":
+		return allowlist.Flag(true)
+	case "choice":
+		return allowlist.Text(p.Choices[0])
+	}
+	text := map[string]string{
+		"number": "3", "path": "A/B.md", "folder/ or path": "C/", "path:line": "A/B.md:3",
+		"character": "x", "url": "https://example.org", "word": "read",
+	}[p.Kind]
+	if text == "" {
+		text = "A"
+	}
+	return allowlist.Text(text)
+}
+
+func mustParse(t *testing.T, name string, params allowlist.Params) allowlist.Call {
+	t.Helper()
+	call, err := allowlist.Parse(name, params)
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, params, err)
+	}
+	return call
+}
+
+func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
+	t.Helper()
+	words := strings.Fields(line)
+	call, err := allowlist.ParseWords(words[0], words[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Decide(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// code returns the code of a denial, "" for no error and "?" for an error of
+// another type.
+func code(err error) string {
+	var denial *policy.Denial
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &denial):
+		return denial.Code()
+	}
+	return "?"
+}

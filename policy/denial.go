@@ -1,0 +1,70 @@
+package policy
+
+import "fmt"
+
+// The codes of a [Denial].
+const (
+	CodeTierClosed     = "tier_closed"
+	CodeRestricted     = "restricted_command"
+	CodeDisabled       = "command_disabled"
+	CodeMutationsOff   = "mutations_off"
+	CodeUnconfirmed    = "unconfirmed"
+	CodeTargetRequired = "target_required"
+	CodeVersion        = "cli_too_old"
+)
+
+// Denial says which rule refused a call.
+type Denial struct {
+	code    string
+	Rule    string // the name of the rule, as in a dry run
+	Command string
+	Reason  string // lower case, no full stop
+	hint    string
+}
+
+// Code returns one of the Code constants of this package.
+func (d *Denial) Code() string { return d.code }
+
+// Hint says how a person, not the model, can change the answer; "" when nobody
+// can.
+func (d *Denial) Hint() string { return d.hint }
+
+// Asks reports whether a person's yes would lift the refusal.
+func (d *Denial) Asks() bool { return d.code == CodeUnconfirmed }
+
+func (d *Denial) Error() string { return fmt.Sprintf("command %q: %s", d.Command, d.Reason) }
+
+func deny(code, reason, hint string) *Denial {
+	return &Denial{code: code, Reason: reason, hint: hint}
+}
+
+// Verdict is the answer of one rule.
+type Verdict struct {
+	Rule     string
+	Decision Decision
+	Why      string
+	denial   *Denial
+}
+
+// Decision is what a rule, or all of them together, say.
+type Decision uint8
+
+const (
+	// Deny is the zero value.
+	Deny Decision = iota
+	// Ask wants a person's yes.
+	Ask
+	// Pass has nothing against the call.
+	Pass
+)
+
+// String returns "deny", "ask" or "pass".
+func (d Decision) String() string {
+	switch d {
+	case Ask:
+		return "ask"
+	case Pass:
+		return "pass"
+	}
+	return "deny"
+}

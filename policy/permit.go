@@ -1,0 +1,28 @@
+package policy
+
+import (
+	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
+)
+
+// Permit is the authority to run one call. Only [Policy.Decide] and the methods
+// of this file grant one; the zero Permit is worthless.
+type Permit struct {
+	call    *allowlist.Call
+	minimum tiers.Version
+}
+
+// Valid reports whether p was granted by a policy.
+func (p Permit) Valid() bool { return p.call != nil && p.call.Valid() }
+
+// Call returns what may be run: exactly this and nothing else. It is the zero
+// Call for the zero Permit.
+func (p Permit) Call() allowlist.Call {
+	if p.call == nil {
+		return allowlist.Call{}
+	}
+	return *p.call
+}
+
+// MinVersion returns the oldest app that may run the call.
+func (p Permit) MinVersion() tiers.Version { return p.minimum }

@@ -1,0 +1,141 @@
+// Package policy answers one question: may this session do this call?
+//
+// [Policy.Decide] holds a call against an ordered list of rules. The first rule
+// that refuses gives the answer; if none does and a person need not be asked,
+// the answer is a [Permit], the only thing with which package exec starts a
+// process. Nothing else makes a Permit, and the zero Policy grants none.
+package policy
+
+import (
+	"fmt"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
+)
+
+// Policy is what a person has opened. It is plain data so that settings can be
+// laid over it; the zero value opens nothing and asks about every change.
+type Policy struct {
+	// Ceiling is the highest tier that is open.
+	Ceiling tiers.Tier
+	// Mutations opens calls that change something.
+	Mutations bool
+	// Publish opens, besides Mutations, what leaves the machine.
+	Publish bool
+	// UI opens calls that move the focus or open a view.
+	UI bool
+	// Confirm says before which changes a person has to be asked.
+	Confirm Confirm
+	// Disable closes single commands; EnableOnly, when it is not empty, closes
+	// all others. Neither opens anything.
+	Disable, EnableOnly []string
+	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
+	// policy grants nothing.
+	MinVersion tiers.Version
+}
+
+// Confirm says before which changes a person has to be asked.
+type Confirm uint8
+
+const (
+	// ConfirmWrites asks before every change. It is the zero value.
+	ConfirmWrites Confirm = iota
+	// ConfirmDestructive asks before what removes, replaces or publishes.
+	ConfirmDestructive
+	// ConfirmNever asks before nothing.
+	ConfirmNever
+)
+
+var confirmNames = [...]string{ConfirmWrites: "writes", ConfirmDestructive: "destructive", ConfirmNever: "never"}
+
+// String returns the name used in settings.
+func (c Confirm) String() string {
+	if int(c) < len(confirmNames) {
+		return confirmNames[c]
+	}
+	return fmt.Sprintf("confirm(%d)", uint8(c))
+}
+
+// asksBefore names in a dry run what a person is asked about.
+func (c Confirm) asksBefore() string {
+	switch c {
+	case ConfirmNever:
+		return "nothing"
+	case ConfirmDestructive:
+		return "what removes, replaces or publishes"
+	}
+	return "every change"
+}
+
+// ParseConfirm reads "never", "destructive" or "writes".
+func ParseConfirm(s string) (Confirm, error) {
+	for i, name := range confirmNames {
+		if name == s {
+			return Confirm(i), nil
+		}
+	}
+	return ConfirmWrites, fmt.Errorf("%q is no value of confirm, want never, destructive or writes", s)
+}
+
+// Decide returns the permit to run call, or a [*Denial] that says which rule
+// refused. A call that only a person can allow is refused with CodeUnconfirmed.
+func (p Policy) Decide(call allowlist.Call) (Permit, error) {
+	for _, verdict := range p.Judge(call) {
+		if verdict.denial != nil {
+			return Permit{}, verdict.denial
+		}
+	}
+	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
+}
+
+// Judge returns the verdict of every rule, in order, the ones behind a refusal
+// too: a dry run shows them all.
+func (p Policy) Judge(call allowlist.Call) []Verdict {
+	return p.judge(subjectOf(call))
+}
+
+// Lists reports whether the plain form of a command is open, and if not, which
+// rule closes it. It is what listings are made of; it grants nothing.
+func (p Policy) Lists(command allowlist.Command) *Denial {
+	s := subject{
+		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
+		shows: command.Shows, sends: command.Sends, since: command.Since,
+	}
+	for _, verdict := range p.judge(s) {
+		if verdict.denial != nil && verdict.Decision == Deny {
+			return verdict.denial
+		}
+	}
+	return nil
+}
+
+// Allows reports whether a parameter of a listed command is open.
+func (p Policy) Allows(param allowlist.Param) bool {
+	changes := param.Effect != tiers.Unknown && param.Effect.Mutates()
+	return (!changes || p.Mutations) && (!param.Shows || p.UI)
+}
+
+func (p Policy) judge(s subject) []Verdict {
+	verdicts := make([]Verdict, 0, len(rules))
+	for _, rule := range rules {
+		verdicts = append(verdicts, rule.judge(p, s))
+	}
+	return verdicts
+}
+
+// subject is what the rules look at: a call, or the plain form of a command.
+type subject struct {
+	valid                   bool
+	name                    string
+	tier                    tiers.Tier
+	effect                  tiers.Effect
+	shows, sends, fallsBack bool
+	since                   tiers.Version
+}
+
+func subjectOf(call allowlist.Call) subject {
+	return subject{
+		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(),
+		shows: call.Shows(), sends: call.Sends(), fallsBack: call.FallsBack(), since: call.Since(),
+	}
+}

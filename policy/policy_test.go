@@ -1,0 +1,425 @@
+package policy_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// wanted says what a policy must answer to a call: a code, "" for a permit. It
+// is written down from the table of settings, with words in place of numbers,
+// and shares no code with the rules.
+func wanted(p policy.Policy, name, tier, effect string, shows, sends, fallsBack bool) string {
+	openTiers := map[string]string{"v0": "v0", "v1": "v0 v1", "v2": "v0 v1 v2", "v3": "v0 v1 v2 v3"}[p.Ceiling.String()]
+	changes := effect != "read" && effect != "ui"
+	listed := func(list []string) bool {
+		for _, entry := range list {
+			if entry == name {
+				return true
+			}
+		}
+		return false
+	}
+	if tier == "restricted" {
+		return "restricted_command"
+	}
+	if !strings.Contains(openTiers, tier) {
+		return "tier_closed"
+	}
+	if listed(p.Disable) || len(p.EnableOnly) != 0 && !listed(p.EnableOnly) {
+		return "command_disabled"
+	}
+	if changes && !p.Mutations {
+		return "mutations_off"
+	}
+	if (effect == "publish" || sends) && !p.Publish {
+		return "mutations_off"
+	}
+	if changes && fallsBack {
+		return "target_required"
+	}
+	if shows && !p.UI {
+		return "command_disabled"
+	}
+	if v := p.MinVersion; v[0] < 1 || v[0] == 1 && v[1] < 12 || v[0] == 1 && v[1] == 12 && v[2] < 2 {
+		return "cli_too_old"
+	}
+	switch p.Confirm.String() {
+	case "never":
+	case "destructive":
+		if changes && effect != "write" {
+			return "unconfirmed"
+		}
+	default:
+		if changes {
+			return "unconfirmed"
+		}
+	}
+	return ""
+}
+
+func TestDecideOverTheWholeSpace(t *testing.T) {
+	ceilings := []tiers.Tier{tiers.None, tiers.V0, tiers.V1, tiers.V2, tiers.V3, tiers.Restricted, tiers.Restricted + 1, 255}
+	confirms := []policy.Confirm{policy.ConfirmWrites, policy.ConfirmDestructive, policy.ConfirmNever, 3, 255}
+	for _, call := range everyCall(t) {
+		lists := []struct{ disable, enableOnly []string }{
+			{}, {disable: []string{"x", call.Name()}}, {enableOnly: []string{"x", call.Name()}}, {enableOnly: []string{"x"}},
+		}
+		for _, ceiling := range ceilings {
+			for gates := range 8 {
+				for _, confirm := range confirms {
+					for _, list := range lists {
+						p := policy.Policy{
+							Ceiling: ceiling, Mutations: gates&1 != 0, Publish: gates&2 != 0, UI: gates&4 != 0,
+							Confirm: confirm, Disable: list.disable, EnableOnly: list.enableOnly, MinVersion: tiers.DefaultMinimum,
+						}
+						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.FallsBack())
+						permit, err := p.Decide(call)
+						if code(err) != want || permit.Valid() != (want == "") {
+							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)
+						}
+						if permit.Valid() && permit.Call().String() != call.String() {
+							t.Fatalf("%v: the permit is for %v", call, permit.Call())
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The space has calls on both sides of every rule; without them the test above
+// would prove little.
+func TestTheSpaceReachesEveryAnswer(t *testing.T) {
+	reached := map[string]int{}
+	for _, call := range everyCall(t) {
+		for gates := range 8 {
+			p := widest()
+			p.Mutations, p.Publish, p.UI = gates&1 != 0, gates&2 != 0, gates&4 != 0
+			for _, p.Ceiling = range []tiers.Tier{tiers.V0, tiers.V3} {
+				for _, p.Confirm = range []policy.Confirm{policy.ConfirmWrites, policy.ConfirmNever} {
+					_, err := p.Decide(call)
+					reached[code(err)]++
+				}
+			}
+		}
+	}
+	for _, want := range []string{"", "restricted_command", "tier_closed", "mutations_off", "target_required", "command_disabled", "unconfirmed"} {
+		if reached[want] == 0 {
+			t.Errorf("no call gives %q", want)
+		}
+	}
+}
+
+func TestTheZeroPolicyGrantsNothing(t *testing.T) {
+	for _, call := range everyCall(t) {
+		if permit, err := (policy.Policy{}).Decide(call); permit.Valid() || err == nil {
+			t.Errorf("%v is granted", call)
+		}
+	}
+}
+
+func TestTheZeroCallIsRefused(t *testing.T) {
+	permit, err := widest().Decide(allowlist.Call{})
+	if permit.Valid() || code(err) != policy.CodeRestricted {
+		t.Errorf("got %v", err)
+	}
+	var denial *policy.Denial
+	if !errors.As(err, &denial) || denial.Rule != "known" || denial.Hint() != "" || denial.Asks() {
+		t.Errorf("got %+v", denial)
+	}
+}
+
+func TestTheZeroPermitIsWorthless(t *testing.T) {
+	var p policy.Permit
+	if p.Valid() || p.Call().Valid() || p.MinVersion() != (tiers.Version{}) {
+		t.Errorf("the zero permit is worth something: %+v", p)
+	}
+	for name, step := range map[string]policy.Permit{
+		"Probe": p.Probe(), "DailyPath": p.DailyPath(), "ReadDaily": p.ReadDaily("A.md"), "Exists": p.Exists("path", "A.md"),
+	} {
+		if step.Valid() {
+			t.Errorf("the zero permit grants %s", name)
+		}
+	}
+}
+
+func TestNothingOpensRestrictedCommands(t *testing.T) {
+	count := 0
+	for _, call := range everyCall(t) {
+		if call.Tier() != tiers.Restricted {
+			continue
+		}
+		count++
+		for _, ceiling := range []tiers.Tier{tiers.V3, tiers.Restricted, 200} {
+			p := widest()
+			p.Ceiling, p.EnableOnly = ceiling, []string{call.Name()}
+			permit, err := p.Decide(call)
+			if permit.Valid() || code(err) != policy.CodeRestricted {
+				t.Errorf("%v under %v: %v", call, ceiling, err)
+			}
+			if strings.Contains(err.(*policy.Denial).Hint(), "--") {
+				t.Errorf("%v: the hint names a setting: %s", call, err.(*policy.Denial).Hint())
+			}
+		}
+	}
+	if count != 26 {
+		t.Errorf("%d restricted commands, want 26", count)
+	}
+}
+
+// The first refusal is the answer: each step opens what the one before was
+// refused for.
+func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
+	type step struct {
+		rule, code string
+		open       func(*policy.Policy)
+	}
+	tests := []struct {
+		name   string
+		params allowlist.Params
+		steps  []step
+	}{
+		{"base:create", allowlist.Params{"name": allowlist.Text("A"), "open": allowlist.Flag(true)}, []step{
+			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V2 }},
+			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable = nil }},
+			{"enabled", "command_disabled", func(p *policy.Policy) { p.EnableOnly = nil }},
+			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
+			{"target", "target_required", nil},
+		}},
+		{"base:create", allowlist.Params{"path": allowlist.Text("B.base"), "open": allowlist.Flag(true)}, []step{
+			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V3 }},
+			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
+			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
+			{"ui", "command_disabled", func(p *policy.Policy) { p.UI = true }},
+			{"version", "cli_too_old", func(p *policy.Policy) { p.MinVersion = tiers.MinimumFloor }},
+			{"confirm", "unconfirmed", func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive }},
+		}},
+		{"publish:remove", nil, []step{
+			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V2 }},
+			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
+			{"mutations", "mutations_off", func(p *policy.Policy) { p.Mutations = true }},
+			{"publish", "mutations_off", func(p *policy.Policy) { p.Publish = true }},
+			{"target", "target_required", nil},
+		}},
+		{"web", allowlist.Params{"url": allowlist.Text("https://example.org")}, []step{
+			{"tier", "tier_closed", func(p *policy.Policy) { p.Ceiling = tiers.V3 }},
+			{"enabled", "command_disabled", func(p *policy.Policy) { p.Disable, p.EnableOnly = nil, nil }},
+			{"publish", "mutations_off", func(p *policy.Policy) { p.Publish = true }},
+			{"ui", "command_disabled", func(p *policy.Policy) { p.UI = true }},
+			{"version", "cli_too_old", func(p *policy.Policy) { p.MinVersion = tiers.DefaultMinimum }},
+		}},
+		{"eval", nil, []step{{"restricted", "restricted_command", nil}}},
+	}
+	for _, test := range tests {
+		call := mustParse(t, test.name, test.params)
+		p := policy.Policy{Disable: []string{test.name}, EnableOnly: []string{"other"}}
+		granted := true
+		for _, step := range test.steps {
+			_, err := p.Decide(call)
+			var denial *policy.Denial
+			if !errors.As(err, &denial) || denial.Rule != step.rule || denial.Code() != step.code || denial.Command != test.name {
+				t.Fatalf("%v under %+v: got %+v, want the rule %s", call, p, err, step.rule)
+			}
+			if granted = step.open != nil; granted {
+				step.open(&p)
+			}
+		}
+		if permit, err := p.Decide(call); permit.Valid() != granted {
+			t.Errorf("%v in the end: %v", call, err)
+		}
+	}
+}
+
+// A dry run shows every rule, the ones behind a refusal too.
+func TestJudgeIsComplete(t *testing.T) {
+	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "ui", "version", "confirm"}
+	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
+	for _, call := range append(everyCall(t), allowlist.Call{}) {
+		for _, p := range policies {
+			var names []string
+			first := ""
+			for _, v := range p.Judge(call) {
+				names = append(names, v.Rule)
+				if v.Why == "" || strings.HasSuffix(v.Why, ".") || v.Why[0] < 'a' || v.Why[0] > 'z' {
+					t.Errorf("%v: the rule %s says %q", call, v.Rule, v.Why)
+				}
+				if first == "" && v.Decision != policy.Pass {
+					first = v.Rule
+				}
+				if (v.Decision == policy.Ask) && v.Rule != "confirm" {
+					t.Errorf("%v: the rule %s asks", call, v.Rule)
+				}
+			}
+			if !slices.Equal(names, order) {
+				t.Fatalf("%v: rules %v", call, names)
+			}
+			var denial *policy.Denial
+			if _, err := p.Decide(call); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
+				t.Errorf("%v: Judge refuses by %q, Decide by %v", call, first, err)
+			}
+		}
+	}
+}
+
+func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
+	p := widest()
+	p.Confirm = policy.ConfirmDestructive
+	ask := mustParse(t, "delete", allowlist.Params{"path": allowlist.Text("A.md")})
+	_, err := p.Decide(ask)
+	var denial *policy.Denial
+	if !errors.As(err, &denial) || !denial.Asks() || denial.Code() != "unconfirmed" {
+		t.Fatalf("got %v", err)
+	}
+	p.Mutations = false
+	if _, err = p.Decide(ask); !errors.As(err, &denial) || denial.Asks() {
+		t.Errorf("a yes would lift %v", err)
+	}
+}
+
+func TestDenialsRead(t *testing.T) {
+	tests := []struct {
+		line   string
+		policy func(*policy.Policy)
+		say    string
+		hint   string
+	}{
+		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": belongs to tier v1 and the ceiling is v0`, "start the gateway with --tier v1"},
+		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes the vault and mutations are off`, "start the gateway with --allow-mutations"},
+		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": removes or replaces what is in the vault and mutations are off`, "start the gateway with --allow-mutations"},
+		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published and nobody was asked`, "a person can start the gateway with --confirm never"},
+		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes the settings of the app and mutations are off`, "start the gateway with --allow-mutations"},
+		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
+		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": is on the list of disabled commands`, "take it off the setting disable"},
+		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": is not on the list of enabled commands`, "add it to the setting enable-only"},
+		{"append content=x", func(*policy.Policy) {}, `command "append": would change the note that is open in the app`, "name the note with path= or file="},
+		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": moves the focus or opens a view and that is switched off`, "start the gateway with --allow-ui"},
+		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": needs a minimum version of at least 1.12.2, set is 1.12.1`, "set min-cli-version to 1.12.7"},
+		{"eval", func(*policy.Policy) {}, `command "eval": runs code in the app, administers it or shows its inside, and cannot be switched on`, "use the Obsidian app itself for this"},
+	}
+	for _, test := range tests {
+		words := strings.Fields(test.line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := widest()
+		test.policy(&p)
+		_, err = p.Decide(call)
+		var denial *policy.Denial
+		if !errors.As(err, &denial) || denial.Error() != test.say || denial.Hint() != test.hint {
+			t.Errorf("%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
+		}
+	}
+}
+
+// Saving a layout of panes changes the app, but nothing leaves the machine.
+func TestAdministeringIsNotPublishing(t *testing.T) {
+	p := widest()
+	p.Publish = false
+	mustDecide(t, p, "workspace:save name=A")
+}
+
+func TestVerdictsExplainWhatPasses(t *testing.T) {
+	p := widest()
+	says := func(line string) string {
+		words := strings.Fields(line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, v := range p.Judge(call) {
+			all = append(all, v.Decision.String()+" "+v.Rule+": "+v.Why)
+		}
+		return strings.Join(all, "\n")
+	}
+	want := `pass known: is in the table
+pass restricted: is none of those that nothing can open
+pass tier: tier v1 is open up to v3
+pass enabled: no list of commands closes it
+pass mutations: effect read, mutations are on
+pass publish: publishing is on, and nothing leaves the machine
+pass target: does not change the note that happens to be open
+pass ui: moving the focus is on
+pass version: asks for Obsidian 1.12.7 or newer
+pass confirm: effect read, a person is asked before: nothing`
+	if got := says("read path=A.md"); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Version{1, 13, 0}
+	got := says("web url=https://example.org")
+	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "asked before: what removes, replaces or publishes"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%q is not in\n%s", line, got)
+		}
+	}
+	p.Confirm = policy.ConfirmWrites
+	if got := says("daily:append content=x"); !strings.Contains(got, "ask confirm: ") || !strings.Contains(got, "deny mutations: ") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := says("read"); !strings.Contains(got, "asked before: every change") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// The permit asks for the newer of what the person set and what the command
+// needs.
+func TestMinVersion(t *testing.T) {
+	p := widest()
+	for _, test := range []struct {
+		set, want tiers.Version
+	}{{tiers.MinimumFloor, tiers.Version{1, 12, 2}}, {tiers.DefaultMinimum, tiers.Version{1, 12, 7}}, {tiers.Version{2, 0, 0}, tiers.Version{2, 0, 0}}} {
+		p.MinVersion = test.set
+		if got := mustDecide(t, p, "daily:path").MinVersion(); got != test.want {
+			t.Errorf("set %v: got %v, want %v", test.set, got, test.want)
+		}
+	}
+	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
+		p.MinVersion = old
+		if _, err := p.Decide(mustParse(t, "version", nil)); code(err) != policy.CodeVersion {
+			t.Errorf("set %v: got %v", old, err)
+		}
+	}
+}
+
+func TestConfirmHasNames(t *testing.T) {
+	for c, name := range map[policy.Confirm]string{policy.ConfirmWrites: "writes", policy.ConfirmDestructive: "destructive", policy.ConfirmNever: "never", 3: "confirm(3)", 255: "confirm(255)"} {
+		if c.String() != name {
+			t.Errorf("%d is called %q", c, c)
+		}
+		got, err := policy.ParseConfirm(name)
+		if c <= policy.ConfirmNever && (got != c || err != nil) {
+			t.Errorf("%q is read as %v, %v", name, got, err)
+		}
+		if c > policy.ConfirmNever && err == nil {
+			t.Errorf("%q is read as %v", name, got)
+		}
+	}
+	for _, bad := range []string{"", "Never", " never", "always", "no"} {
+		if got, err := policy.ParseConfirm(bad); err == nil || got != policy.ConfirmWrites {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
+
+func TestDecisionsHaveNames(t *testing.T) {
+	for d, name := range map[policy.Decision]string{policy.Deny: "deny", policy.Ask: "ask", policy.Pass: "pass", 99: "deny"} {
+		if d.String() != name {
+			t.Errorf("%d is called %q", d, d)
+		}
+	}
+}
+
+func TestCodes(t *testing.T) {
+	got := []string{policy.CodeTierClosed, policy.CodeRestricted, policy.CodeDisabled, policy.CodeMutationsOff, policy.CodeUnconfirmed, policy.CodeTargetRequired, policy.CodeVersion}
+	want := []string{"tier_closed", "restricted_command", "command_disabled", "mutations_off", "unconfirmed", "target_required", "cli_too_old"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the codes changed: %v", got)
+	}
+}

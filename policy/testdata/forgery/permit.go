@@ -1,0 +1,41 @@
+package forgery
+
+import (
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+var someCall allowlist.Call
+
+var permits = []policy.Permit{
+	{call: &someCall},                 // want "unexported field call"
+	{minimum: tiers.DefaultMinimum},   // want "unexported field minimum"
+	{&someCall, tiers.DefaultMinimum}, // want "implicit assignment to unexported field"
+}
+
+type permitTwin struct {
+	call    *allowlist.Call
+	minimum tiers.Version
+}
+
+var (
+	permitConverted = policy.Permit(permitTwin{call: &someCall})               // want "cannot convert"
+	permitPointer   = (*policy.Permit)(&permitTwin{call: &someCall})           // want "cannot convert"
+	permitUnnamed   = policy.Permit(struct{ call *allowlist.Call }{&someCall}) // want "cannot convert"
+	permitFromCall  = policy.Permit(someCall)                                  // want "cannot convert"
+)
+
+func changePermit(p policy.Permit) {
+	p.call = &someCall                    // want "p.call undefined"
+	*p.call = someCall                    // want "p.call undefined"
+	p.minimum = tiers.Version{}           // want "p.minimum undefined"
+	p.step("eval", nil)                   // want "p.step undefined"
+	p.Valid = func() bool { return true } // want "cannot assign"
+}
+
+type wrapped struct{ policy.Permit }
+
+func useWrapped(take func(policy.Permit)) {
+	take(wrapped{}) // want "cannot use wrapped"
+}
