@@ -1,0 +1,58 @@
+package exec
+
+// The answers of the client that tell of its surroundings, with what mends
+// them.
+
+func notRunning() *Unavailable {
+	return &Unavailable{
+		code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
+		hint: "start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
+			"or may have another HOME or XDG_RUNTIME_DIR than the app",
+	}
+}
+
+func switchedOff() *Unavailable {
+	return &Unavailable{
+		code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
+		hint: "a person can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
+	}
+}
+
+func vaultUnknown() *Unavailable {
+	return &Unavailable{
+		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
+		hint: "compare the name, capital letters too, with the list of the command vaults, or open the vault in Obsidian",
+	}
+}
+
+func stillStarting() *Unavailable {
+	return &Unavailable{
+		code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
+		hint: "nothing was run; ask again in a few seconds",
+	}
+}
+
+// firstCommands are registered by the app itself and not by a plugin. A vault
+// that does not know them is not ready.
+var firstCommands = [...]string{
+	"version", "help", "vault", "vaults", "file", "files", "folder", "folders", "open", "create", "read",
+	"append", "prepend", "move", "rename", "delete",
+}
+
+// afterColdStart judges a call that was asked twice and not known by the client
+// either time. The same answer for a command that a plugin brings means that
+// the plugin is off; anything else means that the vault is still changing.
+func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
+	for _, known := range firstCommands {
+		if name == known {
+			return nil, stillStarting()
+		}
+	}
+	if first != second {
+		return nil, stillStarting()
+	}
+	return &Failure{
+		code: CodeCLIError, reason: "the client answered " + quote(firstLine(second)),
+		hint: "a person can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
+	}, nil
+}

@@ -1,0 +1,94 @@
+//go:build unix
+
+package exec
+
+import (
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// lifelineVariable tells our own program which descriptor to watch. It is the
+// reading end of a pipe that nobody writes to: it ends when this process does,
+// however that ends.
+const (
+	lifelineVariable   = "VAULTWICKET_LIFELINE=3"
+	signalBase         = 128 // what shells add to the number of a signal
+	firstStray         = 3   // below are the streams, which every child gets anew
+	descriptorsOfOurs  = "/dev/fd"
+	statusAbortedShell = signalBase + int(syscall.SIGABRT) // a launcher script passes on that the older client aborted
+)
+
+// pipe holds both ends, so that the writing one is not closed with its last
+// reference.
+type pipe struct{ reader, writer *os.File }
+
+// lifeline makes the pipe once for the whole process, whose life it stands for.
+var lifeline = sync.OnceValues(func() (p pipe, err error) {
+	p.reader, p.writer, err = os.Pipe()
+	return p, err
+})
+
+// confine puts the child into a process group of its own, ties its life to ours
+// and gives our own program the lifeline.
+func confine(cmd *osexec.Cmd, own bool) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+	if !own {
+		return nil
+	}
+	line, err := lifeline()
+	if err != nil {
+		return err
+	}
+	cmd.ExtraFiles = []*os.File{line.reader}
+	cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], lifelineVariable)
+	return nil
+}
+
+func start(cmd *osexec.Cmd, _ bool) error { return cmd.Start() }
+
+// interrupt asks a child to end: our own program with all it started, the
+// client alone, because its group may hold the user's app.
+func interrupt(p *os.Process, own bool) error {
+	if !own {
+		return p.Signal(syscall.SIGTERM)
+	}
+	if err := syscall.Kill(-p.Pid, syscall.SIGTERM); err != nil {
+		return os.ErrProcessDone
+	}
+	return nil
+}
+
+// killGroup ends what is left of the group of our own program. The number of a
+// group is not given away again while it has members.
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // nobody may be left, which is the aim
+
+// exitOf returns the exit status, as a shell would report it, and the signal
+// that ended the process.
+func exitOf(state *os.ProcessState) (status int, crash string) {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return signalBase + int(ws.Signal()), fmt.Sprintf("signal %d, %v", int(ws.Signal()), ws.Signal())
+	}
+	if status = state.ExitCode(); status == statusAbortedShell {
+		return status, "status 134, an abort"
+	}
+	return status, ""
+}
+
+// closeStrays makes sure that descriptors which this process inherited itself
+// go no further. Those that Go opens are marked already.
+var closeStrays = sync.OnceFunc(func() {
+	entries, err := os.ReadDir(descriptorsOfOurs)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= firstStray {
+			syscall.CloseOnExec(fd)
+		}
+	}
+})

@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+)
+
+// maxSentence is the longest answer that can be an error or a remark of the
+// client: the longest recorded one is two lines.
+const maxSentence = 4 << 10
+
+// question is what must be known about a call to understand its answer.
+type question struct {
+	name      string
+	reply     allowlist.Reply
+	values    []string // what an error may repeat
+	fallsBack bool
+	mutates   bool
+	embedded  bool
+	windows   bool
+}
+
+// repeated are the parameters whose values the client repeats in an error.
+var repeated = [...]string{"path", "file", "name", "template", "view", "folder", "to", "ref", "id"}
+
+func questionOf(permit policy.Permit, p Program) question {
+	call := permit.Call()
+	q := question{
+		name: call.Name(), reply: call.Reply(), fallsBack: call.FallsBack(), mutates: call.Effect().Mutates(),
+		embedded: p.backend == toEmbedded, windows: runtime.GOOS == "windows",
+	}
+	for _, key := range repeated {
+		if value, given := call.Param(key); given {
+			q.values = append(q.values, value)
+		}
+	}
+	return q
+}
+
+// answer is what a program printed and how it ended by itself.
+type answer struct {
+	stdout, stderr string
+	cut            bool
+	gap            int
+	exit           int
+}
+
+// verdict is what an answer means. At most one of failure, away and cold is
+// set; none of them means success.
+type verdict struct {
+	answer
+	notices []string
+	failure *Failure
+	away    *Unavailable
+	// cold says that the client did not know the command at all: its vault may
+	// still be opening. Nothing was run.
+	cold bool
+}
+
+// judge says what an answer means. It is a pure function, and it never takes
+// anything from the text of a note but noise and, on Windows, an empty line in
+// front of it.
+func (q question) judge(a answer) verdict {
+	v := verdict{answer: a}
+	if q.embedded {
+		q.judgeOwn(&v)
+		return v
+	}
+	q.clean(&v)
+	text := v.sentence()
+	if v.away = q.surroundings(text, v); v.away != nil {
+		return v
+	}
+	if q.unknownCommand(text) {
+		v.cold = true
+		return v
+	}
+	v.failure = q.failure(text, v)
+	if v.failure == nil {
+		q.settle(&v, text)
+	}
+	return v
+}
+
+// judgeOwn judges the embedded program, whose exit status tells the truth.
+func (q question) judgeOwn(v *verdict) {
+	text := v.sentence()
+	if v.exit == 0 {
+		q.settle(v, text)
+		return
+	}
+	if text == "" && len(v.stderr) <= maxSentence {
+		text = trimmed(v.stderr)
+	}
+	if text == saysNoVault {
+		v.away = vaultUnknown()
+		return
+	}
+	v.failure = q.refusal(text, v.exit)
+}
+
+// clean moves noise from the start of both streams to the notices.
+func (q question) clean(v *verdict) {
+	var out, err []string
+	whole := len(v.stdout)
+	v.stdout, out = cutNoise(v.stdout, noisyLine)
+	v.stderr, err = cutNoise(v.stderr, noisyErrorLine)
+	if q.reply.Kind != allowlist.Content || q.windows {
+		v.stdout = cutBlank(v.stdout)
+	}
+	if v.cut {
+		v.gap = max(v.gap-(whole-len(v.stdout)), 0)
+	}
+	v.notices = append(out, err...)
+}
+
+// sentence is the answer when it is short enough to be a remark of the client.
+func (a answer) sentence() string {
+	if a.cut || len(a.stdout) > maxSentence {
+		return ""
+	}
+	return trimmed(a.stdout)
+}
+
+// surroundings recognises answers that tell of the app and not of the call. On
+// standard error the text counts wherever it stands: notes are not printed
+// there.
+func (q question) surroundings(text string, v verdict) *Unavailable {
+	strict := q.reply.Kind == allowlist.Content && v.exit == 0
+	switch {
+	case text == saysNotRunning, isLine(text) && strings.HasPrefix(text, beginsNotRunning) && !strict, hasLine(v.stderr, beginsNotRunning):
+		return notRunning()
+	case text == saysOff, isLine(text) && strings.HasPrefix(text, beginsOff) && !strict, hasLine(v.stderr, beginsOff):
+		return switchedOff()
+	case text == saysNoVault, hasLine(v.stderr, saysNoVault):
+		return vaultUnknown()
+	}
+	return nil
+}
+
+func hasLine(text, prefix string) bool {
+	return strings.HasPrefix(text, prefix) || strings.Contains(text, "\n"+prefix)
+}
+
+// unknownCommand recognises the answer of a vault whose commands are not there
+// (yet): for every command, so it has to be complete.
+func (q question) unknownCommand(text string) bool {
+	tail, found := strings.CutPrefix(text, fmt.Sprintf("Error: Command %q not found.", q.name))
+	if !found || !isLine(tail) {
+		return false
+	}
+	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, beginsTailNear)
+}
+
+// failure recognises an error answer, by how much an answer of this command may
+// look like one without being one.
+func (q question) failure(text string, v verdict) *Failure {
+	if v.exit != 0 {
+		if text == "" && v.stdout == "" && len(v.stderr) <= maxSentence {
+			text = trimmed(v.stderr)
+		}
+		return q.refusal(text, v.exit)
+	}
+	if text == "" || confirms(q.reply, text) {
+		return nil
+	}
+	if q.saysNo(text) {
+		return q.refusal(text, 0)
+	}
+	return nil
+}
+
+// saysNo reports whether the answer of a call that ended with status 0 is an
+// error.
+func (q question) saysNo(text string) bool {
+	isError := strings.HasPrefix(text, beginsError)
+	switch q.reply.Kind {
+	case allowlist.Content:
+		return q.saysNoToThis(text)
+	case allowlist.Paths, allowlist.Lines:
+		return q.listingSaysNo(text, isError)
+	}
+	return isError || exception(text)
+}
+
+// listingSaysNo allows for entries that look like an error: a file may be
+// called "Error: retry.md". An error is the only line, or the first of two of
+// which the second explains it.
+func (q question) listingSaysNo(text string, isError bool) bool {
+	if !isError && !exception(text) || !isLine(text) && !usage(text, q.name) && !explained(text) {
+		return false
+	}
+	known := isError && shapeOf(text) != nil
+	return known || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
+}
+
+// saysNoToThis is for text of notes, which may be anything. Only a complete
+// answer that repeats what this very call asked for is an error.
+func (q question) saysNoToThis(text string) bool {
+	switch {
+	case text == saysNoActive:
+		return q.fallsBack
+	case text == saysNoTemplates:
+		return strings.HasPrefix(q.name, "template")
+	case usage(text, q.name+" "):
+		return true
+	}
+	rest, found := strings.CutPrefix(text, beginsError)
+	what, rest, quoted := strings.Cut(rest, ` "`)
+	if !found || !quoted || !isWord(what) {
+		return false
+	}
+	for _, value := range q.values {
+		if rest == value+`" not found.` {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal names an answer that is known to be an error. The texts themselves
+// stay in the outcome; the message repeats one line of them.
+func (q question) refusal(text string, exit int) *Failure {
+	if s := shapeOf(text); s != nil {
+		return &Failure{code: s.code, reason: "the client answered " + quote(firstLine(text)), hint: s.hint}
+	}
+	switch {
+	case text == "":
+		return &Failure{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
+			hint: "what it printed on standard error is in the result"}
+	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
+		return &Failure{code: CodeNotApplied, reason: "the client answered " + quote(firstLine(text)), hint: hintReadBack}
+	}
+	return &Failure{code: CodeCLIError, reason: "the client answered " + quote(firstLine(text))}
+}
+
+const hintReadBack = "read the note to see whether it changed before asking again"
+
+// settle finishes an answer that is no error: empty results, answers that are
+// missing, and changes that nobody confirmed.
+func (q question) settle(v *verdict, text string) {
+	switch {
+	case q.empty(text):
+		v.notices = append(v.notices, text)
+		v.stdout = ""
+		if q.reply.JSON {
+			v.stdout = "[]"
+		}
+	case q.embedded:
+	case v.stdout == "":
+		v.failure = q.silence()
+	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
+		v.failure = &Failure{code: CodeNotApplied, hint: hintReadBack,
+			reason: "the client did not confirm the change but answered " + quote(firstLine(text))}
+	}
+}
+
+// empty reports whether text is the sentence for "nothing". In the text of a
+// note only the exact sentence of the command counts.
+func (q question) empty(text string) bool {
+	if text == "" || q.reply.Empty == "" {
+		return false
+	}
+	return text == q.reply.Empty || q.reply.Kind != allowlist.Content && nothingFound(text)
+}
+
+// neverSilent ends its answer with a line break even when the note is empty
+// (byte counts recorded on 1.12.7), so that no byte at all means that the app
+// crashed or that a wrong program answered.
+const neverSilent = "read"
+
+// silence judges an answer of no bytes at all from the app.
+func (q question) silence() *Failure {
+	if q.name != neverSilent && (q.reply.Silent || q.reply.Kind == allowlist.Quiet) {
+		return nil
+	}
+	return &Failure{code: CodeEmptyOutput, reason: "the client printed nothing at all",
+		hint: "the vault may still be opening, the app may have crashed, or on Windows Obsidian.exe was called in place of Obsidian.com"}
+}
+
+func confirms(reply allowlist.Reply, text string) bool {
+	for _, prefix := range reply.Confirms {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxQuoted is how much of an answer a message repeats.
+const maxQuoted = 200
+
+func quote(line string) string {
+	if len(line) > maxQuoted {
+		line = strings.ToValidUTF8(line[:maxQuoted], "") + "…"
+	}
+	return fmt.Sprintf("%q", line)
+}

@@ -1,0 +1,70 @@
+package exec
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// sharedVariables reach every child: who the user is, where their files are and
+// which language they speak. Without HOME and XDG_RUNTIME_DIR (USERNAME on
+// Windows) the client does not find the socket of the app. Variables that load
+// code into a process (LD_, DYLD_, NODE_, ELECTRON_) are on no list.
+var sharedVariables = []string{
+	"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "SystemRoot",
+	"LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "LC_MONETARY",
+	"TMPDIR", "TEMP", "TMP", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+}
+
+// appVariables reach the official client only: the desktop it belongs to.
+var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"}
+
+// ownVariables reach our own program only: its clock, its time zone, its
+// focused note, and where its cache and its journal are.
+var ownVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
+
+func appEnvironment(getenv func(string) string) []string {
+	env := pick(getenv, sharedVariables, appVariables)
+	// Launchers that are scripts look for their tools here.
+	if path := absoluteEntries(getenv("PATH")); len(path) > 0 {
+		env = append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+	}
+	return env
+}
+
+func ownEnvironment(getenv func(string) string) []string {
+	return pick(getenv, sharedVariables, ownVariables)
+}
+
+// pick leaves out what is not set or empty. It never returns nil, which os/exec
+// would take for the whole environment of the gateway.
+func pick(getenv func(string) string, lists ...[]string) []string {
+	env := []string{}
+	for _, names := range lists {
+		for _, name := range names {
+			if value := getenv(name); value != "" {
+				env = append(env, name+"="+value)
+			}
+		}
+	}
+	return env
+}
+
+// absoluteEntries returns the folders of a PATH whose meaning does not depend
+// on the working folder.
+func absoluteEntries(path string) []string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs
+}
+
+// neutralFolder is where children start: a folder that is never inside a vault,
+// because the client takes the vault around its working folder for the one that
+// is meant. It is the root of the volume the program stands on.
+func neutralFolder(program string) string {
+	return filepath.VolumeName(program) + string(filepath.Separator)
+}

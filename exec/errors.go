@@ -1,0 +1,96 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The codes of an [Unavailable]: the surroundings are not right.
+const (
+	CodeNotFound      = "cli_not_found"
+	CodeUnsuitable    = "cli_unsuitable"
+	CodeTooOld        = "cli_too_old"
+	CodeDisabled      = "cli_disabled"
+	CodeCrashed       = "cli_crashed"
+	CodeNotRunning    = "app_not_running"
+	CodeVaultNotFound = "vault_not_found"
+	CodeVaultStarting = "vault_starting"
+	CodePlatform      = "unsupported_platform"
+)
+
+// The codes of a [Failure]: the client has answered, and the answer is no.
+const (
+	CodeNoSuchNote     = "not_found"
+	CodeAlreadyExists  = "already_exists"
+	CodeAmbiguous      = "ambiguous"
+	CodeNotConfigured  = "not_configured"
+	CodeEmptyOutput    = "empty_output"
+	CodeNotApplied     = "not_applied"
+	CodeCLIError       = "cli_error"
+	CodeNeedsApp       = "needs_app"
+	CodeTargetRequired = "target_required"
+)
+
+// The codes of a [Stopped]: the call was ended before its answer was complete.
+const (
+	CodeTimeout        = "timeout"
+	CodeCancelled      = "cancelled"
+	CodeOutcomeUnknown = "outcome_unknown"
+	CodeOutputLimit    = "output_limit"
+)
+
+// Using the zero Permit, ServerPermit or Program is a mistake in this program,
+// not in a request. Nothing is started.
+var (
+	ErrNoPermit  = errors.New("no permit: nothing is run that no policy has granted")
+	ErrNoProgram = errors.New("no program: the zero Program runs nothing")
+)
+
+// Unavailable says what is wrong with the surroundings of a call: the program,
+// the app or the vault. The same call succeeds once that is mended.
+type Unavailable struct {
+	code, program, reason, hint string
+	cause                       error
+}
+
+// Code returns one of the codes of surroundings.
+func (u *Unavailable) Code() string { return u.code }
+
+// Hint says how a person can mend it.
+func (u *Unavailable) Hint() string { return u.hint }
+
+func (u *Unavailable) Error() string {
+	if u.program == "" {
+		return u.reason
+	}
+	return fmt.Sprintf("program %q: %s", u.program, u.reason)
+}
+
+// Unwrap returns the error of the system, if there was one.
+func (u *Unavailable) Unwrap() error { return u.cause }
+
+// Stopped says why a call was ended before its answer was complete.
+type Stopped struct {
+	code, reason, hint string
+}
+
+// Code returns one of the codes of stopped calls.
+func (s *Stopped) Code() string { return s.code }
+
+// Hint says what to do next.
+func (s *Stopped) Hint() string { return s.hint }
+
+func (s *Stopped) Error() string { return s.reason }
+
+// Failure is an answer of the client that is not the one asked for.
+type Failure struct {
+	code, reason, hint string
+}
+
+// Code returns one of the codes of answers.
+func (f *Failure) Code() string { return f.code }
+
+// Hint says what to do next, "" when the reason says it all.
+func (f *Failure) Hint() string { return f.hint }
+
+func (f *Failure) Error() string { return f.reason }

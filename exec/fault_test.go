@@ -1,0 +1,217 @@
+package exec
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	faultLimit = 500 * time.Millisecond // of a call that is meant to run into it
+	// promise is what a stopped call may take beyond its limit. The tests allow
+	// for a busy machine on top, because they share it.
+	promise  = 500 * time.Millisecond
+	busyness = 2 * time.Second
+)
+
+func TestFaultsOfTheClient(t *testing.T) {
+	version := []string{"version"}
+	tests := []struct {
+		name        string
+		part        part
+		code        string
+		stdout      string
+		clientLives bool // what the client started must live on
+	}{
+		{"it hangs", part{Argv: version, Out: []byte("half"), Do: "hang"}, CodeTimeout, "half", false},
+		{"it ignores the request to stop", part{Argv: version, Do: "ignore"}, CodeTimeout, "", false},
+		{"it stops slowly", part{Argv: version, Do: "slow"}, CodeTimeout, "bye", false},
+		{"it ends and leaves the pipe to another process", part{Argv: version, Out: []byte("x\n"), Do: "holder"}, "", "x\n", true},
+		{"it has started the app and hangs", part{Argv: version, Do: "app"}, CodeTimeout, "", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, p, path := appRunner(t, Config{Timeout: faultLimit}, tt.part)
+			begun := time.Now()
+			out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+			took := time.Since(begun)
+			if codeOf(err) != tt.code || out.Stdout != tt.stdout {
+				t.Errorf("stdout %q, %v; want %q, %q", out.Stdout, err, tt.stdout, tt.code)
+			}
+			if took > faultLimit+promise+busyness {
+				t.Errorf("came back after %v", took)
+			}
+			pid := marked(t, path)
+			if gone(pid) == tt.clientLives {
+				t.Errorf("process %d gone %v", pid, gone(pid))
+			}
+			if tt.clientLives {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				if len(out.Notices)+len(tt.code) == 0 {
+					t.Error("no notice of the held pipe")
+				}
+			}
+		})
+	}
+}
+
+func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
+	for _, do := range []string{"holder", "app"} {
+		r, p, path := ownRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: do}}})
+		_, _ = r.Run(t.Context(), mustPermit("version", nil), p)
+		pid := marked(t, path)
+		within(t, 5*time.Second, "end of the group of "+do, func() bool { return gone(pid) })
+	}
+}
+
+func TestStoppedWritesAreUnknown(t *testing.T) {
+	permit := mustPermit("delete", params{"path": "a.md"})
+	hang := part{Argv: []string{"delete", "path=a.md"}, Do: "hang"}
+	t.Run("by the limit", func(t *testing.T) {
+		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, probed, hang)
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeOutcomeUnknown {
+			t.Error(err)
+		}
+	})
+	t.Run("by the caller", func(t *testing.T) {
+		r, p, path := appRunner(t, Config{}, probed, hang)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			marked(t, path)
+			cancel()
+		}()
+		if _, err := r.Run(ctx, permit, p); codeOf(err) != CodeOutcomeUnknown {
+			t.Error(err)
+		}
+	})
+	t.Run("not when only the probe was started", func(t *testing.T) {
+		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, part{Argv: []string{"version"}, Do: "hang"})
+		if out, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTimeout || out.ExitCode != noExit {
+			t.Error(out.ExitCode, err)
+		}
+	})
+	t.Run("a crash says that the change may have been made", func(t *testing.T) {
+		r, p, _ := appRunner(t, Config{}, probed, part{Argv: hang.Argv, Do: "crash"})
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeCrashed || !strings.Contains(hintOf(err), "may have been made") {
+			t.Error(err, hintOf(err))
+		}
+	})
+}
+
+func TestCancelOfAReadingCall(t *testing.T) {
+	r, p, path := appRunner(t, Config{}, part{Argv: []string{"version"}, Do: "hang"})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		marked(t, path)
+		cancel()
+	}()
+	if _, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled {
+		t.Error(err)
+	}
+}
+
+func TestCancelInTheQueue(t *testing.T) {
+	r, p, path := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "hang"})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := r.Run(ctx, mustPermit("version", nil), p)
+		first <- err
+	}()
+	marked(t, path)
+	waiting, giveUp := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer giveUp()
+	if out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p); codeOf(err) != CodeTimeout || out.ExitCode != noExit {
+		t.Errorf("in the queue: status %d, %v", out.ExitCode, err)
+	}
+	cancel()
+	if err := <-first; codeOf(err) != CodeCancelled {
+		t.Error(err)
+	}
+}
+
+func TestFloods(t *testing.T) {
+	const size, kept = 200 << 20, 1 << 20
+	for _, do := range []string{"flood-out", "flood-err"} {
+		t.Run(do, func(t *testing.T) {
+			r, p, _ := appRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, part{Argv: []string{"version"}, Out: []byte("head"), Do: do, Number: size})
+			out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if do == "flood-out" && (!out.Cut || out.Total != size+4 || len(out.Stdout) != kept || out.CutAt != kept/2 || !strings.HasPrefix(out.Stdout, "head111")) {
+				t.Errorf("cut %v at %d, %d of %d bytes", out.Cut, out.CutAt, len(out.Stdout), out.Total)
+			}
+			if do == "flood-err" && (out.Cut || out.Stdout != "head" || len(out.Stderr) != kept || len(out.Notices) != 1) {
+				t.Errorf("cut %v, stdout %q, %d bytes on stderr, %q", out.Cut, out.Stdout, len(out.Stderr), out.Notices)
+			}
+		})
+	}
+}
+
+func TestFloodWithoutEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a gigabyte")
+	}
+	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * floodLimit})
+	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+	if codeOf(err) != CodeOutputLimit || !out.Cut || len(out.Stdout) != defaultKept {
+		t.Errorf("cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
+	}
+}
+
+func TestProgramsThatCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"#!/no/such/interpreter\n": CodeNotFound,
+		"\x7fELF nothing":          CodeUnsuitable,
+	} {
+		path := filepath.Join(dir, "obsidian")
+		writeProgram(t, path, text)
+		r, p := runnerFor(t, Config{}, path)
+		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != want || out.ExitCode != noExit {
+			t.Errorf("%q: status %d, %v", text, out.ExitCode, err)
+		}
+	}
+}
+
+// quick is a client that starts faster than the test binary does.
+func quick(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "obsidian")
+	writeProgram(t, path, "#!/bin/sh\n[ $1 = version ] && echo '1.12.7 (installer 1.12.7)' || echo x\n")
+	return path
+}
+
+func TestThousandCallsLeaveNothingBehind(t *testing.T) {
+	r, p := runnerFor(t, Config{}, quick(t))
+	permit := mustPermit("read", params{"path": "a.md"})
+	call := func() {
+		if out, err := r.Run(t.Context(), permit, p); err != nil || out.Stdout != "x\n" {
+			t.Fatalf("%q, %v", out.Stdout, err)
+		}
+	}
+	call()
+	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	for range 1000 {
+		call()
+	}
+	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	if now := descriptors(t); now > files {
+		t.Errorf("%d descriptors, %d before", now, files)
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return len(entries)
+}

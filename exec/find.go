@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// searchAgain is how long a failed search is believed: a person who has just
+// installed the client should not have to restart the gateway, and every call
+// of a session without one should not search the disk.
+const searchAgain = 5 * time.Second
+
+// client is what a Runner knows about the official CLI. It is found once; after
+// that only the identity of the file is looked at.
+type client struct {
+	mu       sync.Mutex
+	program  Program
+	missing  error
+	missedAt time.Time
+	checked  fs.FileInfo // the file at the last check, nil when there was none
+	release  *release    // what it answered to the probe, nil when not asked
+}
+
+// App finds the official CLI. The error is an [*Unavailable]: CodeNotFound when
+// there is none, CodeUnsuitable when there is only something that must not be
+// started.
+func (r *Runner) App() (Program, error) {
+	c := &r.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.program.backend == toApp {
+		return c.program, nil
+	}
+	if c.missing != nil && time.Since(c.missedAt) < searchAgain {
+		return Program{}, c.missing
+	}
+	program, file, err := r.search()
+	if err != nil {
+		c.missing, c.missedAt = err, time.Now()
+		return Program{}, err
+	}
+	c.program, c.checked, c.missing = program, file, nil
+	return program, nil
+}
+
+// search takes the first candidate that is suitable. Otherwise the first one
+// that is there says what is wrong.
+func (r *Runner) search() (Program, fs.FileInfo, error) {
+	candidates, err := r.candidates()
+	if err != nil {
+		return Program{}, nil, err
+	}
+	for _, candidate := range candidates {
+		path, file, problem := r.inspect(candidate)
+		if problem == nil {
+			return Program{backend: toApp, path: path, name: candidate}, file, nil
+		}
+		if err == nil && !errors.Is(problem, fs.ErrNotExist) {
+			err = problem
+		}
+	}
+	if err == nil {
+		err = notFound(r.config.CLI, candidates)
+	}
+	return Program{}, nil, err
+}
+
+// candidates lists where the CLI may be: an absolute path alone, or a name in
+// the absolute folders of PATH and in the places where the app puts its client.
+func (r *Runner) candidates() ([]string, error) {
+	name := r.config.CLI
+	if filepath.IsAbs(name) {
+		return []string{filepath.Clean(name)}, nil
+	}
+	if strings.ContainsAny(name, `/\`) {
+		return nil, &Unavailable{
+			code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
+			hint: "set cli to a name such as obsidian, or to a full path",
+		}
+	}
+	var all []string
+	for _, dir := range absoluteEntries(r.config.Getenv("PATH")) {
+		for _, file := range fileNames(name) {
+			all = append(all, filepath.Join(dir, file))
+		}
+	}
+	if name == defaultCLI {
+		all = append(all, wellKnown(r.config.Getenv)...)
+	}
+	return all, nil
+}
+
+func notFound(name string, looked []string) *Unavailable {
+	return &Unavailable{
+		code: CodeNotFound, program: name,
+		reason: "is in none of the " + places(looked),
+		hint: "install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
+			"set cli to the full path of the client, or give the folder of the vault so that no client is needed",
+	}
+}
+
+// places names where was looked, without repeating a folder.
+func places(files []string) string {
+	var dirs []string
+	seen := map[string]bool{}
+	for _, file := range files {
+		if dir := filepath.Dir(file); !seen[dir] {
+			seen[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return "places to look in: PATH has no absolute folder"
+	}
+	return "folders " + strings.Join(dirs, ", ")
+}
+
+// inspect resolves the links of a candidate and checks the file behind them.
+func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err error) {
+	path, err = filepath.EvalSymlinks(candidate)
+	if err != nil {
+		return "", nil, cannotLookAt(candidate, err)
+	}
+	file, err = os.Lstat(path)
+	if err != nil {
+		return "", nil, cannotLookAt(candidate, err)
+	}
+	return path, file, r.suitable(path, file)
+}
+
+func cannotLookAt(path string, err error) *Unavailable {
+	code := CodeUnsuitable
+	if errors.Is(err, fs.ErrNotExist) {
+		code = CodeNotFound
+	}
+	return &Unavailable{code: code, program: path, reason: "cannot be looked at: " + reasonOf(err), cause: err,
+		hint: "set cli to the full path of the client"}
+}
+
+// reasonOf is the part of a file error that does not repeat the path.
+func reasonOf(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// same reports whether two looks found the same, unchanged file.
+func same(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+}
+
+// recheck looks at the program again before it is started. A file that was
+// replaced is checked and asked for its version like a new one.
+func (r *Runner) recheck(p Program) error {
+	c := &r.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file, err := os.Lstat(p.path)
+	if err != nil {
+		c.program, c.checked, c.release = Program{}, nil, nil
+		return cannotLookAt(p.path, err)
+	}
+	if p.path == c.program.path && same(file, c.checked) {
+		return nil
+	}
+	if err := r.suitable(p.path, file); err != nil {
+		c.program, c.checked, c.release = Program{}, nil, nil
+		return err
+	}
+	c.program, c.checked, c.release = p, file, nil
+	return nil
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package exec
+
+import (
+	"path/filepath"
+	"runtime"
+)
+
+// fileNames are the files that a bare name stands for.
+func fileNames(name string) []string {
+	if name == defaultCLI {
+		return []string{name, nativeName}
+	}
+	return []string{name}
+}
+
+// wellKnown lists where the app and its installer put the client.
+func wellKnown(getenv func(string) string) []string {
+	var all []string
+	home := getenv("HOME")
+	if filepath.IsAbs(home) {
+		all = append(all, filepath.Join(home, ".local", "bin", defaultCLI))
+	}
+	if runtime.GOOS == "darwin" {
+		all = append(all, "/Applications/Obsidian.app/Contents/MacOS/"+nativeName, "/usr/local/bin/"+defaultCLI)
+		if filepath.IsAbs(home) {
+			all = append(all, filepath.Join(home, "Applications", "Obsidian.app", "Contents", "MacOS", nativeName))
+		}
+		return all
+	}
+	return append(all, "/opt/Obsidian/"+nativeName)
+}

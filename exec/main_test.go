@@ -1,0 +1,283 @@
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// TestMain plays a client when a file beside the name it was called by says so:
+// the environment of a child is an allowlist, so it cannot tell it.
+func TestMain(m *testing.M) {
+	if text, err := os.ReadFile(os.Args[0] + ".fake"); err == nil {
+		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// part is what a fake client does in one run. It is strict: a run that nothing
+// was written for ends with status 99 and is reported by the test, and so is a
+// part that was never played.
+type part struct {
+	Argv     []string
+	Out, Err []byte
+	Exit     int
+	Do       string
+	Number   int64 // of bytes or of parties
+}
+
+type script struct {
+	Parts []part
+	// Any lets every run play the part with its arguments, any number of times.
+	Any bool
+}
+
+const unplanned = 99
+
+func play(text []byte) int {
+	var s script
+	if err := json.Unmarshal(text, &s); err != nil {
+		return unplanned
+	}
+	runs := len(logged(os.Args[0]))
+	line, _ := json.Marshal(os.Args[1:])
+	appendTo(os.Args[0]+".log", string(line)+"\n")
+	for i, p := range s.Parts {
+		if (s.Any || i == runs) && slices.Equal(p.Argv, os.Args[1:]) {
+			os.Stdout.Write(p.Out)
+			os.Stderr.Write(p.Err)
+			p.act()
+			return p.Exit
+		}
+	}
+	return unplanned
+}
+
+func (p part) act() {
+	self := os.Args[0]
+	switch p.Do {
+	case "hang":
+		mark(self, os.Getpid())
+		time.Sleep(time.Hour)
+	case "ignore":
+		signal.Ignore(syscall.SIGTERM)
+		mark(self, os.Getpid())
+		time.Sleep(time.Hour)
+	case "slow":
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		mark(self, os.Getpid())
+		<-asked
+		fmt.Print("bye")
+	case "holder", "app":
+		c := osexec.Command("/bin/sleep", "60")
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		if c.Start() != nil {
+			syscall.Exit(unplanned)
+		}
+		mark(self, c.Process.Pid)
+		if p.Do == "app" {
+			time.Sleep(time.Hour)
+		}
+	case "flood-out":
+		_, _ = io.CopyN(os.Stdout, ones{}, p.Number)
+	case "flood-err":
+		_, _ = io.CopyN(os.Stderr, ones{}, p.Number)
+	case "crash":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Hour)
+	case "close":
+		os.Stdout.Close()
+	case "meet":
+		meet(self, int(p.Number))
+	case "alone":
+		if os.Mkdir(self+".busy", 0o700) != nil {
+			syscall.Exit(unplanned)
+		}
+		time.Sleep(time.Millisecond) // gives an overlap something to overlap with
+		os.Remove(self + ".busy")
+	case "stdin":
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	case "surroundings":
+		dir, _ := os.Getwd()
+		fmt.Println(dir, strings.Join(os.Environ(), " "))
+	case "lifeline":
+		mark(self, os.Getpid())
+		_, _ = io.Copy(io.Discard, os.NewFile(3, "lifeline"))
+		appendTo(self+".ended", "yes")
+	case "gateway":
+		gateway(string(p.Argv[0]))
+	case "server":
+		mark(self, os.Getpid())
+		_, _ = io.Copy(os.Stdout, os.Stdin)
+	}
+}
+
+// gateway plays a gateway that runs a client and is killed meanwhile.
+func gateway(client string) {
+	r := New(Config{CLI: client, Self: client, Timeout: time.Hour})
+	p, err := r.App()
+	if strings.Contains(client, "embedded") {
+		p, err = r.Embedded(filepath.Dir(client))
+	}
+	if err != nil {
+		syscall.Exit(unplanned)
+	}
+	_, _ = r.Run(context.Background(), mustPermit("version", nil), p)
+}
+
+type ones struct{}
+
+func (ones) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '1'
+	}
+	return len(p), nil
+}
+
+func appendTo(path, text string) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil {
+		_, _ = f.WriteString(text)
+		f.Close()
+	}
+}
+
+func logged(client string) []string {
+	text, _ := os.ReadFile(client + ".log")
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[:strings.Count(string(text), "\n")]
+}
+
+// mark tells the test that the client is where it should be.
+func mark(self string, pid int) {
+	_ = os.WriteFile(self+".tmp", []byte(strconv.Itoa(pid)), 0o600)
+	_ = os.Rename(self+".tmp", self+".mark")
+}
+
+func meet(self string, parties int) {
+	_ = os.WriteFile(fmt.Sprintf("%s.party.%d", self, os.Getpid()), nil, 0o600)
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if here, _ := filepath.Glob(self + ".party.*"); len(here) >= parties {
+			return
+		}
+	}
+	syscall.Exit(unplanned)
+}
+
+// fake makes a client of the given name that plays parts, and checks in the end
+// that each was played.
+func fake(t testing.TB, name string, s script) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(s)
+	if err := os.WriteFile(path+".fake", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { checkPlayed(t, path, s) })
+	return path
+}
+
+func checkPlayed(t testing.TB, path string, s script) {
+	runs := logged(path)
+	if !s.Any && len(runs) != len(s.Parts) {
+		t.Errorf("the fake client has %d parts and was run %d times: %v", len(s.Parts), len(runs), runs)
+	}
+	for i, run := range runs {
+		planned := slices.ContainsFunc(s.Parts, func(p part) bool {
+			line, _ := json.Marshal(p.Argv)
+			return string(line) == run
+		})
+		if !planned {
+			t.Errorf("run %d of the fake client was not planned: %s", i, run)
+		}
+	}
+	for _, p := range s.Parts {
+		if line, _ := json.Marshal(p.Argv); !slices.Contains(runs, string(line)) {
+			t.Errorf("a part of the fake client was never played: %s", line)
+		}
+	}
+}
+
+// marked waits until the client has made its mark and returns the process it
+// names.
+func marked(t testing.TB, path string) int {
+	t.Helper()
+	var pid int
+	within(t, 20*time.Second, "mark of the client", func() bool {
+		text, err := os.ReadFile(path + ".mark")
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(string(text))
+		return err == nil
+	})
+	return pid
+}
+
+// within polls for an event with a deadline.
+func within(t testing.TB, limit time.Duration, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s within %v", what, limit)
+		}
+	}
+}
+
+// gone reports whether a process has ended, reaped or not.
+func gone(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+}
+
+// everything grants what the table does not restrict.
+var everything = policy.Policy{
+	Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,
+	Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum,
+}
+
+func mustPermit(name string, params map[string]string) policy.Permit {
+	given := allowlist.Params{}
+	for key, value := range params {
+		given[key] = allowlist.Text(value)
+	}
+	call, err := allowlist.Parse(name, given)
+	if err != nil {
+		panic(err)
+	}
+	permit, err := everything.Decide(call)
+	if err != nil {
+		panic(err)
+	}
+	return permit
+}
+
+type params = map[string]string

@@ -1,0 +1,37 @@
+package exec
+
+import "time"
+
+// Outcome is what came of a call that was permitted. Together with a nil error
+// it says one of two things: Failure is nil and the call did what it was asked
+// to, or Failure says what the client answered instead. With an error it holds
+// what had been gathered until then.
+type Outcome struct {
+	// Stdout and Stderr are what the program printed, cleaned of noise. They are
+	// bytes as they came: nothing makes sure that they are valid UTF-8.
+	Stdout, Stderr string
+	// ExitCode is the exit status, 128 and the number of the signal for a
+	// program that died by one, and -1 when no process ran.
+	ExitCode int
+	// Duration is how long the program ran, both times when it was asked again.
+	Duration time.Duration
+	// Total is how long Stdout would be if nothing had been dropped. Cut says
+	// that its middle was dropped, at the offset CutAt.
+	Total int64
+	Cut   bool
+	CutAt int
+	// Notices are remarks for people: noise that was taken out of the streams,
+	// the sentence of an empty answer, an outdated installer.
+	Notices []string
+	// Path, Hash and Before are what the embedded program reported: the note,
+	// the hash of its content and the hash it had before. The app reports none.
+	Path, Hash, Before string
+	// Failure is nil when the call did what it was asked to.
+	Failure *Failure
+}
+
+// notRun is the outcome of a call for which no process was started.
+func notRun() Outcome { return Outcome{ExitCode: noExit} }
+
+// noExit stands for the exit status of a process that does not exist.
+const noExit = -1

@@ -1,0 +1,77 @@
+package exec
+
+import (
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A gateway that is killed outright cannot clean up. The kernel ends the
+// client, and our own program even if the kernel did not: it watches a pipe.
+func TestChildrenEndWithAKilledGateway(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, client, do string }{
+		{"the client that ignores a request to stop", "obsidian", "ignore"},
+		{"our own program", "embedded", "hang"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			client, gateway := filepath.Join(dir, tt.client), filepath.Join(dir, "gateway")
+			argv := `["version"]`
+			if tt.client == "embedded" {
+				argv = `["vault","` + dir + `","--facts","version"]`
+			}
+			for path, text := range map[string]string{
+				client:  `{"Parts":[{"Argv":` + argv + `,"Do":"` + tt.do + `"}]}`,
+				gateway: `{"Parts":[{"Argv":["` + client + `"],"Do":"gateway"}]}`,
+			} {
+				if err := os.Symlink(self, path); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path+".fake", []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			parent := osexec.Command(gateway, client)
+			if err := parent.Start(); err != nil {
+				t.Fatal(err)
+			}
+			child := marked(t, client)
+			_ = parent.Process.Kill()
+			_ = parent.Wait()
+			within(t, 5*time.Second, "end of the child", func() bool { return gone(child) })
+		})
+	}
+}
+
+func TestLifelineEndsWithTheGateway(t *testing.T) {
+	line, err := lifeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = line.reader.Read(make([]byte, 1))
+	}()
+	select {
+	case <-done:
+		t.Fatal("the lifeline ended while the gateway lives")
+	default:
+	}
+	r, p, path := ownRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "lifeline"}}})
+	if _, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != CodeTimeout {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + ".ended"); err == nil {
+		t.Error("the child saw the end of a lifeline that holds")
+	}
+	// A byte ends the reader above; nobody else reads at that time.
+	_, _ = line.writer.Write([]byte{0})
+	<-done
+}

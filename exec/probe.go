@@ -1,0 +1,81 @@
+package exec
+
+import (
+	"context"
+
+	"vaultwicket/policy"
+)
+
+// ready makes sure that the app behind the client may run the call: the file is
+// the one that was checked, and what it answered to the question for its
+// version is new enough. The question is asked before the first call of a
+// program and again after anything went wrong with the app. The remarks are
+// about the answer, once for each time it was asked.
+func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (remarks []string, err error) {
+	if err := r.recheck(p); err != nil {
+		return nil, err
+	}
+	if permit.Call().Name() == probeCommand {
+		return nil, nil
+	}
+	known := r.knownRelease()
+	if known == nil {
+		known, err = r.probe(ctx, permit.Probe(), p)
+		if err != nil {
+			return nil, err
+		}
+		remarks = known.notice()
+	}
+	if err := known.check(p.path, permit.MinVersion()); err != nil {
+		r.forgetRelease() // the app may be updated without a change to the client
+		return nil, err
+	}
+	r.learnRelease(known)
+	return remarks, nil
+}
+
+// probeCommand is the one command that needs no probe: it is the probe.
+const probeCommand = "version"
+
+// probe asks the client for its version. Nothing of the call itself has been
+// run when it fails.
+func (r *Runner) probe(ctx context.Context, permit policy.Permit, p Program) (*release, error) {
+	if !permit.Valid() {
+		return nil, ErrNoPermit
+	}
+	command, err := p.Command(permit.Call())
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.askTwice(ctx, permit, p, command)
+	if err != nil {
+		return nil, err
+	}
+	if known, ok := parseRelease(trimmed(out.Stdout)); ok && out.Failure == nil {
+		return &known, nil
+	}
+	return nil, notTheCLI(p.path, out)
+}
+
+func notTheCLI(path string, out Outcome) *Unavailable {
+	reason := "is not the Obsidian CLI: asked for its version it answered " + quote(firstLine(trimmed(out.Stdout)))
+	if out.Stdout == "" {
+		reason = "is not the Obsidian CLI: asked for its version it printed nothing"
+	}
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
+		hint: "set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe"}
+}
+
+func (r *Runner) knownRelease() *release {
+	r.client.mu.Lock()
+	defer r.client.mu.Unlock()
+	return r.client.release
+}
+
+func (r *Runner) learnRelease(known *release) {
+	r.client.mu.Lock()
+	defer r.client.mu.Unlock()
+	r.client.release = known
+}
+
+func (r *Runner) forgetRelease() { r.learnRelease(nil) }

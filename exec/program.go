@@ -1,0 +1,108 @@
+package exec
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"vaultwicket/allowlist"
+)
+
+// Program is something a [Runner] can start. [Runner.App] and
+// [Runner.Embedded] make one; the zero Program runs nothing.
+type Program struct {
+	backend backend
+	path    string // absolute, links resolved
+	name    string // what the program is told it was called as
+	folder  string // the vault of the embedded program
+}
+
+type backend uint8
+
+const (
+	_ backend = iota
+	toApp
+	toEmbedded
+)
+
+// Backend returns "obsidian" or "embedded", "" for the zero Program.
+func (p Program) Backend() string {
+	switch p.backend {
+	case toApp:
+		return "obsidian"
+	case toEmbedded:
+		return "embedded"
+	}
+	return ""
+}
+
+// Path returns the absolute path of the binary, "" for the zero Program.
+func (p Program) Path() string { return p.path }
+
+// Command is what is started for a call.
+type Command struct {
+	Path string
+	// Args are the arguments behind the name of the program.
+	Args []string
+	// Stdin is the value of the parameter StdinParam. With an empty StdinParam
+	// nothing is sent.
+	StdinParam, Stdin string
+}
+
+// Command returns what Run would start for call. It starts nothing. The error
+// is a [*allowlist.ParseError] when the call does not fit on its way, or
+// [ErrNoProgram].
+func (p Program) Command(call allowlist.Call) (Command, error) {
+	switch p.backend {
+	case toApp:
+		line, err := call.Line(allowlist.ToApp(runtime.GOOS))
+		return Command{Path: p.path, Args: line.Argv}, err
+	case toEmbedded:
+		line, err := call.Line(allowlist.ToEmbedded(runtime.GOOS))
+		if err != nil {
+			return Command{}, err
+		}
+		args := []string{"vault", p.folder}
+		if line.StdinParam != "" {
+			args = append(args, "--stdin", line.StdinParam)
+		}
+		args = append(append(args, "--facts"), line.Argv...)
+		return Command{Path: p.path, Args: args, StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
+	}
+	return Command{}, ErrNoProgram
+}
+
+// Embedded returns this binary as the vault CLI of a folder. The error is an
+// [*Unavailable] with CodeVaultNotFound when folder is no directory.
+func (r *Runner) Embedded(folder string) (Program, error) {
+	if !filepath.IsAbs(r.config.Self) {
+		return Program{}, selfUnknown(r.config.Self)
+	}
+	abs, err := filepath.Abs(folder)
+	if err != nil || folder == "" {
+		return Program{}, noVault(folder, "has no absolute path", err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return Program{}, noVault(folder, "is not there", err)
+	}
+	if !info.IsDir() {
+		return Program{}, noVault(folder, "is no folder", nil)
+	}
+	return Program{backend: toEmbedded, path: r.config.Self, name: r.config.Self, folder: abs}, nil
+}
+
+func noVault(folder, reason string, cause error) *Unavailable {
+	return &Unavailable{
+		code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
+		hint: "give the folder of an existing vault",
+	}
+}
+
+func selfUnknown(path string) *Unavailable {
+	return &Unavailable{
+		code: CodeNotFound, program: path, reason: "the path of the gateway itself is not absolute",
+		hint: "start the gateway by its full path",
+	}
+}

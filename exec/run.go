@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"vaultwicket/policy"
+)
+
+// Run runs the call of permit with p and says what came of it.
+//
+// The error is nil when the program answered, also when the answer is a
+// [Failure]. It is an [*Unavailable] when the surroundings are not right, a
+// [*Stopped] when the call was ended before its answer was complete, a
+// [*allowlist.ParseError] when the call does not fit on its way, and
+// [ErrNoPermit] or [ErrNoProgram] when there is nothing to run or to run it
+// with. The Outcome holds what was gathered in any case.
+//
+// Nothing is repeated but one kind of call, once and at once: one that the
+// client did not know because its vault was just being opened.
+func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
+	if !permit.Valid() {
+		return notRun(), ErrNoPermit
+	}
+	command, err := p.Command(permit.Call())
+	if err != nil {
+		return notRun(), err
+	}
+	if p.backend == toEmbedded {
+		ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
+		defer cancel()
+		return r.attempt(ctx, permit, p, command).result(r, permit)
+	}
+	if err := r.enter(ctx); err != nil {
+		return notRun(), err
+	}
+	defer r.leave()
+	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
+	return r.askApp(ctx, permit, p, command)
+}
+
+// enter waits for the one place in the queue of the app.
+func (r *Runner) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return r.stopped(err, false)
+	}
+	select {
+	case r.queue <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return r.stopped(ctx.Err(), false)
+	}
+}
+
+func (r *Runner) leave() { <-r.queue }
+
+// askApp runs one call that holds the place in the queue.
+func (r *Runner) askApp(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
+	remarks, err := r.ready(ctx, permit, p)
+	if err != nil {
+		return notRun(), err
+	}
+	out, err := r.askTwice(ctx, permit, p, command)
+	if err != nil {
+		r.forgetRelease()
+	}
+	out.Notices = append(remarks, out.Notices...)
+	return out, err
+}
+
+// askTwice repeats a call that the client did not know: nothing was run, and a
+// vault that was just opened knows it the second time.
+func (r *Runner) askTwice(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
+	first := r.attempt(ctx, permit, p, command)
+	if first.stopped() || !first.verdict.cold {
+		return first.result(r, permit)
+	}
+	second := r.attempt(ctx, permit, p, command)
+	second.took += first.took
+	v := &second.verdict
+	switch {
+	case v.cold:
+		v.failure, v.away = afterColdStart(permit.Call().Name(), first.verdict.sentence(), v.sentence())
+	case v.failure != nil && v.failure.code == CodeEmptyOutput:
+		v.failure, v.away = nil, stillStarting()
+	}
+	return second.result(r, permit)
+}
+
+// attempt is one process: how it ended and what its answer means.
+type attempt struct {
+	ending
+	path    string
+	verdict verdict
+	facts   facts
+}
+
+func (a attempt) stopped() bool { return a.broken != nil || a.ending.stopped != nil || a.crash != "" }
+
+func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, command Command) attempt {
+	own := p.backend == toEmbedded
+	c := child{
+		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
+		stdin: command.Stdin, own: own, keep: r.config.MaxKept,
+	}
+	a := attempt{ending: c.run(ctx), path: p.path}
+	got := answer{exit: a.exit, cut: a.stdout.cut()}
+	got.stdout, got.gap = a.stdout.text()
+	got.stderr, _ = a.stderr.text()
+	if own {
+		got.stderr, a.facts = takeFacts(got.stderr)
+	}
+	if own && panicked(got) {
+		a.crash = "a panic"
+	}
+	a.verdict = verdict{answer: got}
+	if !a.stopped() {
+		a.verdict = questionOf(permit, p).judge(got)
+	}
+	return a
+}
+
+// result turns an attempt into what the caller of Run gets.
+func (a attempt) result(r *Runner, permit policy.Permit) (Outcome, error) {
+	out := a.outcome()
+	mutates := permit.Call().Effect().Mutates()
+	switch {
+	case a.broken != nil:
+		return out, cannotStart(a.path, a.broken)
+	case a.ending.stopped != nil:
+		return out, r.stopped(a.ending.stopped, mutates && a.started)
+	case a.crash != "":
+		return out, crashed(a.path, a.crash, mutates)
+	case a.verdict.away != nil:
+		away := *a.verdict.away
+		return out, &away
+	}
+	out.Failure = a.verdict.failure
+	return out, nil
+}
+
+func (a attempt) outcome() Outcome {
+	v := a.verdict
+	out := Outcome{
+		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.exit, Duration: a.took,
+		Total: int64(len(v.stdout)), Notices: v.notices,
+		Path: a.facts.Path, Hash: a.facts.Hash, Before: a.facts.Before,
+	}
+	if v.cut {
+		out.Cut, out.CutAt = true, v.gap
+		out.Total += a.stdout.total - int64(a.stdout.keep)
+	}
+	if a.stderr.cut() {
+		out.Notices = append(out.Notices, fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.stderr.total))
+	}
+	if a.held {
+		out.Notices = append(out.Notices, "another process kept the output of the client open; what it printed later is not in the answer")
+	}
+	return out
+}
+
+// stopped says why a call was ended. begun means that it may have changed
+// something.
+func (r *Runner) stopped(cause error, begun bool) *Stopped {
+	s := &Stopped{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}
+	switch {
+	case errors.Is(cause, errFlood):
+		s = &Stopped{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", floodLimit),
+			hint: "narrow the call with limit=, folder= or path="}
+	case errors.Is(cause, context.DeadlineExceeded):
+		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", r.config.Timeout),
+			hint: "look whether Obsidian shows a dialog, or is still starting"}
+	}
+	if begun {
+		s.code, s.hint = CodeOutcomeUnknown, "the app may have made the change, or may still make it; "+hintReadBack
+	}
+	return s
+}
+
+func crashed(path, how string, mutates bool) *Unavailable {
+	hint := "run the client by hand; installers older than 1.12.7 bring one that dies in a sandbox"
+	if mutates {
+		hint = "the change may have been made; " + hintReadBack
+	}
+	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
+}
+
+// panicked recognises our own program brought down by the Go runtime, which
+// ends it with the same status as a wrong request.
+func panicked(a answer) bool {
+	return a.exit == 2 && (hasLine(a.stderr, "panic: ") || hasLine(a.stderr, "fatal error: "))
+}
+
+func cannotStart(path string, err error) *Unavailable {
+	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + reasonOf(err), cause: err,
+		hint: "start it by hand to see what is wrong"}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		u.code, u.hint = CodeNotFound, "the file, or the interpreter it names, is gone; install it again"
+	case errors.Is(err, errors.ErrUnsupported):
+		u.code, u.hint = CodePlatform, "this system does not let one program start another"
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		u.hint = "the system has reached a limit on processes, memory or open files; try again later"
+	}
+	return u
+}

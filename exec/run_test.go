@@ -1,0 +1,363 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/policy"
+)
+
+const goodVersion = "1.12.7 (installer 1.12.7)\n"
+
+// probed is the part of a client that answers to the probe.
+var probed = part{Argv: []string{"version"}, Out: []byte(goodVersion)}
+
+// appRunner returns a Runner and the program that a fake client makes.
+func appRunner(t testing.TB, c Config, parts ...part) (*Runner, Program, string) {
+	t.Helper()
+	path := fake(t, "obsidian", script{Parts: parts})
+	r, p := runnerFor(t, c, path)
+	return r, p, path
+}
+
+func runnerFor(t testing.TB, c Config, path string) (*Runner, Program) {
+	t.Helper()
+	c.CLI = path
+	r := New(c)
+	p, err := r.App()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p
+}
+
+// ownRunner does the same for the embedded program, which is asked for version
+// or read path=a.md.
+func ownRunner(t testing.TB, c Config, s script) (*Runner, Program, string) {
+	t.Helper()
+	folder := t.TempDir()
+	for i := range s.Parts {
+		s.Parts[i].Argv = append([]string{"vault", folder}, s.Parts[i].Argv...)
+	}
+	c.Self = fake(t, "vaultwicket", s)
+	r := New(c)
+	p, err := r.Embedded(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p, c.Self
+}
+
+func codeOf(err error) string {
+	var coded interface{ Code() string }
+	if errors.As(err, &coded) {
+		return coded.Code()
+	}
+	return ""
+}
+
+// failureCode is the code of an answer, "" for a success.
+func failureCode(out Outcome) string {
+	if out.Failure == nil {
+		return ""
+	}
+	return out.Failure.Code()
+}
+
+func TestRunAnswersOfTheApp(t *testing.T) {
+	read := []string{"read", "path=a.md"}
+	tests := []struct {
+		name                 string
+		parts                []part
+		call                 string
+		params               params
+		stdout, failure, err string
+	}{
+		{"a note is printed as it is", []part{probed, {Argv: read, Out: []byte("# A\n")}}, "read", params{"path": "a.md"}, "# A\n", "", ""},
+		{"a note may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
+		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"version needs no probe", []part{probed}, "version", nil, goodVersion, "", ""},
+		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(saysNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the app is closed after the probe", []part{probed, {Argv: read, Err: []byte(saysNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(saysOff + "\n")}}, "read", params{"path": "a.md"}, "", "", "cli_disabled"},
+		{"no vault is open", []part{{Argv: []string{"version"}, Out: []byte("\nVault not found.\n")}}, "read", params{"path": "a.md"}, "", "", "vault_not_found"},
+		{"the app is too old", []part{{Argv: []string{"version"}, Out: []byte("1.12.6 (installer 1.12.4)\n")}}, "read", params{"path": "a.md"}, "", "", "cli_too_old"},
+		{"another program of that name", []part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
+		{"a client that says nothing", []part{{Argv: []string{"version"}}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
+		{"a client that aborts", []part{{Argv: []string{"version"}, Exit: 134}}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"noise on both streams", []part{probed, {Argv: read, Out: []byte(noise1 + "x\n"), Err: []byte(noise1)}}, "read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start is asked again once", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start that lasts", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read, Out: []byte(cold("read", tailPlugin))}}, "read", params{"path": "a.md"}, cold("read", tailPlugin), "", "vault_starting"},
+		{"a cold start that turns silent", []part{probed, {Argv: read, Out: []byte(cold("read", tailPlugin))}, {Argv: read}}, "read", params{"path": "a.md"}, "", "", "vault_starting"},
+		{"a plugin that is off", []part{probed, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil, cold("templates", tailPlugin), "cli_error", ""},
+		{"a vault that fills while it is asked", []part{probed, {Argv: []string{"templates"}, Out: []byte(cold("templates", " Did you mean: a, b?"))}, {Argv: []string{"templates"}, Out: []byte(cold("templates", tailPlugin))}}, "templates", nil, cold("templates", tailPlugin), "", "vault_starting"},
+		{"a cold start of the probe", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, probed, {Argv: read, Out: []byte("x\n")}}, "read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a cold start of the probe that lasts", []part{{Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}, {Argv: []string{"version"}, Out: []byte(cold("version", tailPlugin))}}, "read", params{"path": "a.md"}, "", "", "vault_starting"},
+		{"an empty answer is not asked again", []part{probed, {Argv: read}}, "read", params{"path": "a.md"}, "", "empty_output", ""},
+		{"a write is never asked again", []part{probed, {Argv: []string{"delete", "path=a.md"}, Out: []byte("Error: ENOENT: x\n")}}, "delete", params{"path": "a.md"}, "Error: ENOENT: x\n", "not_applied", ""},
+		{"bytes that are no text", []part{probed, {Argv: read, Out: []byte("a\xffb\xc3\n")}}, "read", params{"path": "a.md"}, "a\xffb\xc3\n", "", ""},
+		{"an unknown status", []part{probed, {Argv: read, Exit: 3}}, "read", params{"path": "a.md"}, "", "cli_error", ""},
+		{"a stdout that is closed early", []part{probed, {Argv: read, Out: []byte("x\n"), Do: "close"}}, "read", params{"path": "a.md"}, "x\n", "", ""},
+		{"a crash", []part{probed, {Argv: read, Out: []byte("x"), Do: "crash"}}, "read", params{"path": "a.md"}, "x", "", "cli_crashed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, p, _ := appRunner(t, Config{}, tt.parts...)
+			out, err := r.Run(t.Context(), mustPermit(tt.call, tt.params), p)
+			if codeOf(err) != tt.err || failureCode(out) != tt.failure || out.Stdout != tt.stdout {
+				t.Errorf("stdout %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Failure, err, tt.stdout, tt.failure, tt.err)
+			}
+			if err != nil && hintOf(err) == "" {
+				t.Errorf("no hint with %v", err)
+			}
+		})
+	}
+}
+
+func hintOf(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+func cold(command, tail string) string {
+	return `Error: Command "` + command + `" not found.` + tail + "\n"
+}
+
+func TestProbeIsAskedOnce(t *testing.T) {
+	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
+	r, p, _ := appRunner(t, Config{}, probed, read, read, read)
+	permit := mustPermit("read", params{"path": "a.md"})
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			if out, err := r.Run(t.Context(), permit, p); err != nil || out.Stdout != "x\n" {
+				t.Errorf("%q, %v", out.Stdout, err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestProbeIsAskedAgain(t *testing.T) {
+	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
+	closed := part{Argv: read.Argv, Err: []byte(saysNotRunning + "\n"), Exit: 1}
+	permit := mustPermit("read", params{"path": "a.md"})
+	t.Run("after the app was closed", func(t *testing.T) {
+		r, p, _ := appRunner(t, Config{}, probed, closed, probed, read)
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeNotRunning {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), permit, p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("after the file was replaced", func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "obsidian")
+		write := func(version string) {
+			writeProgram(t, path, "#!/bin/sh\n[ $1 = version ] && echo '"+version+"' || echo x\n")
+		}
+		write("1.12.7")
+		r, p := runnerFor(t, Config{}, path)
+		if _, err := r.Run(t.Context(), permit, p); err != nil {
+			t.Fatal(err)
+		}
+		write("1.12.6 (installer 1.12.6)")
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTooOld {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeUnsuitable {
+			t.Fatal(err)
+		}
+		os.Remove(path)
+		if _, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeNotFound {
+			t.Fatal(err)
+		}
+	})
+}
+
+// writeProgram replaces a program as an installer does: a new file takes the
+// name of the old one.
+func writeProgram(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOldInstallerIsANotice(t *testing.T) {
+	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
+	old := part{Argv: []string{"version"}, Out: []byte("1.12.7 (installer 1.12.4)\n")}
+	r, p, _ := appRunner(t, Config{}, old, read, read)
+	for i, want := range []int{1, 0} {
+		out, err := r.Run(t.Context(), mustPermit("read", params{"path": "a.md"}), p)
+		if err != nil || len(out.Notices) != want {
+			t.Errorf("call %d: %v, notices %q", i, err, out.Notices)
+		}
+	}
+}
+
+func TestNothingIsRunUnjudged(t *testing.T) {
+	r, p, _ := appRunner(t, Config{})
+	if _, err := r.Run(t.Context(), policy.Permit{}, p); !errors.Is(err, ErrNoPermit) {
+		t.Errorf("zero permit: %v", err)
+	}
+	if out, err := r.Run(t.Context(), mustPermit("version", nil), Program{}); !errors.Is(err, ErrNoProgram) || out.ExitCode != noExit {
+		t.Errorf("zero program: %v, status %d", err, out.ExitCode)
+	}
+	if _, err := r.Serve(t.Context(), policy.ServerPermit{}); !errors.Is(err, ErrNoPermit) {
+		t.Errorf("zero server permit: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if out, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled || out.ExitCode != noExit {
+		t.Errorf("ended context: %v, status %d", err, out.ExitCode)
+	}
+}
+
+func TestEmbeddedProgram(t *testing.T) {
+	read := []string{"--facts", "read", "path=a.md"}
+	version := []string{"--facts", "version"}
+	tests := []struct {
+		name                 string
+		part                 part
+		call                 string
+		params               params
+		stdout, failure, err string
+	}{
+		{"status 0 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "", ""},
+		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"an empty note is a note", part{Argv: read}, "read", params{"path": "a.md"}, "", "", ""},
+		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
+		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
+		{"a wrong request", part{Argv: read, Err: []byte("no such switch\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "cli_error", ""},
+		{"a panic", part{Argv: read, Err: []byte("panic: x\n\ngoroutine 1\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
+		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},
+		{"an empty line is left alone", part{Argv: read, Out: []byte("\nx\n")}, "read", params{"path": "a.md"}, "\nx\n", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, p, _ := ownRunner(t, Config{}, script{Parts: []part{tt.part}})
+			out, err := r.Run(t.Context(), mustPermit(tt.call, tt.params), p)
+			if codeOf(err) != tt.err || failureCode(out) != tt.failure || out.Stdout != tt.stdout {
+				t.Errorf("stdout %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Failure, err, tt.stdout, tt.failure, tt.err)
+			}
+		})
+	}
+}
+
+func TestLongContentTravelsOnStandardInput(t *testing.T) {
+	content := strings.Repeat(`C:\new `, 100_000)
+	r, p, _ := ownRunner(t, Config{}, script{Parts: []part{{
+		Argv: []string{"--stdin", "content", "--facts", "append", "path=a.md"}, Do: "stdin",
+		Err: []byte("warned\nvaultwicket-facts: {\"path\":\"a.md\",\"hash\":\"h\",\"before\":\"b\"}\n"),
+	}}})
+	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
+	if err != nil || out.Stdout != content {
+		t.Errorf("%d bytes came back of %d: %v", len(out.Stdout), len(content), err)
+	}
+	if out.Path != "a.md" || out.Hash != "h" || out.Before != "b" || out.Stderr != "warned\n" {
+		t.Errorf("facts %q %q %q, stderr %q", out.Path, out.Hash, out.Before, out.Stderr)
+	}
+}
+
+func TestFactsOfTheAppAreNotBelieved(t *testing.T) {
+	line := "vaultwicket-facts: {\"path\":\"a.md\"}\n"
+	r, p, _ := appRunner(t, Config{}, part{Argv: []string{"version"}, Out: []byte(goodVersion), Err: []byte(line)})
+	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+	if err != nil || out.Path != "" || out.Stderr != line {
+		t.Errorf("path %q, stderr %q, %v", out.Path, out.Stderr, err)
+	}
+}
+
+func TestSurroundingsOfAChild(t *testing.T) {
+	set := map[string]string{
+		"HOME": "/home/me", "LD_PRELOAD": "/x.so", "NODE_OPTIONS": "-r x", "ELECTRON_RUN_AS_NODE": "1", "DYLD_INSERT_LIBRARIES": "x",
+		"SECRET": "s", "PATH": "/bin:relative:.", "DISPLAY": ":0", "VAULTWICKET_NOW": "2026-01-01T00:00:00Z", "TZ": "UTC", "XDG_RUNTIME_DIR": "/run/user/1",
+	}
+	config := Config{Getenv: func(name string) string { return set[name] }}
+	t.Run("app", func(t *testing.T) {
+		r, p, _ := appRunner(t, config, part{Argv: []string{"version"}, Do: "surroundings"})
+		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 DISPLAY=:0 PATH=/bin\n"; err != nil || out.Stdout != want {
+			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
+		}
+	})
+	t.Run("embedded", func(t *testing.T) {
+		r, p, _ := ownRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
+		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
+			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
+		}
+	})
+}
+
+func TestCommandStartsNothing(t *testing.T) {
+	r := New(Config{Self: "/self"})
+	folder := t.TempDir()
+	p, err := r.Embedded(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
+	want := []string{"vault", folder, "--stdin", "content", "--facts", "append", "path=a.md"}
+	if err != nil || got.Path != "/self" || !slices.Equal(got.Args, want) || got.Stdin != `\n` || got.StdinParam != "content" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := (Program{backend: toApp}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call()); codeOf(err) != "content_unsafe" {
+		t.Errorf("unsafe content for the app: %v", err)
+	}
+	for _, folder := range []string{"", filepath.Join(folder, "missing"), "/etc/hostname"} {
+		if _, err := r.Embedded(folder); codeOf(err) != CodeVaultNotFound {
+			t.Errorf("folder %q: %v", folder, err)
+		}
+	}
+}
+
+func TestQueueOfTheApp(t *testing.T) {
+	const calls = 50
+	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}}})
+	r, p := runnerFor(t, Config{}, path)
+	var wait sync.WaitGroup
+	for range calls {
+		wait.Go(func() {
+			if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
+				t.Errorf("status %d, %v", out.ExitCode, err)
+			}
+		})
+	}
+	wait.Wait()
+	if runs := logged(path); len(runs) != calls {
+		t.Errorf("%d runs", len(runs))
+	}
+}
+
+func TestEmbeddedRunsInParallel(t *testing.T) {
+	const calls = 4
+	r, p, _ := ownRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
+	var wait sync.WaitGroup
+	for range calls {
+		wait.Go(func() {
+			if out, err := r.Run(t.Context(), mustPermit("version", nil), p); err != nil || out.ExitCode != 0 {
+				t.Errorf("status %d, %v", out.ExitCode, err)
+			}
+		})
+	}
+	wait.Wait()
+}

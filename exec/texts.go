@@ -1,0 +1,137 @@
+package exec
+
+import "strings"
+
+// The sentences of the client, as recorded on 1.12.7 and 1.13.7.
+const (
+	saysNotRunning    = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
+	beginsNotRunning  = "The CLI is unable to find Obsidian"
+	saysOff           = "Command line interface is not enabled. Please turn it on in Settings > General > Advanced."
+	beginsOff         = "Command line interface is not enabled."
+	saysNoVault       = "Vault not found."
+	saysNoActive      = "Error: No active file. Use file=<name> or path=<path> to specify a file."
+	saysNoTemplates   = "Error: No template folder configured."
+	beginsError       = "Error: "
+	beginsMissing     = "Error: Missing required parameter: "
+	beginsUsage       = "Usage: "
+	tailPlugin        = " It may require a plugin to be enabled."
+	beginsTailNear    = " Did you mean: "
+	beginsTailCommand = ` Use "commands" to list available command IDs.`
+)
+
+// shape is one family of error answers. It is held against the first line with
+// everything between quotation marks taken out, so that what a caller asked for
+// cannot choose the family.
+type shape struct {
+	prefix, part, suffix string
+	code, hint           string
+}
+
+// shapes are asked in this order; the first that fits is the answer.
+var shapes = [...]shape{
+	{prefix: beginsMissing, code: CodeCLIError,
+		hint: "the installed client wants other parameters than the table says; compare with its help"},
+	{prefix: `Error: ""`, suffix: " needs the Obsidian app.", code: CodeNeedsApp,
+		hint: "start Obsidian and use its own CLI for this command"},
+	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
+	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
+	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
+	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured,
+		hint: "set it in the settings of the vault"},
+	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote},
+	{prefix: `Error: Command "" not found.` + ` Use ""`, code: CodeNoSuchNote},
+	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote},
+	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
+		hint: "choose another name"},
+	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous,
+		hint: "name the note with path="},
+}
+
+const hintTarget = "name the note with path= or file="
+
+// shapeOf returns the family of an error answer, nil when it fits none.
+func shapeOf(text string) *shape {
+	line := withoutQuoted(firstLine(text))
+	for i := range shapes {
+		s := &shapes[i]
+		if strings.HasPrefix(line, s.prefix) && strings.Contains(line, s.part) && strings.HasSuffix(line, s.suffix) {
+			return s
+		}
+	}
+	return nil
+}
+
+// withoutQuoted empties every pair of quotation marks.
+func withoutQuoted(line string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(line, `"`) {
+		if i > 0 {
+			b.WriteByte('"')
+		}
+		if i%2 == 0 {
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// exception reports whether text is an error of the app that nobody caught,
+// such as "TypeError: Cannot read properties of undefined".
+func exception(text string) bool {
+	name, _, found := strings.Cut(firstLine(text), "Error: ")
+	return found && name != "" && isWord(name) && name[0] >= 'A' && name[0] <= 'Z'
+}
+
+// usage reports whether text consists of the two lines that tell of a missing
+// parameter.
+func usage(text, command string) bool {
+	first, second, two := strings.Cut(text, "\n")
+	return two && strings.HasPrefix(first, beginsMissing) &&
+		strings.HasPrefix(second, beginsUsage+command) && isLine(second)
+}
+
+// explained reports whether text is an error line with one more line that lists
+// what would be right, as for a missing view.
+func explained(text string) bool {
+	_, second, two := strings.Cut(text, "\n")
+	label, _, found := strings.Cut(second, ": ")
+	return two && found && isLine(second) && strings.Trim(label, " ") != "" && isWord(strings.ReplaceAll(label, " ", ""))
+}
+
+// nothingFound reports whether text is a sentence such as "No tags found.". The
+// wording differs between releases for some commands.
+func nothingFound(text string) bool {
+	rest, found := strings.CutPrefix(text, "No ")
+	if !found || !isLine(text) || len(text) > len("No ")+60 {
+		return false
+	}
+	what, _, found := strings.Cut(rest, " found")
+	return found && isWord(strings.NewReplacer(" ", "", "-", "").Replace(what))
+}
+
+// looksLikePath reports whether a line ends like the name of a file: a dot and
+// a short extension.
+func looksLikePath(line string) bool {
+	dot := strings.LastIndexByte(line, '.')
+	extension := line[dot+1:]
+	return dot >= 0 && extension != "" && len(extension) <= 10 && strings.IndexFunc(extension, notAlphanumeric) < 0
+}
+
+func notAlphanumeric(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+}
+
+func isWord(s string) bool { return s != "" && strings.IndexFunc(s, notAlphanumeric) < 0 }
+
+func isLine(s string) bool { return !strings.ContainsAny(s, "\r\n") }
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+// trimmed is an answer without the line break at its end, with plain line
+// breaks: what the sentences above are compared with.
+func trimmed(s string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r"), "\r\n", "\n")
+}
