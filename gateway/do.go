@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"vaultwicket/exec"
+)
+
+// Do plans req and carries it out. It always returns a result: every failure,
+// a fault of our own included, is in it.
+func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
+	started := time.Now()
+	var caught panics.Catcher
+	caught.Try(func() { result = g.do(ctx, req) })
+	if r := caught.Recovered(); r != nil {
+		fmt.Fprintf(g.log, "vaultwicket: bug: command %q: %v\n%s", req.Command, r.Value, r.Stack)
+		result = Fault(req.Command)
+	}
+	result.DurationMs = time.Since(started).Milliseconds()
+	return result
+}
+
+func (g *Gateway) do(ctx context.Context, req Request) Result {
+	plan, err := g.Plan(req)
+	if err != nil {
+		return failed(req.Command, err)
+	}
+	doors := []chan struct{}{g.slots}
+	if plan.call.Effect().Mutates() {
+		doors = append(doors, g.writing) // changes come one after the other
+	}
+	for _, door := range doors {
+		select {
+		case door <- struct{}{}:
+			defer func() { <-door }()
+		case <-ctx.Done():
+			return failed(req.Command, refuse(codeCancelled, "", "command %q: cancelled before it started", plan.call.Name()))
+		}
+	}
+	return g.carryOut(ctx, plan)
+}
+
+// carryOut takes the first route, and the next one if nothing ran on it.
+func (g *Gateway) carryOut(ctx context.Context, plan Plan) Result {
+	notices := plan.notices
+	for i, route := range plan.routes {
+		out, err := g.run(ctx, route)
+		if i+1 < len(plan.routes) && detourable(err) {
+			notices = append(notices, "answered by the embedded backend: "+err.Error())
+			continue
+		}
+		g.logFault(err)
+		result := report(route, out, err)
+		result.Notices = append(notices, result.Notices...)
+		return result
+	}
+	return failed(plan.call.Name(), refuse(codeInternal, "", "a plan without a program"))
+}
+
+// logFault keeps the text of an error that no caller sees, because it has no
+// code: a fault of ours.
+func (g *Gateway) logFault(err error) {
+	var c coded
+	if err != nil && !errors.As(err, &c) {
+		fmt.Fprintf(g.log, "vaultwicket: bug: %v\n", err)
+	}
+}
+
+// run carries out one call on one program. With the app, some calls are made of
+// steps, see steps.go.
+func (g *Gateway) run(ctx context.Context, r route) (exec.Outcome, error) {
+	switch name := r.call.Name(); {
+	case name == "daily:read" && r.stepwise():
+		return g.readDaily(ctx, r)
+	case name == "daily:read":
+		return missingDaily(g.runner.Run(ctx, r.permit, r.program))
+	case r.stepwise():
+		return g.create(ctx, r)
+	}
+	return g.runner.Run(ctx, r.permit, r.program)
+}

@@ -1,0 +1,107 @@
+package gateway
+
+import (
+	"vaultwicket/exec"
+	"vaultwicket/policy"
+)
+
+// DryRun is a plan written out: what would run, and what every rule says.
+type DryRun struct {
+	OK       bool     `json:"ok"` // would be allowed, if need be after asking a person
+	DryRun   bool     `json:"dryRun"`
+	Command  string   `json:"command"`
+	Decision string   `json:"decision"` // allow, ask or deny
+	Tier     string   `json:"tier,omitempty"`
+	Effect   string   `json:"effect,omitempty"`
+	Backend  string   `json:"backend,omitempty"`
+	Vault    string   `json:"vault,omitempty"`
+	Program  string   `json:"program,omitempty"`
+	Argv     []string `json:"argv,omitempty"` // without the program
+	Stdin    *Stdin   `json:"stdin,omitempty"`
+	Shell    string   `json:"shell,omitempty"` // the same as a line for a POSIX shell
+	Rules    []Rule   `json:"rules,omitempty"`
+	Notices  []string `json:"notices,omitempty"`
+	Error    *Error   `json:"error,omitempty"`
+}
+
+// Stdin says that one value travels on standard input.
+type Stdin struct {
+	Bytes int `json:"bytes"`
+}
+
+// Rule is the verdict of one rule of the policy.
+type Rule struct {
+	Rule    string `json:"rule"`
+	Verdict string `json:"verdict"` // pass, ask or deny
+	Why     string `json:"why"`
+}
+
+// DryRun plans req and writes the plan out. It starts nothing.
+func (g *Gateway) DryRun(req Request) DryRun {
+	plan, err := g.Plan(req)
+	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: clip(req.Command), Decision: "allow", Notices: plan.notices}
+	switch {
+	case asks(err):
+		d.Decision = "ask"
+	case err != nil:
+		d.Decision = "deny"
+	}
+	if err != nil {
+		d.Error = errorOf(err)
+	}
+	if plan.call.Valid() {
+		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
+	}
+	d.Rules = rulesOf(plan.verdicts)
+	if len(plan.routes) > 0 {
+		d.show(plan.routes[0])
+	}
+	return d
+}
+
+func rulesOf(verdicts []policy.Verdict) []Rule {
+	var rules []Rule
+	for _, v := range verdicts {
+		rules = append(rules, Rule{Rule: v.Rule, Verdict: v.Decision.String(), Why: v.Why})
+	}
+	return rules
+}
+
+// show fills in what the first route would start. Where a call is carried out
+// in steps it shows the first one and names the others.
+func (d *DryRun) show(r route) {
+	command := r.command
+	d.Backend, d.Vault = r.program.Backend(), r.call.Vault()
+	d.Shell = shellLine(command)
+	if r.stepwise() {
+		switch r.call.Name() {
+		case "daily:read":
+			if first, err := r.program.Command(r.permit.DailyPath().Call()); err == nil {
+				command = first
+				d.Shell = shellRead(first)
+				d.Notices = append(d.Notices, "then reads the note at the path it answers; daily:read itself would make a missing note")
+			}
+		case "create":
+			d.Notices = append(d.Notices, "first asks whether the note exists; create itself would make a numbered copy")
+		}
+	}
+	d.Program, d.Argv = command.Path, command.Args
+	if command.StdinParam != "" {
+		d.Stdin = &Stdin{Bytes: len(command.Stdin)}
+	}
+}
+
+// stepwise reports whether the call is carried out in steps, see steps.go.
+func (r route) stepwise() bool {
+	if r.program.Backend() != string(App) {
+		return false
+	}
+	_, overwrite := r.call.Param("overwrite")
+	return r.call.Name() == "daily:read" || r.call.Name() == "create" && !overwrite
+}
+
+// shellRead is the line that reads the note whose path asking answers.
+func shellRead(asking exec.Command) string {
+	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
+	return quoteAll(append(read, "read")) + ` path="$(` + shellLine(asking) + `)"`
+}

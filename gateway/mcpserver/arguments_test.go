@@ -1,0 +1,209 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+)
+
+func TestDecodeArguments(t *testing.T) {
+	for _, test := range []struct {
+		name, raw string
+		want      arguments
+	}{
+		{"a command alone", `{"command":"daily"}`, arguments{Command: "daily"}},
+		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"vault":"Work","dryRun":true}`,
+			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, "Work", true}},
+		{"params as text", `{"command":"read","params":" {\"path\":\"A.md\"} "}`, arguments{Command: "read", Params: allowlist.Params{"path": allowlist.Text("A.md")}}},
+		{"params as empty text", `{"command":"read","params":""}`, arguments{Command: "read"}},
+		{"null for what is not said", `{"command":"read","params":null,"vault":null,"dryRun":null}`, arguments{Command: "read"}},
+		{"the largest numbers", `{"command":"x","params":{"a":9007199254740992,"b":-9007199254740992,"c":0}}`,
+			arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Number("9007199254740992"), "b": allowlist.Number("-9007199254740992"), "c": allowlist.Number("0")}}},
+		{"a whole surrogate pair", `{"command":"x","params":{"a":"\ud83d\ude00"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text("😀")}}},
+		{"an escaped backslash before u", `{"command":"x","params":{"a":"\\ud83d"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text(`\ud83d`)}}},
+		{"a replacement character that was sent", `{"command":"x","params":{"a":"\ufffd"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text("\ufffd")}}},
+	} {
+		got, err := decodeArguments(json.RawMessage(test.raw))
+		if err != nil || got.Command != test.want.Command || got.Vault != test.want.Vault || got.DryRun != test.want.DryRun || !maps.Equal(got.Params, test.want.Params) {
+			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestDecodeArgumentsRefuses(t *testing.T) {
+	many := func(n int) string {
+		var pairs []string
+		for i := range n {
+			pairs = append(pairs, fmt.Sprintf(`"p%d":1`, i))
+		}
+		return `{"command":"x","params":{` + strings.Join(pairs, ",") + `}}`
+	}
+	if _, err := decodeArguments(json.RawMessage(many(maxParams))); err != nil {
+		t.Errorf("at the limit of params: %v", err)
+	}
+	large := strings.Repeat("x", maxText)
+	if _, err := decodeArguments(json.RawMessage(`{"command":"x","params":{"a":"` + large + `","b":"` + large + `"}}`)); err != nil {
+		t.Errorf("at the limit of text: %v", err)
+	}
+	for _, test := range []struct {
+		name, raw, code string
+		text, hint      string // parts
+	}{
+		{"nothing", ``, "bad_request", `"command": is missing`, "daily:read"},
+		{"null", `null`, "bad_request", `"command": is missing`, ""},
+		{"an empty object", `{}`, "bad_request", `"command": is missing`, ""},
+		{"an empty command", `{"command":""}`, "bad_request", `"command": is missing`, ""},
+		{"a list", `["read"]`, "bad_request", "arguments: is a list", "object"},
+		{"text", `"{\"command\":\"read\"}"`, "bad_request", "arguments: is a string", "object"},
+		{"no JSON", `{"command":`, "bad_request", "not valid JSON", ""},
+		{"bad UTF-8", "{\"command\":\"\xff\"}", "bad_request", "not valid JSON", ""},
+		{"a command that is a number", `{"command":5}`, "bad_value", `"command": is a number`, "string"},
+		{"another case", `{"Command":"read"}`, "bad_request", `"Command": there is no such argument`, `"command"`},
+		{"a typing error", `{"command":"read","parms":{}}`, "bad_request", `"parms"`, `write "params"`},
+		{"a parameter in the wrong place", `{"command":"read","path":"A.md"}`, "bad_request", `"path"`, "goes into params"},
+		{"a key twice", `{"command":"read","command":"delete"}`, "bad_request", `"command" stands twice`, "once"},
+		{"a param twice", `{"command":"read","params":{"a":1,"\u0061":2}}`, "bad_request", `"a" stands twice`, "once"},
+		{"a param twice in text", `{"command":"read","params":"{\"a\":1,\"a\":2}"}`, "bad_request", `"a" stands twice`, "once"},
+		{"params that are a list", `{"command":"read","params":[]}`, "bad_request", `"params": is a list`, "object"},
+		{"params that are a number", `{"command":"read","params":5}`, "bad_request", `"params": is a number`, "object"},
+		{"params that are other text", `{"command":"read","params":"path=A.md"}`, "bad_request", `"params": is not valid JSON`, "object"},
+		{"text in text in text", `{"command":"read","params":"\"{}\""}`, "bad_value", `"params": is text`, "object"},
+		{"a nested object", `{"command":"read","params":{"a":{"b":1}}}`, "bad_value", `"params.a": is an object`, "string"},
+		{"a list of values", `{"command":"read","params":{"a":["b"]}}`, "bad_value", `"params.a": is a list`, "string"},
+		{"a fraction", `{"command":"read","params":{"n":1.5}}`, "bad_value", `1.5 is not a plain integer`, "digits"},
+		{"a whole fraction", `{"command":"read","params":{"n":5.0}}`, "bad_value", `5.0 is not a plain integer`, "digits"},
+		{"an exponent", `{"command":"read","params":{"n":1e3}}`, "bad_value", `1e3 is not a plain integer`, "digits"},
+		{"minus zero", `{"command":"read","params":{"n":-0}}`, "bad_value", `-0 is not a plain integer`, "digits"},
+		{"a number too large", `{"command":"read","params":{"n":9007199254740993}}`, "bad_value", "within 2^53", "string"},
+		{"half a surrogate pair", `{"command":"read","params":{"n":"a\ud83d"}}`, "bad_value", "surrogate", "whole"},
+		{"the second half first", `{"command":"read","params":{"n":"\ude00\ud83d"}}`, "bad_value", "surrogate", "whole"},
+		{"half a pair before another escape", `{"command":"read","params":{"n":"\ud83d\n"}}`, "bad_value", "surrogate", "whole"},
+		{"dryRun as text", `{"command":"read","dryRun":"true"}`, "bad_value", `"dryRun": is a string`, "without quotes"},
+		{"a vault that is a list", `{"command":"read","vault":[]}`, "bad_value", `"vault": is a list`, "string"},
+		{"too many params", many(maxParams + 1), "bad_request", "has 65 keys", "64"},
+		{"a value too long", `{"command":"x","params":{"a":"x` + large + `"}}`, "bad_value", `"params.a": is 1048577 bytes`, "1048576"},
+		{"too much text in all", `{"command":"x","params":{"a":"` + large + `","b":"` + large + `","c":"x"}}`, "bad_value", "more than 2097152", "less"},
+		{"too deep", `{"command":"x","params":` + strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 41), "bad_request", "deeper", ""},
+	} {
+		_, err := decodeArguments(json.RawMessage(test.raw))
+		if err == nil {
+			t.Errorf("%s: taken", test.name)
+			continue
+		}
+		if err.Code() != test.code || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Hint(), test.hint) || err.Hint() == "" {
+			t.Errorf("%s: %s, %q, hint %q; want %s, %q, %q", test.name, err.Code(), err.Error(), err.Hint(), test.code, test.text, test.hint)
+		}
+		if len(err.Error()) > 400 {
+			t.Errorf("%s: an error of %d bytes", test.name, len(err.Error()))
+		}
+	}
+}
+
+// FuzzDecodeArguments: what is accepted means the same to encoding/json, and to
+// a reader of tokens that lets the first of two equal keys win.
+func FuzzDecodeArguments(f *testing.F) {
+	for _, seed := range []string{
+		`{"command":"read","params":{"path":"A.md","n":5,"t":true,"f":false,"z":null},"vault":"W","dryRun":true}`,
+		`{"command":"read","command":"delete"}`,
+		`{"command":"read","params":"{\"a\":1,\"a\":2}"}`,
+		`{"command":"x","params":{"a":"\ud83d"}}`,
+		`{"command":"x","params":{"n":1e3,"m":9007199254740993}}`,
+		`{"Command":"x"}`, `[]`, `null`, `{"command":"x","params":{"a":[1]}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, refusal := decodeArguments(raw)
+		if refusal != nil {
+			if refusal.Code() != codeBadRequest && refusal.Code() != codeBadValue || refusal.Hint() == "" {
+				t.Errorf("refusal %q with code %q and hint %q", refusal, refusal.Code(), refusal.Hint())
+			}
+			return
+		}
+		var plain struct {
+			Command string
+			Params  any
+			Vault   string
+			DryRun  bool
+		}
+		if err := json.Unmarshal(raw, &plain); err != nil {
+			t.Fatalf("accepted %q: %v", raw, err)
+		}
+		if got.Command != plain.Command || got.Vault != plain.Vault || got.DryRun != plain.DryRun || got.Command == "" {
+			t.Errorf("%q: %+v, want %+v", raw, got, plain)
+		}
+		params, ok := plain.Params.(map[string]any)
+		if text, isText := plain.Params.(string); isText && strings.TrimSpace(text) != "" {
+			if err := json.Unmarshal([]byte(text), &params); err != nil {
+				t.Fatalf("accepted params %q: %v", text, err)
+			}
+			firstWins(t, []byte(text))
+		} else if !ok && plain.Params != nil && !isText {
+			t.Fatalf("accepted params %v", plain.Params)
+		}
+		if want := values(params); !maps.Equal(got.Params, want) {
+			t.Errorf("%q: params %v, want %v", raw, got.Params, want)
+		}
+		firstWins(t, raw)
+	})
+}
+
+// values is what encoding/json makes of params.
+func values(params map[string]any) allowlist.Params {
+	out := allowlist.Params{}
+	for name, value := range params {
+		switch v := value.(type) {
+		case string:
+			out[name] = allowlist.Text(v)
+		case bool:
+			out[name] = allowlist.Flag(v)
+		case float64:
+			out[name] = allowlist.Number(fmt.Sprintf("%.0f", v))
+		case nil:
+		default:
+			out[name] = allowlist.Text(fmt.Sprintf("not a value: %v", v))
+		}
+	}
+	return out
+}
+
+// firstWins fails when an object in raw has a key twice, which it finds without
+// the code under test.
+func firstWins(t *testing.T, raw []byte) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	type object struct {
+		isObject, expectsValue bool
+		keys                   map[string]bool
+	}
+	stack := []object{{}}
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			t.Fatalf("accepted %q: %v", raw, err)
+		}
+		top := &stack[len(stack)-1]
+		if key, ok := token.(string); ok && top.isObject && !top.expectsValue {
+			if top.keys[key] {
+				t.Fatalf("accepted %q with key %q twice", raw, key)
+			}
+			top.keys[key], top.expectsValue = true, true
+			continue
+		}
+		top.expectsValue = false
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			stack = append(stack, object{isObject: token == json.Delim('{'), keys: map[string]bool{}})
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:len(stack)-1]
+		}
+	}
+}

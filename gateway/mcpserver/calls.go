@@ -1,0 +1,422 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+const (
+	// maxRunning bounds the requests that mcp-go works on at once. It is also the
+	// number of its workers and the length of its queue, so that a call waits
+	// here, where it can be cancelled, and not there. The gateway itself runs at
+	// most 64 calls side by side.
+	maxRunning = 64
+
+	// maxOpen bounds the requests that are taken in and not answered. Past it
+	// nothing is read until there is room: the client's pipe fills and it waits.
+	maxOpen = 2048
+
+	// maxHeld bounds the bytes of all open messages. mcp-go holds each several
+	// times over, decoded and not.
+	maxHeld = 8 << 20
+
+	// maxListens bounds the streams of notifications. A client needs one.
+	maxListens = 16
+)
+
+var (
+	errOpenID    = errors.New("a request with this id is open")
+	errListens   = fmt.Errorf("more than %d subscriptions are open", maxListens)
+	errCancelled = errors.New("the request was cancelled")
+)
+
+// calls knows the requests of a stdio client that are open: queued here, or
+// handed to mcp-go and not answered. The reader and the writer of the transport
+// meet in it, and through [calls.hooks] mcp-go does too.
+//
+// Outside of serveStdio it is empty and all its methods are harmless, so one
+// server can be built for every transport.
+type calls struct {
+	mu      sync.Mutex
+	changed sync.Cond // on mu: anything below
+
+	open    map[string]*openRequest
+	waiting []*openRequest // not handed over, oldest first
+	ready   []handover     // goes before what waits: all that is not a request
+
+	held        int  // bytes of all that is open or ready
+	running     int  // handed over; subscriptions do not count
+	listens     int  // open subscriptions
+	handshaking bool // an initialize is handed over and not answered
+	writing     int  // answers on their way out
+	ended       bool // nothing more will come in
+	stopped     bool // nothing more must go on
+
+	out    io.Writer // for notifications, nil when not serving
+	grace  time.Duration
+	expire func()
+	timer  *time.Timer // runs after the end of the input, until then nil
+}
+
+// handover is a message on its way to mcp-go.
+type handover struct {
+	line      []byte
+	handshake bool
+}
+
+// openRequest is a request without its answer.
+type openRequest struct {
+	id        any
+	method    string
+	line      []byte // until it is handed over
+	size      int
+	handed    bool
+	cancelled bool
+
+	// Of a subscription: whether it was acknowledged, and its answer if that
+	// came first.
+	acknowledged bool
+	answer       []byte
+}
+
+func (r *openRequest) listens() bool {
+	return r.method == string(mcp.MethodSubscriptionsListen)
+}
+
+func (r *openRequest) handshakes() bool {
+	return r.method == string(mcp.MethodInitialize)
+}
+
+// newCalls returns calls without a request.
+func newCalls() *calls {
+	c := &calls{open: map[string]*openRequest{}}
+	c.changed.L = &c.mu
+	return c
+}
+
+// key is the name under which mcp-go files a request; 1 and "1" share it.
+func key(id any) string { return fmt.Sprint(id) }
+
+// hooks registers what makes a cancellation certain. mcp-go forgets one that
+// arrives before the request has begun. Here a cancelled request does not begin,
+// and if it begins in the same moment, its context is cancelled before its
+// handler is called. Handlers need nothing but their context.
+func (c *calls) hooks(h *server.Hooks) {
+	h.AddOnRequestInitialization(func(_ context.Context, id any, _ any) error {
+		if c.isCancelled(id) {
+			return errCancelled
+		}
+		return nil
+	})
+	h.AddBeforeAny(func(ctx context.Context, id any, _ mcp.MCPMethod, _ any) {
+		if c.isCancelled(id) {
+			server.ServerFromContext(ctx).HandleMessage(ctx, cancellation(id))
+		}
+	})
+}
+
+// cancellation is the message with which a client cancels the request id.
+func cancellation(id any) json.RawMessage {
+	return encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"method":  mcp.MethodNotificationCancelled,
+		"params":  map[string]any{"requestId": id},
+	})
+}
+
+// isOpen reports whether a request with this id is open.
+func (c *calls) isOpen(id any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open[key(id)] != nil
+}
+
+func (c *calls) isCancelled(id any) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.open[key(id)]
+	return r != nil && r.cancelled
+}
+
+// notify sends a notification to the client of the request that ctx belongs to,
+// and on stdio it has left when notify returns: mcp-go would send it behind the
+// answer. A request that is cancelled or over sends nothing.
+func (c *calls) notify(ctx context.Context, method string, params map[string]any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	out := c.out
+	c.mu.Unlock()
+	if out == nil {
+		return server.ServerFromContext(ctx).SendNotificationToClient(ctx, method, params)
+	}
+	line, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+	if err != nil {
+		return fmt.Errorf("notification %q: %w", method, err)
+	}
+	_, err = out.Write(append(line, '\n'))
+	return err
+}
+
+// begin makes c ready for one client. Once the input has ended, expire is called
+// when nothing was answered for the time of grace.
+func (c *calls) begin(out io.Writer, grace time.Duration, expire func()) {
+	c.change(func() { c.out, c.grace, c.expire = out, grace, expire })
+}
+
+// end notes that no message will follow.
+func (c *calls) end() {
+	c.change(func() {
+		c.ended = true
+		if c.stopped {
+			return
+		}
+		c.timer = time.AfterFunc(c.grace, c.expire)
+	})
+}
+
+// stop lets everyone go who waits here.
+func (c *calls) stop() { c.change(func() { c.stopped = true }) }
+
+// change runs f under the lock and wakes those who wait for its effect.
+func (c *calls) change(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	c.changed.Broadcast()
+}
+
+// room waits until one more message can be taken in. It is false when none will
+// be wanted any more.
+func (c *calls) room() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.stopped && (len(c.open)+len(c.ready) >= maxOpen || c.held >= maxHeld) {
+		c.changed.Wait()
+	}
+	return !c.stopped
+}
+
+// take takes in a message. The error is the client's fault, and the message is
+// then not taken.
+func (c *calls) take(m message, line []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.changed.Broadcast()
+	switch {
+	case c.stopped:
+		return nil
+	case m.kind == request:
+		return c.takeRequest(m, line)
+	case m.kind == response && m.id == nil:
+		return nil // it answers nothing
+	case m.cancels != nil && !c.cancel(m.cancels):
+		return nil
+	}
+	c.hurry(handover{line, false})
+	return nil
+}
+
+func (c *calls) takeRequest(m message, line []byte) error {
+	if c.open[key(m.id)] != nil {
+		return errOpenID
+	}
+	r := &openRequest{id: m.id, method: m.method, size: len(line)}
+	if r.listens() {
+		if c.listens == maxListens {
+			return errListens
+		}
+		c.listens++
+	}
+	c.open[key(m.id)] = r
+	if r.handshakes() {
+		// What follows the handshake must find it done, so it cannot wait.
+		r.handed, r.size = true, 0
+		c.running++
+		c.hurry(handover{line, true})
+		return nil
+	}
+	r.line = line
+	c.held += r.size
+	c.waiting = append(c.waiting, r)
+	return nil
+}
+
+// hurry puts a message before the requests that wait.
+func (c *calls) hurry(h handover) {
+	c.held += len(h.line)
+	c.ready = append(c.ready, h)
+}
+
+// cancel cancels the request id and reports whether mcp-go must hear of it.
+func (c *calls) cancel(id any) bool {
+	r := c.open[key(id)]
+	if r == nil || r.cancelled {
+		return false
+	}
+	r.cancelled = true
+	if !r.handed {
+		c.waiting = slices.DeleteFunc(c.waiting, func(w *openRequest) bool { return w == r })
+		c.close(r)
+	}
+	return r.handed
+}
+
+// close forgets a request. It has its answer, or will get none.
+func (c *calls) close(r *openRequest) {
+	delete(c.open, key(r.id))
+	c.held -= r.size
+	switch {
+	case r.listens():
+		c.listens--
+	case r.handed:
+		c.running--
+	}
+	if r.handshakes() {
+		c.handshaking = false
+	}
+}
+
+// next waits for the next message for mcp-go. io.EOF means that there is none
+// and that none is owed an answer, or that c was stopped.
+func (c *calls) next() ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.stopped {
+		if line := c.pop(); line != nil {
+			c.changed.Broadcast()
+			return line, nil
+		}
+		if c.ended && !c.owes() {
+			break
+		}
+		c.changed.Wait()
+	}
+	return nil, io.EOF
+}
+
+// pop returns the message whose turn it is, or nil.
+func (c *calls) pop() []byte {
+	if c.handshaking {
+		return nil
+	}
+	if len(c.ready) > 0 {
+		h := c.ready[0]
+		c.ready = c.ready[1:]
+		c.held -= len(h.line)
+		c.handshaking = h.handshake
+		return h.line
+	}
+	if len(c.waiting) == 0 || c.running >= maxRunning {
+		return nil
+	}
+	r := c.waiting[0]
+	c.waiting = c.waiting[1:]
+	line := r.line
+	r.line, r.handed = nil, true
+	if !r.listens() {
+		c.running++
+	}
+	return line
+}
+
+// owes reports whether an answer is still to be written. A subscription has its
+// answer at the end, so it only owes the acknowledgement.
+func (c *calls) owes() bool {
+	for _, r := range c.open {
+		if !r.listens() || !r.acknowledged && !r.cancelled {
+			return true
+		}
+	}
+	return c.writing > 0
+}
+
+// release returns what may leave for the client now that mcp-go writes line:
+// the line, or nothing when it answers a cancelled request or none at all, or
+// the line and an answer that was held back for it. When that is written,
+// [calls.written] must follow.
+func (c *calls) release(line []byte) [][]byte {
+	o := readOutgoing(line)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.changed.Broadcast()
+	c.writing++
+	if o.kind == passing || o.id == nil {
+		return [][]byte{line}
+	}
+	r := c.open[key(o.id)]
+	if r == nil {
+		return nil // mcp-go answers even an answer
+	}
+	if o.kind == acknowledging {
+		return c.acknowledge(r, line)
+	}
+	return c.answer(r, line, o.kind == failing)
+}
+
+// acknowledge lets a subscription's answer go behind its acknowledgement.
+// mcp-go sends the two in any order.
+func (c *calls) acknowledge(r *openRequest, line []byte) [][]byte {
+	r.acknowledged = true
+	if r.cancelled {
+		return nil
+	}
+	if r.answer == nil {
+		return [][]byte{line}
+	}
+	c.close(r)
+	return [][]byte{line, r.answer}
+}
+
+func (c *calls) answer(r *openRequest, line []byte, failed bool) [][]byte {
+	if r.listens() && !r.acknowledged && !r.cancelled && !failed {
+		r.answer = bytes.Clone(line)
+		return nil
+	}
+	c.close(r)
+	if r.cancelled {
+		return nil
+	}
+	return [][]byte{line}
+}
+
+// written notes that a message released has left.
+func (c *calls) written() {
+	c.change(func() {
+		c.writing--
+		if c.timer != nil {
+			c.timer.Reset(c.grace)
+		}
+	})
+}
+
+// abandon ends the time of one client. It returns the requests that still wait
+// for an answer.
+func (c *calls) abandon() []any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.changed.Broadcast()
+	c.stopped, c.out = true, nil
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	var left []any
+	for _, r := range c.open {
+		if !r.cancelled && !r.listens() {
+			left = append(left, r.id)
+		}
+	}
+	clear(c.open)
+	return left
+}

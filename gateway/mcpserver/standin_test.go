@@ -1,0 +1,29 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// The stand-in for the schema validator must not let anything pass when someone
+// switches validation on.
+func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
+	for name, option := range map[string]server.ServerOption{
+		"input": server.WithInputSchemaValidation(), "output": server.WithOutputSchemaValidation(),
+	} {
+		s := server.NewMCPServer("toy", "1", option)
+		s.AddTool(mcp.NewTool("work", mcp.WithString("n"), mcp.WithRawOutputSchema(json.RawMessage(`{"type":"object"}`))),
+			func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), nil
+			})
+		answer := s.HandleMessage(t.Context(), json.RawMessage(call(1)))
+		if text := string(encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

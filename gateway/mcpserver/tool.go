@@ -1,0 +1,130 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tiers"
+)
+
+// toolName is the one tool that is always there.
+const toolName = "obsidianCli"
+
+// tool describes obsidianCli for the policy in force: the commands that are
+// open, what they take, and hints that tell the truth about the worst of them.
+// Clients decide by the hints whether they ask a person, so all four are set:
+// mcp-go's own defaults say that every tool destroys.
+func tool(gw *gateway.Gateway) (mcp.Tool, error) {
+	listing := open(gw)
+	schema, err := inputSchema(listing)
+	if err != nil {
+		return mcp.Tool{}, err
+	}
+	worst := gw.Worst()
+	t := mcp.NewToolWithRawSchema(toolName, describe(gw.VaultName(), listing), schema)
+	t.RawOutputSchema = json.RawMessage(outputSchema)
+	t.Annotations = mcp.ToolAnnotation{
+		Title:           "Obsidian vault",
+		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(opensWorld(listing, worst)),
+	}
+	return t, nil
+}
+
+// open returns the commands whose plain form the policy allows.
+func open(gw *gateway.Gateway) []gateway.Listed {
+	var allowed []gateway.Listed
+	for _, c := range gw.Listing() {
+		if c.Denial == nil {
+			allowed = append(allowed, c)
+		}
+	}
+	return allowed
+}
+
+func opensWorld(listing []gateway.Listed, worst tiers.Effect) bool {
+	for _, c := range listing {
+		if c.Sends {
+			return true
+		}
+	}
+	return worst.WorseThan(tiers.Destroys)
+}
+
+// describe writes the tool description: every word of it is read by a model
+// with every conversation, so it says only what cannot be guessed.
+func describe(vault string, listing []gateway.Listed) string {
+	var b strings.Builder
+	b.WriteString("Runs one Obsidian command")
+	if vault != "" {
+		b.WriteString(" on the vault " + quoteName(vault))
+	}
+	b.WriteString(`. Parameters go into params by name, flags as true; those in brackets are optional. dryRun shows what would run.`)
+	if marks(listing) {
+		b.WriteString(" ! changes notes, !! destroys.")
+	}
+	for _, c := range listing {
+		b.WriteString("\n" + mark(c.Effect) + c.Signature)
+	}
+	return b.String()
+}
+
+// quoteName shows a vault name in the description. Its characters were checked
+// with the settings, so quotes are all it needs.
+func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `'`) + `"` }
+
+func marks(listing []gateway.Listed) bool {
+	for _, c := range listing {
+		if mark(c.Effect) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func mark(e tiers.Effect) string {
+	switch {
+	case e.WorseThan(tiers.Writes):
+		return "!!"
+	case e.Mutates():
+		return "!"
+	}
+	return ""
+}
+
+// inputSchema is plain enough for every client: no $ref, no union at the root,
+// every object with an explicit additionalProperties.
+func inputSchema(listing []gateway.Listed) (json.RawMessage, error) {
+	names := make([]string, len(listing))
+	for i, c := range listing {
+		names[i] = c.Name
+	}
+	return json.Marshal(map[string]any{
+		"type": "object",
+		"properties": map[string]any{
+			"command": map[string]any{"type": "string", "enum": names, "description": "command to run"},
+			"params": map[string]any{
+				"type": "object", "description": "its parameters",
+				"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
+			},
+			"dryRun": map[string]any{"type": "boolean", "description": "plan only"},
+		},
+		"required":             []string{"command"},
+		"additionalProperties": false,
+	})
+}
+
+// outputSchema fits results, failures and dry runs alike. Clients built on one
+// of the SDKs drop a result that does not fit, so it asks for no more than what
+// all three have.
+const outputSchema = `{"type":"object","properties":{` +
+	`"ok":{"type":"boolean"},"command":{"type":"string"},"stdout":{"type":"string"},"stderr":{"type":"string"},` +
+	`"exitCode":{"type":"integer"},"durationMs":{"type":"integer"},"path":{"type":"string"},` +
+	`"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},` +
+	`"required":["code","message"],"additionalProperties":true}},` +
+	`"required":["ok","command"],"additionalProperties":true}`

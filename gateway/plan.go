@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/policy"
+)
+
+// Plan is a request that went through every door but the last: it is parsed,
+// judged, and has a program that will run it.
+type Plan struct {
+	call     allowlist.Call
+	verdicts []policy.Verdict
+	routes   []route // the first is taken; the next one when nothing ran on it
+	notices  []string
+}
+
+// route is one way to carry out a call. Without a valid permit it is only good
+// for being looked at.
+type route struct {
+	program exec.Program
+	call    allowlist.Call
+	command exec.Command
+	permit  policy.Permit
+}
+
+// Plan judges req and picks the program for it. It starts nothing. The error
+// is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
+// [*RequestError]; the plan beside it holds what was found until then. Where
+// only a person's yes is missing, the plan is complete but holds no permit.
+func (g *Gateway) Plan(req Request) (Plan, error) {
+	call, err := req.parse()
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{call: call, verdicts: g.policy.Judge(call)}
+	_, refusal := g.policy.Decide(call)
+	if refusal != nil && !asks(refusal) {
+		return plan, refusal
+	}
+	if err := g.route(&plan); err != nil {
+		return plan, err
+	}
+	return plan, refusal
+}
+
+// asks reports whether a person's yes would lift a refusal.
+func asks(err error) bool {
+	var denial *policy.Denial
+	return errors.As(err, &denial) && denial.Asks()
+}
+
+// route fills in the ways to carry out the plan.
+func (g *Gateway) route(plan *Plan) error {
+	var appErr, ownErr error
+	if g.backend != Embedded && !plan.call.Ours() {
+		appErr = g.routeToApp(plan)
+	}
+	if g.backend != App || plan.call.Ours() {
+		ownErr = g.routeToEmbedded(plan)
+	}
+	switch {
+	case len(plan.routes) > 0:
+		if appErr != nil && g.backend == Auto {
+			plan.explainDetour(appErr)
+		}
+		return nil
+	case appErr != nil:
+		return appErr
+	}
+	return ownErr
+}
+
+func (g *Gateway) routeToApp(plan *Plan) error {
+	program, err := g.runner.App()
+	if err != nil {
+		return err
+	}
+	target := g.target()
+	if target.appErr != nil {
+		return target.appErr
+	}
+	return g.addRoute(plan, program, target.app)
+}
+
+func (g *Gateway) routeToEmbedded(plan *Plan) error {
+	folder := g.target().folder
+	if folder == "" {
+		return refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the embedded backend needs the folder of the vault")
+	}
+	program, err := g.runner.Embedded(folder)
+	if err != nil {
+		return err
+	}
+	return g.addRoute(plan, program, filepath.Base(folder))
+}
+
+// addRoute judges the call once more, now aimed at its vault: what was decided
+// is exactly what is run.
+func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error {
+	call := plan.call
+	var err error
+	if vault != "" {
+		if call, err = call.In(vault); err != nil {
+			return err
+		}
+	}
+	command, err := program.Command(call)
+	if err != nil {
+		return err
+	}
+	permit, err := g.policy.Decide(call)
+	if err != nil && !asks(err) {
+		return err
+	}
+	plan.routes = append(plan.routes, route{program, call, command, permit})
+	return nil
+}
+
+// explainDetour says in the result why the app was not asked, where that is
+// about this call and not about the machine as a whole.
+func (plan *Plan) explainDetour(appErr error) {
+	var unsafe *allowlist.ParseError
+	if errors.As(appErr, &unsafe) {
+		plan.notices = append(plan.notices, "written by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
+	}
+}
+
+// detours are the codes with which a program says that it did not start on the
+// call at all, so that another one may.
+var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_disabled", "app_not_running"}
+
+func detourable(err error) bool {
+	var away *exec.Unavailable
+	return errors.As(err, &away) && slices.Contains(detours, away.Code())
+}

@@ -1,0 +1,166 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+)
+
+// Result is the answer to a request, as callers see it. The first six fields
+// are always there; the others only when they say something.
+type Result struct {
+	OK         bool       `json:"ok"`
+	Command    string     `json:"command"`
+	Stdout     string     `json:"stdout"`
+	Stderr     string     `json:"stderr"`
+	ExitCode   int        `json:"exitCode"`   // -1 when no process ran
+	DurationMs int64      `json:"durationMs"` // of the whole request
+	Backend    string     `json:"backend,omitempty"`
+	Vault      string     `json:"vault,omitempty"`
+	Path       string     `json:"path,omitempty"` // the note it was about, where it was one
+	Hash       string     `json:"hash,omitempty"` // of the note's bytes: the first 16 hex digits of SHA-256
+	Truncated  *Truncated `json:"truncated,omitempty"`
+	Notices    []string   `json:"notices,omitempty"`
+	Error      *Error     `json:"error,omitempty"`
+
+	raw string // Stdout before it was repaired
+}
+
+// Truncated says that Stdout is the beginning of a longer answer.
+type Truncated struct {
+	ShownBytes int   `json:"shownBytes"`
+	TotalBytes int64 `json:"totalBytes"`
+}
+
+// Error is a failure as callers see it. Message and Hint are for people and
+// may change; Code is for programs and may not.
+type Error struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// coded is what every error of the corridor can say.
+type coded interface {
+	error
+	Code() string
+	Hint() string
+}
+
+// errorOf turns an error into what callers see. An error that has no code is a
+// fault of ours, and its text is for the log only.
+func errorOf(err error) *Error {
+	var c coded
+	if !errors.As(err, &c) {
+		return &Error{Code: codeInternal, Message: "a fault of vaultwicket", Hint: "please report it; the log has the details"}
+	}
+	return &Error{Code: c.Code(), Message: strings.ToValidUTF8(c.Error(), "\uFFFD"), Hint: c.Hint()}
+}
+
+// failed is the result of a request for which no process ran.
+func failed(command string, err error) Result {
+	return Result{Command: clip(command), ExitCode: -1, Error: errorOf(err)}
+}
+
+// report turns what a program did into a result.
+func report(r route, out exec.Outcome, err error) Result {
+	call := r.call
+	result := Result{
+		OK: err == nil && out.Failure == nil, Command: call.Name(),
+		ExitCode: out.ExitCode, Backend: r.program.Backend(), Vault: call.Vault(),
+		Path: out.Path, Hash: out.Hash, Notices: out.Notices, raw: out.Stdout,
+	}
+	result.Stdout = result.repair(out.Stdout, "stdout")
+	result.Stderr = result.repair(out.Stderr, "stderr")
+	if out.Cut {
+		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
+		result.Notices = append(result.Notices, fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt))
+	}
+	switch {
+	case err != nil:
+		result.Error = errorOf(err)
+	case out.Failure != nil:
+		result.Error = errorOf(out.Failure)
+	case result.Path == "":
+		result.Path = confirmedPath(call, out.Stdout)
+	}
+	return result
+}
+
+// repair replaces what is no UTF-8, because JSON cannot carry it, and says so.
+func (r *Result) repair(s, stream string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	r.Notices = append(r.Notices, stream+" held bytes that are not UTF-8; each run of them is shown as U+FFFD")
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// confirmedPath reads the path from a line such as "Created: Inbox/Plan.md".
+// The client echoes the path it resolved, so this is what was touched.
+func confirmedPath(call allowlist.Call, stdout string) string {
+	line, _, _ := strings.Cut(stdout, "\n")
+	for _, start := range call.Reply().Confirms {
+		if rest, ok := strings.CutPrefix(line, start); ok && strings.HasSuffix(start, ": ") {
+			if _, to, renamed := strings.Cut(rest, " -> "); renamed {
+				rest = to
+			}
+			return strings.TrimRight(rest, "\r")
+		}
+	}
+	return ""
+}
+
+// Clip returns the result with at most limit bytes of Stdout, cut at the end
+// of a line where one is near, else between two characters.
+func (r Result) Clip(limit int) Result {
+	if len(r.Stdout) <= limit {
+		return r
+	}
+	total := int64(len(r.Stdout))
+	if r.Truncated != nil {
+		total = r.Truncated.TotalBytes
+	}
+	r.Stdout = cutText(r.Stdout, limit)
+	r.Truncated = &Truncated{ShownBytes: len(r.Stdout), TotalBytes: total}
+	return r
+}
+
+// cutText returns at most limit bytes of s, whole characters, and whole lines
+// when that costs no more than an eighth.
+func cutText(s string, limit int) string {
+	end := limit
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	if newline := strings.LastIndexByte(s[:end], '\n'); newline >= limit-limit/8 {
+		end = newline + 1
+	}
+	return s[:end]
+}
+
+const maxQuoted = 200 // of a text from outside in one of our messages
+
+func clip(s string) string {
+	if len(s) <= maxQuoted {
+		return s
+	}
+	return cutText(s, maxQuoted) + "…"
+}
+
+// Reject is the result of a request that a door in front of the gateway sent
+// back: err is a fact about the request and carries a code and a hint.
+func Reject(command string, err error) Result { return failed(command, err) }
+
+// Fault is the result of a request on which vaultwicket itself failed.
+func Fault(command string) Result {
+	return failed(command, refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket"))
+}
+
+// Output returns the command's standard output byte for byte, also where
+// Stdout had to be repaired or clipped.
+func (r Result) Output() string { return r.raw }
