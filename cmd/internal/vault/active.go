@@ -1,0 +1,59 @@
+package vault
+
+import (
+	"encoding/json"
+)
+
+// errNoActiveFile is the app's sentence for a call without a target while no
+// note is open; the angle brackets are part of it.
+func errNoActiveFile() error {
+	return failure("No active file. Use file=<name> or path=<path> to specify a file.")
+}
+
+// activeNote returns the path of the focused note as it is recorded, unchecked.
+func (v *vault) activeNote() (string, error) {
+	if v.active != "" {
+		return v.active, nil
+	}
+	// The record is the app's own scratch file. One that is missing or that
+	// cannot be understood means that nothing is known to be open.
+	text, err := v.disk.Config("workspace.json")
+	if err != nil {
+		return "", errNoActiveFile()
+	}
+	var space workspace
+	if json.Unmarshal(text, &space) != nil || space.Active == "" {
+		return "", errNoActiveFile()
+	}
+	for _, side := range []pane{space.Main, space.Left, space.Right, space.Floating} {
+		if leaf := side.find(space.Active); leaf != nil && leaf.State.State.File != "" {
+			return leaf.State.State.File, nil
+		}
+	}
+	return "", errNoActiveFile()
+}
+
+// workspace is the part of workspace.json that says what is focused.
+type workspace struct {
+	Active                      string
+	Main, Left, Right, Floating pane
+}
+
+// pane is a node of the window's layout; a leaf holds a view.
+type pane struct {
+	ID       string
+	Children []pane
+	State    struct{ State struct{ File string } }
+}
+
+func (p *pane) find(id string) *pane {
+	if p.ID == id {
+		return p
+	}
+	for i := range p.Children {
+		if found := p.Children[i].find(id); found != nil {
+			return found
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// vault is an opened vault with everything that an answer depends on besides
+// the request.
+type vault struct {
+	name string
+	path string // of the folder, absolute
+	disk *disk.Folder
+
+	clock  func() time.Time
+	active string          // the note that counts as focused; if empty the app's own record decides
+	pick   func(n int) int // an index below n, by chance
+}
+
+// answer carries out one request. Every error becomes a reply here.
+func answer(v *vault, r request) reply {
+	row, err := lookUp(r.command)
+	if err != nil {
+		return explain(err)
+	}
+	values, err := row.parse(r)
+	if err != nil {
+		return explain(err)
+	}
+	said, err := row.run(v, values)
+	if err != nil {
+		return explain(err)
+	}
+	return said
+}
+
+// fault is an error whose sentence is what the app would print.
+type fault struct {
+	status int
+	text   string
+}
+
+func (f *fault) Error() string { return f.text }
+
+// failure says that a request was right and could not be fulfilled.
+func failure(format string, args ...any) error {
+	return &fault{status: failed, text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// misuse says that a request was wrong.
+func misuse(format string, args ...any) error {
+	return &fault{status: wrong, text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// explain turns an error into what is printed.
+func explain(err error) reply {
+	var known *fault
+	if errors.As(err, &known) {
+		return reply{status: known.status, text: known.text}
+	}
+	return reply{status: failed, text: "Error: " + err.Error()}
+}
+
+// fileNotFound is the app's sentence for a target that cannot be seen.
+func fileNotFound(asTyped string) error { return failure("File %q not found.", verbatim(asTyped)) }
+
+// verbatim is printed in quotes as it is, without escapes.
+type verbatim string
+
+func (v verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, `"`+string(v)+`"`) }
+
+// unreadable explains why a file could not be opened for reading.
+func unreadable(asTyped string, err error) error {
+	switch {
+	case disk.IsMissing(err):
+		return fileNotFound(asTyped)
+	case errors.Is(err, fs.ErrPermission):
+		return failure("File %q cannot be read: permission denied.", verbatim(asTyped))
+	}
+	return err
+}
+
+// unwritten explains why a note could not be written.
+func unwritten(path string, err error) error {
+	var refusal *disk.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refusal):
+		return failure("File %q cannot be written: %q %s.", verbatim(path), verbatim(refusal.Path), refusal.Reason)
+	case errors.Is(err, disk.ErrChanged):
+		return failure("File %q was changed by somebody else at the same time. Nothing was written.", verbatim(path))
+	case errors.Is(err, fs.ErrPermission):
+		return failure("File %q cannot be written: permission denied.", verbatim(path))
+	}
+	return err
+}

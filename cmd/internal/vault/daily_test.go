@@ -1,0 +1,215 @@
+package vault
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/note"
+)
+
+func TestTodaysPath(t *testing.T) {
+	for _, test := range []struct{ name, settings, want string }{
+		{"the default", `{}`, "2026-11-21.md"},
+		{"empty settings", `{"folder":"","format":"","template":""}`, "2026-11-21.md"},
+		{"null is empty", `{"folder":null,"format":null}`, "2026-11-21.md"},
+		{"a folder", `{"folder":"Daily"}`, "Daily/2026-11-21.md"},
+		{"a folder with odd slashes", `{"folder":" /Notes\\Daily// "}`, "Notes/Daily/2026-11-21.md"},
+		{"the root", `{"folder":"/"}`, "2026-11-21.md"},
+		{"folders in the format", `{"folder":"D","format":"YYYY/MM-MMMM/YYYY-MM-DD dddd"}`, "D/2026/11-November/2026-11-21 Saturday.md"},
+		{"a format of blanks is the default", `{"format":"  "}`, "2026-11-21.md"},
+		{"words in a format", `{"format":"[Week] ww, Do"}`, "Week 47, 21st.md"},
+		{"a format that ends in the extension", `{"format":"YYYY[.md]"}`, "2026.md"},
+		{"a blank that is none", "{\"folder\":\"My\u00a0Notes\"}", "My Notes/2026-11-21.md"},
+		{"composed letters", `{"folder":"Cafe\u0301"}`, "Caf\u00e9/2026-11-21.md"},
+		{"keys that are not ours", `{"autorun":true,"folder":"D"}`, "D/2026-11-21.md"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
+			h.expect(done, test.want+"\n", "daily:path")
+			if h.get(test.want) != "(missing)" {
+				t.Error("asking for the path made the note")
+			}
+		})
+	}
+	build(t, nil).expect(done, "2026-11-21.md\n", "daily:path")
+}
+
+func TestSettingsThatCannotBeUsed(t *testing.T) {
+	for _, test := range []struct{ name, settings, want string }{
+		{"broken", `{"folder":`, "Error: Cannot use the settings in .obsidian/daily-notes.json: "},
+		{"empty", ``, "Error: Cannot use the settings in .obsidian/daily-notes.json: "},
+		{"of another kind", `{"format":5}`, "Error: Cannot use the settings in .obsidian/daily-notes.json: "},
+		{"leading outside", `{"folder":"../Other"}`, "Error: .obsidian/daily-notes.json leads to no note of the vault: "},
+		{"leading into a hidden folder", `{"folder":".obsidian"}`, "Error: .obsidian/daily-notes.json leads to no note of the vault: "},
+		{"without a name", `{"format":"[]"}`, "Error: .obsidian/daily-notes.json leads to no note of the vault: "},
+	} {
+		for _, command := range []string{"daily", "daily:path", "daily:read", "daily:append content=x", "daily:prepend content=x"} {
+			t.Run(test.name+", "+command, func(t *testing.T) {
+				h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
+				status, got, stderr := h.run(strings.Fields(command)...)
+				if status != failed || !strings.HasPrefix(got, test.want) || stderr != "" {
+					t.Errorf("status %d, %q, stderr %q", status, got, stderr)
+				}
+				h.expect(done, "0\n", "files", "total")
+			})
+		}
+	}
+}
+
+func TestDaily(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n"})
+	h.expect(failed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
+	if h.get("D/2026-11-21.md") != "(missing)" {
+		t.Error("reading made the note")
+	}
+	h.expect(done, "D/2026-11-21.md\n", "daily", "paneType=split")
+	h.expect(done, "# 2026-11-21\n", "daily:read")
+	h.put("D/2026-11-21.md", "mine")
+	h.expect(done, "D/2026-11-21.md\n", "daily")
+	h.expect(done, "mine\n", "daily:read")
+	h.expect(wrong, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
+}
+
+func TestDailyEdits(t *testing.T) {
+	const path = "2026-11-21.md"
+	const missing = "(missing)"
+	for _, test := range []struct {
+		name, before string
+		args         []string
+		want         string
+	}{
+		{"append", "a", []string{"daily:append", "content=b"}, "a\nb"},
+		{"append inline", "a", []string{"daily:append", "content=b", "inline"}, "ab"},
+		{"append without a window", "a", []string{"daily:append", "content=b", "open", "paneType=tab"}, "a\nb"},
+		{"append behind a line break", "a\n", []string{"daily:append", "content=b"}, "a\nb"},
+		{"append to a note of another system", "a\r\nb", []string{"daily:append", "content=c"}, "a\r\nb\r\nc"},
+		{"escapes are expanded", "a", []string{"daily:append", `content=b\n\tc\\n=d`}, "a\nb\n\tc\\\n=d"},
+		{"append to a missing note", missing, []string{"daily:append", "content=b"}, "b"},
+		{"prepend", "a", []string{"daily:prepend", "content=b"}, "b\na"},
+		{"prepend inline", "a", []string{"daily:prepend", "content=b", "inline"}, "ba"},
+		{"prepend behind the properties", "---\nx: 1\n---\na", []string{"daily:prepend", "content=b"}, "---\nx: 1\n---\nb\na"},
+		{"prepend to a missing note", missing, []string{"daily:prepend", "content=b"}, "b\n"},
+		{"text that looks like a switch", "a", []string{"daily:append", "content=--copy"}, "a\n--copy"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, nil)
+			if test.before != missing {
+				h.put(path, test.before)
+			}
+			h.expect(done, "Added to: "+path+"\n", test.args...)
+			if got := h.get(path); got != test.want {
+				t.Errorf("the note became %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestContentFromStandardInput(t *testing.T) {
+	h := build(t, nil)
+	h.stdin = "\\nabla \\times\n\ttab\xff"
+	h.expect(done, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
+	if got := h.get("2026-11-21.md"); got != h.stdin {
+		t.Errorf("the note became %q", got)
+	}
+	h.steps([]step{
+		{"and as an argument too", "--stdin content daily:append content=x", wrong, "Error: Parameter given twice: content\n"},
+		{"a parameter that is not there", "--stdin text daily:append", wrong, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"},
+		{"a flag has no value", "--stdin inline daily:append", wrong, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"},
+		{"twice", "--stdin content --stdin content daily:append", wrong, "Error: Unknown switch: --stdin\n"},
+	})
+	h.put("a.md", "A")
+	h.stdin = "a.md"
+	h.expect(done, "A\n", "vault=Home", "--stdin", "path", "read")
+	h.stdin = ""
+	h.expect(wrong, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
+}
+
+func TestTemplates(t *testing.T) {
+	for _, test := range []struct{ name, settings, template, want string }{
+		{"the title is the name of the note", `{"format":"YYYY/MM/DD","template":"Templates/T"}`, "{{title}}", "21"},
+		{"a date takes the daily format", `{"format":"YYYY/MM/DD","template":"Templates/T.md"}`, "{{date}}", "2026/11/21"},
+		{"a date in its own format", `{"template":"T"}`, "{{date:dddd}} {{time:YYYY}}", "Saturday 2026"},
+		{"a time takes the format of the templates", `{"template":"T"}`, "{{time}}", "09h05"},
+		{"names in any case, with blanks", `{"template":"T"}`, "{{ DATE }} {{Title}} {{TIME: HH}}", "2026-11-21 2026-11-21 09"},
+		{"what is not known stays", `{"template":"T"}`, "{{weather}} {{date {{}} {{title:x}} {{date:}}", "{{weather}} {{date {{}} {{title:x}} {{date:}}"},
+		{"braces before a variable", `{"template":"T"}`, "{{{{title}}}} {{", "{{2026-11-21}} {{"},
+		{"a slash in front", `{"template":"/Templates/T"}`, "x", "x"},
+		{"bytes are left alone", `{"template":"T"}`, "\ufeff---\r\na: {{date}}\r\n---\r\n\xff", "\ufeff---\r\na: 2026-11-21\r\n---\r\n\xff"},
+		{"a template that is not there", `{"template":"None"}`, "x", ""},
+		{"a template outside", `{"template":"../T"}`, "x", ""},
+		{"no template", `{"template":" "}`, "x", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{
+				".obsidian/daily-notes.json": test.settings, "Templates/T.md": test.template,
+				".obsidian/templates.json": `{"dateFormat":"[ignored]","timeFormat":"HH[h]mm"}`,
+			})
+			status, path, _ := h.run("daily")
+			if got := h.get(strings.TrimSuffix(path, "\n")); status != done || got != test.want {
+				t.Errorf("status %d, %s became %q, want %q", status, path, got, test.want)
+			}
+		})
+	}
+}
+
+func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"})
+	h.expect(done, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
+	if got := h.get("a/b/2026-11-21.md"); got != "---\nd: 2026-11-21\n---\n09:05\nx" {
+		t.Errorf("the note became %q", got)
+	}
+}
+
+func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
+	h := build(t, map[string]string{
+		".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}",
+	})
+	status, got, _ := h.run("daily")
+	if status != failed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
+		t.Errorf("status %d, %q", status, got)
+	}
+	h.put("T.md", "{{date}}")
+	h.expect(done, "2026-11-21.md\n", "daily")
+}
+
+func TestDailyNotesThatCannotBeWritten(t *testing.T) {
+	const path = "2026-11-21.md"
+	for _, command := range []string{"daily:append content=x", "daily:prepend content=x", "daily"} {
+		h := build(t, map[string]string{path + "/inner.md": ""})
+		h.expect(failed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(command)...)
+		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
+		h.expect(failed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
+		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
+		h.expect(failed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" holds ':', which not every system and link can carry.\n", strings.Fields(command)...)
+	}
+}
+
+func TestDailyEditsKeepEveryByte(t *testing.T) {
+	const path = "2026-11-21.md"
+	h := build(t, nil)
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", "\ufeff", "text", `\n`, "\xff", "=", "{{date}}"})
+		text := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(t, "pieces"), "") })
+		old, content := text.Draw(t, "old"), text.Draw(t, "content")
+		h.put(path, old)
+		h.stdin = content
+		command := rapid.SampledFrom([]string{"daily:append", "daily:prepend"}).Draw(t, "command")
+		if status, out, _ := h.run("--stdin", "content", command); status != done {
+			t.Fatalf("status %d, %q", status, out)
+		}
+		got := h.get(path)
+		if command == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
+			t.Fatalf("appending %q to %q made %q", content, old, got)
+		}
+		body := note.BodyStart([]byte(old))
+		if command == "daily:prepend" && (!strings.HasPrefix(got, old[:body]) || !strings.HasSuffix(got, old[body:]) || !strings.Contains(got, content)) {
+			t.Fatalf("prepending %q to %q made %q", content, old, got)
+		}
+		if _, read, _ := h.run("daily:read"); !bytes.HasPrefix([]byte(read), []byte(got)) || len(read) > len(got)+1 {
+			t.Fatalf("%q was read as %q", got, read)
+		}
+	})
+}

@@ -1,0 +1,422 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// plant writes files, given by path and text, into dir.
+func plant(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for path, text := range files {
+		full := filepath.Join(dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openFolder(t testing.TB, dir string) *Folder {
+	t.Helper()
+	folder, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folder.Close() })
+	return folder
+}
+
+func mustPath(t testing.TB, text string) Path {
+	t.Helper()
+	path, err := ParsePath(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestParsePath(t *testing.T) {
+	tests := []struct {
+		name, path string
+		ok         bool
+	}{
+		{"a note", "a.md", true},
+		{"a note in folders", "a b/ü/日本.md", true},
+		{"two dots inside a name", "a..b.md", true},
+		{"an emoji of several characters", "👨‍👩‍👧.md", true},
+		{"nothing", "", false},
+		{"an absolute path", "/a.md", false},
+		{"a parent", "../a.md", false},
+		{"a parent inside", "a/../b.md", false},
+		{"the folder itself", "./a.md", false},
+		{"an empty segment", "a//b.md", false},
+		{"a slash at the end", "a/", false},
+		{"a hidden file", ".a.md", false},
+		{"a hidden folder", "a/.obsidian/b.json", false},
+		{"a backslash", `a\b.md`, false},
+		{"a line break", "a\nb.md", false},
+		{"a NUL", "a\x00.md", false},
+		{"a line separator", "a\u2028b.md", false},
+		{"a character that turns the writing direction", "a\u202edm.exe", false},
+		{"broken UTF-8", "a\xff.md", false},
+		{"a segment of 255 bytes", strings.Repeat("a", 255), true},
+		{"a segment of 256 bytes", strings.Repeat("a", 256), false},
+		{"too many segments", strings.Repeat("a/", 200) + "a", false},
+		{"too many bytes", strings.Repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/", 150) + "a", false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := ParsePath(test.path); (err == nil) != test.ok {
+				t.Errorf("ParsePath(%q): %v", test.path, err)
+			}
+		})
+	}
+}
+
+func TestParseFolder(t *testing.T) {
+	for text, want := range map[string]string{"": "", "/": "", "a": "a", "a/": "a", "a/b/": "a/b"} {
+		if got, err := ParseFolder(text); err != nil || got.String() != want {
+			t.Errorf("ParseFolder(%q) = %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"//", "a//", "/a", "..", ".git"} {
+		if got, err := ParseFolder(text); err == nil {
+			t.Errorf("ParseFolder(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestPartsOfAPath(t *testing.T) {
+	tests := []struct{ path, stem, ext string }{
+		{"a/b.md", "b", "md"}, {"v1.2 notes.md", "v1.2 notes", "md"}, {"a.b/LICENSE", "LICENSE", ""}, {"x.tar.gz", "x.tar", "gz"},
+	}
+	for _, test := range tests {
+		p := mustPath(t, test.path)
+		if p.Stem() != test.stem || p.Ext() != test.ext {
+			t.Errorf("%s: stem %q, extension %q", test.path, p.Stem(), p.Ext())
+		}
+	}
+}
+
+func TestUnportableNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"2026-11-21.md": true, "a (b) [c].md": true, "COM10.md": true, "console.md": true, "com.md": true, "100%.md": true,
+		"a: b.md": false, "a?.md": false, "a#b.md": false, "a^b.md": false, "a|b.md": false, "a[[b": false, "a%%b": false, "CON.md": false,
+		"com1": false, "nul.txt": false, "a.": false, "a ": false, " a.md": false, "LPT².md": false,
+	} {
+		if reason := unportable(name); (reason == "") != want {
+			t.Errorf("%q: %q", name, reason)
+		}
+	}
+}
+
+func FuzzCanonicalPath(f *testing.F) {
+	for _, seed := range []string{"a.md", "../x", "a/./b", `\\host\x`, "C:x", "a\x00", "/etc/passwd", "a/..", "...", "NUL", ".obsidian/app.json", strings.Repeat("a/", 300)} {
+		f.Add(seed)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		path, err := ParsePath(text)
+		if err != nil {
+			return
+		}
+		if path.String() != text {
+			t.Errorf("%q became %q", text, path)
+		}
+		full := filepath.Join(dir, filepath.FromSlash(text))
+		if inside, err := filepath.Rel(dir, full); err != nil || filepath.ToSlash(inside) != text {
+			t.Errorf("%q leads to %q", text, inside)
+		}
+		for _, segment := range strings.Split(text, "/") {
+			if strings.HasPrefix(segment, ".") || segment == "" {
+				t.Errorf("%q has the segment %q", text, segment)
+			}
+		}
+	})
+}
+
+func TestAnAcceptedPathStaysInside(t *testing.T) {
+	outer := t.TempDir()
+	plant(t, outer, map[string]string{"secret.md": "secret", "vault/in.md": "in", "vault/.obsidian/app.json": "{}"})
+	folder := openFolder(t, filepath.Join(outer, "vault"))
+	piece := rapid.SampledFrom([]string{"..", ".", "/", "secret.md", "in.md", ".obsidian", "app.json", "vault", `\`, ""})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(t, "pieces"), rapid.SampledFrom([]string{"", "/"}).Draw(t, "glue"))
+		path, err := ParsePath(text)
+		if err != nil {
+			return
+		}
+		if got, err := folder.Read(path); err == nil && string(got) != "in" {
+			t.Fatalf("%q read %q", text, got)
+		}
+	})
+}
+
+func TestOnlyRegularFilesThatAreInsideAreOpened(t *testing.T) {
+	outer := t.TempDir()
+	plant(t, outer, map[string]string{
+		"secret.md": "secret", "vault/real.md": "real", "vault/folder/a.md": "a", "vault/.obsidian/app.json": "{}",
+	})
+	vault := filepath.Join(outer, "vault")
+	for name, to := range map[string]string{
+		"out.md": "../secret.md", "absolute.md": filepath.Join(outer, "secret.md"), "in.md": "real.md",
+		"settings": ".obsidian", "up": "..", "dangling.md": "nowhere",
+	} {
+		if err := os.Symlink(to, filepath.Join(vault, name)); err != nil {
+			t.Skip("no symbolic links here")
+		}
+	}
+	folder := openFolder(t, vault)
+	for path, reason := range map[string]string{
+		"out.md": "is a symbolic link", "absolute.md": "is a symbolic link", "in.md": "is a symbolic link", "dangling.md": "is a symbolic link",
+		"settings/app.json": "is not a folder", "up/secret.md": "is not a folder", "folder": "is a folder", "real.md/x": "is not a folder",
+	} {
+		_, err := folder.Open(mustPath(t, path))
+		var refusal *Refusal
+		if !errors.As(err, &refusal) || refusal.Reason != reason || !IsMissing(err) {
+			t.Errorf("%s: %v, want %q", path, err, reason)
+		}
+	}
+	if _, err := folder.Open(mustPath(t, "nothing.md")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if got := walked(t, folder, Path{}); !slices.Equal(got, []string{"folder/", "folder/a.md", "real.md"}) {
+		t.Errorf("the walk met %q", got)
+	}
+}
+
+// walked returns what a walk meets, folders with a slash, sorted by bytes.
+func walked(t *testing.T, folder *Folder, under Path) (met []string) {
+	t.Helper()
+	err := folder.Walk(under, func(e Entry) {
+		name := e.Path.String()
+		if e.IsDir {
+			name += "/"
+		}
+		met = append(met, name)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(met)
+	return met
+}
+
+func TestWalk(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"a.md": "12345", "b/c/d.md": "1", "b/.hidden/x.md": "", ".git/config": "", "b/.x": "", "LICENSE": "",
+	}
+	if runtime.GOOS != "windows" {
+		files["back\\slash.md"], files["line\nbreak.md"] = "", ""
+	}
+	plant(t, dir, files)
+	folder := openFolder(t, dir)
+	if got := walked(t, folder, Path{}); !slices.Equal(got, []string{"LICENSE", "a.md", "b/", "b/c/", "b/c/d.md"}) {
+		t.Errorf("the whole vault: %q", got)
+	}
+	if got := walked(t, folder, mustPath(t, "b/c")); !slices.Equal(got, []string{"b/c/d.md"}) {
+		t.Errorf("a folder: %q", got)
+	}
+	for _, path := range []string{"nothing", "a.md"} {
+		if err := folder.Walk(mustPath(t, path), func(Entry) {}); !IsMissing(err) {
+			t.Errorf("walking %s: %v", path, err)
+		}
+	}
+	var size int64
+	if err := folder.Walk(Path{}, func(e Entry) {
+		if !e.IsDir {
+			size += e.Size()
+		}
+	}); err != nil || size != 6 {
+		t.Errorf("sizes add up to %d, %v", size, err)
+	}
+}
+
+func TestEditKeepsTheModeAndAnswersBothTexts(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": "old"})
+	if err := os.Chmod(filepath.Join(dir, "n.md"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, "+"...) })
+	if err != nil || string(before) != "old" || string(after) != "old+" {
+		t.Fatalf("%q, %q, %v", before, after, err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "n.md"))
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestEditRefusesWhatSomebodyElseChanged(t *testing.T) {
+	for name, meddle := range map[string]func(path string) error{
+		"longer":       func(path string) error { return os.WriteFile(path, []byte("theirs, longer"), 0o644) },
+		"as long":      func(path string) error { return os.WriteFile(path, []byte("odl"), 0o644) },
+		"removed":      os.Remove,
+		"now a folder": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			plant(t, dir, map[string]string{"n.md": "old"})
+			_, _, err := openFolder(t, dir).Edit(mustPath(t, "n.md"), func([]byte) []byte {
+				if err := meddle(filepath.Join(dir, "n.md")); err != nil {
+					t.Fatal(err)
+				}
+				return []byte("ours")
+			})
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("error %v", err)
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "n.md")); err == nil && string(text) == "ours" {
+				t.Error("their text was overwritten")
+			}
+			if left := temporaries(t, dir); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+}
+
+func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"locked.md": "old", "real.md": "old"})
+	if err := os.Chmod(filepath.Join(dir, "locked.md"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.md", filepath.Join(dir, "link.md")); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	folder := openFolder(t, dir)
+	for path, reason := range map[string]string{"locked.md": "is read-only", "link.md": "is a symbolic link"} {
+		_, _, err := folder.Edit(mustPath(t, path), func([]byte) []byte { return []byte("new") })
+		var refusal *Refusal
+		if !errors.As(err, &refusal) || refusal.Reason != reason {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := folder.Make(mustPath(t, "link.md"), []byte("new")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("making a note in the place of a link: %v", err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "real.md")); string(text) != "old" {
+		t.Errorf("the link's target became %q", text)
+	}
+}
+
+func TestMakeNeverReplaces(t *testing.T) {
+	for _, noLink := range []bool{false, true} {
+		dir := t.TempDir()
+		folder := openFolder(t, dir)
+		folder.sys = &intruder{faulty: faulty{noLink: noLink}, path: filepath.Join(dir, "n.md")}
+		if err := folder.Make(mustPath(t, "n.md"), []byte("ours")); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("without links %v: %v", noLink, err)
+		}
+		if text, _ := os.ReadFile(filepath.Join(dir, "n.md")); string(text) != "theirs" {
+			t.Errorf("without links %v: their note became %q", noLink, text)
+		}
+		if left := temporaries(t, dir); len(left) > 0 {
+			t.Errorf("left %q", left)
+		}
+	}
+}
+
+// intruder makes the note itself right before it would be published.
+type intruder struct {
+	faulty
+	path string
+}
+
+func (i *intruder) link(dir *os.Root, from, to string) error {
+	if err := os.WriteFile(i.path, []byte("theirs"), 0o644); err != nil {
+		return err
+	}
+	return i.faulty.link(dir, from, to)
+}
+
+func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {
+	dir := t.TempDir()
+	folder := openFolder(t, dir)
+	for _, path := range []string{"sub/a#b.md", "sub#/a.md", "nul/a.md"} {
+		var refusal *Refusal
+		if err := folder.Make(mustPath(t, path), nil); !errors.As(err, &refusal) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("made %v", left)
+	}
+	plant(t, dir, map[string]string{"Notes #1/old.md": ""})
+	if err := folder.Make(mustPath(t, "Notes #1/new.md"), nil); err != nil {
+		t.Errorf("a folder that has such a name already: %v", err)
+	}
+}
+
+func TestWritesAtTheSameTimeAllArrive(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no lock on folders here")
+	}
+	const writers = 20
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": ""})
+	var group sync.WaitGroup
+	for range writers {
+		group.Go(func() {
+			folder, err := Open(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer folder.Close()
+			if _, _, err := folder.Edit(mustPath(t, "n.md"), func(text []byte) []byte { return append(text, 'x') }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if text, err := os.ReadFile(filepath.Join(dir, "n.md")); err != nil || len(text) != writers {
+		t.Errorf("%d of %d writes arrived, %v", len(text), writers, err)
+	}
+}
+
+func TestSizesBeyondTheLimitAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"big.md": ""})
+	if err := os.Truncate(filepath.Join(dir, "big.md"), MaxNote+1); err != nil {
+		t.Skip("no sparse files here")
+	}
+	folder := openFolder(t, dir)
+	var size *SizeError
+	if _, err := folder.Read(mustPath(t, "big.md")); !errors.As(err, &size) || size.Size != MaxNote+1 {
+		t.Errorf("reading: %v", err)
+	}
+	if _, _, err := folder.Edit(mustPath(t, "big.md"), func(text []byte) []byte { return text }); !errors.As(err, &size) {
+		t.Errorf("editing: %v", err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{".obsidian/app.json": "{}"})
+	folder := openFolder(t, dir)
+	if text, err := folder.Config("app.json"); err != nil || string(text) != "{}" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := folder.Config("none.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if _, err := openFolder(t, t.TempDir()).Config("app.json"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing settings folder: %v", err)
+	}
+}

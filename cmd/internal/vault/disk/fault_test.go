@@ -1,0 +1,207 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// errFault is what a failing call answers in these tests.
+var errFault = errors.New("the disk is on strike")
+
+// faulty lets the n-th call fail. With killed every later call fails too, as
+// if the process had ended there.
+type faulty struct {
+	real   realSystem
+	n      int
+	killed bool
+	calls  int
+	noLink bool
+}
+
+func (f *faulty) fails() bool {
+	f.calls++
+	return f.calls == f.n || f.killed && f.calls > f.n
+}
+
+func (f *faulty) create(dir *os.Root, name string, perm fs.FileMode) (handle, error) {
+	if f.fails() {
+		return nil, errFault
+	}
+	file, err := f.real.create(dir, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyHandle{handle: file, faulty: f}, nil
+}
+
+func (f *faulty) mkdir(dir *os.Root, name string) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.mkdir(dir, name)
+}
+
+func (f *faulty) rename(dir *os.Root, from, to string) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.rename(dir, from, to)
+}
+
+func (f *faulty) link(dir *os.Root, from, to string) error {
+	if f.noLink || f.fails() {
+		return errFault
+	}
+	return f.real.link(dir, from, to)
+}
+
+func (f *faulty) remove(dir *os.Root, name string) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.remove(dir, name)
+}
+
+func (f *faulty) sync(dir *os.Root) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.sync(dir)
+}
+
+// faultyHandle writes half of the text before it fails.
+type faultyHandle struct {
+	handle
+	faulty *faulty
+}
+
+func (h *faultyHandle) Write(text []byte) (int, error) {
+	if h.faulty.fails() {
+		n, _ := h.handle.Write(text[:len(text)/2])
+		return n, errFault
+	}
+	return h.handle.Write(text)
+}
+
+func (h *faultyHandle) Chmod(mode fs.FileMode) error {
+	if h.faulty.fails() {
+		return errFault
+	}
+	return h.handle.Chmod(mode)
+}
+
+func (h *faultyHandle) Sync() error {
+	if h.faulty.fails() {
+		return errFault
+	}
+	return h.handle.Sync()
+}
+
+func (h *faultyHandle) Close() error {
+	err := h.handle.Close()
+	if h.faulty.fails() {
+		return errFault
+	}
+	return err
+}
+
+const (
+	oldText = "old text\n"
+	newText = "new text, which is longer\n"
+)
+
+// everyFault runs act with the first, second, third … call failing until it
+// succeeds, and looks at the note each time.
+func everyFault(t *testing.T, sys faulty, before map[string]string, act func(*Folder) error, check func(t *testing.T, note, atCall string)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		if n > 50 {
+			t.Fatal("the write never succeeded")
+		}
+		dir := t.TempDir()
+		plant(t, dir, before)
+		folder := openFolder(t, dir)
+		broken := sys
+		broken.n = n
+		folder.sys = &broken
+		err := act(folder)
+		text, missing := os.ReadFile(filepath.Join(dir, "daily", "note.md"))
+		if missing != nil {
+			text = []byte("(missing)")
+		}
+		check(t, string(text), strings.Repeat("I", n))
+		if left := temporaries(t, dir); !broken.killed && len(left) > 0 && !removeFailed(&broken, err) {
+			t.Errorf("call %d failed and left %q", n, left)
+		}
+		if broken.calls < n {
+			if err != nil {
+				t.Errorf("nothing failed, and yet: %v", err)
+			}
+			return
+		}
+	}
+}
+
+// removeFailed reports whether the one failing call was the removal of the
+// temporary file itself, behind which nothing can tidy up.
+func removeFailed(f *faulty, err error) bool {
+	return err != nil && strings.Contains(err.Error(), "a temporary file is left") && f.n > 0
+}
+
+func temporaries(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".tmp") {
+			found = append(found, entry.Name())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestEveryFaultOfAnEditLeavesTheOldNoteOrTheNew(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		edit := func(f *Folder) error {
+			_, _, err := f.Edit(mustPath(t, "daily/note.md"), func([]byte) []byte { return []byte(newText) })
+			return err
+		}
+		everyFault(t, faulty{killed: killed}, map[string]string{"daily/note.md": oldText}, edit, func(t *testing.T, note, atCall string) {
+			if note != oldText && note != newText {
+				t.Errorf("killed %v, fault %s: %q", killed, atCall, note)
+			}
+		})
+	}
+}
+
+func TestEveryFaultOfAMakeLeavesNoNoteOrTheWholeOne(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		create := func(f *Folder) error { return f.Make(mustPath(t, "daily/note.md"), []byte(newText)) }
+		everyFault(t, faulty{killed: killed}, nil, create, func(t *testing.T, note, atCall string) {
+			if note != "(missing)" && note != newText {
+				t.Errorf("killed %v, fault %s: %q", killed, atCall, note)
+			}
+		})
+	}
+}
+
+func TestWithoutHardLinksANoteIsMadeAllTheSame(t *testing.T) {
+	create := func(f *Folder) error { return f.Make(mustPath(t, "daily/note.md"), []byte(newText)) }
+	everyFault(t, faulty{noLink: true}, nil, create, func(t *testing.T, note, atCall string) {
+		if note != "(missing)" && note != newText {
+			t.Errorf("fault %s: %q", atCall, note)
+		}
+	})
+	// A crash in between may leave the empty note that holds the name.
+	everyFault(t, faulty{noLink: true, killed: true}, nil, create, func(t *testing.T, note, atCall string) {
+		if note != "(missing)" && note != newText && note != "" {
+			t.Errorf("fault %s: %q", atCall, note)
+		}
+	})
+}

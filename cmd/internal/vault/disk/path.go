@@ -1,0 +1,147 @@
+package disk
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a path. Names of 255 bytes are the most that common file systems
+// take; the others keep a walk and its open descriptors within bounds.
+const (
+	maxSegment  = 255
+	maxPath     = 4096
+	maxSegments = 200
+)
+
+// Path is a canonical path in a vault: segments joined by slashes, none of
+// them empty, hidden, or with a meaning of its own. The zero Path is the vault's
+// root folder. Only [ParsePath] and [ParseFolder] make others.
+type Path struct{ text string }
+
+// ParsePath returns the path of a file.
+func ParsePath(text string) (Path, error) {
+	if len(text) > maxPath {
+		return Path{}, fmt.Errorf("path of %d bytes: at most %d", len(text), maxPath)
+	}
+	segments := strings.Split(text, "/")
+	if len(segments) > maxSegments {
+		return Path{}, fmt.Errorf("path of %d segments: at most %d", len(segments), maxSegments)
+	}
+	for _, segment := range segments {
+		if reason := flaw(segment); reason != "" {
+			return Path{}, fmt.Errorf("path %q: %s", text, reason)
+		}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(text)) {
+		return Path{}, fmt.Errorf("path %q: names something else on this system", text)
+	}
+	return Path{text: text}, nil
+}
+
+// ParseFolder returns the path of a folder. One slash at the end is allowed;
+// "/" and nothing are the root.
+func ParseFolder(text string) (Path, error) {
+	if text == "" || text == "/" {
+		return Path{}, nil
+	}
+	return ParsePath(strings.TrimSuffix(text, "/"))
+}
+
+// flaw says what is wrong with one segment, or nothing.
+func flaw(segment string) string {
+	switch {
+	case segment == "":
+		return "has an empty segment"
+	case segment[0] == '.':
+		return "has a hidden segment"
+	case len(segment) > maxSegment:
+		return "has a segment that is too long"
+	case strings.Contains(segment, `\`):
+		return "has a backslash"
+	case runtime.GOOS == "windows" && strings.Contains(segment, ":"):
+		return "has a colon, which opens a stream on this system"
+	case !utf8.ValidString(segment):
+		return "is not UTF-8"
+	case strings.ContainsFunc(segment, forgesLines):
+		return "has a control character"
+	}
+	return ""
+}
+
+// forgesLines reports whether r could make one line of a listing look like
+// several, or like another one.
+func forgesLines(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// unportable says why a segment should not be the name of something new, or
+// nothing: vaults are synced between systems, and some names do not survive
+// that or cannot be linked to. What has such a name already may keep it.
+func unportable(segment string) string {
+	if i := strings.IndexAny(segment, `:*?"<>|#^`); i >= 0 {
+		return fmt.Sprintf("holds %q, which not every system and link can carry", segment[i])
+	}
+	for _, mark := range []string{"[[", "]]", "%%"} {
+		if strings.Contains(segment, mark) {
+			return fmt.Sprintf("holds %q, which no link can carry", mark)
+		}
+	}
+	if strings.HasSuffix(segment, ".") || strings.TrimSpace(segment) != segment {
+		return "begins with a blank, or ends with one or with a dot"
+	}
+	if isDevice(segment) {
+		return "is the name of a device on Windows"
+	}
+	return ""
+}
+
+// isDevice reports whether Windows takes the name for a device.
+func isDevice(segment string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(segment), ".")
+	switch stem = strings.TrimSpace(stem); stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	number, isPort := strings.CutPrefix(stem, "COM")
+	if !isPort {
+		number, isPort = strings.CutPrefix(stem, "LPT")
+	}
+	return isPort && utf8.RuneCountInString(number) == 1 && strings.ContainsAny(number, "123456789¹²³")
+}
+
+// String returns the path with slashes; nothing for the root.
+func (p Path) String() string { return p.text }
+
+// Ext returns the extension without its dot. A name without a dot has none.
+func (p Path) Ext() string { return strings.TrimPrefix(path.Ext(p.text), ".") }
+
+// Stem returns the last segment without its extension.
+func (p Path) Stem() string { return strings.TrimSuffix(p.base(), path.Ext(p.text)) }
+
+// join returns p followed by one more segment.
+func (p Path) join(segment string) Path {
+	if p.text == "" {
+		return Path{text: segment}
+	}
+	return Path{text: p.text + "/" + segment}
+}
+
+func (p Path) base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }
+
+func (p Path) segments() []string {
+	if p.text == "" {
+		return nil
+	}
+	return strings.Split(p.text, "/")
+}
+
+// parents returns the segments of the folder that p lies in.
+func (p Path) parents() []string {
+	segments := p.segments()
+	return segments[:max(0, len(segments)-1)]
+}

@@ -1,0 +1,167 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadAnswersEveryByte(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "short": "a", "odd bytes": "\ufeff\r\n\x00\xff", "long": strings.Repeat("0123456789", 100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			plant(t, dir, map[string]string{"n.md": text})
+			if got, err := openFolder(t, dir).Read(mustPath(t, "n.md")); err != nil || string(got) != text {
+				t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
+			}
+		})
+	}
+}
+
+func TestAFileThatChangesWhileItIsReadIsReadToItsEnd(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": "12345"})
+	folder := openFolder(t, dir)
+	for _, now := range []string{"123", "123456789"} {
+		file, err := folder.Open(mustPath(t, "n.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "n.md"), []byte(now), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readAll(file, MaxNote); err != nil || string(got) != now {
+			t.Errorf("read %q, %v, want %q", got, err, now)
+		}
+		file.Close()
+	}
+}
+
+func TestAFileThatOutgrowsTheLimitWhileItIsReadIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": "12345"})
+	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	plant(t, dir, map[string]string{"n.md": "123456789"})
+	var size *SizeError
+	if _, err := readAll(file, 6); !errors.As(err, &size) || size.Limit != 6 {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStatAndOpenAgree(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/n.md": "12345"})
+	folder := openFolder(t, dir)
+	for path, there := range map[string]bool{"a/n.md": true, "a": false, "a/x.md": false, "a/n.md/x": false, "b/n.md": false} {
+		info, err := folder.Stat(mustPath(t, path))
+		if (err == nil) != there || there && info.Size() != 5 {
+			t.Errorf("Stat(%s): %v", path, err)
+		}
+		file, err := folder.Open(mustPath(t, path))
+		if (err == nil) != there {
+			t.Errorf("Open(%s): %v", path, err)
+		}
+		if err == nil {
+			file.Close()
+		} else if !IsMissing(err) {
+			t.Errorf("%s is not missing: %v", path, err)
+		}
+	}
+}
+
+func TestBornIsNotAfterTheLastChange(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": ""})
+	file, err := openFolder(t, dir).Open(mustPath(t, "n.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	// The two clocks of a file system may differ by a tick.
+	if born := file.Born(); born.IsZero() || born.After(file.Info.ModTime().Add(time.Second)) {
+		t.Errorf("born %v, changed %v", born, file.Info.ModTime())
+	}
+}
+
+func TestOpenWantsAFolder(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": ""})
+	if _, err := Open(filepath.Join(dir, "n.md")); err == nil {
+		t.Error("a file was opened as a vault")
+	}
+	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+func TestAFileOutlivesItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": "text"})
+	folder, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := folder.Open(mustPath(t, "n.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	folder.Close()
+	if got, err := readAll(file, MaxNote); err != nil || string(got) != "text" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestAFolderSwappedForALinkLeadsNowhere(t *testing.T) {
+	outer := t.TempDir()
+	plant(t, outer, map[string]string{"other/n.md": "secret", "vault/sub/n.md": "mine"})
+	folder := openFolder(t, filepath.Join(outer, "vault"))
+	stop := make(chan struct{})
+	swapped := make(chan struct{})
+	go func() {
+		defer close(swapped)
+		sub, kept := filepath.Join(outer, "vault", "sub"), filepath.Join(outer, "vault", "kept")
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = os.Rename(sub, kept)
+				_ = os.Symlink(filepath.Join(outer, "other"), sub)
+				_ = os.Remove(sub)
+				_ = os.Rename(kept, sub)
+			}
+		}
+	}()
+	for range 2000 {
+		if text, err := folder.Read(mustPath(t, "sub/n.md")); err == nil && string(text) != "mine" {
+			t.Errorf("read %q", text)
+		}
+	}
+	close(stop)
+	<-swapped
+}
+
+func TestMessages(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{&Refusal{Path: "a.md", Reason: "is a folder"}, `"a.md" is a folder`},
+		{&SizeError{Path: "a.md", Size: 9, Limit: 5}, `"a.md" has 9 bytes: at most 5`},
+	} {
+		if got := test.err.Error(); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}

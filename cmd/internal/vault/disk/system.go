@@ -1,0 +1,55 @@
+package disk
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// system is the handful of calls that change a disk. It is an interface so
+// that a test can let the n-th of them fail.
+type system interface {
+	// create makes the new file name; it never opens one that is there.
+	create(dir *os.Root, name string, perm fs.FileMode) (handle, error)
+	mkdir(dir *os.Root, name string) error
+	rename(dir *os.Root, from, to string) error
+	// link gives from the second name to; it fails if that is taken.
+	link(dir *os.Root, from, to string) error
+	remove(dir *os.Root, name string) error
+	// sync makes the names in dir durable.
+	sync(dir *os.Root) error
+}
+
+// handle is a file that is being written.
+type handle interface {
+	io.WriteCloser
+	Chmod(fs.FileMode) error
+	Sync() error
+}
+
+type realSystem struct{}
+
+func (realSystem) create(dir *os.Root, name string, perm fs.FileMode) (handle, error) {
+	return dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+}
+
+func (realSystem) mkdir(dir *os.Root, name string) error { return dir.Mkdir(name, 0o755) }
+
+func (realSystem) rename(dir *os.Root, from, to string) error { return dir.Rename(from, to) }
+
+func (realSystem) link(dir *os.Root, from, to string) error { return dir.Link(from, to) }
+
+func (realSystem) remove(dir *os.Root, name string) error { return dir.Remove(name) }
+
+func (realSystem) sync(dir *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders cannot be synced there; the file system's journal does it
+	}
+	handle, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
+	return handle.Sync()
+}

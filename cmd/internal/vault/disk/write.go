@@ -1,0 +1,254 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+)
+
+// ErrChanged says that somebody else changed the note between reading and
+// writing it. Nothing was written.
+var ErrChanged = errors.New("changed while it was edited, nothing was written")
+
+// modes of what is made here, before the user's mask.
+const (
+	newNote = 0o644
+	private = 0o600 // until the old note's mode is set
+)
+
+// Edit replaces the note at p by what change makes of it, and returns its
+// bytes before and after. It has the errors of Read, and ErrChanged. change
+// must leave its argument as it is.
+func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte, err error) {
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+
+	before, info, err := readIn(dir, p.base())
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Mode().Perm()&0o200 == 0 {
+		return nil, nil, &Refusal{Path: p.text, Reason: "is read-only"}
+	}
+	after = change(before)
+	if err := checkSize(p, after); err != nil {
+		return nil, nil, err
+	}
+	return before, after, f.replace(dir, p.base(), before, after, info.Mode().Perm())
+}
+
+// Make writes a new note with its folders. If anything of that name is there,
+// it answers fs.ErrExist and touches nothing. A name that not every system and
+// link can carry is a [Refusal].
+func (f *Folder) Make(p Path, text []byte) error {
+	if reason := unportable(p.base()); reason != "" {
+		return &Refusal{Path: p.base(), Reason: reason}
+	}
+	if err := checkSize(p, text); err != nil {
+		return err
+	}
+	dir, err := f.enterMaking(p.parents())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+
+	if _, err := dir.Lstat(p.base()); err == nil {
+		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
+	}
+	temp, err := f.stage(dir, text, newNote, false)
+	if err != nil {
+		return err
+	}
+	err = f.publish(dir, temp, p.base())
+	left := ignoreMissing(f.sys.remove(dir, temp))
+	if err != nil {
+		return err
+	}
+	if left != nil {
+		return fmt.Errorf("%q was written, but a temporary file is left: %w", p.text, left)
+	}
+	return f.settle(dir, p.base())
+}
+
+func checkSize(p Path, text []byte) error {
+	if len(text) > MaxNote {
+		return &SizeError{Path: p.text, Size: int64(len(text)), Limit: MaxNote}
+	}
+	return nil
+}
+
+// replace puts text in the place of the note name, whose bytes were before.
+func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs.FileMode) error {
+	temp, err := f.stage(dir, text, perm, true)
+	if err != nil {
+		return err
+	}
+	// The look at the old bytes comes last, so that the time in which an edit
+	// could be lost is that of one system call.
+	if err = unchanged(dir, name, before); err == nil {
+		err = f.sys.rename(dir, temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, ignoreMissing(f.sys.remove(dir, temp)))
+	}
+	return f.settle(dir, name)
+}
+
+// publish gives the staged file its name without ever replacing another file:
+// a hard link fails if the name is taken, which a rename does not.
+func (f *Folder) publish(dir *os.Root, temp, name string) error {
+	err := f.sys.link(dir, temp, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return f.publishByRename(dir, temp, name)
+}
+
+// publishByRename is for file systems without hard links. It takes the name
+// with an empty file, which fails if the name is taken, and replaces that. The
+// price is that a crash in between leaves an empty note.
+func (f *Folder) publishByRename(dir *os.Root, temp, name string) error {
+	placeholder, err := f.sys.create(dir, name, newNote)
+	if err != nil {
+		return err
+	}
+	if err = placeholder.Close(); err == nil {
+		err = unchanged(dir, name, nil)
+	}
+	if err == nil {
+		err = f.sys.rename(dir, temp, name)
+	}
+	if err == nil || errors.Is(err, ErrChanged) {
+		return err // changed: it is somebody's note by now
+	}
+	return errors.Join(err, ignoreMissing(f.sys.remove(dir, name)))
+}
+
+// settle makes the name of a written note durable.
+func (f *Folder) settle(dir *os.Root, name string) error {
+	if err := f.sys.sync(dir); err != nil {
+		return fmt.Errorf("%q was written, but its folder could not be synced: %w", name, err)
+	}
+	return nil
+}
+
+// stage writes text to a hidden temporary file in dir and syncs it. On an
+// error nothing is left behind. With exact the mode is set as it is, without
+// the user's mask.
+func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) (name string, err error) {
+	name = fmt.Sprintf(".vaultwicket-%016x.tmp", rand.Uint64())
+	made := perm
+	if exact {
+		made = private
+	}
+	file, err := f.sys.create(dir, name, made)
+	if err != nil {
+		return "", err
+	}
+	if err = fill(file, text, perm, exact); err != nil {
+		return "", errors.Join(err, ignoreMissing(f.sys.remove(dir, name)))
+	}
+	return name, nil
+}
+
+// fill writes, syncs and closes file.
+func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {
+	_, err := file.Write(text)
+	if err == nil && exact {
+		err = file.Chmod(perm)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// unchanged answers ErrChanged unless the file name still holds these bytes.
+func unchanged(dir *os.Root, name string, bytesThen []byte) error {
+	file, err := openIn(dir, name)
+	if IsMissing(err) {
+		return ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if file.Info.Size() != int64(len(bytesThen)) {
+		return ErrChanged
+	}
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := file.Read(chunk)
+		if n > len(bytesThen) || !bytes.Equal(chunk[:n], bytesThen[:n]) {
+			return ErrChanged
+		}
+		bytesThen = bytesThen[n:]
+		if err == io.EOF && len(bytesThen) == 0 {
+			return nil
+		}
+		if err == io.EOF {
+			return ErrChanged
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readIn(dir *os.Root, name string) ([]byte, fs.FileInfo, error) {
+	file, err := openIn(dir, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	text, err := readAll(file, MaxNote)
+	return text, file.Info, err
+}
+
+// enterMaking opens the folder that the segments lead to and makes those that
+// are missing.
+func (f *Folder) enterMaking(segments []string) (*os.Root, error) {
+	dir, err := f.enter(nil)
+	for _, segment := range segments {
+		if err != nil {
+			return nil, err
+		}
+		var next *os.Root
+		if next, err = step(dir, segment); errors.Is(err, fs.ErrNotExist) {
+			next, err = f.makeFolder(dir, segment)
+		}
+		dir.Close()
+		dir = next
+	}
+	return dir, err
+}
+
+func (f *Folder) makeFolder(dir *os.Root, name string) (*os.Root, error) {
+	if reason := unportable(name); reason != "" {
+		return nil, &Refusal{Path: name, Reason: reason}
+	}
+	if err := f.sys.mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if err := f.sys.sync(dir); err != nil {
+		return nil, err
+	}
+	return step(dir, name)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

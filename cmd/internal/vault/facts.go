@@ -1,0 +1,67 @@
+package vault
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// facts tell the gateway which note an answer concerned and what its bytes
+// were, so that it need not guess either from the text.
+type facts struct {
+	path string
+	// before is nil if nothing was written, and empty if the note was made.
+	before *string
+	// hash is computed once the answer is printed, for the body streams.
+	hash func() string
+}
+
+// line returns what is written on standard error.
+func (f *facts) line() string {
+	text, err := json.Marshal(struct {
+		Path   string  `json:"path"`
+		Hash   string  `json:"hash"`
+		Before *string `json:"before,omitempty"`
+	}{f.path, f.hash(), f.before})
+	if err != nil {
+		return "" // strings always marshal
+	}
+	return "vaultwicket-facts: " + string(text)
+}
+
+// factsOf returns the facts about a reply, or nil if it concerns no note. The
+// hash of a note that does not exist is empty.
+func (v *vault) factsOf(r *reply) *facts {
+	if r.status != done || r.note == (disk.Path{}) {
+		return nil
+	}
+	f := &facts{path: r.note.String()}
+	switch {
+	case r.change != nil:
+		f.before, f.hash = &r.change.before, func() string { return r.change.after }
+	case r.body != nil:
+		r.seen = sha256.New()
+		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }
+	default:
+		known := v.hashOf(r.note)
+		f.hash = func() string { return known }
+	}
+	return f
+}
+
+// hashOf returns the digest of a file, or nothing if it cannot be read.
+func (v *vault) hashOf(note disk.Path) string {
+	file, err := v.disk.Open(note)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}

@@ -1,0 +1,234 @@
+package vault
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+func TestRead(t *testing.T) {
+	h := build(t, map[string]string{
+		"plain.md": "text", "ends.md": "text\n", "two.md": "text\n\n", "empty.md": "",
+		"odd.md": "\ufeffa\r\nb\xff\x00", "error.md": "Error: File \"x\" not found.\n",
+		"board.canvas": "{}", ".obsidian/app.json": "{}", "sub/.trash/gone.md": "", "sub/a.md": "a",
+	})
+	h.steps([]step{
+		{"a line break is added where one is missing", "read path=plain.md", done, "text\n"},
+		{"none is added where one is", "read path=ends.md", done, "text\n"},
+		{"all of them stay", "read path=two.md", done, "text\n\n"},
+		{"an empty note is nothing", "read path=empty.md", done, ""},
+		{"bytes are left alone", "read path=odd.md", done, "\ufeffa\r\nb\xff\x00\n"},
+		{"a note may look like an error", "read path=error.md", done, "Error: File \"x\" not found.\n"},
+		{"other files can be read", "read path=board.canvas", done, "{}\n"},
+		{"by name", "read file=plain", done, "text\n"},
+		{"a path is exact", "read path=plain", failed, "Error: File \"plain\" not found.\n"},
+		{"a path knows no other case", "read path=Plain.MD", failed, "Error: File \"Plain.MD\" not found.\n"},
+		{"a missing name is shown as typed", "read file=none", failed, "Error: File \"none\" not found.\n"},
+		{"a hidden folder", "read path=.obsidian/app.json", failed, "Error: File \".obsidian/app.json\" not found.\n"},
+		{"a hidden folder by name", "read file=app.json", failed, "Error: File \"app.json\" not found.\n"},
+		{"a hidden folder further down", "read path=sub/.trash/gone.md", failed, "Error: File \"sub/.trash/gone.md\" not found.\n"},
+		{"outside", "read path=../Home/plain.md", failed, "Error: File \"../Home/plain.md\" not found.\n"},
+		{"outside by name", "read file=../plain", failed, "Error: File \"../plain\" not found.\n"},
+		{"absolute", "read path=/plain.md", failed, "Error: File \"/plain.md\" not found.\n"},
+		{"a folder", "read path=sub", failed, "Error: File \"sub\" not found.\n"},
+		{"nothing named and nothing open", "read", failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+	})
+	h.expect(failed, "Error: File \"sub\\a.md\" not found.\n", "read", `path=sub\a.md`)
+	h.expect(failed, "Error: File \"a\nb\" not found.\n", "read", "path=a\nb")
+}
+
+func TestReadPassesLongNotesThrough(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 1<<18) // 4 MiB
+	build(t, map[string]string{"long.md": text}).expect(done, text, "read", "path=long.md")
+}
+
+func TestNotesBeyondTheLimitAreRefused(t *testing.T) {
+	h := build(t, map[string]string{"big.md": "", "2026-11-21.md": ""})
+	for _, path := range []string{"big.md", "2026-11-21.md"} {
+		if err := os.Truncate(h.file(path), disk.MaxNote+1); err != nil {
+			t.Skip("no sparse files here")
+		}
+	}
+	h.expect(failed, "Error: \"big.md\" has 134217729 bytes: at most 134217728\n", "read", "path=big.md")
+	h.expect(failed, "Error: \"2026-11-21.md\" has 134217729 bytes: at most 134217728\n", "daily:append", "content=x")
+}
+
+func TestNamesResolveLikeLinks(t *testing.T) {
+	h := build(t, map[string]string{
+		"Root.md": "", "x/root.md": "", "x/Note.md": "", "longer/Note.md": "", "y/deep/Note.md": "", "x/v1.2.md": "", "x/Pic.PNG": "", "y/pic.png.md": "",
+		"LICENSE": "", "a/same.md": "", "b/same.md": "", "u/Caf\u00e9.md": "", "Ext.md": "", "z/q/leaf.md": "", "alias.md": "---\naliases: [Other]\n---\n",
+	})
+	for _, test := range []struct{ name, file, want string }{
+		{"the exact path wins", "Root", "Root.md"},
+		{"case does not count", "rOOt", "Root.md"},
+		{"the shortest path wins", "note", "x/Note.md"},
+		{"a folder narrows it", "deep/note", "y/deep/Note.md"},
+		{"a whole path", "longer/Note.md", "longer/Note.md"},
+		{"ties go by the order of listings", "same", "a/same.md"},
+		{"a name with a dot is tried as it is, then as a note", "v1.2", "x/v1.2.md"},
+		{"an attachment needs its extension", "pic.png", "x/Pic.PNG"},
+		{"an extension in another case", "Ext.MD", "Ext.md"},
+		{"two spellings of a letter", "cafe\u0301", "u/Caf\u00e9.md"},
+		{"a slash in front means the vault's folder", "/Root", "Root.md"},
+		{"and nothing below", "/leaf", ""},
+		{"a dot in front means it too", "./leaf", ""},
+		{"part of a folder's name is no folder", "onger/Note", ""},
+		{"a file without an extension cannot be linked", "LICENSE", ""},
+		{"an alias is no name", "Other", ""},
+		{"a folder is no file", "deep", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, got, _ := h.run("file", "file="+test.file)
+			path, _, _ := strings.Cut(strings.TrimPrefix(got, "path\t"), "\n")
+			if want := test.want; want == "" && !strings.HasPrefix(got, "Error: File ") || want != "" && path != want {
+				t.Errorf("%q led to %q, want %q", test.file, got, want)
+			}
+		})
+	}
+}
+
+func TestFile(t *testing.T) {
+	h := build(t, map[string]string{"sub/v1.2 notes.md": "12345"})
+	modified := time.UnixMilli(1_700_000_000_123)
+	if err := os.Chtimes(h.file("sub/v1.2 notes.md"), modified, modified); err != nil {
+		t.Fatal(err)
+	}
+	status, got, _ := h.run("file", "path=sub/v1.2 notes.md")
+	lines := strings.Split(got, "\n")
+	if status != done || len(lines) != 7 || lines[6] != "" {
+		t.Fatalf("status %d, %q", status, got)
+	}
+	want := []string{"path\tsub/v1.2 notes.md", "name\tv1.2 notes", "extension\tmd", "size\t5", "", "modified\t1700000000123"}
+	for i, line := range want {
+		if line != "" && lines[i] != line {
+			t.Errorf("line %d is %q, want %q", i, lines[i], line)
+		}
+	}
+	created, found := strings.CutPrefix(lines[4], "created\t")
+	if millis, err := strconv.ParseInt(created, 10, 64); !found || err != nil || millis < 1_600_000_000_000 {
+		t.Errorf("created: %q", lines[4])
+	}
+	h.expect(failed, "Error: File \"x.md\" not found.\n", "file", "path=x.md")
+}
+
+func TestListings(t *testing.T) {
+	h := build(t, map[string]string{
+		"b10.md": "", "b9.md": "", "_x.md": "", "Ä.md": "", "a.MD": "", "sub/z.md": "", "sub/deep/y.canvas": "", "sub2/x.md": "",
+		".obsidian/app.json": "", "sub/.hidden.md": "", "LICENSE": "",
+	})
+	h.steps([]step{
+		{"files in the order of a reader", "files", done, "_x.md\na.MD\nÄ.md\nb9.md\nb10.md\nLICENSE\nsub/deep/y.canvas\nsub/z.md\nsub2/x.md\n"},
+		{"how many", "files total", done, "9\n"},
+		{"below a folder", "files folder=sub", done, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"a slash at its end", "files folder=sub/", done, "sub/deep/y.canvas\nsub/z.md\n"},
+		{"the root", "files folder=/ total", done, "9\n"},
+		{"by extension", "files ext=canvas", done, "sub/deep/y.canvas\n"},
+		{"with a dot", "files ext=.md folder=sub", done, "sub/z.md\n"},
+		{"an extension knows its case", "files ext=MD", done, "a.MD\n"},
+		{"an unknown extension", "files ext=png", done, ""},
+		{"a missing folder is empty", "files folder=none", done, ""},
+		{"and counts none", "files folder=none total", done, "0\n"},
+		{"a file is no folder", "files folder=b9.md", done, ""},
+		{"a hidden folder is empty", "files folder=.obsidian", done, ""},
+		{"outside is empty", "files folder=..", done, ""},
+		{"folders", "folders", done, "sub\nsub/deep\nsub2\n"},
+		{"folders below a folder", "folders folder=sub", done, "sub/deep\n"},
+		{"how many folders", "folders total", done, "3\n"},
+		{"folders below nothing", "folders folder=none", done, ""},
+	})
+}
+
+func TestCounts(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "123", "sub/b.md": "45", "sub/deep/c.png": "6", ".obsidian/app.json": "{}"})
+	h.steps([]step{
+		{"the vault's name", "vault info=name", done, "Home\n"},
+		{"the vault's files", "vault info=files", done, "3\n"},
+		{"the vault's folders", "vault info=folders", done, "2\n"},
+		{"the vault's size", "vault info=size", done, "6\n"},
+		{"a folder", "folder path=sub", done, "path\tsub\nfiles\t2\nfolders\t1\nsize\t3\n"},
+		{"the root", "folder path=/", done, "path\t/\nfiles\t3\nfolders\t2\nsize\t6\n"},
+		{"a folder's files", "folder path=sub/ info=files", done, "2\n"},
+		{"a folder's folders", "folder path=sub info=folders", done, "1\n"},
+		{"a folder's size", "folder path=sub/deep info=size", done, "1\n"},
+		{"a missing folder", "folder path=none", failed, "Error: Folder \"none\" not found.\n"},
+		{"a file", "folder path=a.md", failed, "Error: Folder \"a.md\" not found.\n"},
+		{"outside", "folder path=..", failed, "Error: Folder \"..\" not found.\n"},
+		{"no folder named", "folder", wrong, "Error: Missing required parameter: path=<path>\nUsage: folder path=<path> [info=files|folders|size]\n"},
+		{"an empty name", "folder path=", wrong, "Error: Missing required parameter: path\n"},
+	})
+	h.expect(done, "name\tHome\npath\t"+h.dir+"\nfiles\t3\nfolders\t2\nsize\t6\n", "vault")
+	h.expect(done, h.dir+"\n", "vault", "info=path")
+}
+
+func TestTheFocusedNote(t *testing.T) {
+	layout := func(active string) string {
+		return `{"main":{"id":"m","type":"split","children":[{"id":"t","type":"tabs","children":[
+			{"id":"one","type":"leaf","state":{"type":"markdown","state":{"file":"a.md","mode":"source"}}},
+			{"id":"two","type":"leaf","state":{"type":"empty","state":{}}},
+			{"id":"four","type":"leaf","state":{"type":"markdown","state":{"file":"../x.md"}}}]}]},
+			"left":{"id":"l","type":"split","children":[{"id":"three","type":"leaf","state":{"type":"search","state":{"query":""}}}]},
+			"active":"` + active + `","lastOpenFiles":["b.md"]}`
+	}
+	const none = "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"
+	h := build(t, map[string]string{"a.md": "A", "b.md": "B"})
+	for _, test := range []struct {
+		name, workspace string
+		status          int
+		want            string
+	}{
+		{"the leaf that has the focus", layout("one"), done, "A\n"},
+		{"an empty leaf", layout("two"), failed, none},
+		{"a panel", layout("three"), failed, none},
+		{"a leaf that is not there", layout("nine"), failed, none},
+		{"no focus", layout(""), failed, none},
+		{"a record that cannot be understood", "{", failed, none},
+		{"a record of a note outside", layout("four"), failed, "Error: File \"../x.md\" not found.\n"},
+	} {
+		h.put(".obsidian/workspace.json", test.workspace)
+		inner := *h
+		t.Run(test.name, func(t *testing.T) { inner.t = t; inner.expect(test.status, test.want, "read") })
+	}
+	h.env[activeVariable] = "b.md"
+	h.expect(done, "B\n", "read")
+	h.expect(done, "A\n", "read", "path=a.md")
+	h.env[activeVariable] = "none.md"
+	h.expect(failed, "Error: File \"none.md\" not found.\n", "file")
+}
+
+func TestRandom(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "A", "sub/b.md": "B\n", "sub/c.png": "", "sub2/d.md": "", "empty/x.canvas": ""})
+	seen := map[string]bool{}
+	for range 100 {
+		_, path, _ := h.run("random")
+		seen[path] = true
+	}
+	if len(seen) != 3 || !seen["a.md\n"] || !seen["sub/b.md\n"] || !seen["sub2/d.md\n"] {
+		t.Errorf("random named %v", seen)
+	}
+	h.steps([]step{
+		{"below a folder", "random folder=sub newtab", done, "sub/b.md\n"},
+		{"path and text", "random:read folder=sub/", done, "sub/b.md\nB\n"},
+		{"an empty note", "random:read folder=sub2", done, "sub2/d.md\n"},
+		{"no notes", "random folder=empty", done, "No markdown files found.\n"},
+		{"no folder", "random:read folder=none", done, "No markdown files found.\n"},
+		{"no window", "random:read newtab", wrong, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>]\n"},
+	})
+}
+
+func TestRandomAsksItsSource(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
+	v, err := open(line{folder: h.dir}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.disk.Close()
+	asked := 0
+	v.pick = func(n int) int { asked = n; return n - 1 }
+	if said := answer(v, request{command: "random"}); said.text == "" || asked != 3 {
+		t.Errorf("asked for one of %d, said %q", asked, said.text)
+	}
+}

@@ -1,0 +1,95 @@
+package vault
+
+import (
+	"io"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// line is a command line taken apart, its parameters not yet looked at.
+type line struct {
+	folder  string
+	stdin   string  // the parameter whose value comes from standard input
+	facts   bool    // write a line of facts behind the answer
+	vault   *string // the name the caller knows the vault by, if he gave one
+	command string
+	args    []string
+}
+
+const synopsis = "Usage: vaultwicket vault FOLDER [--stdin PARAM] [vault=<name>] <command> [options]"
+
+// parseLine takes the arguments of the program apart.
+func parseLine(args []string) (line, error) {
+	if len(args) == 0 || args[0] == "" || isSwitch(args[0]) {
+		return line{}, misuse("No folder given.\n%s", synopsis)
+	}
+	l := line{folder: args[0]}
+	rest, err := l.takeSwitches(args[1:])
+	if err != nil {
+		return line{}, err
+	}
+	if len(rest) == 0 {
+		return line{}, misuse("No command given.\n%s", synopsis)
+	}
+	l.command, l.args = rest[0], rest[1:]
+	return l, l.takeHelp()
+}
+
+// takeSwitches reads what may stand before the command, and returns the rest.
+func (l *line) takeSwitches(args []string) ([]string, error) {
+	for len(args) > 0 {
+		arg := args[0]
+		name, isVault := strings.CutPrefix(arg, "vault=")
+		switch {
+		case arg == "--stdin" && l.stdin == "":
+			if len(args) < 2 || args[1] == "" || isSwitch(args[1]) {
+				return nil, misuse("--stdin needs the name of a parameter.\n%s", synopsis)
+			}
+			l.stdin = args[1]
+			args = args[1:]
+		case arg == "--facts":
+			l.facts = true
+		case isVault && l.vault == nil:
+			l.vault = &name
+		default:
+			return args, nil
+		}
+		args = args[1:]
+	}
+	return nil, nil
+}
+
+// takeHelp turns --help, which is another spelling of the command help, and
+// refuses every other switch. The app ignores the ones it does not know, and
+// --copy would change somebody's clipboard.
+func (l *line) takeHelp() error {
+	if l.command == "--help" {
+		l.command = "help"
+	}
+	asked := false
+	for _, arg := range append([]string{l.command}, l.args...) {
+		if isSwitch(arg) && arg != "--help" {
+			return misuse("Unknown switch: %s", arg)
+		}
+		asked = asked || arg == "--help"
+	}
+	if asked {
+		l.command, l.args = "help", []string{l.command}
+	}
+	return nil
+}
+
+func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
+
+// readLiteral reads the value of one parameter from standard input.
+func readLiteral(param string, stdin io.Reader) (map[string]string, error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, disk.MaxNote+1))
+	if err != nil {
+		return nil, failure("Cannot read standard input: %v", err)
+	}
+	if len(text) > disk.MaxNote {
+		return nil, misuse("Standard input is too long: at most %d bytes.", disk.MaxNote)
+	}
+	return map[string]string{param: string(text)}, nil
+}

@@ -1,0 +1,70 @@
+// Package vault is the embedded vault CLI: a program that speaks the grammar
+// of the official Obsidian CLI on a folder of Markdown files, for machines on
+// which the app does not run.
+//
+// It prints what the app would print, errors included, on standard output; but
+// its exit status says the truth, which the app's does not. It shows nothing
+// to anybody, has no user interface and no network, and starts no process.
+// What only the running app knows it refuses to guess: those commands answer
+// that they need the app.
+//
+// The middle is one function, [answer], which takes an opened vault and a
+// request and is free of process state. [Main] wraps it into a program that
+// lives for one call.
+package vault
+
+import (
+	"fmt"
+	"io"
+)
+
+// Exit statuses.
+const (
+	done   = 0
+	failed = 1 // the request was right and could not be fulfilled
+	wrong  = 2 // the request itself, or a variable of the environment, is wrong
+)
+
+// Main runs the embedded vault CLI: args is FOLDER [--stdin PARAM] [--facts]
+// [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+//
+// The value of PARAM is read from stdin and taken literally. With --facts a
+// successful call that concerns one note ends with a line about it on stderr,
+// where nothing else is ever written.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	watchLifeline(env(lifelineVariable))
+	said, known := converse(args, stdin, env)
+	defer said.close()
+	status := said.print(stdout)
+	if status == done && known != nil {
+		fmt.Fprintln(stderr, known.line())
+	}
+	return status
+}
+
+// converse answers one command line. The facts are nil unless they were asked
+// for and there are any.
+func converse(args []string, stdin io.Reader, env func(string) string) (reply, *facts) {
+	line, err := parseLine(args)
+	if err != nil {
+		return explain(err), nil
+	}
+	req := request{command: line.command, args: line.args}
+	if line.stdin != "" {
+		if req.literal, err = readLiteral(line.stdin, stdin); err != nil {
+			return explain(err), nil
+		}
+	}
+	v, err := open(line, env)
+	if err != nil {
+		return explain(err), nil
+	}
+	// The folder may be closed here: a reply that still reads holds its own file.
+	defer v.disk.Close()
+	said := answer(v, req)
+	if !line.facts {
+		return said, nil
+	}
+	known := v.factsOf(&said)
+	return said, known
+}

@@ -1,0 +1,346 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// saturday is the day on which these tests take place. Its offset is the time
+// zone, so the machine's own plays no part.
+const saturday = "2026-11-21T09:05:07+02:00"
+
+// house is a vault in a folder of its own, called Home, with the program's
+// surroundings.
+type house struct {
+	t     testing.TB
+	dir   string
+	env   map[string]string
+	stdin string
+}
+
+func build(t testing.TB, files map[string]string) *house {
+	t.Helper()
+	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{nowVariable: saturday}}
+	if err := os.Mkdir(h.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range files {
+		h.put(path, text)
+	}
+	return h
+}
+
+func (h *house) file(path string) string { return filepath.Join(h.dir, filepath.FromSlash(path)) }
+
+func (h *house) put(path, text string) {
+	h.t.Helper()
+	full := h.file(path)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// get returns the text of a note, or "(missing)".
+func (h *house) get(path string) string {
+	text, err := os.ReadFile(h.file(path))
+	if err != nil {
+		return "(missing)"
+	}
+	return string(text)
+}
+
+// run calls the program on the vault.
+func (h *house) run(args ...string) (status int, stdout, stderr string) {
+	var out, messages bytes.Buffer
+	env := func(name string) string { return h.env[name] }
+	status = Main(append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages, env)
+	return status, out.String(), messages.String()
+}
+
+// expect calls the program and compares its exit status and output.
+func (h *house) expect(status int, stdout string, args ...string) {
+	h.t.Helper()
+	gotStatus, got, stderr := h.run(args...)
+	if gotStatus != status || got != stdout {
+		h.t.Errorf("%q: status %d, output %q; want %d, %q", args, gotStatus, got, status, stdout)
+	}
+	if stderr != "" {
+		h.t.Errorf("%q: stderr %q", args, stderr)
+	}
+}
+
+// step is one call in a table: the arguments are separated by blanks.
+type step struct {
+	name   string
+	args   string
+	status int
+	want   string
+}
+
+func (h *house) steps(steps []step) {
+	h.t.Helper()
+	for _, s := range steps {
+		h.t.(*testing.T).Run(s.name, func(t *testing.T) {
+			inner := &house{t: t, dir: h.dir, env: h.env, stdin: h.stdin}
+			inner.expect(s.status, s.want, strings.Fields(s.args)...)
+		})
+	}
+}
+
+func TestGrammar(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text"})
+	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"
+	h.steps([]step{
+		{"the vault may be named", "vault=Home read path=a.md", done, "text\n"},
+		{"another vault is not here", "vault=Work read path=a.md", failed, "Vault not found.\n"},
+		{"a vault's name counts with its case", "vault=home read path=a.md", failed, "Vault not found.\n"},
+		{"no name is no vault", "vault= read path=a.md", failed, "Vault not found.\n"},
+		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", failed, "Vault not found.\n"},
+		{"the vault comes first", "read path=a.md vault=Home", wrong, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"no command", "", wrong, "Error: No command given.\n" + synopsis + "\n"},
+		{"the clipboard is not touched", "read path=a.md --copy", wrong, "Error: Unknown switch: --copy\n"},
+		{"a switch before the command", "--verbose read path=a.md", wrong, "Error: Unknown switch: --verbose\n"},
+		{"a switch without its value", "--stdin", wrong, "Error: --stdin needs the name of a parameter.\n" + synopsis + "\n"},
+		{"an unknown parameter", "read pth=a.md", wrong, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"an unknown flag", "files all", wrong, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
+		{"no name of a parameter", "read =a.md", wrong, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>]\n"},
+		{"a repeated parameter", "read path=a.md path=b.md", wrong, "Error: Parameter given twice: path\n"},
+		{"two targets", "read path=a.md file=a", wrong, "Error: Use file=<name> or path=<path>, not both.\n"},
+		{"a flag with the value true", "files total=true", done, "1\n"},
+		{"a flag with another value", "files total=false", wrong, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
+		{"a parameter without a value", "read path", wrong, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"an empty value", "read path=", wrong, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"a value that is none of the known", "vault info=all", wrong, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
+		{"a required parameter that is missing", "daily:append inline", wrong, "Error: Missing required parameter: content=<text>\n" + appendUsage},
+		{"a required parameter that is empty", "daily:append content=", wrong, "Error: Missing required parameter: content\n"},
+	})
+}
+
+func TestCommandsThatAreNotHere(t *testing.T) {
+	h := build(t, nil)
+	h.steps([]step{
+		{"one that needs the app", "search query=x", failed, "Error: \"search\" needs the Obsidian app.\n"},
+		{"its parameters do not matter", "eval nonsense", failed, "Error: \"eval\" needs the Obsidian app.\n"},
+		{"nothing near", "frobnicate", wrong, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"something near", "dialy:read", wrong, "Error: Command \"dialy:read\" not found. Did you mean: daily:read?\n"},
+		{"a part of a name", "enable", wrong, "Error: Command \"enable\" not found. Did you mean: plugin:enable, snippet:enable?\n"},
+		{"a path is no command", "a/b.md", wrong, "Error: Command \"a/b.md\" not found. It may require a plugin to be enabled.\n"},
+	})
+}
+
+func TestEveryOfficialCommandAnswers(t *testing.T) {
+	names := officialNames()
+	if len(names) != 115 {
+		t.Errorf("%d official names", len(names))
+	}
+	h := build(t, nil)
+	own := map[string]bool{}
+	for _, row := range table() {
+		own[row.name] = true
+		if !isOfficial(row.name) {
+			t.Errorf("%s is no official command", row.name)
+		}
+	}
+	for i, name := range names {
+		if i > 0 && names[i-1] >= name {
+			t.Errorf("%s is out of order", name)
+		}
+		if !own[name] {
+			h.expect(failed, "Error: \""+name+"\" needs the Obsidian app.\n", name)
+		}
+	}
+}
+
+func TestFolderArgument(t *testing.T) {
+	env := func(string) string { return "" }
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"none", nil, wrong, "Error: No folder given.\n" + synopsis + "\n"},
+		{"empty", []string{"", "files"}, wrong, "Error: No folder given.\n" + synopsis + "\n"},
+		{"a switch", []string{"--facts", "files"}, wrong, "Error: No folder given.\n" + synopsis + "\n"},
+		{"missing", []string{file + "x", "files"}, failed, "Vault not found.\n"},
+		{"a file", []string{file, "files"}, failed, "Vault not found.\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var out, messages bytes.Buffer
+			status := Main(test.args, strings.NewReader(""), &out, &messages, env)
+			if status != test.status || out.String() != test.want || messages.Len() > 0 {
+				t.Errorf("status %d, output %q, stderr %q", status, &out, &messages)
+			}
+		})
+	}
+}
+
+func TestVaultById(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the app's list lies elsewhere")
+	}
+	h := build(t, map[string]string{"a.md": "text"})
+	home := t.TempDir()
+	list := `{"vaults":{"00112233445566aa":{"path":"` + h.dir + `","ts":1},"ffffffffffffffff":{"path":"/nowhere"}},"cli":true}`
+	for _, place := range []string{".config/obsidian", ".var/app/md.obsidian.Obsidian/config/obsidian"} {
+		folder := filepath.Join(home, place)
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		h.env["HOME"] = home
+		h.expect(done, "text\n", "vault=00112233445566aa", "read", "path=a.md")
+		h.expect(failed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
+		h.expect(failed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	h := build(t, nil)
+	status, all, _ := h.run("help")
+	if status != done {
+		t.Errorf("status %d", status)
+	}
+	for _, row := range table() {
+		if !strings.Contains(all, "\n  "+row.name) {
+			t.Errorf("help does not name %s", row.name)
+		}
+	}
+	const readBlock = "  read                  Read the contents of a file\n" +
+		"    file=<name>         - File name, resolved like a link\n" +
+		"    path=<path>         - File path from the vault's folder\n"
+	h.steps([]step{
+		{"one command", "help read", done, readBlock},
+		{"by the switch behind it", "read path=a.md --help", done, readBlock},
+		{"by the switch in front", "--help read", done, readBlock},
+		{"a command that needs the app", "help search", failed, "Error: \"search\" needs the Obsidian app.\n"},
+		{"no command", "help frobnicate", wrong, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"a parameter", "help name=read", wrong, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
+	})
+	if _, byFlag, _ := h.run("--help"); byFlag != all {
+		t.Error("--help is not help")
+	}
+	_, family, _ := h.run("help", "daily")
+	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - Text to add (required)\n", "    paneType=tab|split|window  - "} {
+		if !strings.Contains(family, line) {
+			t.Errorf("the family lacks %q:\n%s", line, family)
+		}
+	}
+}
+
+func TestVersionIsNotMistakenForTheApp(t *testing.T) {
+	status, line, _ := build(t, nil).run("version")
+	if status != done || !strings.HasPrefix(line, "vaultwicket ") || !strings.HasSuffix(line, " (embedded)\n") {
+		t.Errorf("status %d, %q", status, line)
+	}
+}
+
+func TestClockVariable(t *testing.T) {
+	h := build(t, nil)
+	h.env[nowVariable] = "yesterday"
+	h.expect(wrong, "Error: VAULTWICKET_NOW is no time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
+	h.env[nowVariable] = "2026-12-31T23:59:59-11:00"
+	h.expect(done, "2026-12-31.md\n", "daily:path")
+	delete(h.env, nowVariable)
+	if status, path, _ := h.run("daily:path"); status != done || len(path) != len("2026-12-31.md\n") {
+		t.Errorf("by the machine's clock: %d, %q", status, path)
+	}
+}
+
+func TestFacts(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text", ".obsidian/daily-notes.json": `{"folder":"D"}`})
+	const text, empty = "982d9e3eb996f559", "e3b0c44298fc1c14"
+	tests := []struct{ name, args, want string }{
+		{"a read", "read path=a.md", `{"path":"a.md","hash":"` + text + `"}`},
+		{"a name", "file file=A", `{"path":"a.md","hash":"` + text + `"}`},
+		{"a note by chance", "random", `{"path":"a.md","hash":"` + text + `"}`},
+		{"a text by chance", "random:read", `{"path":"a.md","hash":"` + text + `"}`},
+		{"a path where nothing is", "daily:path", `{"path":"D/2026-11-21.md","hash":""}`},
+		{"a note that is made", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `","before":""}`},
+		{"a note that was there", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `"}`},
+		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `"}`},
+		{"a listing concerns no one note", "files", ""},
+		{"a failed call", "read path=b.md", ""},
+		{"a wrong call", "read path=", ""},
+	}
+	for _, test := range tests {
+		want := ""
+		if test.want != "" {
+			want = "vaultwicket-facts: " + test.want + "\n"
+		}
+		if _, _, stderr := h.run(append([]string{"--facts"}, strings.Fields(test.args)...)...); stderr != want {
+			t.Errorf("%s: %q, want %q", test.name, stderr, want)
+		}
+	}
+}
+
+// brokenPipe refuses everything, as a reader that has gone does.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
+	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
+	var messages bytes.Buffer
+	env := func(name string) string { return h.env[name] }
+	if status := Main([]string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages, env); status != failed {
+		t.Errorf("status %d", status)
+	}
+	if messages.Len() > 0 {
+		t.Errorf("stderr %q", &messages)
+	}
+}
+
+func TestAnswerIsFreeOfTheProcess(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text"})
+	env := maps.Clone(h.env)
+	v, err := open(line{folder: h.dir}, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.disk.Close()
+	for range 2 { // one opened vault answers any number of requests
+		said := answer(v, request{command: "read", args: []string{"path=a.md"}})
+		var out bytes.Buffer
+		if status := said.print(&out); status != done || out.String() != "text\n" {
+			t.Errorf("status %d, %q", status, &out)
+		}
+		said.close()
+	}
+}
+
+func FuzzArgs(f *testing.F) {
+	for _, seed := range []string{
+		"files", "read\x00path=a.md", "--stdin\x00content\x00daily:append", "vault=Home\x00daily:append\x00content=x\x00inline",
+		"--facts\x00random:read\x00folder=/", "help\x00daily", "read\x00file=../a", "daily:prepend\x00content=\\n", "folder\x00path=b/", "\x00", "--help",
+	} {
+		f.Add(seed, "stdin")
+	}
+	h := build(f, map[string]string{"a.md": "text", "b/c.md": "", ".obsidian/app.json": "SECRET"})
+	f.Fuzz(func(t *testing.T, words, stdin string) {
+		h.stdin = stdin
+		status, stdout, stderr := h.run(strings.Split(words, "\x00")...)
+		if status != done && status != failed && status != wrong {
+			t.Errorf("status %d", status)
+		}
+		if strings.Contains(stdout, "SECRET") && !strings.Contains(words+stdin, "SECRET") {
+			t.Errorf("%q showed a hidden file", words)
+		}
+		if stderr != "" && (status != done || !strings.HasPrefix(stderr, "vaultwicket-facts: ")) {
+			t.Errorf("%q wrote %q to stderr", words, stderr)
+		}
+	})
+}

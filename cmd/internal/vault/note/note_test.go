@@ -1,0 +1,109 @@
+package note
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAppend(t *testing.T) {
+	tests := []struct {
+		name, text, content string
+		inline              bool
+		want                string
+	}{
+		{"a line break is added where one is missing", "old", "new", false, "old\nnew"},
+		{"no blank line appears where there is one", "old\n", "new", false, "old\nnew"},
+		{"a blank line that is there stays", "old\n\n", "new", false, "old\n\nnew"},
+		{"nothing is put before the first text", "", "new", false, "new"},
+		{"a byte order mark alone is no text", bom, "new", false, bom + "new"},
+		{"the break is that of the note", "a\r\nb", "new", false, "a\r\nb\r\nnew"},
+		{"content is not converted", "a\r\nb", "x\ny", false, "a\r\nb\r\nx\ny"},
+		{"inline joins the last line", "old", "new", true, "oldnew"},
+		{"inline behind a line break stays there", "old\n", "new", true, "old\nnew"},
+		{"the fence of the properties is not grown into", "---\na: 1\n---", "new", true, "---\na: 1\n---\nnew"},
+		{"broken UTF-8 is kept", "\xff\xfe", "new", false, "\xff\xfe\nnew"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := string(Append([]byte(test.text), test.content, test.inline)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPrepend(t *testing.T) {
+	tests := []struct {
+		name, text, content string
+		inline              bool
+		want                string
+	}{
+		{"a note without properties", "old", "new", false, "new\nold"},
+		{"an empty note", "", "new", false, "new\n"},
+		{"behind the properties", "---\na: 1\n---\nold", "new", false, "---\na: 1\n---\nnew\nold"},
+		{"behind empty properties", "---\n---\nold", "new", false, "---\n---\nnew\nold"},
+		{"a break follows even content that ends in one", "old", "new\n", false, "new\n\nold"},
+		{"inline adds no break", "old", "new ", true, "new old"},
+		{"properties without a final line break", "---\na: 1\n---", "new", false, "---\na: 1\n---\nnew\n"},
+		{"inline too stays out of the fence", "---\na: 1\n---", "new", true, "---\na: 1\n---\nnew"},
+		{"lines of another system", "---\r\na: 1\r\n---\r\nold\r\n", "new", false, "---\r\na: 1\r\n---\r\nnew\r\nold\r\n"},
+		{"behind a byte order mark", bom + "old", "new", false, bom + "new\nold"},
+		{"behind a byte order mark and properties", bom + "---\na: 1\n---\nold", "new", false, bom + "---\na: 1\n---\nnew\nold"},
+		{"an unclosed block is body", "---\na: 1\nold", "new", false, "new\n---\na: 1\nold"},
+		{"a block below the first line is body", "\n---\na: 1\n---\n", "new", false, "new\n\n---\na: 1\n---\n"},
+		{"four dashes are no fence", "----\na\n----\n", "new", false, "new\n----\na\n----\n"},
+		{"dashes inside a value do not close", "---\na: x---\n---\nold", "new", false, "---\na: x---\n---\nnew\nold"},
+		{"blanks behind the dashes are forgiven", "--- \na: 1\n---\t\nold", "new", false, "--- \na: 1\n---\t\nnew\nold"},
+		{"a broken block is still passed", "---\n: : [\n---\nold", "new", false, "---\n: : [\n---\nnew\nold"},
+		{"three dashes alone are no block", "---", "new", false, "new\n---"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := string(Prepend([]byte(test.text), test.content, test.inline)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// text draws notes in which fences, breaks and marks are frequent.
+func text() *rapid.Generator[string] {
+	piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", bom, "text", " ", "\xff"})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(piece, 0, 10).Draw(t, "pieces"), "")
+	})
+}
+
+func TestEveryByteIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old, content, inline := []byte(text().Draw(t, "old")), text().Draw(t, "content"), rapid.Bool().Draw(t, "inline")
+		appended := Append(old, content, inline)
+		if !bytes.HasPrefix(appended, old) || !bytes.HasSuffix(appended, []byte(content)) {
+			t.Fatalf("append of %q to %q: %q", content, old, appended)
+		}
+		prepended, body := Prepend(old, content, inline), BodyStart(old)
+		if !bytes.HasPrefix(prepended, old[:body]) || !bytes.HasSuffix(prepended, old[body:]) {
+			t.Fatalf("prepend of %q to %q: %q", content, old, prepended)
+		}
+		added := len(prepended) - len(old) - len(content)
+		if added < 0 || added > 4 || !bytes.Contains(prepended, []byte(content)) {
+			t.Fatalf("prepend of %q to %q added %d bytes: %q", content, old, added, prepended)
+		}
+	})
+}
+
+func TestPropertiesSurvive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old := []byte("---\nkey: value\n---" + rapid.SampledFrom([]string{"", "\n", "\r\n", "\nbody"}).Draw(t, "tail"))
+		body := BodyStart(old)
+		content, inline := rapid.StringN(1, 5, -1).Draw(t, "content"), rapid.Bool().Draw(t, "inline")
+		for _, changed := range [][]byte{Append(old, content, inline), Prepend(old, content, inline)} {
+			if start := BodyStart(changed); start < body || !bytes.HasPrefix(changed, []byte("---\nkey: value\n---")) {
+				t.Fatalf("the properties of %q were lost: %q", old, changed)
+			}
+		}
+	})
+}

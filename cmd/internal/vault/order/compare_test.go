@@ -1,0 +1,91 @@
+package order
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSort(t *testing.T) {
+	tests := []struct {
+		name string
+		want []string // in order
+	}{
+		{"case does not count", []string{"alpha.md", "Beta.md", "gamma.md"}},
+		{"accents do not count", []string{"Eb.md", "éc.md", "Ed.md"}},
+		{"composed and decomposed accents are alike", []string{"e\u0301a", "\u00e9b", "e\u0301c"}},
+		{"numbers go by value", []string{"a9", "a10", "a100"}},
+		{"leading zeros do not count", []string{"#d0a023", "#d09035"}},
+		{"a number of any length", []string{"a99999999999999999999998", "a99999999999999999999999", "a100000000000000000000000"}},
+		{"punctuation before digits before letters", []string{"_x", "-x", ".x", "(x", "+x", "1x", "ax"}},
+		{"typographic marks stand beside the plain ones", []string{"a-z", "a–b", "a—b", "a,b", "a…b", "a”b", "a\"c"}},
+		{"currencies stand behind other symbols", []string{"+", "×", "|", "🎉", "$", "€", "1"}},
+		{"a blank comes first", []string{"a b", "a_b", "a-b", "a/b", "a1", "ab"}},
+		{"a name before its extension", []string{"a", "a b", "a.md", "ab"}},
+		{"dates", []string{"2026-01-09", "2026-01-10", "2026-02-01"}},
+		{"letters spelled with ornaments", []string{"strase", "Straße", "Strasz"}},
+		{"ae and its ligature", []string{"ad", "ae", "æb", "af"}},
+		{"other scripts behind Latin", []string{"z", "ω", "я", "日本"}},
+		{"emoji are symbols", []string{"_", "🎉", "1", "a"}},
+		{"a number inside a path", []string{"w 2/x 10.md", "w 10/x 2.md"}},
+		{"broken UTF-8 does not stop", []string{"\xffa", "\xffb"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := slices.Clone(test.want)
+			slices.Reverse(got)
+			Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNamesThatDifferInCaseAloneAreNotEqual(t *testing.T) {
+	if Compare("A", "a") >= 0 || Compare("a", "A") <= 0 || Compare("a", "a") != 0 {
+		t.Error("ties must be broken by bytes")
+	}
+}
+
+// name draws strings in which the traps are frequent.
+func name() *rapid.Generator[string] {
+	return rapid.StringOfN(rapid.RuneFrom([]rune("aAbé\u0301ß 0019-_/.æ日🎉\u200d²")), 0, 8, -1)
+}
+
+func TestCompareIsATotalOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := name().Draw(t, "a"), name().Draw(t, "b"), name().Draw(t, "c")
+		if sign(Compare(a, b)) != -sign(Compare(b, a)) {
+			t.Fatalf("%q and %q are not antisymmetric", a, b)
+		}
+		if (Compare(a, b) == 0) != (a == b) {
+			t.Fatalf("%q and %q: equal only if the same", a, b)
+		}
+		if Compare(a, b) <= 0 && Compare(b, c) <= 0 && Compare(a, c) > 0 {
+			t.Fatalf("%q, %q, %q are not transitive", a, b, c)
+		}
+	})
+}
+
+func sign(n int) int {
+	switch {
+	case n < 0:
+		return -1
+	case n > 0:
+		return 1
+	}
+	return 0
+}
+
+func BenchmarkSort(b *testing.B) {
+	var names []string
+	for i := range 10_000 {
+		names = append(names, "Projects/Area "+strconv.Itoa(i%100)+"/Note "+strconv.Itoa(i*7919%10_000)+".md")
+	}
+	for b.Loop() {
+		Sort(slices.Clone(names))
+	}
+}

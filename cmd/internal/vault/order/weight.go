@@ -1,0 +1,166 @@
+package order
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A weight is the place of one character among all others. The classes follow
+// each other.
+type weight uint32
+
+const (
+	end      weight = 0
+	marks    weight = 1 << 24 // blanks and punctuation
+	symbols  weight = 2 << 24
+	currency weight = 3 << 24
+	digit    weight = 4 << 24 // the first of a run; the run itself is compared by value
+	letters  weight = 5 << 24
+)
+
+// The order of the usual blanks, punctuation and symbols in the root
+// collation. Those that are not listed stand behind these, by code point.
+const (
+	markOrder     = "\t\n\v\f\r _-–—―〜・,、;:!¡?¿.。·'‹›\"«»()[]{}「」§¶@*/\\&#%†‡•"
+	symbolOrder   = "`´^¯¨¸°©®←→↑↓⇒+±÷×<=>¬|¦~★☆✅✓✔❤"
+	currencyOrder = "¤¢$£¥€₹"
+
+	unlisted = 1 << 16 // is added to a character that is not listed
+)
+
+// reader takes a text apart into weights.
+type reader struct {
+	rest    string
+	pending []rune // what is left of a character that counts as several
+}
+
+// next returns the weight of the next character that counts, or end. Behind a
+// digit the run has still to be taken with number.
+func (r *reader) next() weight {
+	for {
+		if len(r.pending) > 0 {
+			w := weigh(r.pending[0])
+			r.pending = r.pending[1:]
+			return w
+		}
+		if r.rest == "" {
+			return end
+		}
+		c := r.rest[0]
+		if isDigit(c) {
+			return digit
+		}
+		if c >= utf8.RuneSelf {
+			r.decompose()
+			continue
+		}
+		r.rest = r.rest[1:]
+		if w := weighASCII(c); w != end {
+			return w
+		}
+	}
+}
+
+// number takes the digit run at the front.
+func (r *reader) number() string {
+	n := 0
+	for n < len(r.rest) && isDigit(r.rest[n]) {
+		n++
+	}
+	run := r.rest[:n]
+	r.rest = r.rest[n:]
+	return run
+}
+
+// weighASCII returns end for control characters, which do not count.
+func weighASCII(c byte) weight {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return letters + weight(c)
+	case 'A' <= c && c <= 'Z':
+		return letters + weight(c-'A'+'a')
+	}
+	return listed(rune(c))
+}
+
+// listed returns the weight of a character in the orders above, or end.
+func listed(r rune) weight {
+	if i := strings.IndexRune(markOrder, r); i >= 0 {
+		return marks + weight(i) + 1
+	}
+	if i := strings.IndexRune(symbolOrder, r); i >= 0 {
+		return symbols + weight(i) + 1
+	}
+	if i := strings.IndexRune(currencyOrder, r); i >= 0 {
+		return currency + weight(i) + 1
+	}
+	return end
+}
+
+// weigh returns the weight of a rune that came out of decompose.
+func weigh(r rune) weight {
+	if known := listed(r); known != end {
+		return known
+	}
+	switch {
+	case unicode.IsLetter(r):
+		return letters + weight(r)
+	case unicode.IsNumber(r):
+		// Digits of other scripts, fractions and the like: behind the numbers
+		// that are compared by value, before every letter.
+		return digit + weight(r) + 1
+	case unicode.IsPunct(r) || unicode.IsSpace(r):
+		return marks + unlisted + weight(r)
+	case unicode.Is(unicode.Sc, r):
+		return currency + unlisted + weight(r)
+	}
+	return symbols + unlisted + weight(r)
+}
+
+// decompose moves the character at the front into pending as the base letters
+// that count: lower case, without accents. Formatting characters vanish.
+func (r *reader) decompose() {
+	char, size := utf8.DecodeRuneInString(r.rest)
+	text := r.rest[:size]
+	r.rest = r.rest[size:]
+	if char == utf8.RuneError || listed(char) != end {
+		r.pending = append(r.pending, char)
+		return
+	}
+	for _, base := range norm.NFKD.String(text) {
+		if unicode.In(base, unicode.Mn, unicode.Cf) {
+			continue
+		}
+		r.pending = appendLetters(r.pending, unicode.ToLower(base))
+	}
+}
+
+// appendLetters spells out the letters that Unicode does not decompose but a
+// collator treats as another letter with an ornament, and quotes and hyphens
+// that it treats as the plain ones.
+func appendLetters(to []rune, letter rune) []rune {
+	switch letter {
+	case 'ß':
+		return append(to, 's', 's')
+	case 'æ':
+		return append(to, 'a', 'e')
+	case 'œ':
+		return append(to, 'o', 'e')
+	case 'ø':
+		return append(to, 'o')
+	case 'đ':
+		return append(to, 'd')
+	case 'ł':
+		return append(to, 'l')
+	case '‘', '’', '‚':
+		return append(to, '\'')
+	case '“', '”', '„':
+		return append(to, '"')
+	case '‐', '‑':
+		return append(to, '-')
+	}
+	return append(to, letter)
+}

@@ -1,0 +1,116 @@
+//go:build unix
+
+package vault
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+)
+
+// childVariable turns the test binary into the program itself.
+const childVariable = "VAULT_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	}
+	os.Exit(m.Run())
+}
+
+// child is the program in a process of its own.
+type child struct {
+	process       *os.Process
+	stdin, stdout *os.File // our ends
+	lifeline      *os.File
+}
+
+func start(t *testing.T, lifelineNumber string, args ...string) *child {
+	t.Helper()
+	inRead, inWrite := pipe(t)
+	outRead, outWrite := pipe(t)
+	lifeRead, lifeWrite := pipe(t)
+	process, err := os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
+		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, nowVariable + "=" + saturday},
+		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theirs := range []*os.File{inRead, outWrite, lifeRead} {
+		theirs.Close()
+	}
+	return &child{process, inWrite, outRead, lifeWrite}
+}
+
+func pipe(t *testing.T) (read, write *os.File) {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { read.Close(); write.Close() })
+	return read, write
+}
+
+func (c *child) wait(t *testing.T) (status int, stdout string) {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, c.stdout); err != nil {
+		t.Error(err)
+	}
+	state, err := c.process.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.ExitCode(), out.String()
+}
+
+func TestACutLifelineEndsTheProcess(t *testing.T) {
+	h := build(t, nil)
+	c := start(t, "3", h.dir, "--stdin", "content", "daily:append")
+	if _, err := c.stdin.WriteString("half a sentence"); err != nil {
+		t.Fatal(err)
+	}
+	c.lifeline.Close() // standard input stays open: only this can end it
+	if status, out := c.wait(t); status != failed || out != "" {
+		t.Errorf("status %d, %q", status, out)
+	}
+	h.expect(done, "0\n", "files", "total")
+}
+
+func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
+	// A number that names nothing, or something else, is as good as none.
+	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
+		h := build(t, nil)
+		c := start(t, number, h.dir, "--stdin", "content", "daily:append")
+		if _, err := c.stdin.WriteString("text"); err != nil {
+			t.Fatal(err)
+		}
+		c.stdin.Close()
+		if status, out := c.wait(t); status != done || out != "Added to: 2026-11-21.md\n" {
+			t.Errorf("lifeline %q: status %d, %q", number, status, out)
+		}
+		if got := h.get("2026-11-21.md"); got != "text" {
+			t.Errorf("lifeline %q: the note became %q", number, got)
+		}
+	}
+}
+
+func TestManyProcessesAppendToOneNote(t *testing.T) {
+	const processes = 8
+	h := build(t, nil)
+	var children []*child
+	for range processes {
+		children = append(children, start(t, "3", h.dir, "daily:append", "content=line"))
+	}
+	for _, c := range children {
+		if status, out := c.wait(t); status != done {
+			t.Errorf("status %d, %q", status, out)
+		}
+	}
+	if got := h.get("2026-11-21.md"); len(got) != processes*len("line\n")-1 {
+		t.Errorf("the note became %q", got)
+	}
+}

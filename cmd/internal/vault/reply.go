@@ -1,0 +1,96 @@
+package vault
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// reply is what a command has to say.
+type reply struct {
+	status int
+	text   string
+	// body follows text. It is an open note, so that an answer of any size
+	// passes through a small buffer.
+	body *disk.File
+
+	// note is the path of the one note that the answer concerns, if it concerns
+	// one; change says what became of it, if it was written.
+	note   disk.Path
+	change *change
+	// seen is the hash of body while it is printed.
+	seen hash.Hash
+}
+
+// change is a note before and after a write.
+type change struct{ before, after string }
+
+// say returns a reply of success.
+func say(text string) reply { return reply{text: text} }
+
+func (r *reply) close() {
+	if r.body != nil {
+		r.body.Close()
+	}
+}
+
+// print writes the reply and returns the exit status. Like the app it ends
+// every text with a line break and adds none to a text that has one; no text
+// at all stays nothing.
+func (r *reply) print(stdout io.Writer) int {
+	out := &lastByte{to: bufio.NewWriterSize(stdout, 64<<10)}
+	fmt.Fprint(out, r.text)
+	if r.body != nil {
+		out.endLine()
+		if err := r.stream(out); err != nil {
+			out.endLine()
+			fmt.Fprintf(out, "Error: reading stopped: %v", err)
+			r.status = failed
+		}
+	}
+	out.endLine()
+	if err := out.to.Flush(); err != nil {
+		return failed // nobody reads any more; there is no place left to say so
+	}
+	return r.status
+}
+
+// stream copies the body, hashing it on the way if that is asked for.
+func (r *reply) stream(out io.Writer) error {
+	if r.seen != nil {
+		out = io.MultiWriter(out, r.seen)
+	}
+	_, err := io.Copy(out, io.LimitReader(r.body, disk.MaxNote))
+	return err
+}
+
+// lastByte remembers whether the text written so far ends its line.
+type lastByte struct {
+	to   *bufio.Writer
+	open bool
+}
+
+func (l *lastByte) Write(text []byte) (int, error) {
+	if len(text) > 0 {
+		l.open = text[len(text)-1] != '\n'
+	}
+	return l.to.Write(text)
+}
+
+func (l *lastByte) endLine() {
+	if l.open {
+		_, _ = l.Write([]byte("\n"))
+	}
+}
+
+// digest returns the hash by which a note's bytes are known: the first 16 hex
+// digits of their SHA-256.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,112 @@
+package vault
+
+import (
+	"slices"
+	"strings"
+)
+
+// request is one call: a command with its arguments as they were typed.
+type request struct {
+	command string
+	args    []string
+	// literal holds values that did not come as arguments. They are taken as
+	// they are, with no escape expanded.
+	literal map[string]string
+}
+
+// params are the values of a request that its command knows, every one of them
+// checked. A flag that is set has a value, one that is not has none.
+type params map[string]string
+
+func (p params) has(name string) bool { _, ok := p[name]; return ok }
+
+// parse checks a request against what the command can carry.
+//
+// The app ignores what it does not know, so that a slip of the pen becomes
+// another command. Here every such slip is refused.
+func (c command) parse(r request) (params, error) {
+	values := params{}
+	for _, arg := range r.args {
+		if c.bare != "" && !strings.Contains(arg, "=") && !values.has(c.bare) {
+			values[c.bare] = arg
+			continue
+		}
+		if err := c.take(values, arg); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range r.literal {
+		row, ok := c.param(name)
+		if !ok || row.kind == flag {
+			return nil, c.unknown(name)
+		}
+		if err := c.set(values, row, value); err != nil {
+			return nil, err
+		}
+	}
+	return values, c.complete(values)
+}
+
+// take reads one argument into values.
+func (c command) take(values params, arg string) error {
+	name, value, hasValue := strings.Cut(arg, "=")
+	row, ok := c.param(name)
+	if !ok {
+		return c.unknown(name)
+	}
+	if row.kind == flag {
+		// The app takes any value of a flag for yes, "false" included.
+		if hasValue && value != "true" {
+			return misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
+		}
+		return c.set(values, row, "true")
+	}
+	if !hasValue {
+		return misuse("Missing value for parameter: %s\n%s", row.usage(), c.usage())
+	}
+	if row.kind == content {
+		value = expand(value)
+	}
+	return c.set(values, row, value)
+}
+
+// set stores one value. A repeated parameter is refused: the app lets the last
+// one win, which loses the text of the first without a word.
+func (c command) set(values params, row param, value string) error {
+	switch {
+	case values.has(row.name):
+		return misuse("Parameter given twice: %s", row.name)
+	case value == "" && row.required:
+		return misuse("Missing required parameter: %s", row.name)
+	case value == "":
+		return misuse("Missing value for parameter: %s\n%s", row.usage(), c.usage())
+	case len(row.oneOf) > 0 && !slices.Contains(row.oneOf, value):
+		return misuse("Invalid value for %s: %s. Use %s.", row.name, value, strings.Join(row.oneOf, ", "))
+	}
+	values[row.name] = value
+	return nil
+}
+
+// complete refuses values in which something required is missing, or which
+// name two targets.
+func (c command) complete(values params) error {
+	for _, row := range c.params {
+		if row.required && !values.has(row.name) {
+			return misuse("Missing required parameter: %s\n%s", row.usage(), c.usage())
+		}
+	}
+	if values.has("file") && values.has("path") {
+		return misuse("Use file=<name> or path=<path>, not both.")
+	}
+	return nil
+}
+
+func (c command) unknown(name string) error {
+	return misuse("Unknown parameter: %s\n%s", name, c.usage())
+}
+
+// expand replaces the escapes of the grammar. There is no way to escape the
+// backslash; text that holds such pairs has to come by standard input.
+func expand(value string) string {
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(value)
+}

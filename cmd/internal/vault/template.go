@@ -1,0 +1,97 @@
+package vault
+
+import (
+	"errors"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/moment"
+)
+
+// maxVariable bounds what may stand between the braces of a variable, so that
+// a template full of open braces is not searched to its end for each of them.
+const maxVariable = 1000
+
+// fresh returns the text of a new daily note: its template with the variables
+// filled in. Without a template, or with one that is set but not there, the
+// note is empty, as in the app.
+func (d dailyNote) fresh(v *vault) ([]byte, error) {
+	name := normal(strings.TrimSpace(d.template))
+	if name == "" {
+		return nil, nil
+	}
+	path, err := v.resolve(name)
+	var missing *fault
+	if errors.As(err, &missing) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := v.disk.Read(path)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return d.fill(v, string(text))
+}
+
+// fill replaces the variables of a template: date, time and title, in any
+// case, the first two with a format behind a colon if wanted. A date without
+// one is written by the daily format. Braces that hold nothing known stay.
+func (d dailyNote) fill(v *vault, text string) ([]byte, error) {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		out.WriteString(before)
+		if !found {
+			return []byte(out.String()), nil
+		}
+		inner, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
+		if closed {
+			value, known, err := d.variable(v, inner)
+			if err != nil {
+				return nil, err
+			}
+			if known {
+				out.WriteString(value)
+				text = rest[len(inner)+len("}}"):]
+				continue
+			}
+		}
+		out.WriteString("{{")
+		text = rest
+	}
+}
+
+// variable returns the value of what stands between the braces.
+func (d dailyNote) variable(v *vault, inner string) (value string, known bool, err error) {
+	name, format, _ := strings.Cut(inner, ":")
+	name, format = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(format)
+	isClock := name == "date" || name == "time"
+	switch {
+	case isClock && format != "":
+		return moment.Format(d.now, format), true, nil
+	case strings.Contains(inner, ":"):
+		return "", false, nil
+	case name == "date":
+		return d.date, true, nil
+	case name == "time":
+		value, err = d.clock(v)
+		return value, true, err
+	case name == "title":
+		return d.path.Stem(), true, nil
+	}
+	return "", false, nil
+}
+
+// clock writes the time of day as the user set it for templates. That file is
+// read only here, so that a broken one harms nobody who does not need it.
+func (d dailyNote) clock(v *vault) (string, error) {
+	settings := templateSettings{}
+	if err := v.config(templateConfig, &settings); err != nil {
+		return "", err
+	}
+	if settings.TimeFormat == "" {
+		settings.TimeFormat = defaultTime
+	}
+	return moment.Format(d.now, settings.TimeFormat), nil
+}

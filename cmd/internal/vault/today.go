@@ -1,0 +1,90 @@
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/moment"
+)
+
+// The app's settings files that decide about daily notes, and its defaults.
+const (
+	dailyConfig    = "daily-notes.json"
+	templateConfig = "templates.json"
+
+	defaultDate = "YYYY-MM-DD"
+	defaultTime = "HH:mm"
+)
+
+// dailySettings is what the user chose for daily notes. Each may be empty.
+type dailySettings struct {
+	Folder   string `json:"folder"`
+	Format   string `json:"format"`
+	Template string `json:"template"`
+}
+
+// templateSettings is what the user chose for templates. Each may be empty.
+type templateSettings struct {
+	TimeFormat string `json:"timeFormat"`
+}
+
+// dailyNote is today's note: where it is, and what its template may say.
+type dailyNote struct {
+	path     disk.Path
+	template string // as it is set; may be empty
+	date     string // today by the daily format
+	now      time.Time
+}
+
+// today finds out which note is today's.
+func (v *vault) today() (dailyNote, error) {
+	var settings dailySettings
+	if err := v.config(dailyConfig, &settings); err != nil {
+		return dailyNote{}, err
+	}
+	if strings.TrimSpace(settings.Format) == "" {
+		settings.Format = defaultDate
+	}
+	now := v.clock()
+	date := moment.Format(now, settings.Format)
+	text := normal(strings.TrimSpace(settings.Folder) + "/" + date)
+	if !strings.HasSuffix(text, ".md") {
+		text += ".md"
+	}
+	path, err := disk.ParsePath(text)
+	if err != nil {
+		return dailyNote{}, failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
+	}
+	return dailyNote{path: path, template: settings.Template, date: date, now: now}, nil
+}
+
+// normal brings a path that a person typed into the app's form: slashes only,
+// none at the ends, no two in a row, no odd blanks, composed letters.
+func normal(path string) string {
+	path = strings.NewReplacer(`\`, "/", "\u00a0", " ", "\u202f", " ").Replace(path)
+	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return norm.NFC.String(strings.Join(segments, "/"))
+}
+
+// config reads one of the app's settings files into settings. A missing file
+// means the defaults; a broken one is an error, for a guess would put notes in
+// the wrong place.
+func (v *vault) config(name string, settings any) error {
+	text, err := v.disk.Config(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, settings)
+	}
+	if err != nil {
+		return failure("Cannot use the settings in %s: %v", disk.ConfigPath(name), err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"vaultwicket/gateway"
+)
+
+// dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
+// every rule. Nothing is started.
+func dryRun(_ context.Context, std streams, args []string) error {
+	o, err := open("dry-run", std, args, nil)
+	if err != nil {
+		return err
+	}
+	req, err := request(o.rest)
+	if err != nil {
+		return err
+	}
+	plan := o.gateway.DryRun(req)
+	status := statusDone
+	if !plan.OK {
+		status = statusOfResult(plan.Error)
+	}
+	if o.json {
+		return printJSON(std.out, plan, status)
+	}
+	printPlan(std.out, plan)
+	if status != statusDone {
+		return tell(std, plan.Error)
+	}
+	return nil
+}
+
+func printPlan(out io.Writer, plan gateway.DryRun) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fact := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, visible(value))
+		}
+	}
+	fact("decision", plan.Decision)
+	fact("command", plan.Command)
+	fact("tier", plan.Tier)
+	fact("effect", plan.Effect)
+	fact("backend", plan.Backend)
+	fact("program", plan.Program)
+	for i, item := range plan.Argv {
+		fact(fmt.Sprintf("argv[%d]", i), item)
+	}
+	if plan.Stdin != nil {
+		fact("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes))
+	}
+	for _, notice := range plan.Notices {
+		fact("note", notice)
+	}
+	for _, r := range plan.Rules {
+		fact("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why))
+	}
+	w.Flush()
+	if plan.Shell != "" {
+		fmt.Fprintf(out, "\n%s\n", plan.Shell)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+)
+
+var update = flag.Bool("update", false, "write the generated tables into README.md")
+
+const readme = "../../README.md"
+
+// TestREADMEHoldsTheTablesOfTheCode compares what stands between markers with
+// what the code knows.
+func TestREADMEHoldsTheTablesOfTheCode(t *testing.T) {
+	content, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := between(t, string(content), "settings", settingsTable())
+	want = between(t, want, "codes", codesTable())
+	if want == string(content) {
+		return
+	}
+	if !*update {
+		t.Fatal("README.md is stale; go generate ./cmd/vaultwicket mends it")
+	}
+	if err := os.WriteFile(readme, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func between(t *testing.T, content, marker, table string) string {
+	t.Helper()
+	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
+	before, rest, ok := strings.Cut(content, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("README.md has no markers for %s", marker)
+	}
+	return before + begin + table + end + after
+}
+
+func settingsTable() string {
+	var b strings.Builder
+	b.WriteString("| setting | default | |\n|---|---|---|\n")
+	for _, s := range table {
+		fallback := "–"
+		if s.fallback != "" {
+			fallback = "`" + s.fallback + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.name, fallback, s.usage)
+	}
+	return b.String()
+}
+
+func codesTable() string {
+	rows := []struct {
+		class gateway.Class
+		text  string
+	}{
+		{gateway.Answered, "the CLI answered with a failure"},
+		{gateway.BadRequest, "the request or a setting is wrong"},
+		{gateway.Refused, "the policy says no"},
+		{gateway.Surroundings, "the client, the app or the vault is not there"},
+		{gateway.Halted, "the call was stopped"},
+		{gateway.Bug, "a bug of ours"},
+	}
+	var b strings.Builder
+	b.WriteString("| status | meaning | codes |\n|---|---|---|\n| 0 | done; for `dry-run`: it would be allowed | |\n")
+	for _, row := range rows {
+		var names []string
+		for _, c := range gateway.Codes() {
+			if c.Class == row.class {
+				names = append(names, "`"+c.Name+"`")
+			}
+		}
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", statuses[row.class], row.text, strings.Join(names, " "))
+	}
+	return b.String()
+}

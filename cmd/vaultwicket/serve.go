@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"vaultwicket/gateway/mcpserver"
+)
+
+// serveGrace is added to the time limit of a call for the calls that are open
+// when the client closes our input: the last of them may just have started.
+const serveGrace = 2 * time.Second
+
+// serve is "vaultwicket serve": MCP on standard input and output.
+func serve(ctx context.Context, std streams, args []string) error {
+	o, err := open("serve", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.rest) > 0 {
+		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
+	}
+	// With SIGPIPE watched, a closed output is an error of the write and the
+	// server ends in order; it would be killed in the middle of it otherwise.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
+		Gateway: o.gateway, Version: version, MaxOutput: o.maxOutput, Grace: o.timeout + serveGrace, Log: std.err,
+	}, std.in, std.out)
+	if errors.Is(err, context.Canceled) {
+		return nil // a signal is the ordinary way to end a server
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"vaultwicket/allowlist"
+)
+
+// envPrefix begins the environment variables that are settings.
+const envPrefix = "VAULTWICKET_"
+
+// otherVariables are variables with our prefix that are no settings: the file
+// of the settings, and three that only the embedded program reads.
+var otherVariables = [...]string{"CONFIG", "NOW", "ACTIVE", "LIFELINE"}
+
+// raw is the text of a setting and where it comes from. It is the flag's value
+// for pflag; the other sources fill in what no flag gave.
+type raw struct {
+	text, origin string
+	boolean      bool
+}
+
+func (r *raw) String() string { return r.text }
+
+// Set is called by pflag when the flag is given. A flag given twice is refused,
+// as a duplicate key in the file is: which one was meant?
+func (r *raw) Set(text string) error {
+	if r.origin != "" {
+		return errors.New("is given twice")
+	}
+	r.text, r.origin = text, "flag"
+	return nil
+}
+
+func (r *raw) Type() string {
+	if r.boolean {
+		return "bool"
+	}
+	return "string"
+}
+
+// flags is the flag set of one subcommand that works with the settings.
+type flags struct {
+	*pflag.FlagSet
+	raws   [len(table)]raw
+	config raw
+	json   bool
+}
+
+// newFlags returns the flags of a subcommand: every setting, the file of the
+// settings, and --json.
+func newFlags(name string) *flags {
+	f := &flags{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError)}
+	f.SortFlags = false
+	f.SetInterspersed(false) // words behind the command belong to the command
+	f.Usage = func() {}      // help is printed by us, on the right stream
+	for i, s := range table {
+		f.raws[i] = raw{boolean: s.boolean}
+		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
+		if s.boolean {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	f.VarPF(&f.config, "config", "", `settings file, or "none"`)
+	f.BoolVar(&f.json, "json", false, "print JSON")
+	return f
+}
+
+func usageOf(s setting) string {
+	if s.fallback == "" {
+		return s.usage
+	}
+	return s.usage + " (default " + s.fallback + ")"
+}
+
+// load reads the settings from args, the environment and the file, in this
+// order of priority, and returns what is left of args.
+func (f *flags) load(std streams, args []string) (settings, []string, error) {
+	if err := f.Parse(args); err != nil {
+		return settings{}, nil, f.explain(err)
+	}
+	if err := f.fromEnvironment(std); err != nil {
+		return settings{}, nil, err
+	}
+	if err := f.fromFile(std); err != nil {
+		return settings{}, nil, err
+	}
+	var s settings
+	for i := range table {
+		if err := f.apply(&s, i); err != nil {
+			return settings{}, nil, err
+		}
+	}
+	return s, f.Args(), nil
+}
+
+func (f *flags) apply(s *settings, i int) error {
+	r := &f.raws[i]
+	if r.origin == "" {
+		r.text, r.origin = table[i].fallback, "default"
+	}
+	if err := table[i].set(s, r.text); err != nil {
+		return &wrongUse{reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
+	}
+	return nil
+}
+
+// fromEnvironment fills in what no flag gave. A variable that is no setting
+// stops the start: it was meant to be one.
+func (f *flags) fromEnvironment(std streams) error {
+	for _, entry := range std.environ() {
+		name, text, _ := strings.Cut(entry, "=")
+		key, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || isOther(key) {
+			continue
+		}
+		i := settingIndex(strings.ToLower(strings.ReplaceAll(key, "_", "-")))
+		if i < 0 || strings.ToUpper(key) != key {
+			return unknownVariable(name)
+		}
+		f.fill(i, text, "environment "+name)
+	}
+	return nil
+}
+
+// fill sets a value that no source of higher priority gave.
+func (f *flags) fill(i int, text, origin string) {
+	if f.raws[i].origin == "" {
+		f.raws[i].text, f.raws[i].origin = text, origin
+	}
+}
+
+func isOther(key string) bool {
+	for _, other := range otherVariables {
+		if key == other {
+			return true
+		}
+	}
+	return false
+}
+
+func settingIndex(name string) int {
+	for i := range table {
+		if table[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func unknownVariable(name string) error {
+	var known []string
+	for _, s := range settingNames() {
+		known = append(known, envPrefix+strings.ToUpper(strings.ReplaceAll(s, "-", "_")))
+	}
+	err := &wrongUse{reason: fmt.Sprintf("environment %q is no setting", clip(name))}
+	if near := allowlist.Nearest(name, known); near != "" {
+		err.hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return err
+}
+
+// explain turns an error of pflag into one of ours.
+func (f *flags) explain(err error) error {
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &unknown):
+		reason := &wrongUse{reason: fmt.Sprintf("no flag %q", clip("--"+unknown.GetSpecifiedName()))}
+		var names []string
+		f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		if near := allowlist.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			reason.hint = fmt.Sprintf("did you mean %q?", "--"+near)
+		}
+		return reason
+	}
+	return &wrongUse{reason: err.Error(), hint: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, f.Name())}
+}
