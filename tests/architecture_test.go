@@ -1,0 +1,236 @@
+package tests
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// corridor says which room of the house may import which. It is a statement of
+// policy: do not change it to fix a build.
+const corridor = `
+tiers                   :
+allowlist               : tiers
+policy                  : allowlist tiers
+exec                    : policy allowlist tiers
+gateway                 : exec policy allowlist tiers
+gateway/mcpserver       : gateway allowlist tiers
+cmd/vaultwicket         : gateway/mcpserver gateway exec policy allowlist tiers cmd/internal/vault
+cmd/internal/vault      : cmd/internal/vault/*
+tests                   :
+`
+
+// doors says which files alone may hold a power. A trailing slash means every
+// file of that folder and none below.
+var doors = []struct{ power, door, why string }{
+	{"os/exec", "exec/", "nothing else starts a process"},
+	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/", "the protocol stays at the edge"},
+	{"github.com/spf13/pflag", "cmd/vaultwicket/", "flags are settings"},
+	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
+	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
+	{"github.com/pelletier/go-toml/v2", "cmd/vaultwicket/", "settings are read in one place"},
+	{"go.yaml.in/yaml/v4", "cmd/internal/vault/", "notes are read by the embedded program"},
+	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
+	{"reflect", "", "types are known"},
+	{"plugin", "", "code is linked"},
+	{"net/http", "", "no network use of its own"},
+}
+
+// source is one Go file that is no test.
+type source struct {
+	name   string // slash path below the root
+	syntax *ast.File
+	set    *token.FileSet
+}
+
+func (s source) room() string { return path.Dir(s.name) }
+
+func TestImportsFollowTheCorridor(t *testing.T) {
+	allowed := map[string][]string{}
+	for line := range strings.Lines(corridor) {
+		if room, list, ok := strings.Cut(line, ":"); ok {
+			allowed[strings.TrimSpace(room)] = strings.Fields(list)
+		}
+	}
+	for _, s := range sources(t) {
+		room := s.room()
+		if strings.HasPrefix(room, "cmd/internal/vault/") {
+			room = "cmd/internal/vault"
+		}
+		list, known := allowed[room]
+		if !known {
+			t.Errorf("%s: the corridor has no room %q", s.name, room)
+		}
+		for _, spec := range s.syntax.Imports {
+			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "vaultwicket/")
+			if ours && !slices.ContainsFunc(list, func(pattern string) bool { return covers(pattern, target) }) {
+				t.Errorf("%s imports %s, which does not stand to its right", s.name, target)
+			}
+		}
+	}
+}
+
+func covers(pattern, target string) bool {
+	if prefix, wild := strings.CutSuffix(pattern, "*"); wild {
+		return strings.HasPrefix(target, prefix)
+	}
+	return pattern == target
+}
+
+func TestEachPowerHasOneDoor(t *testing.T) {
+	held := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, spec := range s.syntax.Imports {
+			name := strings.Trim(spec.Path.Value, `"`)
+			for _, d := range doors {
+				if name != d.power {
+					continue
+				}
+				held[d.power] = true
+				if d.door != s.name && d.door != s.room()+"/" {
+					t.Errorf("%s imports %s; its door is %q, because %s", s.name, name, d.door, d.why)
+				}
+			}
+		}
+	}
+	for _, power := range []string{"os/exec", "github.com/mark3labs/mcp-go/server", "github.com/spf13/pflag",
+		"github.com/hashicorp/go-version", "github.com/sourcegraph/conc/panics", "github.com/pelletier/go-toml/v2"} {
+		if !held[power] {
+			t.Errorf("nothing imports %s: the list of doors is stale", power)
+		}
+	}
+}
+
+// startsProcess names functions that start or replace a process without
+// importing os/exec.
+var startsProcess = []string{"os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.StartProcess", "unix.Exec", "windows.CreateProcess"}
+
+func TestOnlyExecStartsProcesses(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.room() == "exec" {
+			continue
+		}
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			if name := selector(n); slices.Contains(startsProcess, name) {
+				t.Errorf("%s uses %s", s.set.Position(n.Pos()), name)
+			}
+			return true
+		})
+	}
+}
+
+func TestPoliciesAreWrittenInCmdOnly(t *testing.T) {
+	for _, s := range sources(t) {
+		ast.Inspect(s.syntax, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if ok && selector(literal.Type) == "policy.Policy" && s.room() != "cmd/vaultwicket" {
+				t.Errorf("%s writes a policy", s.set.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+func selector(n ast.Node) string {
+	if e, ok := n.(*ast.SelectorExpr); ok {
+		if x, ok := e.X.(*ast.Ident); ok {
+			return x.Name + "." + e.Sel.Name
+		}
+	}
+	return ""
+}
+
+func TestEveryRoomHasOnePackageComment(t *testing.T) {
+	rooms, comments := map[string]bool{}, map[string]int{}
+	for _, s := range sources(t) {
+		rooms[s.room()] = true
+		if s.syntax.Doc != nil {
+			comments[s.room()]++
+		}
+	}
+	for room := range rooms {
+		if comments[room] != 1 {
+			t.Errorf("%s has %d package comments, want 1", room, comments[room])
+		}
+	}
+}
+
+func TestEveryExportedNameIsDocumented(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, decl := range s.syntax.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !selfEvident(d) {
+					t.Errorf("%s: %s has no doc comment", s.set.Position(d.Pos()), d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if named, ok := spec.(*ast.TypeSpec); ok && named.Name.IsExported() && d.Doc == nil && named.Doc == nil {
+						t.Errorf("%s: %s has no doc comment", s.set.Position(spec.Pos()), named.Name.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// selfEvident names methods whose interface says what they do.
+func selfEvident(d *ast.FuncDecl) bool {
+	return d.Recv != nil && slices.Contains([]string{"Error", "Unwrap", "Len", "Less", "Swap", "Type"}, d.Name.Name)
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	expr := d.Recv.List[0].Type
+	if star, ok := expr.(*ast.StarExpr); ok {
+		expr = star.X
+	}
+	id, ok := expr.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+// sources returns every Go file of the module that is no test and no data.
+func sources(t *testing.T) []source {
+	t.Helper()
+	root := filepath.Join("..")
+	var all []source
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, name)
+		rel = filepath.ToSlash(rel)
+		if entry.IsDir() {
+			if base := entry.Name(); base == "testdata" || rel != "." && strings.HasPrefix(base, ".") || rel == "gateway/mcpserver/jsonschema" || strings.HasPrefix(rel, "tests/") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{rel, syntax, set})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("found %d source files, want the whole house", len(all))
+	}
+	return all
+}

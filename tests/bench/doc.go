@@ -1,0 +1,8 @@
+// Package bench measures the built binary against real yardsticks in the same
+// run: a bare start of the same client program, a server that does nothing, a
+// Go hello world. It prints both sides and the ratio.
+//
+//	go test ./tests/bench -run '^$' -bench . -benchtime 300x
+//
+// Nothing here fails because a machine is slow.
+package bench

@@ -1,0 +1,154 @@
+package tests
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "write what the tests see into the golden files")
+
+// wireDeadline bounds one session, so that a lost answer fails instead of
+// hanging.
+const wireDeadline = 30 * time.Second
+
+// TestWire plays sessions against the built server, byte for byte. In a file,
+//
+//	> LINE     is sent to the server
+//	>> LINE    is sent without the newline, as the end of the input
+//	< LINE     is what the server must answer next
+//
+// and a comment in front says which bug the exchange once was or would be. The
+// input is closed behind the last line; the server must then end with status 0
+// and nothing more to say. Times are shown as 0 and the vault as $VAULT.
+func TestWire(t *testing.T) {
+	files, err := filepath.Glob("wire/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no wire files: %v", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			playWire(t, name)
+		})
+	}
+}
+
+func playWire(t *testing.T, name string) {
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vault := filepath.Join(t.TempDir(), "Vault")
+	session, flags := -1, []string{}
+	for i, f := range archive.Files {
+		switch {
+		case f.Name == "session":
+			session = i
+		case f.Name == "flags":
+			flags = strings.Fields(string(f.Data))
+		default:
+			writeFile(t, filepath.Join(vault, filepath.FromSlash(f.Name)), f.Data)
+		}
+	}
+	if session < 0 {
+		t.Fatal("no file named session")
+	}
+	got := converse(t, vault, flags, string(archive.Files[session].Data))
+	if *update {
+		archive.Files[session].Data = []byte(got)
+		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want := string(archive.Files[session].Data); got != want {
+		t.Errorf("the server said\n%s\nwant\n%s", got, want)
+	}
+}
+
+func writeFile(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// converse sends the lines of a session and returns the session with what the
+// server really answered: one line is read for every "<" line, and all that
+// comes behind the end of the input.
+func converse(t *testing.T, vault string, flags []string, session string) string {
+	t.Helper()
+	server := exec.Command(binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)
+	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
+	var log bytes.Buffer
+	server.Stderr = &log
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(wireDeadline, func() { server.Process.Kill() })
+	defer watchdog.Stop()
+	answers := bufio.NewReader(out)
+	var got strings.Builder
+	for line := range strings.Lines(session) {
+		if strings.HasPrefix(line, "< ") {
+			answer, _ := answers.ReadString('\n')
+			got.WriteString("< " + stable(answer, vault))
+			continue
+		}
+		got.WriteString(line)
+		text, last := strings.CutPrefix(line, ">> ")
+		if last {
+			text = strings.TrimSuffix(text, "\n")
+		} else {
+			text = strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
+		}
+		if strings.HasPrefix(line, ">") {
+			if _, err := io.WriteString(in, text); err != nil {
+				t.Fatalf("send %q: %v", line, err)
+			}
+			if last {
+				in.Close()
+			}
+		}
+	}
+	in.Close()
+	rest, _ := io.ReadAll(answers)
+	for line := range strings.Lines(string(rest)) {
+		got.WriteString("< " + stable(line, vault))
+	}
+	if err := server.Wait(); err != nil {
+		t.Errorf("the server ended with %v; its log:\n%s", err, log.String())
+	}
+	return got.String()
+}
+
+var elapsed = regexp.MustCompile(`(\\?"durationMs\\?"):\d+`)
+
+// stable takes out of an answer what differs from run to run.
+func stable(line, vault string) string {
+	line = elapsed.ReplaceAllString(line, "$1:0")
+	line = strings.ReplaceAll(line, binary, "$VAULTWICKET")
+	return strings.ReplaceAll(line, vault, "$VAULT")
+}
