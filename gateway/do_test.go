@@ -1,0 +1,270 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+)
+
+const versionLine = `vault=Work version => 1.12.7 (installer 1.12.7)\n`
+
+func params(pairs ...string) allowlist.Params {
+	p := allowlist.Params{}
+	for i := 0; i < len(pairs); i += 2 {
+		p[pairs[i]] = allowlist.Text(pairs[i+1])
+	}
+	return p
+}
+
+func code(r Result) string {
+	if r.Error == nil {
+		return ""
+	}
+	return r.Error.Code
+}
+
+func TestDo(t *testing.T) {
+	tests := []struct {
+		name          string
+		change        func(*Config)
+		app, embedded []string
+		request       Request
+		want          Result // Command, Stdout, Backend, Path are compared
+		code          string
+		calledApp     []string
+		calledOwn     []string
+	}{
+		{
+			name:      "a call goes to the app after its version was asked for",
+			app:       []string{versionLine, `vault=Work random:read folder=Ideas => Ideas/Tides.md\nx\n`},
+			request:   Request{Command: "random:read", Params: params("folder", "Ideas")},
+			want:      Result{Command: "random:read", Stdout: "Ideas/Tides.md\nx\n", Backend: "obsidian"},
+			calledApp: []string{"vault=Work version", "vault=Work random:read folder=Ideas"},
+		},
+		{
+			name:      "reading the daily note asks for its path and reads that note",
+			app:       []string{versionLine, `vault=Work daily:path => Daily/a.md\n`, `vault=Work read path=Daily/a.md => text\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/a.md"},
+			calledApp: []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=Daily/a.md"},
+		},
+		{
+			name:      "a daily note that is not there is not made",
+			app:       []string{versionLine, `vault=Work daily:path => Daily/a.md\n`, `vault=Work read path=Daily/a.md => Error: File "Daily/a.md" not found.\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "Error: File \"Daily/a.md\" not found.\n", Backend: "obsidian", Path: "Daily/a.md"},
+			code:      "not_found",
+			calledApp: []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=Daily/a.md"},
+		},
+		{
+			name:      "a path that leads out of the vault is not followed",
+			app:       []string{versionLine, `vault=Work daily:path => ../outside.md\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "../outside.md\n", Backend: "obsidian"},
+			code:      "cli_error",
+			calledApp: []string{"vault=Work version", "vault=Work daily:path"},
+		},
+		{
+			name:      "creating on a taken path is refused before the app is told to",
+			app:       []string{versionLine, `vault=Work file path=a.md => path	a.md\nname	a\n`},
+			request:   Request{Command: "create", Params: params("path", "a.md")},
+			want:      Result{Command: "create", Backend: "obsidian"},
+			code:      "already_exists",
+			calledApp: []string{"vault=Work version", "vault=Work file path=a.md"},
+		},
+		{
+			name: "a path without an extension is looked for with and without .md",
+			app: []string{versionLine, `vault=Work file path=a => Error: File "a" not found.\n`,
+				`vault=Work file path=a.md => Error: File "a.md" not found.\n`, `vault=Work create path=a => Created: a.md\n`},
+			request:   Request{Command: "create", Params: params("path", "a")},
+			want:      Result{Command: "create", Stdout: "Created: a.md\n", Backend: "obsidian", Path: "a.md"},
+			calledApp: []string{"vault=Work version", "vault=Work file path=a", "vault=Work file path=a.md", "vault=Work create path=a"},
+		},
+		{
+			name:      "creating by name compares the name that was made",
+			app:       []string{versionLine, `vault=Work file file=a => Error: File "a" not found.\n`, `vault=Work create name=a => Created: Notes/a 1.md\n`},
+			request:   Request{Command: "create", Params: params("name", "a")},
+			want:      Result{Command: "create", Stdout: "Created: Notes/a 1.md\n", Backend: "obsidian"},
+			code:      "not_applied",
+			calledApp: []string{"vault=Work version", "vault=Work file file=a", "vault=Work create name=a"},
+		},
+		{
+			name:      "overwriting needs no question first",
+			app:       []string{versionLine, `vault=Work create path=a.md overwrite => Overwrote: a.md\n`},
+			request:   Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("a.md"), "overwrite": allowlist.Flag(true)}},
+			want:      Result{Command: "create", Stdout: "Overwrote: a.md\n", Backend: "obsidian", Path: "a.md"},
+			calledApp: []string{"vault=Work version", "vault=Work create path=a.md overwrite"},
+		},
+		{
+			name:      "a closed app is no obstacle where the folder is known",
+			app:       []string{`vault=Work version => exit 1 stderr The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.\n`},
+			embedded:  []string{`--facts vault=Work daily:path => a.md\n`},
+			request:   Request{Command: "daily:path"},
+			want:      Result{Command: "daily:path", Stdout: "a.md\n", Backend: "embedded"},
+			calledApp: []string{"vault=Work version"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
+		},
+		{
+			name:      "the app by name is the app or nothing",
+			change:    func(c *Config) { c.Backend = App },
+			app:       []string{`vault=Work version => exit 1 stderr The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again.\n`},
+			request:   Request{Command: "daily:path"},
+			want:      Result{Command: "daily:path", Backend: "obsidian"},
+			code:      "app_not_running",
+			calledApp: []string{"vault=Work version"},
+		},
+		{
+			name:      "the embedded program by name leaves the app alone",
+			change:    func(c *Config) { c.Backend = Embedded },
+			embedded:  []string{`--facts vault=Work daily:path => a.md\n`},
+			request:   Request{Command: "daily:path"},
+			want:      Result{Command: "daily:path", Stdout: "a.md\n", Backend: "embedded"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
+		},
+		{
+			name:      "text that the client would rewrite takes the other way",
+			embedded:  []string{`--stdin content --facts vault=Work daily:append => Added to: a.md\n`},
+			request:   Request{Command: "daily:append", Params: params("content", `\nabla`)},
+			want:      Result{Command: "daily:append", Stdout: "Added to: a.md\n", Backend: "embedded", Path: "a.md"},
+			calledOwn: []string{"--stdin content --facts vault=Work daily:append"},
+		},
+		{
+			name:    "without a folder there is no other way",
+			change:  func(c *Config) { c.Vault.Folder = "" },
+			request: Request{Command: "daily:append", Params: params("content", `\nabla`)},
+			want:    Result{Command: "daily:append"},
+			code:    "content_unsafe",
+		},
+		{
+			name:      "what the embedded program cannot do needs the app",
+			change:    func(c *Config) { c.Backend = Embedded },
+			embedded:  []string{`--facts vault=Work tabs => exit 1 Error: "tabs" needs the Obsidian app.\n`},
+			request:   Request{Command: "tabs"},
+			want:      Result{Command: "tabs", Stdout: "Error: \"tabs\" needs the Obsidian app.\n", Backend: "embedded"},
+			code:      "needs_app",
+			calledOwn: []string{"--facts vault=Work tabs"},
+		},
+		{
+			name:    "the embedded program needs a folder",
+			change:  func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" },
+			request: Request{Command: "daily:path"},
+			want:    Result{Command: "daily:path"},
+			code:    "vault_not_found",
+		},
+		{
+			name:    "a refused call starts nothing",
+			change:  func(c *Config) { c.Policy.Mutations = false },
+			request: Request{Command: "daily:append", Params: params("content", "x")},
+			want:    Result{Command: "daily:append"},
+			code:    "mutations_off",
+		},
+		{
+			name:    "a call that only a person can allow starts nothing",
+			change:  func(c *Config) { c.Policy.Confirm = 0 },
+			request: Request{Command: "daily:append", Params: params("content", "x")},
+			want:    Result{Command: "daily:append"},
+			code:    "unconfirmed",
+		},
+		{
+			name:    "words that cannot be parsed start nothing",
+			request: Request{Command: "daily:append", Words: []string{"content=a", "content=b"}},
+			want:    Result{Command: "daily:append"},
+			code:    "conflicting_params",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, tt.change).app(tt.app...).embedded(tt.embedded...)
+			got := f.gateway.Do(context.Background(), tt.request)
+			if code(got) != tt.code || got.OK != (tt.code == "") {
+				t.Fatalf("code %q, ok %v, want %q: %+v", code(got), got.OK, tt.code, got.Error)
+			}
+			if got.Command != tt.want.Command || got.Stdout != tt.want.Stdout || got.Backend != tt.want.Backend || got.Path != tt.want.Path {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+			app, own := f.called()
+			if !slices.Equal(app, tt.calledApp) || !slices.Equal(own, tt.calledOwn) {
+				t.Errorf("called %q and %q, want %q and %q", app, own, tt.calledApp, tt.calledOwn)
+			}
+		})
+	}
+}
+
+func TestDoNamesTheWayItTook(t *testing.T) {
+	f := newFixture(t, nil).embedded(`--stdin content --facts vault=Work daily:append => Added to: a.md\n`)
+	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
+	if len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "embedded backend") {
+		t.Errorf("notices %q, want one that names the embedded backend", got.Notices)
+	}
+}
+
+func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
+	for _, command := range []string{"daily:path", "daily:append"} {
+		f := newFixture(t, func(c *Config) { c.MaxParallel = 1 })
+		f.gateway.slots <- struct{}{}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
+		if code(got) != "cancelled" {
+			t.Errorf("%s: code %q, want cancelled", command, code(got))
+		}
+	}
+}
+
+func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
+	f := newFixture(t, nil)
+	f.gateway.writing <- struct{}{}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")}); code(got) != "cancelled" {
+		t.Errorf("code %q, want cancelled", code(got))
+	}
+	if len(f.gateway.slots) != 0 {
+		t.Error("the slot was not given back")
+	}
+}
+
+func contentFor(command string) allowlist.Params {
+	if command == "daily:append" {
+		return params("content", "x")
+	}
+	return nil
+}
+
+func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
+	var log strings.Builder
+	g := New(Config{Runner: nil, Log: &log, Policy: newFixture(t, nil).config.Policy})
+	got := g.Do(context.Background(), Request{Command: "daily:path"}) // without a runner this is a nil pointer
+	if code(got) != "internal" || strings.Contains(got.Error.Message, "nil") {
+		t.Errorf("got %+v, want a fixed text with the code internal", got.Error)
+	}
+	if !strings.Contains(log.String(), "daily:path") || !strings.Contains(log.String(), "nil pointer") {
+		t.Errorf("the log holds %q, want the command and the fault", log.String())
+	}
+}
+
+func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
+	var log strings.Builder
+	g := New(Config{Log: &log})
+	g.logFault(io.ErrUnexpectedEOF)
+	g.logFault(refuse("not_found", "", "said to the caller"))
+	g.logFault(nil)
+	if log.String() != "vaultwicket: bug: unexpected EOF\n" {
+		t.Errorf("log %q", log.String())
+	}
+	if got := errorOf(io.ErrUnexpectedEOF); got.Code != "internal" || strings.Contains(got.Message, "EOF") {
+		t.Errorf("errorOf gave %+v", got)
+	}
+}
+
+func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
+	g := New(Config{Runner: exec.New(exec.Config{})})
+	if got := g.carryOut(context.Background(), Plan{}); code(got) != "internal" {
+		t.Errorf("code %q, want internal", code(got))
+	}
+}

@@ -1,0 +1,117 @@
+package gateway
+
+import (
+	"bytes"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	own "vaultwicket/exec"
+)
+
+func TestDryRunStartsNothing(t *testing.T) {
+	tests := []struct {
+		name     string
+		change   func(*Config)
+		request  Request
+		ok       bool
+		decision string
+		code     string
+		backend  string
+		argv     string
+		notices  string
+	}{
+		{"a read on the app", nil, Request{Command: "random:read"}, true, "allow", "", "obsidian", "vault=Work random:read", ""},
+		{"the daily note on the app is read in steps", nil, Request{Command: "daily:read"}, true, "allow", "", "obsidian",
+			"vault=Work daily:path", "daily:read itself would make a missing note"},
+		{"create on the app asks first", nil, Request{Command: "create", Params: params("path", "a.md")}, true, "allow", "", "obsidian",
+			"vault=Work create path=a.md", "first asks whether the note exists"},
+		{"delicate text on standard input", nil, Request{Command: "daily:append", Params: params("content", `\n`)}, true, "allow", "", "embedded",
+			"--stdin content --facts vault=Work daily:append", "cannot carry it"},
+		{"a person would be asked", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, true, "ask", "unconfirmed", "obsidian",
+			"vault=Work delete path=a.md", ""},
+		{"a closed tier", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, false, "deny", "tier_closed", "", "", ""},
+		{"no call at all", nil, Request{Command: "tab"}, false, "deny", "unknown_command", "", "", ""},
+		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"}, false, "deny", "vault_not_found", "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, tt.change)
+			got := f.gateway.DryRun(tt.request)
+			if got.OK != tt.ok || !got.DryRun || got.Decision != tt.decision || got.Backend != tt.backend {
+				t.Errorf("got %+v", got)
+			}
+			if (got.Error != nil) != (tt.code != "") || got.Error != nil && got.Error.Code != tt.code {
+				t.Errorf("error %+v, want code %q", got.Error, tt.code)
+			}
+			if !strings.HasSuffix(strings.Join(got.Argv, " "), tt.argv) {
+				t.Errorf("argv %q, want %q", got.Argv, tt.argv)
+			}
+			if !strings.Contains(strings.Join(got.Notices, " "), tt.notices) {
+				t.Errorf("notices %q, want %q", got.Notices, tt.notices)
+			}
+			if app, embedded := f.called(); len(app)+len(embedded) > 0 {
+				t.Errorf("started %q and %q", app, embedded)
+			}
+		})
+	}
+}
+
+func TestDryRunShowsEveryRule(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Policy.Mutations = false })
+	got := f.gateway.DryRun(Request{Command: "delete", Params: params("path", "a.md")})
+	verdicts := map[string]string{}
+	for _, r := range got.Rules {
+		verdicts[r.Rule] = r.Verdict
+		if r.Why == "" {
+			t.Errorf("rule %s says nothing", r.Rule)
+		}
+	}
+	for rule, want := range map[string]string{"restricted": "pass", "tier": "pass", "mutations": "deny", "target": "pass", "confirm": "pass"} {
+		if verdicts[rule] != want {
+			t.Errorf("rule %s says %q, want %q", rule, verdicts[rule], want)
+		}
+	}
+}
+
+// TestTheShellReadsBackWhatWasQuoted asks a real shell, with a program in front
+// that prints its arguments.
+func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no POSIX shell")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.OneOf(
+			rapid.StringOfN(rapid.RuneFrom([]rune("a'\"\\ $`!*?[]{}()<>|&;#~=\n\té-")), 0, 20, -1), rapid.StringN(0, 20, -1),
+		).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "word")
+		out, err := exec.Command(shell, "-c", "printf '%s|' "+quoteAll([]string{word, "end"})).Output()
+		if err != nil || string(out) != word+"|end|" {
+			t.Fatalf("%q became %q (%v)", word, out, err)
+		}
+	})
+}
+
+func TestAPastedLineSendsStandardInputToo(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no POSIX shell")
+	}
+	line := shellLine(own.Command{Path: "cat", Args: []string{"-"}, StdinParam: "content", Stdin: "100%\n'x' \\n"})
+	var out bytes.Buffer
+	c := exec.Command(shell, "-c", line)
+	c.Stdout = &out
+	if err := c.Run(); err != nil || out.String() != "100%\n'x' \\n" {
+		t.Errorf("%s gave %q (%v)", line, out.String(), err)
+	}
+}
+
+func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {
+	got := shellRead(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
+	if want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

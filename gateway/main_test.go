@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"vaultwicket/exec"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// TestMain is also the two programs that the gateway starts in these tests:
+// this binary, called "obsidian" through a link, is the official CLI, and
+// called with "vault" it is the embedded one. Both answer from a file of lines
+// "ARGS => OUTPUT", where \n stands for a line break and "exit N " in front of
+// the output for a status.
+func TestMain(m *testing.M) {
+	switch {
+	case filepath.Base(os.Args[0]) == "obsidian":
+		os.Exit(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:]))
+	case len(os.Args) > 2 && os.Args[1] == "vault":
+		os.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// play answers one call and keeps what was called beside the answers.
+func play(file string, args []string) int {
+	asked := strings.Join(args, " ")
+	log, err := os.OpenFile(file+".called", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		fmt.Fprintln(log, asked)
+		log.Close()
+	}
+	answers, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(answers)) {
+		want, output, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
+		if want != asked {
+			continue
+		}
+		status := 0
+		if _, err := fmt.Sscanf(output, "exit %d", &status); err == nil {
+			_, output, _ = strings.Cut(strings.TrimPrefix(output, "exit "), " ")
+		}
+		stream := os.Stdout
+		if rest, ok := strings.CutPrefix(output, "stderr "); ok {
+			stream, output = os.Stderr, rest
+		}
+		fmt.Fprint(stream, strings.ReplaceAll(output, `\n`, "\n"))
+		return status
+	}
+	fmt.Fprintf(os.Stderr, "unexpected call %q\n", asked)
+	return 99
+}
+
+// fixture is a gateway with its programs and what they were asked.
+type fixture struct {
+	t                *testing.T
+	folder, vault    string
+	config           Config
+	gateway          *Gateway
+	cli, environment string
+}
+
+// newFixture returns a gateway on the named vault "Work" with both programs
+// in place, everything open and nobody asked.
+func newFixture(t *testing.T, change func(*Config)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, folder: t.TempDir(), vault: filepath.Join(t.TempDir(), "Work")}
+	if err := os.Mkdir(f.vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.cli = filepath.Join(f.folder, "obsidian")
+	if err := os.Symlink(self, f.cli); err != nil {
+		t.Fatal(err)
+	}
+	f.config = Config{
+		Policy: policy.Policy{
+			Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,
+			Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum,
+		},
+		Runner: exec.New(exec.Config{CLI: f.cli, Self: self}),
+		Vault:  Vault{Name: "Work", Folder: f.vault},
+	}
+	if change != nil {
+		change(&f.config)
+	}
+	f.gateway = New(f.config)
+	return f
+}
+
+func (f *fixture) app(answers ...string) *fixture {
+	f.t.Helper()
+	return f.write(filepath.Join(f.folder, "answers"), answers)
+}
+
+func (f *fixture) embedded(answers ...string) *fixture {
+	f.t.Helper()
+	return f.write(filepath.Join(f.vault, ".answers"), answers)
+}
+
+func (f *fixture) write(name string, lines []string) *fixture {
+	f.t.Helper()
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	return f
+}
+
+// called returns what the programs were asked: the app, then the embedded one.
+func (f *fixture) called() (app, embedded []string) {
+	read := func(name string) []string {
+		content, _ := os.ReadFile(name)
+		return strings.FieldsFunc(string(content), func(r rune) bool { return r == '\n' })
+	}
+	return read(filepath.Join(f.folder, "answers.called")), read(filepath.Join(f.vault, ".answers.called"))
+}
