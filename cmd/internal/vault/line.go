@@ -3,8 +3,6 @@ package vault
 import (
 	"io"
 	"strings"
-
-	"vaultwicket/cmd/internal/vault/disk"
 )
 
 // line is a command line taken apart, its parameters not yet looked at.
@@ -82,14 +80,15 @@ func (l *line) takeHelp() error {
 
 func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
 
-// readLiteral reads the value of one parameter from standard input.
-func readLiteral(param string, stdin io.Reader) (map[string]string, error) {
-	text, err := io.ReadAll(io.LimitReader(stdin, disk.MaxNote+1))
+// readLiteral reads the value of one parameter, of at most limit bytes, from
+// standard input.
+func readLiteral(param string, stdin io.Reader, limit int64) (map[string]string, error) {
+	text, err := io.ReadAll(io.LimitReader(stdin, limit+1))
 	if err != nil {
 		return nil, failure("Cannot read standard input: %v", err)
 	}
-	if len(text) > disk.MaxNote {
-		return nil, misuse("Standard input is too long: at most %d bytes.", disk.MaxNote)
+	if int64(len(text)) > limit {
+		return nil, misuse("Standard input is too long: at most %d bytes.", limit)
 	}
 	return map[string]string{param: string(text)}, nil
 }

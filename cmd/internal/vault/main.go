@@ -16,6 +16,8 @@ package vault
 import (
 	"fmt"
 	"io"
+
+	"vaultwicket/cmd/internal/vault/disk"
 )
 
 // Exit statuses.
@@ -51,7 +53,7 @@ func converse(args []string, stdin io.Reader, env func(string) string) (reply, *
 	}
 	req := request{command: line.command, args: line.args}
 	if line.stdin != "" {
-		if req.literal, err = readLiteral(line.stdin, stdin); err != nil {
+		if req.literal, err = readLiteral(line.stdin, stdin, disk.MaxNote); err != nil {
 			return explain(err), nil
 		}
 	}

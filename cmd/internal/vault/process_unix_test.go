@@ -82,19 +82,24 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 	// A number that names nothing, or something else, is as good as none.
+	children, houses := map[string]*child{}, map[string]*house{}
 	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
-		h := build(t, nil)
-		c := start(t, number, h.dir, "--stdin", "content", "daily:append")
+		houses[number] = build(t, nil)
+		children[number] = start(t, number, houses[number].dir, "--stdin", "content", "daily:append")
+	}
+	for number, c := range children {
 		if _, err := c.stdin.WriteString("text"); err != nil {
 			t.Fatal(err)
 		}
 		c.stdin.Close()
-		if status, out := c.wait(t); status != done || out != "Added to: 2026-11-21.md\n" {
-			t.Errorf("lifeline %q: status %d, %q", number, status, out)
-		}
-		if got := h.get("2026-11-21.md"); got != "text" {
-			t.Errorf("lifeline %q: the note became %q", number, got)
-		}
+		defer func() {
+			if status, out := c.wait(t); status != done || out != "Added to: 2026-11-21.md\n" {
+				t.Errorf("lifeline %q: status %d, %q", number, status, out)
+			}
+			if got := houses[number].get("2026-11-21.md"); got != "text" {
+				t.Errorf("lifeline %q: the note became %q", number, got)
+			}
+		}()
 	}
 }
 
