@@ -21,8 +21,9 @@ policy                  : allowlist tiers
 exec                    : policy allowlist tiers
 gateway                 : exec policy allowlist tiers
 gateway/mcpserver       : gateway allowlist tiers
-cmd/vaultwicket         : gateway/mcpserver gateway exec policy allowlist tiers cmd/internal/vault
-cmd/internal/vault      : cmd/internal/vault/*
+cmd/vaultwicket         : gateway/mcpserver gateway exec policy allowlist tiers cmd/internal/vault cmd/internal/release
+cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release
+cmd/internal/release    :
 tests                   :
 `
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
@@ -29,7 +30,7 @@ func connect(ctx context.Context, runner *exec.Runner, p policy.Policy, folder s
 	c := &demoClient{peer: peer, answers: bufio.NewReader(peer.Out)}
 	opening := map[string]any{
 		"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
-		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": version},
+		"clientInfo": map[string]any{"name": "vaultwicket demo", "version": release.Version},
 	}
 	if err := c.ask("initialize", opening, nil); err != nil {
 		peer.Stop()

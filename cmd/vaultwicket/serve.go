@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"vaultwicket/cmd/internal/release"
 	"vaultwicket/gateway/mcpserver"
 )
 
@@ -29,7 +30,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
-		Gateway: o.gateway, Version: version, MaxOutput: o.maxOutput, Grace: o.timeout + serveGrace, Log: std.err,
+		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, Grace: o.timeout + serveGrace, Log: std.err,
 	}, std.in, std.out)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal is the ordinary way to end a server

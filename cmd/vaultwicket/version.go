@@ -4,20 +4,19 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-)
 
-// version is the release this source belongs to, see CHANGELOG.md.
-const version = "0.1.0"
+	"vaultwicket/cmd/internal/release"
+)
 
 // printVersion is "vaultwicket version".
 func printVersion(_ context.Context, std streams, args []string) error {
 	switch {
 	case len(args) == 0:
-		fmt.Fprintf(std.out, "vaultwicket %s\n", version)
+		fmt.Fprintf(std.out, "vaultwicket %s\n", release.Version)
 		return nil
 	case len(args) == 1 && args[0] == "--json":
 		return printJSON(std.out, map[string]string{
-			"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			"version": release.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 		}, statusDone)
 	}
 	return &wrongUse{reason: fmt.Sprintf("version takes no %q", clip(args[0])), hint: "the one flag is --json"}

@@ -2,8 +2,9 @@ package vault
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
+
+	"vaultwicket/cmd/internal/release"
 )
 
 func generalCommands() []command {
@@ -22,13 +23,7 @@ func generalCommands() []command {
 
 // versionLine deliberately does not have the form of the app's own line, which
 // begins with a number: nobody shall take this program for the app.
-func versionLine() string {
-	version := "dev"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		version = info.Main.Version
-	}
-	return "vaultwicket " + version + " (embedded)"
-}
+func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
 
 // help shows everything, or one command with its family: "help daily" shows
 // the commands that begin with "daily:" too.
