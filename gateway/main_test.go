@@ -60,11 +60,11 @@ func play(file string, args []string) int {
 
 // fixture is a gateway with its programs and what they were asked.
 type fixture struct {
-	t                *testing.T
-	folder, vault    string
-	config           Config
-	gateway          *Gateway
-	cli, environment string
+	t             *testing.T
+	folder, vault string
+	config        Config
+	gateway       *Gateway
+	cli           string
 }
 
 // newFixture returns a gateway on the named vault "Work" with both programs

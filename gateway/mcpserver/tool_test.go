@@ -1,0 +1,248 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// gatewayWith returns a gateway without a vault and with a client that is not
+// there: enough for everything that starts nothing.
+func gatewayWith(t *testing.T, p policy.Policy) *gateway.Gateway {
+	t.Helper()
+	p.MinVersion = tiers.DefaultMinimum
+	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"},
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+}
+
+var (
+	readOnly   = policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive}
+	writable   = policy.Policy{Ceiling: tiers.V0, UI: true, Mutations: true, Confirm: policy.ConfirmDestructive}
+	everything = policy.Policy{Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}
+)
+
+// TestTheToolAsClientsSeeIt compares the whole description with a golden file.
+func TestTheToolAsClientsSeeIt(t *testing.T) {
+	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
+		described, err := tool(gatewayWith(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.MarshalIndent(described, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+".json")
+		if *update {
+			if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || string(want) != string(got)+"\n" {
+			t.Errorf("%s differs (%v); -update writes\n%s", golden, err, got)
+		}
+	}
+}
+
+func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
+	type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+	tests := []struct {
+		name   string
+		policy policy.Policy
+		want   hints
+	}{
+		{"read-only", readOnly, hints{true, false, true, false}},
+		{"daily notes can be written", writable, hints{false, false, false, false}},
+		{"everything is open", everything, hints{false, true, false, true}},
+		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
+	}
+	for _, tt := range tests {
+		described, err := tool(gatewayWith(t, tt.policy))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := described.Annotations
+		if a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
+			t.Fatalf("%s: a hint is left to the client", tt.name)
+		}
+		if got := (hints{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint}); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestTheToolFitsItsBudget bounds what every conversation pays. Four bytes
+// count as a token; the aims are 700 tokens read-only and 1,600 with
+// everything on.
+func TestTheToolFitsItsBudget(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		policy policy.Policy
+		tokens int
+	}{{"read-only", readOnly, 700}, {"everything", everything, 1600}} {
+		described, err := tool(gatewayWith(t, tt.policy))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(described)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(encoded) / 4; got > tt.tokens {
+			t.Errorf("%s: about %d tokens, want at most %d", tt.name, got, tt.tokens)
+		}
+	}
+}
+
+func schema(t *testing.T, text []byte) *jsonschema.Resolved {
+	t.Helper()
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+// TestEveryAnswerFitsThePublishedSchema: clients built on one of the SDKs drop
+// an answer that does not, a failure too.
+func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
+	published := schema(t, []byte(outputSchema))
+	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}}
+	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
+		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
+	answers := map[string]func() (*mcp.CallToolResult, error){
+		"a full result": func() (*mcp.CallToolResult, error) { return answer(full) },
+		"a fault":       func() (*mcp.CallToolResult, error) { return answer(gateway.Fault("x")) },
+	}
+	for name, arguments := range map[string]string{
+		"no client":         `{"command":"daily:read"}`,
+		"a bad value":       `{"command":"random:read","params":{"folder":".."}}`,
+		"a restricted call": `{"command":"eval"}`,
+		"no command":        `{}`,
+		"an unknown key":    `{"command":"daily:read","x":1}`,
+		"a dry run":         `{"command":"daily:append","params":{"content":"x"},"dryRun":true}`,
+		"a denied dry run":  `{"command":"eval","dryRun":true}`,
+	} {
+		answers[name] = func() (*mcp.CallToolResult, error) {
+			return h.call(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(arguments)}})
+		}
+	}
+	for name, get := range answers {
+		result, err := get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		structured := result.StructuredContent.(json.RawMessage)
+		var content map[string]any
+		if err := json.Unmarshal(structured, &content); err != nil {
+			t.Fatal(err)
+		}
+		if err := published.Validate(content); err != nil {
+			t.Errorf("%s does not fit: %v\n%s", name, err, structured)
+		}
+		if text := result.Content[0].(mcp.TextContent).Text; text != string(structured) {
+			t.Errorf("%s: the text %s is not the structured content %s", name, text, structured)
+		}
+		if content["ok"] == result.IsError {
+			t.Errorf("%s: ok %v beside isError %v", name, content["ok"], result.IsError)
+		}
+	}
+}
+
+// TestTheInputSchemaTakesWhatTheDecoderTakes holds both against the same
+// arguments. The decoder is stricter where JSON Schema cannot say it.
+func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
+	described, err := tool(gatewayWith(t, readOnly))
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := schema(t, described.RawInputSchema)
+	for arguments, want := range map[string]bool{
+		`{"command":"daily:read"}`:                                    true,
+		`{"command":"random:read","params":{"folder":"a"}}`:           true,
+		`{"command":"random","params":{"newtab":true,"folder":null}}`: true,
+		`{"command":"daily:read","dryRun":true}`:                      true,
+		`{}`:                                                          false,
+		`{"command":1}`:                                               false,
+		`{"command":"daily:read","x":1}`:                              false,
+		`{"command":"random:read","params":{"folder":["a"]}}`:         false,
+		`{"command":"daily:read","dryRun":"yes"}`:                     false,
+	} {
+		var content any
+		if err := json.Unmarshal([]byte(arguments), &content); err != nil {
+			t.Fatal(err)
+		}
+		if got := published.Validate(content) == nil; got != want {
+			t.Errorf("the schema takes %s: %v, want %v", arguments, got, want)
+		}
+		if _, refused := decodeArguments(json.RawMessage(arguments)); (refused == nil) != want {
+			t.Errorf("the decoder takes %s: %v, want %v (%v)", arguments, refused == nil, want, refused)
+		}
+	}
+}
+
+func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
+	var log strings.Builder
+	broken := recoverPanics(&log)(func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		panic(errors.New("the text of a note"))
+	})
+	result, err := broken(context.Background(), mcp.CallToolRequest{})
+	if err != nil || !result.IsError {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	text := result.Content[0].(mcp.TextContent).Text
+	if strings.Contains(text, "the text of a note") || !strings.Contains(text, `"internal"`) {
+		t.Errorf("the caller is told %s", text)
+	}
+	if !strings.Contains(log.String(), "the text of a note") {
+		t.Errorf("the log holds %q", log.String())
+	}
+}
+
+func TestLongAnswersAreCutAndSaySo(t *testing.T) {
+	long := gateway.Result{OK: true, Stdout: strings.Repeat("a line\n", 1000)}.Clip(100)
+	result, err := answer(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := result.Content[0].(mcp.TextContent).Text
+	if len(text) > 400 || !strings.Contains(text, `"totalBytes":7000`) {
+		t.Errorf("the answer is %s", text)
+	}
+}
+
+func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
+	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: os.Stderr}, newCalls())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := s.HandleMessage(context.Background(), json.RawMessage(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(encoded), `"capabilities":{"tools":{}}`) {
+		t.Errorf("the server declares %s", encoded)
+	}
+}
