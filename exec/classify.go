@@ -226,7 +226,7 @@ func (q question) saysNoToThis(text string) bool {
 // stay in the outcome; the message repeats one line of them.
 func (q question) refusal(text string, exit int) *Failure {
 	if s := shapeOf(text); s != nil {
-		return &Failure{code: s.code, reason: "the client answered " + quote(firstLine(text)), hint: s.hint}
+		return &Failure{code: s.code, reason: plainly(firstLine(text)), hint: s.hint}
 	}
 	switch {
 	case text == "":

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -51,7 +50,7 @@ func TestFaultsOfTheClient(t *testing.T) {
 				t.Errorf("process %d gone %v", pid, gone(pid))
 			}
 			if tt.clientLives {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+				kill(pid)
 				if len(out.Notices)+len(tt.code) == 0 {
 					t.Error("no notice of the held pipe")
 				}

@@ -65,7 +65,7 @@ func (r *Runner) search() (Program, fs.FileInfo, error) {
 		}
 	}
 	if err == nil {
-		err = notFound(r.config.CLI, candidates)
+		err = notFound(r.config.CLI, r.knownPlaces())
 	}
 	return Program{}, nil, err
 }
@@ -89,35 +89,27 @@ func (r *Runner) candidates() ([]string, error) {
 			all = append(all, filepath.Join(dir, file))
 		}
 	}
-	if name == defaultCLI {
-		all = append(all, wellKnown(r.config.Getenv)...)
-	}
-	return all, nil
+	return append(all, r.knownPlaces()...), nil
 }
 
-func notFound(name string, looked []string) *Unavailable {
+// knownPlaces lists where the app puts its client, for its default name only.
+func (r *Runner) knownPlaces() []string {
+	if r.config.CLI != defaultCLI {
+		return nil
+	}
+	return wellKnown(r.config.Getenv)
+}
+
+func notFound(name string, known []string) *Unavailable {
+	reason := "is not there"
+	if !filepath.IsAbs(name) {
+		reason = strings.Join(append([]string{"is in no folder of PATH"}, known...), ", not at ")
+	}
 	return &Unavailable{
-		code: CodeNotFound, program: name,
-		reason: "is in none of the " + places(looked),
+		code: CodeNotFound, program: name, reason: reason,
 		hint: "install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
 			"set cli to the full path of the client, or give the folder of the vault so that no client is needed",
 	}
-}
-
-// places names where was looked, without repeating a folder.
-func places(files []string) string {
-	var dirs []string
-	seen := map[string]bool{}
-	for _, file := range files {
-		if dir := filepath.Dir(file); !seen[dir] {
-			seen[dir] = true
-			dirs = append(dirs, dir)
-		}
-	}
-	if len(dirs) == 0 {
-		return "places to look in: PATH has no absolute folder"
-	}
-	return "folders " + strings.Join(dirs, ", ")
 }
 
 // inspect resolves the links of a candidate and checks the file behind them.

@@ -136,8 +136,7 @@ func (a attempt) result(r *Runner, permit policy.Permit) (Outcome, error) {
 	case a.crash != "":
 		return out, crashed(a.path, a.crash, mutates)
 	case a.verdict.away != nil:
-		away := *a.verdict.away
-		return out, &away
+		return out, a.verdict.away
 	}
 	out.Failure = a.verdict.failure
 	return out, nil

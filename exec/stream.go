@@ -1,9 +1,15 @@
 package exec
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 const (
 	firstRead = 4 << 10 // most answers are shorter
+	// lastStep is where doubling ends and the whole buffer is taken: pages that
+	// are not written to cost nothing, copies that are left behind do.
+	lastStep = 1 << 20
 	// floodLimit ends a call whose program does not stop printing: a listing of
 	// a million files is a tenth of it.
 	floodLimit = 1 << 30
@@ -58,11 +64,19 @@ func (s *stream) room() []byte {
 		return s.data[s.next:s.keep]
 	}
 	if len(s.data) == cap(s.data) {
-		grown := make([]byte, len(s.data), min(max(firstRead, 2*cap(s.data)), s.keep))
-		copy(grown, s.data)
-		s.data = grown
+		s.grow()
 	}
 	return s.data[len(s.data):min(cap(s.data), s.keep)]
+}
+
+func (s *stream) grow() {
+	size := s.keep
+	if cap(s.data) < lastStep {
+		size = min(max(firstRead, 2*cap(s.data)), s.keep)
+	}
+	grown := make([]byte, len(s.data), size)
+	copy(grown, s.data)
+	s.data = grown
 }
 
 // took says that n bytes were put into room.
@@ -92,5 +106,10 @@ func (s *stream) text() (text string, gap int) {
 	}
 	tail := s.data[s.head():]
 	turn := max(s.next, s.head()) - s.head()
-	return string(s.data[:s.head()]) + string(tail[turn:]) + string(tail[:turn]), s.head()
+	var b strings.Builder // a sum of conversions would copy every part once more
+	b.Grow(s.keep)
+	b.Write(s.data[:s.head()])
+	b.Write(tail[turn:])
+	b.Write(tail[:turn])
+	return b.String(), s.head()
 }

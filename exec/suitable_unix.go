@@ -35,9 +35,19 @@ func safeFile(_ *Runner, path string, file fs.FileInfo) string {
 	if mode.Perm()&theGroupsToo != 0 && int(stat.Gid) != os.Getegid() {
 		return "can be changed by a group of users"
 	}
-	dir, err := os.Stat(filepath.Dir(path))
-	if err != nil || dir.Mode().Perm()&othersWrite != 0 && dir.Mode()&fs.ModeSticky == 0 {
-		return "stands in a folder that every user of this machine can change"
+	return safeFolders(filepath.Dir(path))
+}
+
+// safeFolders looks at every folder on the way: whoever can rename one of them
+// can put another program in its place.
+func safeFolders(dir string) string {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&othersWrite != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return "stands in a folder that every user of this machine can change"
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
 	}
-	return ""
 }

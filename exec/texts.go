@@ -1,6 +1,10 @@
 package exec
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // The sentences of the client, as recorded on 1.12.7 and 1.13.7.
 const (
@@ -38,16 +42,21 @@ var shapes = [...]shape{
 	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured,
 		hint: "set it in the settings of the vault"},
-	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote},
-	{prefix: `Error: Command "" not found.` + ` Use ""`, code: CodeNoSuchNote},
-	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote},
+	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
+	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
+		hint: "the program that answered does not have this command"},
+	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: hintLookUp},
+	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
 		hint: "choose another name"},
 	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous,
 		hint: "name the note with path="},
 }
 
-const hintTarget = "name the note with path= or file="
+const (
+	hintTarget = "name the note with path= or file="
+	hintLookUp = "capital letters count; look the name up with a listing such as files, tags or search"
+)
 
 // shapeOf returns the family of an error answer, nil when it fits none.
 func shapeOf(text string) *shape {
@@ -60,6 +69,19 @@ func shapeOf(text string) *shape {
 	}
 	return nil
 }
+
+// plainly turns an error line into a reason: "Error: File "a.md" not found."
+// becomes "file "a.md" not found". Odd characters stay visible.
+func plainly(line string) string {
+	text := strings.TrimRight(strings.TrimPrefix(line, beginsError), ".!")
+	first, size := utf8.DecodeRuneInString(text)
+	if len(text) > maxQuoted || strings.IndexFunc(text, notPrintable) >= 0 || !utf8.ValidString(text) {
+		return "the client answered " + quote(line)
+	}
+	return string(unicode.ToLower(first)) + text[size:]
+}
+
+func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // withoutQuoted empties every pair of quotation marks.
 func withoutQuoted(line string) string {

@@ -69,10 +69,10 @@ func (g *Gateway) route(plan *Plan) error {
 			plan.explainDetour(appErr)
 		}
 		return nil
-	case appErr != nil:
+	case appErr != nil && (ownErr == nil || g.target().folder == ""):
 		return appErr
 	}
-	return ownErr
+	return ownErr // also where the app is missing: the folder that was given is what is wrong
 }
 
 func (g *Gateway) routeToApp(plan *Plan) error {

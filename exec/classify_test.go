@@ -1,0 +1,333 @@
+package exec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+)
+
+// asked is the question of a call of the table to the app.
+func asked(t testing.TB, name string, given params) question {
+	t.Helper()
+	call, err := allowlist.Parse(name, wordsOf(given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := everything.Decide(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return questionOf(permit, Program{backend: toApp})
+}
+
+func wordsOf(given params) allowlist.Params {
+	all := allowlist.Params{}
+	for key, value := range given {
+		all[key] = allowlist.Text(value)
+	}
+	return all
+}
+
+// codeOfVerdict is "" for a success and "cold" for a command that was not
+// known.
+func codeOfVerdict(v verdict) string {
+	switch {
+	case v.cold:
+		return "cold"
+	case v.away != nil:
+		return v.away.Code()
+	case v.failure != nil:
+		return v.failure.Code()
+	}
+	return ""
+}
+
+var note = params{"path": "a.md"}
+
+// Every text here was recorded from the client, or reported by more than one
+// person.
+func TestRecordedErrors(t *testing.T) {
+	tests := []struct {
+		name, call string
+		params     params
+		text, want string
+	}{
+		{"a missing file, for a command that prints notes", "read", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"a missing file by name", "read", params{"file": "Notes"}, `Error: File "Notes" not found.`, CodeNoSuchNote},
+		{"a missing file, for facts", "file", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"a missing file, for a listing", "backlinks", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"a missing file, for a change", "append", params{"path": "a.md", "content": "x"}, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"an unknown vault", "read", note, "Vault not found.", CodeVaultNotFound},
+		{"an unknown vault behind an empty line", "files", nil, "\nVault not found.", CodeVaultNotFound},
+		{"an unknown command without a near name", "read", note, `Error: Command "read" not found. It may require a plugin to be enabled.`, "cold"},
+		{"an unknown command with near names", "read", note, `Error: Command "read" not found. Did you mean: sync:read, daily:read, template:read?`, "cold"},
+		{"an unknown command for a listing", "templates", nil, `Error: Command "templates" not found. It may require a plugin to be enabled.`, "cold"},
+		{"an unknown command for a change", "delete", note, `Error: Command "delete" not found.`, "cold"},
+		{"an unknown command id", "hotkey", params{"id": "x"}, `Error: Command "x" not found. Use "commands" to list available command IDs.`, CodeNoSuchNote},
+		{"a missing parameter, for a change", "move", params{"path": "a.md", "to": "b.md"}, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>", CodeCLIError},
+		{"a missing parameter, for a note", "template:read", params{"name": "x"}, "Error: Missing required parameter: name=<template>\nUsage: template:read name=<template>", CodeCLIError},
+		{"a missing parameter, for a listing", "search", params{"query": "x"}, "Error: Missing required parameter: query=<text>\nUsage: search query=<text>", CodeCLIError},
+		{"nothing open, for a note", "read", nil, "Error: No active file. Use file=<name> or path=<path> to specify a file.", CodeTargetRequired},
+		{"nothing open, for facts", "file", nil, "Error: No active file. Use file=<name> or path=<path> to specify a file.", CodeTargetRequired},
+		{"no editor open", "outline", nil, "Error: No active editor found", CodeTargetRequired},
+		{"an unknown tag", "tag", params{"name": "Alpha"}, `Error: Tag "#Alpha" not found.`, CodeNoSuchNote},
+		{"no template folder, for a listing", "templates", nil, "Error: No template folder configured.", CodeNotConfigured},
+		{"no template folder, for a note", "template:read", params{"name": "x"}, "Error: No template folder configured.", CodeNotConfigured},
+		{"a bad date", "property:set", params{"name": "d", "value": "x", "path": "a.md"}, "Error: Invalid date format. Use YYYY-MM-DD", CodeNotApplied},
+		{"a missing base", "base:query", params{"path": "a.base"}, "Error: Base file not found: a.base", CodeNoSuchNote},
+		{"a missing view with a second line", "base:query", params{"path": "a.base", "view": "v"}, "Error: View not found: v\nAvailable views: Table, Cards", CodeNoSuchNote},
+		{"a destination that is taken", "rename", params{"path": "a.md", "name": "b"}, "Error: Destination file already exists!", CodeAlreadyExists},
+		{"an exception nobody caught, for a change", "create", params{"path": "a.md"}, "TypeError: Cannot read properties of undefined (reading 'path')", CodeNotApplied},
+		{"an exception nobody caught, for facts", "file", note, "TypeError: Cannot read properties of null", CodeCLIError},
+		{"an exception nobody caught, for a listing", "tags", nil, "TypeError: x is not a function", CodeCLIError},
+		{"a wrong file type", "outline", params{"path": "a.png"}, "Error: File is not a markdown file.", CodeCLIError},
+		{"the CLI is switched off", "read", note, saysOff, CodeDisabled},
+		{"the CLI is switched off, in other words", "files", nil, "Command line interface is not enabled. Please turn it on in Settings > General.", CodeDisabled},
+		{"the app cannot be found, on standard output", "read", note, saysNotRunning, CodeNotRunning},
+		{"no confirmation", "create", params{"path": "a.md"}, "Done.", CodeNotApplied},
+		{"another confirmation than that of the command", "append", params{"path": "a.md", "content": "x"}, "Created: a.md", CodeNotApplied},
+		{"no answer to a change", "create", params{"path": "a.md"}, "", CodeEmptyOutput},
+		{"no answer with a note", "read", note, "", CodeEmptyOutput},
+		{"no answer with facts", "vault", nil, "", CodeEmptyOutput},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, ending := range []string{"\n", "\r\n", ""} {
+				text := tt.text
+				if text != "" {
+					text += ending
+				}
+				if v := asked(t, tt.call, tt.params).judge(answer{stdout: text}); codeOfVerdict(v) != tt.want {
+					t.Errorf("%q: %q, want %q", text, codeOfVerdict(v), tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestRecordedEmptyAnswers(t *testing.T) {
+	tests := []struct {
+		call   string
+		params params
+		text   string
+	}{
+		{"search", params{"query": "x"}, "No matches found."},
+		{"search", params{"query": "x", "format": "json"}, "\nNo matches found."},
+		{"search:context", params{"query": "x", "format": "json"}, "No matches found."},
+		{"tasks", nil, "No tasks found."},
+		{"backlinks", note, "No backlinks found."},
+		{"links", note, "No links found."},
+		{"unresolved", nil, "No unresolved links found."},
+		{"orphans", nil, "No orphan files found."},
+		{"orphans", nil, "No orphans found."},
+		{"deadends", nil, "No dead-end files found."},
+		{"deadends", nil, "No dead-ends found."},
+		{"tags", nil, "No tags found."},
+		{"properties", note, "No frontmatter found."},
+		{"outline", note, "No headings found."},
+		{"outline", params{"path": "a.md", "format": "json"}, "No headings found."},
+		{"bases", nil, "No base files found in vault"},
+		{"random:read", nil, "No markdown files found."},
+	}
+	for _, tt := range tests {
+		q := asked(t, tt.call, tt.params)
+		v := q.judge(answer{stdout: tt.text + "\n"})
+		want := ""
+		if q.reply.JSON {
+			want = "[]"
+		}
+		if codeOfVerdict(v) != "" || v.stdout != want || !slices.Contains(v.notices, strings.TrimSpace(tt.text)) {
+			t.Errorf("%s: %q: %q, stdout %q, notices %q", tt.call, tt.text, codeOfVerdict(v), v.stdout, v.notices)
+		}
+	}
+	for _, silent := range []string{"files", "folders"} {
+		if v := asked(t, silent, nil).judge(answer{}); codeOfVerdict(v) != "" {
+			t.Errorf("%s without output: %q", silent, codeOfVerdict(v))
+		}
+	}
+}
+
+// What a note or a file name says is no error.
+func TestFalseFriends(t *testing.T) {
+	tests := []struct {
+		name, call string
+		params     params
+		text       string
+	}{
+		{"a note that begins like an error", "read", note, "Error: something\n"},
+		{"a note about another missing file", "read", note, "Error: File \"b.md\" not found.\n"},
+		{"a note that quotes the very error and goes on", "read", note, "Error: File \"a.md\" not found.\nI saw this today.\n"},
+		{"a note that quotes an exception", "read", note, "TypeError: x\n"},
+		{"a note that says nothing was found", "read", note, "No matches found.\n"},
+		{"a note that says that nothing is open", "read", note, saysNoActive + "\n"},
+		{"a note about another command", "read", note, "Error: Command \"search\" not found.\n"},
+		{"a note about templates", "read", note, saysNoTemplates + "\n"},
+		{"a note that begins with the switch", "read", note, "Command line interface is not enabled. Why?\n"},
+		{"a note with a usage", "read", note, "Error: Missing required parameter: to=<path>\nUsage: move to=<path>\n"},
+		{"an empty note", "read", note, "\n"},
+		{"a note with an empty first line", "read", note, "\nx\n"},
+		{"a file called like an error", "search", params{"query": "x"}, "Error: retry logic.md\n"},
+		{"files called like an error", "files", nil, "Error: a.md\nError: b.md\n"},
+		{"a file and no usage", "orphans", nil, "Error: a.md\nb.md\n"},
+		{"a tag list of one", "tags", nil, "#No-tags-found\n"},
+		{"an empty property", "property:read", params{"name": "x", "path": "a.md"}, "(empty)\n"},
+		{"a confirmation with a name like an error", "create", params{"path": "a.md"}, "Created: Error: a.md\n"},
+		{"a number of files", "files", params{"total": "true"}, "0\n"},
+		{"an object for properties", "properties", params{"path": "a.md", "format": "json"}, "{\"Error\": 1}\n"},
+		{"a silent change", "daily:append", params{"content": "x"}, ""},
+		{"a quiet command", "random", nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := asked(t, tt.call, tt.params).judge(answer{stdout: tt.text})
+			if codeOfVerdict(v) != "" || v.stdout != tt.text {
+				t.Errorf("%q, stdout %q", codeOfVerdict(v), v.stdout)
+			}
+		})
+	}
+}
+
+func TestConfirmations(t *testing.T) {
+	for _, tt := range []struct {
+		call   string
+		params params
+		text   string
+	}{
+		{"create", note, "Created: a 1.md"},
+		{"create", params{"path": "a.md", "overwrite": "true"}, "Overwrote: a.md"},
+		{"append", params{"path": "a.md", "content": "x"}, "Appended to: a.md"},
+		{"prepend", params{"path": "a.md", "content": "x"}, "Prepended to: a.md"},
+		{"daily:append", params{"content": "x"}, "Added to: a.md"},
+		{"delete", note, "Moved to trash: a.md"},
+		{"delete", params{"path": "a.md", "permanent": "true"}, "Deleted permanently: a.md"},
+		{"rename", params{"path": "a.md", "name": "b"}, "Renamed: a.md -> b.md"},
+		{"move", params{"path": "a.md", "to": "b.md"}, "Moved: a.md → b.md"},
+		{"open", note, "Opened: a.md"},
+		{"property:set", params{"name": "x", "value": "y", "path": "a.md"}, "Set x: y"},
+		{"property:remove", params{"name": "x", "path": "a.md"}, "Removed: x"},
+	} {
+		if v := asked(t, tt.call, tt.params).judge(answer{stdout: tt.text + "\n"}); codeOfVerdict(v) != "" {
+			t.Errorf("%s: %q", tt.text, codeOfVerdict(v))
+		}
+	}
+}
+
+func TestStatusAndStandardError(t *testing.T) {
+	tests := []struct {
+		name string
+		a    answer
+		want string
+	}{
+		{"the app cannot be found", answer{exit: 1, stderr: saysNotRunning + "\n"}, CodeNotRunning},
+		{"the app cannot be found, with status 0", answer{stderr: "x\n" + saysNotRunning + "\n"}, CodeNotRunning},
+		{"a status and a known text", answer{exit: 1, stdout: "Error: File \"b.md\" not found.\n"}, CodeNoSuchNote},
+		{"a status and a text on standard error", answer{exit: 1, stderr: "Error: File \"b.md\" not found.\n"}, CodeNoSuchNote},
+		{"a status and nothing else", answer{exit: 1}, CodeCLIError},
+		{"a status and a note", answer{exit: 1, stdout: strings.Repeat("x\n", maxSentence)}, CodeCLIError},
+		{"remarks on standard error", answer{stdout: "x\n", stderr: "warning\n"}, ""},
+		{"a cut answer is never a remark", answer{stdout: "Vault not found.\n", cut: true}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if v := asked(t, "read", note).judge(tt.a); codeOfVerdict(v) != tt.want {
+				t.Errorf("%q, want %q", codeOfVerdict(v), tt.want)
+			}
+		})
+	}
+}
+
+func TestReasons(t *testing.T) {
+	for text, want := range map[string]string{
+		`Error: File "a.md" not found.`:                      `file "a.md" not found`,
+		"Error: Destination file already exists!":            "destination file already exists",
+		"Error: Base file not found: \x1b[31m.base":          `the client answered "Error: Base file not found: \x1b[31m.base"`,
+		"Error: Élan not found.":                             "élan not found",
+		"TypeError: x":                                       `the client answered "TypeError: x"`,
+		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", maxQuoted-len("Error: ")) + `…"`,
+	} {
+		if got := asked(t, "file", note).refusal(text, 1).Error(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestNoiseMovesTheGap(t *testing.T) {
+	v := asked(t, "read", note).judge(answer{stdout: noise1 + "headtail", cut: true, gap: len(noise1) + 4})
+	if v.stdout != "headtail" || v.gap != 4 || len(v.notices) != 2 {
+		t.Errorf("%q, gap %d, %q", v.stdout, v.gap, v.notices)
+	}
+}
+
+func TestEmptyLineBeforeANoteOnWindows(t *testing.T) {
+	q := asked(t, "read", note)
+	q.windows = true
+	if v := q.judge(answer{stdout: "\r\nx\n"}); v.stdout != "x\n" {
+		t.Errorf("%q", v.stdout)
+	}
+}
+
+var (
+	answerCodes = []string{
+		CodeNoSuchNote, CodeAlreadyExists, CodeAmbiguous, CodeNotConfigured, CodeEmptyOutput, CodeNotApplied, CodeCLIError,
+		CodeNeedsApp, CodeTargetRequired,
+	}
+	awayCodes = []string{
+		CodeNotFound, CodeUnsuitable, CodeTooOld, CodeDisabled, CodeCrashed, CodeNotRunning, CodeVaultNotFound,
+		CodeVaultStarting, CodePlatform,
+	}
+)
+
+// Whatever is printed, judging it never panics, says one thing at most, uses a
+// code of the lists, and takes nothing from the text of a note but noise.
+func FuzzClassify(f *testing.F) {
+	for _, text := range []string{"", "\n", "x\n", noise1 + "x", "Error: File \"a.md\" not found.\n", "Error: \n", "No x found", cold("read", tailPlugin), "vaultwicket-facts: {}", "\xff\n", "Error: Missing required parameter: \nUsage: read "} {
+		f.Add(text, "", 0, false)
+		f.Add(text, text, 1, true)
+	}
+	var questions []question
+	for _, command := range allowlist.Commands() {
+		call, err := allowlist.Parse(command.Name, nil)
+		if err != nil {
+			continue // it needs parameters; its kind is played by others
+		}
+		if permit, err := everything.Decide(call); err == nil {
+			questions = append(questions, questionOf(permit, Program{backend: toApp}), questionOf(permit, Program{backend: toEmbedded}))
+		}
+	}
+	f.Fuzz(func(t *testing.T, stdout, stderr string, exit int, cut bool) {
+		for _, q := range questions {
+			v := q.judge(answer{stdout: stdout, stderr: stderr, exit: exit, cut: cut, gap: len(stdout) / 2})
+			checkVerdict(t, q, v)
+			if v.cut && (v.gap < 0 || v.gap > len(v.stdout)) {
+				t.Errorf("gap %d in %d bytes", v.gap, len(v.stdout))
+			}
+			if q.reply.Kind == allowlist.Content && v.stdout != "" && v.stdout != "[]" && !strings.HasSuffix(stdout, v.stdout) {
+				t.Errorf("%s: %q became %q", q.name, stdout, v.stdout)
+			}
+			if q.reply.Kind == allowlist.Content && len(v.notices) == 0 && v.stdout != stdout {
+				t.Errorf("%s: %q became %q without a notice", q.name, stdout, v.stdout)
+			}
+		}
+	})
+}
+
+func checkVerdict(t *testing.T, q question, v verdict) {
+	t.Helper()
+	said := 0
+	for _, is := range []bool{v.cold, v.away != nil, v.failure != nil} {
+		if is {
+			said++
+		}
+	}
+	if said > 1 {
+		t.Errorf("%s: %d verdicts at once", q.name, said)
+	}
+	if v.failure != nil && (!slices.Contains(answerCodes, v.failure.Code()) || v.failure.Error() == "") {
+		t.Errorf("%s: code %q, reason %q", q.name, v.failure.Code(), v.failure.Error())
+	}
+	if v.away != nil && (!slices.Contains(awayCodes, v.away.Code()) || v.away.Error() == "" || v.away.Hint() == "") {
+		t.Errorf("%s: code %q, reason %q", q.name, v.away.Code(), v.away.Error())
+	}
+}

@@ -1,0 +1,224 @@
+package exec
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const harmless = "#!/bin/sh\necho 1.12.7\n"
+
+// place puts a program into a folder of its own.
+func place(t *testing.T, name, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	writeProgram(t, path, text)
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSuitable(t *testing.T) {
+	vault := t.TempDir()
+	tests := []struct {
+		name string
+		path func(t *testing.T) string
+		want string // part of the reason, "" when it is suitable
+	}{
+		{"a client", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o755) }, ""},
+		{"a client for the group of the user", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o775) }, ""},
+		{"writable by others", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o757) }, "every user"},
+		{"not executable", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o644) }, "not executable"},
+		{"a batch file", func(t *testing.T) string { return place(t, "obsidian.CMD", harmless, 0o755) }, "batch file"},
+		{"a folder", func(t *testing.T) string { return t.TempDir() }, "no regular file"},
+		{"a launcher of Electron", func(t *testing.T) string {
+			return place(t, "obsidian", "#!/bin/sh\nexec /usr/lib/Electron34/electron /usr/lib/obsidian/app.asar \"$@\"\n", 0o755)
+		}, "app itself"},
+		{"an executable of Windows", func(t *testing.T) string { return place(t, "Obsidian.exe", harmless, 0o755) }, "app itself"},
+		{"too large for a client", func(t *testing.T) string {
+			path := place(t, "obsidian", harmless, 0o755)
+			if err := os.Truncate(path, maxClientSize+1); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "app itself"},
+		{"the app by its neighbours", func(t *testing.T) string { return beside(t, "obsidian", "chrome-sandbox") }, "app itself"},
+		{"the app by its archive", func(t *testing.T) string { return beside(t, "anything", "resources/app.asar") }, "app itself"},
+		{"the client beside the app", func(t *testing.T) string { return beside(t, "obsidian-cli", "chrome-sandbox") }, ""},
+		{"the app in its bundle", func(t *testing.T) string {
+			dir := filepath.Join(t.TempDir(), "MacOS")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
+			return filepath.Join(dir, "obsidian")
+		}, "app itself"},
+		{"in a folder of everybody", func(t *testing.T) string {
+			path := place(t, "obsidian", harmless, 0o755)
+			if err := os.Chmod(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "folder that every user"},
+		{"below a folder of everybody", func(t *testing.T) string {
+			dir := filepath.Join(t.TempDir(), "bin")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
+			if err := os.Chmod(filepath.Dir(dir), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			return filepath.Join(dir, "obsidian")
+		}, "folder that every user"},
+		{"inside a vault", func(t *testing.T) string {
+			dir := filepath.Join(vault, "tools")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeProgram(t, filepath.Join(dir, "obsidian"), harmless)
+			return filepath.Join(dir, "obsidian")
+		}, "inside the vault"},
+		{"a link into a vault", func(t *testing.T) string {
+			link := filepath.Join(t.TempDir(), "obsidian")
+			if err := os.Symlink(filepath.Join(vault, "tools", "obsidian"), link); err != nil {
+				t.Fatal(err)
+			}
+			return link
+		}, "inside the vault"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := New(Config{CLI: tt.path(t), Vaults: []string{vault}}).App()
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), tt.want) || hintOf(err) == ""):
+				t.Errorf("%v; want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// beside puts a program next to another file.
+func beside(t *testing.T, name, neighbour string) string {
+	t.Helper()
+	path := place(t, name, harmless, 0o755)
+	other := filepath.Join(filepath.Dir(path), neighbour)
+	if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOwnedByAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	path := place(t, "obsidian", harmless, 0o755)
+	if err := os.Chown(path, 4711, 4711); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "another user") {
+		t.Error(err)
+	}
+	if err := os.Chown(path, 0, 4711); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o775); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{CLI: path}).App(); codeOf(err) != CodeUnsuitable || !strings.Contains(err.Error(), "group") {
+		t.Error(err)
+	}
+}
+
+func TestWorkingFolder(t *testing.T) {
+	path := place(t, "obsidian", harmless, 0o755)
+	dir := filepath.Dir(path)
+	tests := []struct {
+		name, work, home, want string
+	}{
+		{"the folder of the program", dir, "/root", CodeUnsuitable},
+		{"a folder around it", filepath.Dir(dir), "/root", CodeUnsuitable},
+		{"the home folder around it", filepath.Dir(dir), filepath.Dir(dir), ""},
+		{"the home folder itself", dir, dir, CodeUnsuitable},
+		{"the root", "/", "/root", ""},
+		{"elsewhere", "/usr", "/root", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(tt.work)
+			r := New(Config{CLI: path, Getenv: func(name string) string { return map[string]string{"HOME": tt.home}[name] }})
+			if _, err := r.App(); codeOf(err) != tt.want {
+				t.Errorf("%v; want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSearch(t *testing.T) {
+	good := place(t, "obsidian", harmless, 0o755)
+	native := place(t, "obsidian-cli", harmless, 0o755)
+	bad := place(t, "obsidian", harmless, 0o757)
+	home := t.TempDir()
+	local := filepath.Join(home, ".local", "bin")
+	if err := os.MkdirAll(local, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(native, filepath.Join(local, "obsidian")); err != nil {
+		t.Fatal(err)
+	}
+	dirs := func(paths ...string) string {
+		for i, path := range paths {
+			if filepath.IsAbs(path) {
+				paths[i] = filepath.Dir(path)
+			}
+		}
+		return strings.Join(paths, ":")
+	}
+	tests := []struct {
+		name, cli, path, home, want, code string
+	}{
+		{"by name", "", dirs(good), "", good, ""},
+		{"the other name", "obsidian", dirs(native), "", native, ""},
+		{"an unsuitable one is passed over", "", dirs(bad, good), "", good, ""},
+		{"only an unsuitable one", "", dirs(bad), "", "", CodeUnsuitable},
+		{"the folder of the user", "", "", home, native, ""},
+		{"no relative folder", "", ".:relative", "", "", CodeNotFound},
+		{"another name is not helped", "wicked", dirs(good), home, "", CodeNotFound},
+		{"a relative path", "./obsidian", dirs(good), "", "", CodeNotFound},
+		{"an absolute path", native, dirs(good), "", native, ""},
+		{"an absolute path that is wrong is taken alone", native + "x", dirs(good), home, "", CodeNotFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			set := map[string]string{"PATH": tt.path, "HOME": tt.home}
+			r := New(Config{CLI: tt.cli, Getenv: func(name string) string { return set[name] }})
+			p, err := r.App()
+			if p.Path() != tt.want || codeOf(err) != tt.code {
+				t.Errorf("%q, %v; want %q, %q", p.Path(), err, tt.want, tt.code)
+			}
+			if again, errAgain := r.App(); again != p || (err == nil) != (errAgain == nil) {
+				t.Errorf("the second time %q, %v", again.Path(), errAgain)
+			}
+			if err != nil && (p.Backend() != "" || hintOf(err) == "") {
+				t.Errorf("backend %q, hint %q", p.Backend(), hintOf(err))
+			}
+		})
+	}
+}
+
+func TestWellKnownPlacesAreAbsolute(t *testing.T) {
+	for _, path := range wellKnown(func(string) string { return "relative" }) {
+		if !filepath.IsAbs(path) || runtime.GOOS == "linux" && strings.HasPrefix(path, "relative") {
+			t.Errorf("%q", path)
+		}
+	}
+}
