@@ -134,7 +134,7 @@ func TestReplies(t *testing.T) {
 		empty  string
 		silent bool
 	}{
-		{"read", nil, Content, false, "", true},
+		{"read", nil, Content, false, "", false},
 		{"daily:read", nil, Content, false, "", true},
 		{"random:read", nil, Content, false, "No markdown files found.", true},
 		{"search", Params{"query": Text("x")}, Paths, false, "No matches found.", false},

@@ -3,6 +3,7 @@ package allowlist
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"vaultwicket/tiers"
@@ -128,6 +129,19 @@ func TestNearest(t *testing.T) {
 	}
 	if got := Nearest("ab", []string{"ac", "ad"}); got != "ac" {
 		t.Errorf("of two that are as near, the first: got %q", got)
+	}
+	if got := Nearest("sink", []string{"sync"}); got != "sync" {
+		t.Errorf("four letters may differ in two places: got %q", got)
+	}
+	if got := Nearest("sin", []string{"syc"}); got != "" {
+		t.Errorf("three letters may not: got %q", got)
+	}
+	long := strings.Repeat("x", 120)
+	if got := Nearest(long, []string{long}); got != long {
+		t.Errorf("a word as long as a message repeats: got %q", got)
+	}
+	if got := Nearest(long+"x", []string{long}); got != "" {
+		t.Errorf("a longer word: got %q", got)
 	}
 	if got := Nearest("word", nil); got != "" {
 		t.Errorf("of an empty list: %q", got)

@@ -31,7 +31,7 @@ func (k kind) String() string { return kindNames[k] }
 // is or refused with the reason. The one exception is the slash at the end of
 // a folder, which is dropped.
 func (p *param) check(v Value) (text, reason string) {
-	if v.form != textForm && (v.form != numberForm || p.kind != kindNumber) {
+	if v.form != textForm && (v.form != numberForm || !p.kind.takesNumber()) {
 		return "", fmt.Sprintf("wants %s, got %s", p.wants(), v.describe())
 	}
 	if reason := p.checkBytes(v.text); reason != "" {
@@ -65,6 +65,10 @@ func (p *param) check(v Value) (text, reason string) {
 	}
 	return v.text, ""
 }
+
+// takesNumber reports whether a number may stand where the kind is wanted: its
+// digits are then the text, as in a property that is set to 2026.
+func (k kind) takesNumber() bool { return k == kindNumber || k.free() }
 
 // checkBytes holds what is true of every kind: NUL ends an argument for the
 // kernel, other encodings than UTF-8 have no place in an answer, and an empty

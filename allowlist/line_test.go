@@ -13,7 +13,8 @@ var carriers = map[string]Carrier{
 }
 
 func TestLineLimits(t *testing.T) {
-	// append(n) is an append whose longest item, content=…, has n bytes.
+	const linuxItemBytes, windowsItem, macTotalBytes = 131_071, 3072, 8000
+	// appended(unit, n) is an append whose longest item, content=…, has n bytes.
 	appended := func(unit string, n int) Params {
 		text := strings.Repeat(unit, (n-len("content="))/len(unit))
 		return Params{"path": Text("A.md"), "content": Text(text + strings.Repeat("x", n-len("content=")-len(text)))}
@@ -96,8 +97,14 @@ func TestTheWindowsLineCountsQuotes(t *testing.T) {
 		if _, err := long(test.text).Line(ToEmbedded("windows")); code(err) != test.want {
 			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
 		}
-		if _, err := long(test.text).Line(ToEmbedded("linux")); err != nil && len(test.text) < linuxItemBytes {
+		if _, err := long(test.text).Line(ToEmbedded("linux")); err != nil {
 			t.Errorf("%s, on linux: %v", test.sentence, err)
+		}
+	}
+	// Quotes around each item and a blank behind it count too.
+	for units, fits := range map[int]bool{29_999: true, 30_000: true, 30_001: false} {
+		if reason, _ := ToEmbedded("windows").tooLong([]string{strings.Repeat("x", 15_000-3), strings.Repeat(`"`, 5000) + strings.Repeat("x", units-25_003)}); (reason == "") != fits {
+			t.Errorf("%d units: %q", units, reason)
 		}
 	}
 }
@@ -136,8 +143,25 @@ func TestDelicateText(t *testing.T) {
 	}
 }
 
+// Every kind that can hold a backslash is looked at, not only notes.
+func TestDelicateValuesOfEveryKind(t *testing.T) {
+	for name, params := range map[string]Params{
+		"search":       {"query": Text(`a\nb`)},
+		"tag":          {"name": Text(`a\nb`)},
+		"web":          {"url": Text(`https://example.org/\n`)},
+		"append":       {"path": Text("A.md"), "content": Text(`a\nb`)},
+		"property:set": {"path": Text("A.md"), "name": Text("x"), "value": Text(`a\nb`)},
+	} {
+		_, err := mustParse(t, name, params).Line(ToApp("linux"))
+		parse, ok := err.(*ParseError)
+		if !ok || parse.Code() != CodeContentUnsafe || !strings.Contains(parse.Hint(), "embedded backend") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestStandardInputTakesOneValue(t *testing.T) {
-	long, delicate := strings.Repeat("x", stdinFromBytes+1), `a\nb`
+	long, delicate := strings.Repeat("x", 4097), `a\nb`
 	tests := []struct {
 		sentence string
 		name     string

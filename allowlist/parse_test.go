@@ -24,6 +24,7 @@ func code(err error) string {
 
 func TestParse(t *testing.T) {
 	const accepted = ""
+	const maxTextBytes, maxNameBytes, maxURLBytes = 1_048_576, 512, 2048
 	long := strings.Repeat("x", maxTextBytes)
 	tests := []struct {
 		sentence string
@@ -85,12 +86,14 @@ func TestParse(t *testing.T) {
 		{"a flag as a number", "files", Params{"total": Number("1")}, CodeBadValue},
 		{"a text as true", "append", Params{"path": Text("A.md"), "content": Flag(true)}, CodeBadValue},
 		{"a text as false", "append", Params{"path": Text("A.md"), "content": Flag(false)}, CodeBadValue},
-		{"a text as a number", "search", Params{"query": Number("5")}, CodeBadValue},
+		{"a number as a text is its digits", "search", Params{"query": Number("5")}, accepted},
+		{"a number as a path", "read", Params{"path": Number("5")}, CodeBadValue},
 
 		{"an empty required text", "append", Params{"path": Text("A.md"), "content": Text("")}, CodeBadValue},
 		{"an empty optional text", "create", Params{"name": Text("A"), "content": Text("")}, CodeBadValue},
 		{"a text as long as may be", "search", Params{"query": Text(long)}, accepted},
 		{"a text that is one byte longer", "search", Params{"query": Text(long + "x")}, CodeBadValue},
+		{"a text that begins with a NUL", "search", Params{"query": Text("\x00")}, CodeBadValue},
 		{"a text with a NUL", "search", Params{"query": Text("a\x00b")}, CodeBadValue},
 		{"a text that is not UTF-8", "search", Params{"query": Text("a\xffb")}, CodeBadValue},
 		{"half of a surrogate pair", "search", Params{"query": Text("\xed\xa0\x80")}, CodeBadValue},
@@ -206,7 +209,7 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"read", Params{"file": Text("A"), "path": Text("A.md")}, `parameter "path": cannot stand beside "file"`, ""},
 		{"search", Params{"query": Text("")}, `parameter "query": is empty, want text`, ""},
 		{"read", Params{"path": Text("")}, "is empty; leave it out or give a path", ""},
-		{"search", Params{"query": Number("5")}, "wants text, got a number", ""},
+		{"read", Params{"path": Number("5")}, "wants a path, got a number", ""},
 		{"search", Params{"query": Text("x"), "limit": Text("many")}, `is no plain number: "many", want a whole number from 1`, ""},
 		{"search", Params{"query": Text("x"), "limit": Text("0")}, "is 0, want a whole number from 1 to 9007199254740992", ""},
 		{"search", Params{"query": Text("x"), "format": Text("jsn")}, `has no value "jsn", want one of text, json; did you mean "json"?`, ""},
@@ -258,6 +261,19 @@ func TestMessagesStayShort(t *testing.T) {
 		_, err := Parse(request.name, request.params)
 		if err == nil || len(err.Error()) > 900 {
 			t.Errorf("%.20s: the message has %d bytes", request.name, len(err.Error()))
+		}
+	}
+}
+
+func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{strings.Repeat("x", 120), strings.Repeat("x", 120)},
+		{strings.Repeat("x", 121), strings.Repeat("x", 120) + "…"},
+		{strings.Repeat("x", 119) + "éé", strings.Repeat("x", 119) + "…"},
+		{strings.Repeat("é", 61), strings.Repeat("é", 60) + "…"},
+	} {
+		if got := clip(test.text); got != test.want {
+			t.Errorf("%q becomes %q", test.text, got)
 		}
 	}
 }

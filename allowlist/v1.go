@@ -53,9 +53,9 @@ var v1Rows = []row{
 		// The app never refuses: without name and path it makes "Untitled", on a
 		// taken path a numbered copy that it reports as created (recorded on
 		// 1.12.7). So one of the two is required here, and package gateway looks
-		// first. With a template the app ignores content; it says so nowhere, so
-		// the two are not held to be exclusive. A scripting plugin may run what a
-		// template holds; that is the vault's own setting, and create stays a write.
+		// first. With a template the app drops content without a word, so the two
+		// exclude each other here. A scripting plugin may run what a template holds;
+		// that is the vault's own setting, and create stays a write.
 		name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone,
 		summary: "Create a note; with overwrite, replace one",
 		when:    []escalation{{"overwrite", tiers.Destroys}}, // the old text stays in the file history at best
@@ -68,17 +68,18 @@ var v1Rows = []row{
 			{name: "overwrite", kind: kindFlag, summary: "Replace a note that is there"},
 			openAfter, openNewTab,
 		},
-		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}},
+		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}, {"content", "template"}},
 		needs: tabNeeds,
 		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}},
 	},
 	{
-		// An empty note may print nothing.
+		// Even an empty note is printed with a line break (byte counts recorded on
+		// 1.12.7), so it is never silent.
 		name: "read", tier: tiers.V1, effect: tiers.Reads,
 		summary: "Print a note",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Content, Silent: true},
+		reply: Reply{Kind: Content},
 	},
 	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes,

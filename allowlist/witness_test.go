@@ -32,11 +32,12 @@ var deviations = map[string]string{
 	"theme:uninstall effect":  "as plugin:uninstall",
 	"publish:remove effect":   "destructive stands beside publish, which is the worse of the two",
 
-	"create oneOf":   "without a name or path the app makes a note called Untitled",
-	"bookmark oneOf": "what it does without a subject is stated nowhere",
-	"task oneOf":     "a task is named by its line; this takes the place of three needs",
-	"task needs":     "see oneOf, which is stricter: the open note needs a line too",
-	"task exclusive": "ref holds a line already, so a second one would be another task",
+	"create exclusive": "with a template the app drops the content without a word",
+	"create oneOf":     "without a name or path the app makes a note called Untitled",
+	"bookmark oneOf":   "what it does without a subject is stated nowhere",
+	"task oneOf":       "a task is named by its line; this takes the place of three needs",
+	"task needs":       "see oneOf, which is stricter: the open note needs a line too",
+	"task exclusive":   "ref holds a line already, so a second one would be another task",
 
 	"bookmark target": "the page does not say; with a subject required there is nothing to fall back to",
 

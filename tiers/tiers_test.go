@@ -1,0 +1,103 @@
+package tiers_test
+
+import (
+	"testing"
+
+	"vaultwicket/tiers"
+)
+
+// The whole space is small: every ceiling against every tier of a command,
+// unnamed values included.
+func TestOpens(t *testing.T) {
+	rank := map[string]int{"v0": 1, "v1": 2, "v2": 3, "v3": 4}
+	for ceiling := range 256 {
+		for command := range 256 {
+			c, k := rank[tiers.Tier(ceiling).String()], rank[tiers.Tier(command).String()]
+			want := c > 0 && k > 0 && k <= c
+			if got := tiers.Tier(ceiling).Opens(tiers.Tier(command)); got != want {
+				t.Fatalf("%v opens %v: %v", tiers.Tier(ceiling), tiers.Tier(command), got)
+			}
+		}
+	}
+}
+
+func TestTierNames(t *testing.T) {
+	for tier, name := range map[tiers.Tier]string{
+		tiers.None: "none", tiers.V0: "v0", tiers.V1: "v1", tiers.V2: "v2", tiers.V3: "v3", tiers.Restricted: "restricted", 6: "tier(6)", 255: "tier(255)",
+	} {
+		if tier.String() != name {
+			t.Errorf("%d is called %q", tier, tier)
+		}
+		got, err := tiers.ParseTier(name)
+		if ceiling := tier >= tiers.V0 && tier <= tiers.V3; ceiling && (got != tier || err != nil) || !ceiling && (got != tiers.None || err == nil) {
+			t.Errorf("%q is read as %v, %v", name, got, err)
+		}
+	}
+	for _, bad := range []string{"", "V0", " v0", "v0 ", "v4", "0", "all", "v０"} {
+		if got, err := tiers.ParseTier(bad); err == nil || got != tiers.None {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
+
+// Unknown, and whatever has no name, is worse than all that is known.
+func TestEffectsAreOrdered(t *testing.T) {
+	order := []tiers.Effect{tiers.Reads, tiers.Shows, tiers.Writes, tiers.Destroys, tiers.Publishes, tiers.Administers, tiers.Executes}
+	for i, a := range order {
+		for j, b := range order {
+			if a.WorseThan(b) != (i > j) {
+				t.Errorf("%v worse than %v: %v", a, b, a.WorseThan(b))
+			}
+		}
+		for _, unknown := range []tiers.Effect{tiers.Unknown, tiers.Executes + 1, 255} {
+			if !unknown.WorseThan(a) || a.WorseThan(unknown) {
+				t.Errorf("%v is not worse than %v", unknown, a)
+			}
+		}
+		if a.Mutates() != (i > 1) {
+			t.Errorf("%v mutates: %v", a, a.Mutates())
+		}
+	}
+	if !tiers.Unknown.Mutates() || !tiers.Effect(99).Mutates() {
+		t.Error("an unknown effect counts as harmless")
+	}
+}
+
+func TestEffectNames(t *testing.T) {
+	for effect, name := range map[tiers.Effect]string{
+		tiers.Unknown: "unknown", tiers.Reads: "read", tiers.Shows: "ui", tiers.Writes: "write", tiers.Destroys: "destructive",
+		tiers.Publishes: "publish", tiers.Administers: "admin", tiers.Executes: "exec", 8: "effect(8)", 255: "effect(255)",
+	} {
+		if effect.String() != name {
+			t.Errorf("%d is called %q", effect, effect)
+		}
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for text, want := range map[string]tiers.Version{"1.12.7": {1, 12, 7}, "0.0.0": {}, "65535.0.1": {65535, 0, 1}} {
+		got, err := tiers.ParseVersion(text)
+		if err != nil || got != want || got.String() != text {
+			t.Errorf("%q is read as %v, %v", text, got, err)
+		}
+	}
+	for _, bad := range []string{"", "1", "1.12", "1.12.7.1", "v1.12.7", "1.12.7 ", "1.12.-7", "1.+2.7", "1.12.x", "1..7", "1.12.65536", "1.1_2.7", "1.12.7-beta"} {
+		if got, err := tiers.ParseVersion(bad); err == nil || got != (tiers.Version{}) {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
+
+func TestVersionsAreOrdered(t *testing.T) {
+	order := []tiers.Version{{}, {0, 99, 99}, {1, 9, 9}, {1, 12, 1}, tiers.MinimumFloor, tiers.DefaultMinimum, {1, 12, 10}, {1, 13, 0}, {2, 0, 0}}
+	for i, a := range order {
+		for j, b := range order {
+			if a.Before(b) != (i < j) {
+				t.Errorf("%v before %v: %v", a, b, a.Before(b))
+			}
+			if got := tiers.Later(a, b); got != order[max(i, j)] {
+				t.Errorf("the later of %v and %v is %v", a, b, got)
+			}
+		}
+	}
+}
