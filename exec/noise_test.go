@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/tiers"
 )
 
 const noise1 = "2026-05-04 13:56:24 Loading updated app package /home/me/.config/obsidian/obsidian-1.12.7.asar\n" +
@@ -87,7 +89,7 @@ func TestParseRelease(t *testing.T) {
 		var got []string
 		if ok {
 			got = append(got, r.app.String())
-			if r.installer != nil {
+			if r.installer != (tiers.Version{}) {
 				got = append(got, r.installer.String())
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // release is what the client answered to the question for its version. The app
 // updates itself, the installer does not.
 type release struct {
-	app       *goversion.Version
-	installer *goversion.Version // nil when the answer did not name one
+	app       tiers.Version
+	installer tiers.Version // zero when the answer did not name one
 }
 
 // parseRelease reads "1.12.7" or "1.12.7 (installer 1.12.4)" and nothing else.
@@ -30,21 +30,21 @@ func parseRelease(line string) (release, bool) {
 
 // parseVersion takes three numbers. The library alone would take much more, a
 // single number too.
-func parseVersion(s string) (*goversion.Version, bool) {
+func parseVersion(s string) (tiers.Version, bool) {
 	if strings.Count(s, ".") != 2 || strings.Trim(s, "0123456789.") != "" {
-		return nil, false
+		return tiers.Version{}, false
 	}
 	v, err := goversion.NewVersion(s)
 	if err != nil {
-		return nil, false
+		return tiers.Version{}, false
 	}
-	return v.Core(), true
+	segments := v.Segments()
+	return tiers.Version{segments[0], segments[1], segments[2]}, true
 }
 
 // check holds the app against the oldest one that may run a call.
 func (r release) check(program string, minimum tiers.Version) error {
-	least, ok := parseVersion(minimum.String())
-	if ok && !r.app.LessThan(least) {
+	if !r.app.Before(minimum) {
 		return nil
 	}
 	return &Unavailable{
@@ -57,8 +57,8 @@ func (r release) check(program string, minimum tiers.Version) error {
 // notice remarks on an installer from before the native client. It is no error:
 // the client that was found is not the Electron executable.
 func (r release) notice() []string {
-	native, _ := parseVersion(tiers.DefaultMinimum.String())
-	if r.installer == nil || !r.installer.LessThan(native) {
+	native := tiers.DefaultMinimum // the first one with the native client
+	if r.installer == (tiers.Version{}) || !r.installer.Before(native) {
 		return nil
 	}
 	return []string{fmt.Sprintf("the Obsidian installer is %s; installers from %s on bring a faster client, "+

@@ -51,8 +51,8 @@ func (g *Gateway) DryRun(req Request) DryRun {
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
+		d.Rules = rulesOf(g.policy.Judge(plan.call))
 	}
-	d.Rules = rulesOf(plan.verdicts)
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
 	}

@@ -13,10 +13,9 @@ import (
 // Plan is a request that went through every door but the last: it is parsed,
 // judged, and has a program that will run it.
 type Plan struct {
-	call     allowlist.Call
-	verdicts []policy.Verdict
-	routes   []route // the first is taken; the next one when nothing ran on it
-	notices  []string
+	call    allowlist.Call
+	routes  []route // the first is taken; the next one when nothing ran on it
+	notices []string
 }
 
 // route is one way to carry out a call. Without a valid permit it is only good
@@ -37,7 +36,7 @@ func (g *Gateway) Plan(req Request) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{call: call, verdicts: g.policy.Judge(call)}
+	plan := Plan{call: call}
 	_, refusal := g.policy.Decide(call)
 	if refusal != nil && !asks(refusal) {
 		return plan, refusal

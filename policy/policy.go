@@ -80,12 +80,20 @@ func ParseConfirm(s string) (Confirm, error) {
 // Decide returns the permit to run call, or a [*Denial] that says which rule
 // refused. A call that only a person can allow is refused with CodeUnconfirmed.
 func (p Policy) Decide(call allowlist.Call) (Permit, error) {
-	for _, verdict := range p.Judge(call) {
-		if verdict.denial != nil {
-			return Permit{}, verdict.denial
-		}
+	if denial := p.firstDenial(subjectOf(call)); denial != nil {
+		return Permit{}, denial
 	}
 	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
+}
+
+// firstDenial asks the rules until one refuses.
+func (p Policy) firstDenial(s subject) *Denial {
+	for _, rule := range rules {
+		if denial := rule.refuse(p, s); denial != nil {
+			return denial
+		}
+	}
+	return nil
 }
 
 // Judge returns the verdict of every rule, in order, the ones behind a refusal

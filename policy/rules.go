@@ -38,17 +38,24 @@ type rule struct {
 	pass  func(Policy, subject) string
 }
 
-func (r rule) judge(p Policy, s subject) Verdict {
+// refuse returns what the rule has against s, nil when it has nothing.
+func (r rule) refuse(p Policy, s subject) *Denial {
 	denial := r.check(p, s)
-	if denial == nil {
+	if denial != nil {
+		denial.Rule, denial.Command = r.name, s.name
+	}
+	return denial
+}
+
+func (r rule) judge(p Policy, s subject) Verdict {
+	denial := r.refuse(p, s)
+	switch {
+	case denial == nil:
 		return Verdict{Rule: r.name, Decision: Pass, Why: r.pass(p, s)}
+	case denial.Asks():
+		return Verdict{Rule: r.name, Decision: Ask, Why: denial.Reason, denial: denial}
 	}
-	denial.Rule, denial.Command = r.name, s.name
-	decision := Deny
-	if denial.Asks() {
-		decision = Ask
-	}
-	return Verdict{Rule: r.name, Decision: decision, Why: denial.Reason, denial: denial}
+	return Verdict{Rule: r.name, Decision: Deny, Why: denial.Reason, denial: denial}
 }
 
 // known refuses the zero call, which no table row stands behind.

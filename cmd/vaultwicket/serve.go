@@ -31,7 +31,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
 		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, Grace: o.timeout + serveGrace, Log: std.err,
-	}, std.in, std.out)
+	}, ownInput(std.in), std.out)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal is the ordinary way to end a server
 	}
