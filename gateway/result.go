@@ -28,6 +28,7 @@ type Result struct {
 	Error      *Error     `json:"error,omitempty"`
 
 	raw string // Stdout before it was repaired
+	gap string // what is missing in raw, "" when it is whole
 }
 
 // Truncated says that Stdout is the beginning of a longer answer.
@@ -78,7 +79,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result.Stderr = result.repair(out.Stderr, "stderr")
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
-		result.Notices = append(result.Notices, fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt))
+		result.gap = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
 	}
 	switch {
 	case err != nil:
@@ -164,3 +165,7 @@ func Fault(command string) Result {
 // Output returns the command's standard output byte for byte, also where
 // Stdout had to be repaired or clipped.
 func (r Result) Output() string { return r.raw }
+
+// Gap says what is missing in Output, "" when it is whole: of an answer that is
+// larger than what is kept, the middle was dropped.
+func (r Result) Gap() string { return r.gap }

@@ -99,8 +99,8 @@ func TestReport(t *testing.T) {
 	})
 	t.Run("an answer without its middle says where it was", func(t *testing.T) {
 		got := report(r, exec.Outcome{Stdout: "headtail", Cut: true, CutAt: 4, Total: 1000}, nil)
-		if got.Truncated == nil || got.Truncated.TotalBytes != 1000 || !strings.Contains(got.Notices[0], "1000 bytes") {
-			t.Errorf("got %+v %q", got.Truncated, got.Notices)
+		if got.Truncated == nil || got.Truncated.TotalBytes != 1000 || !strings.Contains(got.Gap(), "1000 bytes") {
+			t.Errorf("got %+v %q", got.Truncated, got.Gap())
 		}
 	})
 	t.Run("an error has no confirmed path", func(t *testing.T) {

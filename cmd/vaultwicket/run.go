@@ -24,7 +24,11 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 	if o.json {
 		return printJSON(std.out, result, statusOfResult(result.Error))
 	}
-	for _, notice := range result.Notices {
+	notices := result.Notices
+	if gap := result.Gap(); gap != "" {
+		notices = append(notices, gap)
+	}
+	for _, notice := range notices {
 		fmt.Fprintf(std.err, "vaultwicket: note: %s\n", visible(notice))
 	}
 	if result.Error != nil {
