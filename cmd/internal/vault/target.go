@@ -1,15 +1,10 @@
 package vault
 
 import (
-	"cmp"
-	"slices"
 	"strings"
-	"unicode/utf16"
-
-	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/lookup"
 )
 
 // target is the file that a request means, and how the caller wrote it.
@@ -48,13 +43,9 @@ func (v *vault) target(p params) (target, error) {
 }
 
 // resolve finds the file that a link with this text would lead to from a note
-// in the vault's folder. Aliases, headings and blocks play no part.
-//
-// An exact path wins, else the file whose path is the shortest. The text is
-// tried as it is if its last segment has a dot, and then as the name of a note.
+// in the vault's folder.
 func (v *vault) resolve(name string) (disk.Path, error) {
-	wanted, rooted := linkPath(name)
-	if path, ok := v.exact(wanted[0]); ok {
+	if path, ok := v.exact(name); ok {
 		return path, nil // nothing can be better, and the vault need not be walked
 	}
 	var found []string
@@ -66,73 +57,23 @@ func (v *vault) resolve(name string) (disk.Path, error) {
 	if err != nil {
 		return disk.Path{}, err
 	}
-	for _, text := range wanted {
-		if best, ok := bestMatch(found, text, rooted); ok {
-			return disk.ParsePath(best)
-		}
+	files := lookup.New(found)
+	if i, ok := files.Resolve(name, ""); ok {
+		return disk.ParsePath(files.Path(i))
 	}
 	return disk.Path{}, fileNotFound(name)
 }
 
-// linkPath returns the paths that a link text stands for, in the order in
-// which they are tried, and whether they count from the vault's folder only.
-func linkPath(name string) (wanted []string, rooted bool) {
-	text := name
-	for strings.HasPrefix(text, "./") {
-		text, rooted = text[2:], true
+// exact answers for the spelling that wins against all others: the path of a
+// file, with its extension or as the name of a note.
+func (v *vault) exact(name string) (disk.Path, bool) {
+	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
+		name += ".md"
 	}
-	if strings.HasPrefix(text, "/") {
-		text, rooted = text[1:], true
-	}
-	if strings.Contains(text[strings.LastIndexByte(text, '/')+1:], ".") {
-		wanted = append(wanted, text)
-	}
-	return append(wanted, text+".md"), rooted
-}
-
-func (v *vault) exact(text string) (disk.Path, bool) {
-	path, err := disk.ParsePath(text)
+	path, err := disk.ParsePath(name)
 	if err != nil {
 		return path, false
 	}
 	_, err = v.disk.Stat(path)
 	return path, err == nil
-}
-
-// bestMatch returns the file that a link path wins, if any.
-func bestMatch(files []string, wanted string, rooted bool) (string, bool) {
-	wanted = folded(wanted)
-	var whole, tails []string
-	for _, path := range files {
-		switch key := folded(path); {
-		case key == wanted:
-			whole = append(whole, path)
-		case !rooted && strings.HasSuffix(key, "/"+wanted):
-			tails = append(tails, path)
-		}
-	}
-	if len(whole) > 0 {
-		return slices.MinFunc(whole, shorter), true
-	}
-	if len(tails) > 0 {
-		return slices.MinFunc(tails, shorter), true
-	}
-	return "", false
-}
-
-// shorter orders paths by length, those of one length as listings do.
-func shorter(a, b string) int {
-	return cmp.Or(cmp.Compare(length(a), length(b)), order.Compare(a, b))
-}
-
-// folded is the form in which names are compared: Unicode has two spellings of
-// many letters, and systems differ in which one they store.
-func folded(name string) string { return norm.NFC.String(strings.ToLower(name)) }
-
-// length counts characters as the app does, in UTF-16 units.
-func length(path string) (units int) {
-	for _, r := range path {
-		units += max(1, utf16.RuneLen(r))
-	}
-	return units
 }

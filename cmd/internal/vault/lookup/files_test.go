@@ -1,0 +1,181 @@
+package lookup
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestResolve(t *testing.T) {
+	files := New([]string{
+		"Alpha.md", "Archive/2024/Plan.md", "Archive/Plan.md", "Ext.MD", "LICENSE", "Notes/Alpha.md", "Notes/Deep/Alpha.md",
+		"Notes/image.png", "Notes/Plan.md", "Plan.v2.md", "Work/Alpha.md", "Work/Same/Zeta.md", "Work/Zoo/Zeta.md", "caf\u00e9.md", "x.md.md",
+	})
+	tests := []struct{ name, target, source, want string }{
+		{"an empty path is the note itself", "", "Notes/Plan.md", "Notes/Plan.md"},
+		{"an exact path beats a file beside the source", "Alpha", "Notes/Plan.md", "Alpha.md"},
+		{"with its extension too", "Alpha.md", "Notes/Plan.md", "Alpha.md"},
+		{"case is ignored", "aLPHA", "", "Alpha.md"},
+		{"the source's own folder comes before a shorter path", "Plan", "Archive/2024/Other.md", "Archive/2024/Plan.md"},
+		{"a parent folder has no such right", "Plan", "Archive/2024/Deep/Other.md", "Notes/Plan.md"},
+		{"the shortest path in characters wins", "Plan", "", "Notes/Plan.md"},
+		{"of one length the first in the order of listings", "Zeta", "", "Work/Zoo/Zeta.md"},
+		{"folders in the link narrow it", "Deep/Alpha", "", "Notes/Deep/Alpha.md"},
+		{"only whole folders count", "eep/Alpha", "", ""},
+		{"an attachment needs its extension", "image.png", "", "Notes/image.png"},
+		{"and is not found without", "image", "", ""},
+		{"a dot in the name is no extension", "Plan.v2", "", "Plan.v2.md"},
+		{"the extension's case is ignored", "Ext", "", "Ext.MD"},
+		{"a file without an extension cannot be linked to", "LICENSE", "", ""},
+		{"the text as it is comes before the name of a note", "x.md", "", "x.md.md"},
+		{"relative to the source's folder only", "./Alpha", "Notes/Plan.md", "Notes/Alpha.md"},
+		{"and not elsewhere", "./Zeta", "Notes/Plan.md", ""},
+		{"one folder up", "../Alpha", "Notes/Deep/Alpha.md", "Notes/Alpha.md"},
+		{"out of the vault is nowhere", "../../Alpha", "Notes/Plan.md", ""},
+		{"from the vault's folder only", "/Alpha", "Notes/Plan.md", "Alpha.md"},
+		{"and not elsewhere", "/Zeta", "Work/Same/Zeta.md", ""},
+		{"letters spelled in two parts are the same letters", "cafe\u0301", "", "caf\u00e9.md"},
+		{"nothing there", "Nothing", "", ""},
+	}
+	for _, tt := range tests {
+		i, ok := files.Resolve(tt.target, tt.source)
+		got := ""
+		if ok {
+			got = files.Path(i)
+		}
+		if got != tt.want {
+			t.Errorf("%s: [[%s]] in %q leads to %q, want %q", tt.name, tt.target, tt.source, got, tt.want)
+		}
+	}
+}
+
+func TestPathsThatDifferInCaseAlone(t *testing.T) {
+	files := New([]string{"Note.md", "NOTE.md"})
+	for _, path := range []string{"Note.md", "NOTE.md"} {
+		if i, ok := files.Index(path); !ok || files.Path(i) != path {
+			t.Errorf("%s is at %d, %v", path, i, ok)
+		}
+	}
+	if _, ok := files.Index("note.md"); ok {
+		t.Error("a path in another case is found")
+	}
+	i, ok := files.Resolve("note", "")
+	if turned := New([]string{"NOTE.md", "Note.md"}); !ok {
+		t.Error("the link leads nowhere")
+	} else if j, _ := turned.Resolve("note", ""); turned.Path(j) != files.Path(i) {
+		t.Errorf("the link leads to %s or to %s, by the order in which the files came", files.Path(i), turned.Path(j))
+	}
+}
+
+// TestResolveAgreesWithAWalk holds the maps against a look at every file.
+func TestResolveAgreesWithAWalk(t *testing.T) {
+	segment := rapid.SampledFrom([]string{"a", "A", "b", "bb", "c.x"})
+	rapid.Check(t, func(t *rapid.T) {
+		var paths []string
+		for range rapid.IntRange(1, 12).Draw(t, "files") {
+			parts := rapid.SliceOfN(segment, 1, 3).Draw(t, "path")
+			paths = append(paths, strings.Join(parts, "/")+".md")
+		}
+		slices.Sort(paths)
+		paths = slices.Compact(paths)
+		target := strings.Join(rapid.SliceOfN(segment, 1, 2).Draw(t, "target"), "/")
+		source := rapid.SampledFrom(paths).Draw(t, "source")
+		files := New(paths)
+		i, ok := files.Resolve(target, source)
+		want := walkFor(paths, target, source)
+		if ok != (want != "") || ok && files.Path(i) != want {
+			t.Fatalf("[[%s]] in %s of %q leads to %d (%v), want %q", target, source, paths, i, ok, want)
+		}
+	})
+}
+
+// walkFor is the rules once more, in the plainest way.
+func walkFor(paths []string, target, source string) string {
+	names := []string{target + ".md"}
+	if strings.Contains(target[strings.LastIndex(target, "/")+1:], ".") {
+		names = []string{target, target + ".md"}
+	}
+	for _, name := range names {
+		best, rank := "", 0
+		for _, p := range paths {
+			low, want := strings.ToLower(p), strings.ToLower(name)
+			r := 0
+			switch {
+			case low == want:
+				r = 3
+			case strings.HasSuffix(low, "/"+want) && low == strings.ToLower(parent(source))+"/"+want:
+				r = 2
+			case strings.HasSuffix(low, "/"+want):
+				r = 1
+			}
+			if r > rank || r == rank && r > 0 && len(p) < len(best) {
+				best, rank = p, r
+			}
+		}
+		if best != "" {
+			return best
+		}
+	}
+	return ""
+}
+
+func TestFold(t *testing.T) {
+	for in, want := range map[string]string{"ABC": "abc", "É": "é", "e\u0301": "é", "ẞ": "ß", "日本": "日本"} {
+		if got := Fold(in); got != want {
+			t.Errorf("%q folds to %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestUnitsCountAsTheAppDoes(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "abc": 3, "ü": 1, "日本": 2, "🎉": 2, "e\u0301": 2, "\xff": 1} {
+		if got := units(text); got != want {
+			t.Errorf("units(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestTheShortestPathInCharactersWins(t *testing.T) {
+	tests := []struct {
+		name  string
+		files []string
+		want  string
+	}{
+		{"not the fewest folders", []string{"a very long folder/n.md", "a/b/c/n.md"}, "a/b/c/n.md"},
+		{"not the fewest bytes", []string{"日本語/n.md", "abcd/n.md"}, "日本語/n.md"},
+		{"emoji count twice", []string{"🎉🎉/n.md", "abc/n.md"}, "abc/n.md"},
+		{"one length goes by the order of listings", []string{"b1/n.md", "B0/n.md", "a9/n.md"}, "a9/n.md"},
+		{"nothing", []string{"x/m.md", "n.md.png", "an.md"}, ""},
+	}
+	for _, tt := range tests {
+		files := New(tt.files)
+		i, ok := files.Resolve("n", "")
+		if ok != (tt.want != "") || ok && files.Path(i) != tt.want {
+			t.Errorf("%s: got %d, %v, want %q", tt.name, i, ok, tt.want)
+		}
+	}
+}
+
+func TestTheOrderOfTheFilesDoesNotMatter(t *testing.T) {
+	file := rapid.Custom(func(t *rapid.T) string {
+		return strings.Repeat(rapid.SampledFrom([]string{"a/", "B/", "é/", ""}).Draw(t, "folder"), rapid.IntRange(0, 2).Draw(t, "depth")) +
+			rapid.SampledFrom([]string{"n.md", "N.md", "m.md"}).Draw(t, "name")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		paths := rapid.SliceOfDistinct(file, rapid.ID[string]).Draw(t, "files")
+		resolve := func() string {
+			files := New(paths)
+			if i, ok := files.Resolve("N", ""); ok {
+				return files.Path(i)
+			}
+			return ""
+		}
+		first := resolve()
+		slices.Reverse(paths)
+		if second := resolve(); first != second {
+			t.Fatalf("%q or %q out of %q", first, second, paths)
+		}
+	})
+}
