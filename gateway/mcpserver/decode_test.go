@@ -148,6 +148,7 @@ func FuzzDecodeMessage(f *testing.F) {
 		`{"jsonrpc":"2.0","id":3,"result":{}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"m","METHOD":"n"}`,
+		`{"jsonrpc":"2.0","large":1e999,"method":"m"}`,
 		`[]`, `5`, `""`, "\u017f", `{"\ud800":1}`,
 	} {
 		f.Add([]byte(seed))
