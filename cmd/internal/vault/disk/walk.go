@@ -6,22 +6,29 @@ import (
 	"os"
 )
 
-// Entry is one file or folder that a walk meets.
+// Entry is one file or folder that a walk meets. Its methods may be called only
+// while the walk visits it.
 type Entry struct {
 	Path  Path
 	IsDir bool
 	dir   *os.Root
 }
 
-// Size returns the size of a file in bytes; 0 if it is gone by now. It may be
-// called only while the walk visits the entry.
+// Size returns the size of a file in bytes; 0 if it is gone by now.
 func (e Entry) Size() int64 {
-	info, err := statIn(e.dir, e.Path.base())
+	info, err := e.Info()
 	if err != nil {
 		return 0
 	}
 	return info.Size()
 }
+
+// Info returns what is known about a file, with the errors of [Folder.Open].
+func (e Entry) Info() (fs.FileInfo, error) { return statIn(e.dir, e.Path.base()) }
+
+// Read returns a whole file, with the errors of [Folder.Read]. It costs less
+// than a read by path, because the folder is open already.
+func (e Entry) Read() ([]byte, fs.FileInfo, error) { return readIn(e.dir, e.Path.base()) }
 
 // Walk visits every visible file and folder below the folder under, a folder
 // before what it holds, in no particular order. Links, special files and names
