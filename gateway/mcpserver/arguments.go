@@ -20,7 +20,7 @@ const (
 )
 
 // argumentNames are the arguments of the tool.
-var argumentNames = []string{"command", "params", "vault", "dryRun"}
+var argumentNames = []string{"command", "params", "dryRun"}
 
 // The codes of an [argumentError].
 const (
@@ -33,7 +33,6 @@ const (
 type arguments struct {
 	Command string
 	Params  allowlist.Params
-	Vault   string
 	DryRun  bool
 }
 
@@ -78,9 +77,6 @@ func decodeArguments(raw json.RawMessage) (arguments, *argumentError) {
 	}
 	if a.Command == "" {
 		return arguments{}, &argumentError{codeBadRequest, "command", "is missing", `say which command to run, such as {"command": "daily:read"}`}
-	}
-	if a.Vault, err = decodeText("vault", fields["vault"]); err != nil {
-		return arguments{}, err
 	}
 	if a.DryRun, err = decodeBool("dryRun", fields["dryRun"]); err != nil {
 		return arguments{}, err

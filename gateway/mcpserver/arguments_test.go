@@ -18,11 +18,11 @@ func TestDecodeArguments(t *testing.T) {
 		want      arguments
 	}{
 		{"a command alone", `{"command":"daily"}`, arguments{Command: "daily"}},
-		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"vault":"Work","dryRun":true}`,
-			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, "Work", true}},
+		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"dryRun":true}`,
+			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true}},
 		{"params as text", `{"command":"read","params":" {\"path\":\"A.md\"} "}`, arguments{Command: "read", Params: allowlist.Params{"path": allowlist.Text("A.md")}}},
 		{"params as empty text", `{"command":"read","params":""}`, arguments{Command: "read"}},
-		{"null for what is not said", `{"command":"read","params":null,"vault":null,"dryRun":null}`, arguments{Command: "read"}},
+		{"null for what is not said", `{"command":"read","params":null,"dryRun":null}`, arguments{Command: "read"}},
 		{"the largest numbers", `{"command":"x","params":{"a":9007199254740992,"b":-9007199254740992,"c":0}}`,
 			arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Number("9007199254740992"), "b": allowlist.Number("-9007199254740992"), "c": allowlist.Number("0")}}},
 		{"a whole surrogate pair", `{"command":"x","params":{"a":"\ud83d\ude00"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text("😀")}}},
@@ -30,7 +30,7 @@ func TestDecodeArguments(t *testing.T) {
 		{"a replacement character that was sent", `{"command":"x","params":{"a":"\ufffd"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text("\ufffd")}}},
 	} {
 		got, err := decodeArguments(json.RawMessage(test.raw))
-		if err != nil || got.Command != test.want.Command || got.Vault != test.want.Vault || got.DryRun != test.want.DryRun || !maps.Equal(got.Params, test.want.Params) {
+		if err != nil || got.Command != test.want.Command || got.DryRun != test.want.DryRun || !maps.Equal(got.Params, test.want.Params) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 		{"the second half first", `{"command":"read","params":{"n":"\ude00\ud83d"}}`, "bad_value", "surrogate", "whole"},
 		{"half a pair before another escape", `{"command":"read","params":{"n":"\ud83d\n"}}`, "bad_value", "surrogate", "whole"},
 		{"dryRun as text", `{"command":"read","dryRun":"true"}`, "bad_value", `"dryRun": is a string`, "without quotes"},
-		{"a vault that is a list", `{"command":"read","vault":[]}`, "bad_value", `"vault": is a list`, "string"},
+		{"a vault, of which there is only one", `{"command":"read","vault":"Work"}`, "bad_request", `"vault": there is no such argument`, "the arguments are"},
 		{"too many params", many(maxParams + 1), "bad_request", "has 65 keys", "64"},
 		{"a value too long", `{"command":"x","params":{"a":"x` + large + `"}}`, "bad_value", `"params.a": is 1048577 bytes`, "1048576"},
 		{"too much text in all", `{"command":"x","params":{"a":"` + large + `","b":"` + large + `","c":"x"}}`, "bad_value", "more than 2097152", "less"},
@@ -109,7 +109,7 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 // a reader of tokens that lets the first of two equal keys win.
 func FuzzDecodeArguments(f *testing.F) {
 	for _, seed := range []string{
-		`{"command":"read","params":{"path":"A.md","n":5,"t":true,"f":false,"z":null},"vault":"W","dryRun":true}`,
+		`{"command":"read","params":{"path":"A.md","n":5,"t":true,"f":false,"z":null},"dryRun":true}`,
 		`{"command":"read","command":"delete"}`,
 		`{"command":"read","params":"{\"a\":1,\"a\":2}"}`,
 		`{"command":"x","params":{"a":"\ud83d"}}`,
@@ -129,13 +129,12 @@ func FuzzDecodeArguments(f *testing.F) {
 		var plain struct {
 			Command string
 			Params  any
-			Vault   string
 			DryRun  bool
 		}
 		if err := json.Unmarshal(raw, &plain); err != nil {
 			t.Fatalf("accepted %q: %v", raw, err)
 		}
-		if got.Command != plain.Command || got.Vault != plain.Vault || got.DryRun != plain.DryRun || got.Command == "" {
+		if got.Command != plain.Command || got.DryRun != plain.DryRun || got.Command == "" {
 			t.Errorf("%q: %+v, want %+v", raw, got, plain)
 		}
 		params, ok := plain.Params.(map[string]any)
