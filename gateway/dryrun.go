@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/policy"
 )
@@ -56,6 +57,9 @@ func (g *Gateway) DryRun(req Request) DryRun {
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
 	}
+	if d.Decision == "deny" {
+		d.Shell = "" // no ready line past the rules
+	}
 	return d
 }
 
@@ -76,7 +80,7 @@ func (d *DryRun) show(r route) {
 	if r.stepwise() {
 		switch r.call.Name() {
 		case "daily:read":
-			if first, err := r.program.Command(r.permit.DailyPath().Call()); err == nil {
+			if first, err := r.program.Command(r.dailyPath()); err == nil {
 				command = first
 				d.Shell = shellRead(first)
 				d.Notices = append(d.Notices, "then reads the note at the path it answers; daily:read itself would make a missing note")
@@ -89,6 +93,19 @@ func (d *DryRun) show(r route) {
 	if command.StdinParam != "" {
 		d.Stdin = &Stdin{Bytes: len(command.Stdin)}
 	}
+}
+
+// dailyPath is the question for the path of the daily note, aimed at the same
+// vault. It is for showing: what is run has a permit.
+func (r route) dailyPath() allowlist.Call {
+	call, err := allowlist.Parse("daily:path", nil)
+	if err == nil && r.call.Vault() != "" {
+		call, err = call.In(r.call.Vault())
+	}
+	if err != nil {
+		return allowlist.Call{}
+	}
+	return call
 }
 
 // stepwise reports whether the call is carried out in steps, see steps.go.

@@ -33,7 +33,9 @@ func TestDryRunStartsNothing(t *testing.T) {
 			"--stdin content --facts vault=Work daily:append", "cannot carry it"},
 		{"a person would be asked", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, true, "ask", "unconfirmed", "obsidian",
 			"vault=Work delete path=a.md", ""},
-		{"a closed tier", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, false, "deny", "tier_closed", "", "", ""},
+		{"a closed tier shows the way all the same", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, false, "deny", "tier_closed", "obsidian", "vault=Work tabs", ""},
+		{"daily notes of a closed tier too", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, false, "deny", "tier_closed", "obsidian", "vault=Work daily:path", ""},
+		{"there is no way for a restricted command", nil, Request{Command: "eval"}, false, "deny", "restricted_command", "", "", ""},
 		{"no call at all", nil, Request{Command: "tab"}, false, "deny", "unknown_command", "", "", ""},
 		{"no program", func(c *Config) { c.Backend, c.Vault.Folder = Embedded, "" }, Request{Command: "daily:path"}, false, "deny", "vault_not_found", "", "", ""},
 	}
@@ -52,6 +54,9 @@ func TestDryRunStartsNothing(t *testing.T) {
 			}
 			if !strings.Contains(strings.Join(got.Notices, " "), tt.notices) {
 				t.Errorf("notices %q, want %q", got.Notices, tt.notices)
+			}
+			if (got.Shell != "") != (got.Backend != "" && got.Decision != "deny") {
+				t.Errorf("the line to paste is %q", got.Shell)
 			}
 			if app, embedded := f.called(); len(app)+len(embedded) > 0 {
 				t.Errorf("started %q and %q", app, embedded)

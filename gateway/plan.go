@@ -8,12 +8,14 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // Plan is a request that went through every door but the last: it is parsed,
 // judged, and has a program that will run it.
 type Plan struct {
 	call    allowlist.Call
+	refusal error
 	routes  []route // the first is taken; the next one when nothing ran on it
 	notices []string
 }
@@ -29,22 +31,22 @@ type route struct {
 
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
-// [*RequestError]; the plan beside it holds what was found until then. Where
-// only a person's yes is missing, the plan is complete but holds no permit.
+// [*RequestError]. The plan beside a denial still shows the way that the call
+// would take, but holds no permit for it.
 func (g *Gateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
 		return Plan{}, err
 	}
 	plan := Plan{call: call}
-	_, refusal := g.policy.Decide(call)
-	if refusal != nil && !asks(refusal) {
-		return plan, refusal
+	_, plan.refusal = g.policy.Decide(call)
+	if call.Tier() == tiers.Restricted {
+		return plan, plan.refusal // there is no way to show
 	}
-	if err := g.route(&plan); err != nil {
+	if err := g.route(&plan); plan.refusal == nil || asks(plan.refusal) && err != nil {
 		return plan, err
 	}
-	return plan, refusal
+	return plan, plan.refusal
 }
 
 // asks reports whether a person's yes would lift a refusal.
@@ -113,8 +115,8 @@ func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error
 		return err
 	}
 	permit, err := g.policy.Decide(call)
-	if err != nil && !asks(err) {
-		return err
+	if err != nil && plan.refusal == nil {
+		return err // it is the vault that the policy is against
 	}
 	plan.routes = append(plan.routes, route{program, call, command, permit})
 	return nil
