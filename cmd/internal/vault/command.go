@@ -39,7 +39,8 @@ type param struct {
 // table returns everything this program can do, sorted by name. It is a
 // function because help, a row of it, reads it.
 func table() []command {
-	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), dailyCommands(), randomCommands())
+	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), dailyCommands(), randomCommands(),
+		templateCommands(), bookmarkCommands(), recentCommands(), baseCommands())
 	slices.SortFunc(rows, func(a, b command) int { return strings.Compare(a.name, b.name) })
 	return rows
 }

@@ -120,7 +120,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("daily daily:append daily:path daily:prepend daily:read file files folder folders help random random:read read vault version")
+	want := strings.Fields("bases bookmarks daily daily:append daily:path daily:prepend daily:read file files folder folders help random random:read read recents template:read templates vault version")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
 	}

@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/moment"
 )
@@ -31,13 +32,20 @@ func (d dailyNote) fresh(v *vault) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	return d.fill(v, string(text))
+	return blanks{now: d.now, date: d.date, title: d.path.Stem()}.in(v, string(text))
 }
 
-// fill replaces the variables of a template: date, time and title, in any
-// case, the first two with a format behind a colon if wanted. A date without
-// one is written by the daily format. Braces that hold nothing known stay.
-func (d dailyNote) fill(v *vault, text string) ([]byte, error) {
+// blanks are what is written in the places that a template leaves open.
+type blanks struct {
+	now   time.Time
+	date  string // for a date without a format of its own
+	title string
+}
+
+// in replaces the variables of a template: date, time and title, in any case,
+// the first two with a format behind a colon if wanted. Braces that hold
+// nothing known stay.
+func (b blanks) in(v *vault, text string) ([]byte, error) {
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
@@ -47,7 +55,7 @@ func (d dailyNote) fill(v *vault, text string) ([]byte, error) {
 		}
 		inner, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
 		if closed {
-			value, known, err := d.variable(v, inner)
+			value, known, err := b.variable(v, inner)
 			if err != nil {
 				return nil, err
 			}
@@ -63,29 +71,29 @@ func (d dailyNote) fill(v *vault, text string) ([]byte, error) {
 }
 
 // variable returns the value of what stands between the braces.
-func (d dailyNote) variable(v *vault, inner string) (value string, known bool, err error) {
+func (b blanks) variable(v *vault, inner string) (value string, known bool, err error) {
 	name, format, _ := strings.Cut(inner, ":")
 	name, format = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(format)
 	isClock := name == "date" || name == "time"
 	switch {
 	case isClock && format != "":
-		return moment.Format(d.now, format), true, nil
+		return moment.Format(b.now, format), true, nil
 	case strings.Contains(inner, ":"):
 		return "", false, nil
 	case name == "date":
-		return d.date, true, nil
+		return b.date, true, nil
 	case name == "time":
-		value, err = d.clock(v)
+		value, err = b.clock(v)
 		return value, true, err
 	case name == "title":
-		return d.path.Stem(), true, nil
+		return b.title, true, nil
 	}
 	return "", false, nil
 }
 
 // clock writes the time of day as the user set it for templates. That file is
 // read only here, so that a broken one harms nobody who does not need it.
-func (d dailyNote) clock(v *vault) (string, error) {
+func (b blanks) clock(v *vault) (string, error) {
 	settings := templateSettings{}
 	if err := v.config(templateConfig, &settings); err != nil {
 		return "", err
@@ -93,5 +101,5 @@ func (d dailyNote) clock(v *vault) (string, error) {
 	if settings.TimeFormat == "" {
 		settings.TimeFormat = defaultTime
 	}
-	return moment.Format(d.now, settings.TimeFormat), nil
+	return moment.Format(b.now, settings.TimeFormat), nil
 }

@@ -31,6 +31,8 @@ type dailySettings struct {
 
 // templateSettings is what the user chose for templates. Each may be empty.
 type templateSettings struct {
+	Folder     string `json:"folder"`
+	DateFormat string `json:"dateFormat"`
 	TimeFormat string `json:"timeFormat"`
 }
 

@@ -1,0 +1,103 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTemplateCommands(t *testing.T) {
+	h := build(t, map[string]string{
+		".obsidian/templates.json": `{"folder":"Forms","dateFormat":"DD.MM.YYYY"}`,
+		"Forms/Meeting.md":         "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}",
+		"Forms/Work/Review.md":     "no end of line",
+		"Forms/picture.png":        "x",
+		"Note.md":                  "not here",
+	})
+	h.expect(done, "Meeting\nWork/Review\n", "templates")
+	h.expect(done, "2\n", "templates", "total")
+	h.expect(done, "# {{title}}\n{{date}} {{time}} {{date:YYYY}} {{unknown}}\n", "template:read", "name=Meeting")
+	h.expect(done, "# Standup\n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting", "resolve", "title=Standup")
+	h.expect(done, "# \n21.11.2026 09:05 2026 {{unknown}}\n", "template:read", "name=Meeting.md", "resolve")
+	h.expect(done, "no end of line\n", "template:read", "name=Work/Review")
+	h.expect(failed, "Error: Template \"Nothing\" not found.\n", "template:read", "name=Nothing")
+	h.expect(failed, "Error: Template \"../Note\" not found.\n", "template:read", "name=../Note")
+	h.expect(failed, "Error: Template \"picture.png\" not found.\n", "template:read", "name=picture.png")
+}
+
+func TestTemplatesWithoutAFolder(t *testing.T) {
+	for _, settings := range []string{"", `{}`, `{"folder":""}`, `{"folder":"  "}`} {
+		files := map[string]string{}
+		if settings != "" {
+			files[".obsidian/templates.json"] = settings
+		}
+		h := build(t, files)
+		h.expect(failed, "Error: No template folder configured.\n", "templates")
+		h.expect(failed, "Error: No template folder configured.\n", "template:read", "name=x")
+	}
+	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"/"}`, "A.md": "a"})
+	h.expect(done, "A\n", "templates")
+	h = build(t, map[string]string{".obsidian/templates.json": `{"folder":"../x"}`})
+	if status, out, _ := h.run("templates"); status != failed || !strings.HasPrefix(out, "Error: .obsidian/templates.json leads to no folder") {
+		t.Errorf("%d %q", status, out)
+	}
+	build(t, map[string]string{".obsidian/templates.json": `{"folder":"Gone"}`}).expect(done, "", "templates")
+}
+
+func TestRecents(t *testing.T) {
+	h := build(t, map[string]string{
+		".obsidian/workspace.json": `{"lastOpenFiles":["b.md","gone.md","../out.md","a.md",".obsidian/app.json"],"active":"x"}`,
+		"a.md":                     "a", "b.md": "b",
+	})
+	h.expect(done, "b.md\na.md\n", "recents")
+	h.expect(done, "2\n", "recents", "total")
+	for _, record := range []string{`{broken`, `{"lastOpenFiles":5}`, `{}`} {
+		build(t, map[string]string{".obsidian/workspace.json": record}).expect(done, "", "recents")
+	}
+	build(t, nil).expect(done, "", "recents")
+}
+
+func TestBases(t *testing.T) {
+	h := build(t, map[string]string{"B/Books.base": "", "Art.base": "", "Note.md": "", ".hidden.base": ""})
+	h.expect(done, "Art.base\nB/Books.base\n", "bases")
+	build(t, nil).expect(done, "No base files found in vault\n", "bases")
+}
+
+func TestBookmarks(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":[
+		{"type":"file","ctime":1,"path":"a.md","subpath":"#H","title":"A"},
+		{"type":"group","title":"Work","items":[
+			{"type":"folder","path":"F"},
+			{"type":"group","title":"Deep","items":[{"type":"search","query":"tag:#x","title":"X"}]},
+			{"type":"graph"}]},
+		{"type":"url","url":"https://example.org","title":"two\nlines"}]}`})
+	h.expect(done, "a.md#H\nF\ntag:#x\ngraph\nhttps://example.org\n", "bookmarks")
+	h.expect(done, "5\n", "bookmarks", "total")
+	h.expect(done, "file\tA\ta.md#H\t\nfolder\t\tF\tWork\nsearch\tX\ttag:#x\tWork/Deep\ngraph\t\tgraph\tWork\nurl\ttwo lines\thttps://example.org\t\n", "bookmarks", "verbose")
+
+}
+
+func TestBookmarksThatAreNotThere(t *testing.T) {
+	build(t, nil).expect(done, "", "bookmarks")
+	build(t, nil).expect(done, "[]\n", "bookmarks", "format=json")
+	build(t, map[string]string{".obsidian/bookmarks.json": `{}`}).expect(done, "0\n", "bookmarks", "total")
+	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":`})
+	if status, out, _ := h.run("bookmarks"); status != failed || !strings.HasPrefix(out, "Error: Cannot use the bookmarks in .obsidian/bookmarks.json") {
+		t.Errorf("%d %q", status, out)
+	}
+}
+
+func TestRowsInEveryForm(t *testing.T) {
+	r := rows{keys: []string{"file", "count"}, cells: [][]string{{"a\tb.md", "2"}, {`"<&>"`, ""}}}
+	for form, want := range map[string]string{
+		formTSV:  "a b.md\t2\n\"<&>\"\t\n",
+		formCSV:  "a\tb.md,2\n\"\"\"<&>\"\"\",\n",
+		formJSON: "[\n  {\n    \"file\": \"a\\tb.md\",\n    \"count\": \"2\"\n  },\n  {\n    \"file\": \"\\\"<&>\\\"\",\n    \"count\": \"\"\n  }\n]",
+	} {
+		if got := r.print(form); got != want {
+			t.Errorf("%s: %q, want %q", form, got, want)
+		}
+	}
+	if got := (rows{}).print(formJSON); got != "[]" {
+		t.Errorf("no rows in JSON are %q", got)
+	}
+}
