@@ -3,11 +3,13 @@ module vaultwicket
 go 1.26.0
 
 require (
+	github.com/dlclark/regexp2/v2 v2.12.0
 	github.com/hashicorp/go-version v1.9.0
 	github.com/mark3labs/mcp-go v1.2.1
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/sourcegraph/conc v0.3.0
 	github.com/spf13/pflag v1.0.10
+	go.yaml.in/yaml/v4 v4.0.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.43.0
 )

@@ -1,0 +1,217 @@
+// Package frontmatter reads the properties of a note: the YAML block at its
+// start.
+//
+// A library takes the YAML apart; what a plain word means is decided here, by
+// the core schema of YAML 1.2, because the app does so and Go's libraries do
+// not. The package does not find the block, does not change it, and never
+// follows an alias further than its limits allow.
+package frontmatter
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+const (
+	maxSize  = 1 << 20 // bytes; a block of properties is a screenful
+	maxNodes = 100_000 // values, aliases followed: what a few lines of aliases can ask for is without bounds
+	maxDepth = 100     // values within values; every one is a call on the stack
+)
+
+// Malformed says why a block is no properties. To the app such a note has none.
+type Malformed struct {
+	Line   int // within the block, counted from 1; 0 if it concerns the whole
+	Reason string
+}
+
+func (m *Malformed) Error() string {
+	if m.Line == 0 {
+		return m.Reason
+	}
+	return fmt.Sprintf("line %d: %s", m.Line, m.Reason)
+}
+
+// Parse reads the block between the fences. An empty one, or one of comments,
+// has no properties and is none the worse for it. The error is a *[Malformed].
+func Parse(block []byte) (Properties, error) {
+	if len(block) > maxSize {
+		return nil, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
+	}
+	if isEmpty(string(block)) {
+		return nil, nil
+	}
+	document, err := load(shield(block))
+	if err != nil {
+		return nil, malformed(err)
+	}
+	root := document.Content[0]
+	b := builder{nodes: maxNodes}
+	value, err := b.value(root, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	switch value.kind {
+	case Null:
+		return nil, nil
+	case Map:
+		return value.fields, nil
+	}
+	return nil, &Malformed{root.Line, "no list of keys and values"}
+}
+
+// load takes the YAML apart. A text that escapes a character by halves, as JSON
+// does, is tried again with the halves joined.
+func load(block []byte) (yaml.Node, error) {
+	document := yaml.Node{}
+	err := yaml.Load(block, &document)
+	if err == nil {
+		return document, nil
+	}
+	joined, ok := joinHalves(string(block))
+	if !ok {
+		return document, err
+	}
+	document = yaml.Node{}
+	return document, yaml.Load([]byte(joined), &document)
+}
+
+// isEmpty reports whether block holds nothing but blank lines and comments.
+func isEmpty(block string) bool {
+	for line := range strings.Lines(block) {
+		line = strings.TrimLeft(line, " \t\r\n")
+		if line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// malformed takes the line and the reason from an error of the library.
+func malformed(err error) error {
+	var all *yaml.LoadErrors
+	if errors.As(err, &all) && len(all.Errors) > 0 {
+		err = all.Errors[0]
+	}
+	var one *yaml.LoadError
+	if errors.As(err, &one) {
+		return &Malformed{one.Mark.Line, unshield(one.Message)}
+	}
+	return &Malformed{Reason: unshield(err.Error())}
+}
+
+// builder turns nodes into values.
+type builder struct{ nodes int } // how many more may be made
+
+func (b *builder) value(n *yaml.Node, depth int) (Value, error) {
+	b.nodes--
+	if b.nodes < 0 {
+		return Value{}, &Malformed{n.Line, "too many values"}
+	}
+	if depth == 0 {
+		return Value{}, &Malformed{n.Line, "values are nested too deep"}
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		// One that stands in what it stands for is nested without end.
+		return b.value(n.Alias, depth-1)
+	case yaml.SequenceNode:
+		return b.list(n, depth)
+	case yaml.MappingNode:
+		return b.fields(n, depth)
+	}
+	return scalar(n), nil
+}
+
+func (b *builder) list(n *yaml.Node, depth int) (Value, error) {
+	list := make([]Value, 0, len(n.Content))
+	for _, node := range n.Content {
+		value, err := b.value(node, depth-1)
+		if err != nil {
+			return Value{}, err
+		}
+		list = append(list, value)
+	}
+	return Value{kind: List, list: list}, nil
+}
+
+func (b *builder) fields(n *yaml.Node, depth int) (Value, error) {
+	fields := make(Properties, 0, len(n.Content)/2)
+	seen := map[scalarKey]bool{}
+	at := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		name, err := b.key(key, seen)
+		if err != nil {
+			return Value{}, err
+		}
+		v, err := b.value(value, depth-1)
+		if err != nil {
+			return Value{}, err
+		}
+		// Keys that differ in type alone, such as 1 and "1", are one as text.
+		if place, ok := at[name]; ok {
+			fields[place].Value = v
+			continue
+		}
+		at[name] = len(fields)
+		fields = append(fields, Property{name, v, key.Line})
+	}
+	return Value{kind: Map, fields: fields}, nil
+}
+
+// scalarKey is what makes two keys of a map the same.
+type scalarKey struct {
+	kind Kind
+	text string
+}
+
+// key returns the text of a key and notes it in seen. A list or map as a key is
+// legal: "{{date}}" in a template is one.
+func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		w := keyWriter{b: b}
+		err := w.node(n, maxDepth)
+		return unshield(w.out.String()), err
+	}
+	value := scalar(n)
+	key := scalarKey{value.kind, value.String()}
+	if seen[key] {
+		return "", &Malformed{n.Line, fmt.Sprintf("key %q stands twice", key.text)}
+	}
+	seen[key] = true
+	return key.text, nil
+}
+
+// scalar returns the value of a scalar node: that of its text if it is plain,
+// else a string, unless it names a type that fits.
+func scalar(n *yaml.Node) Value {
+	text := unshield(n.Value)
+	plain := Value{kind: String, text: text}
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
+		plain = resolve(text)
+	}
+	if n.Tag == "!" || n.Style&yaml.TaggedStyle != 0 && !fits(n.ShortTag(), plain) {
+		return Value{kind: String, text: text}
+	}
+	return plain
+}
+
+// fits reports whether a value is of the type that a tag names.
+func fits(tag string, v Value) bool {
+	switch v.kind {
+	case Null:
+		return tag == "!!null"
+	case Bool:
+		return tag == "!!bool"
+	case Number:
+		whole := !strings.ContainsAny(v.text, ".eE") || strings.HasPrefix(v.text, "0x")
+		return tag == "!!int" && whole || tag == "!!float" && !whole
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package frontmatter
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// resolve gives a plain scalar the value it has in the core schema of YAML 1.2.
+// That of the library is the one of YAML 1.1, in which dates are times, 012 is
+// ten and yes is true.
+func resolve(text string) Value {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return Value{}
+	case "true", "True", "TRUE":
+		return Value{kind: Bool, truth: true}
+	case "false", "False", "FALSE":
+		return Value{kind: Bool}
+	}
+	if f, ok := parseNumber(text); ok {
+		return Value{kind: Number, number: f, text: text}
+	}
+	return Value{kind: String, text: text}
+}
+
+// parseNumber reads a number of the core schema.
+func parseNumber(text string) (float64, bool) {
+	digits, signed := text, false
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		digits, signed = text[1:], true
+	}
+	switch {
+	case digits == "":
+		return 0, false
+	case digits[0] == '.' && len(digits) > 1 && !isDigit(digits[1]):
+		return parseSpecial(text)
+	case !isDigit(digits[0]) && digits[0] != '.':
+		return 0, false
+	case len(digits) > 2 && (digits[1] == 'x' || digits[1] == 'o'):
+		if signed || digits[0] != '0' {
+			return 0, false
+		}
+		return parseBased(digits)
+	case !isDecimal(digits):
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil || math.IsInf(f, 0)
+}
+
+// parseSpecial reads infinity, and what is not a number, which has no sign.
+func parseSpecial(text string) (float64, bool) {
+	switch text {
+	case ".nan", ".NaN", ".NAN":
+		return math.NaN(), true
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+		return math.Inf(1), true
+	case "-.inf", "-.Inf", "-.INF":
+		return math.Inf(-1), true
+	}
+	return 0, false
+}
+
+// parseBased reads an octal or a hexadecimal number.
+func parseBased(digits string) (float64, bool) {
+	base := 16
+	if digits[1] == 'o' {
+		base = 8
+	}
+	if digits[2] == '+' || digits[2] == '-' {
+		return 0, false
+	}
+	n, ok := new(big.Int).SetString(digits[2:], base)
+	if !ok {
+		return 0, false
+	}
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f, true
+}
+
+// isDecimal reports whether digits, which begins with a digit or a dot, is a
+// whole number, a fraction, or one with an exponent.
+func isDecimal(digits string) bool {
+	whole := digitsSize(digits)
+	rest, dotted := strings.CutPrefix(digits[whole:], ".")
+	fraction := 0
+	if dotted {
+		fraction = digitsSize(rest)
+		rest = rest[fraction:]
+	}
+	if whole+fraction == 0 {
+		return false
+	}
+	if rest == "" {
+		return true
+	}
+	if rest[0] != 'e' && rest[0] != 'E' {
+		return false
+	}
+	rest = rest[1:]
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	return rest != "" && digitsSize(rest) == len(rest)
+}
+
+func digitsSize(text string) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// formatNumber writes f as JavaScript does.
+func formatNumber(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f == 0:
+		return "0"
+	}
+	if size := math.Abs(f); 1e-6 <= size && size < 1e21 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+	return mantissa + "e" + exponent[:1] + strings.TrimPrefix(exponent[1:], "0")
+}

@@ -1,0 +1,226 @@
+package frontmatter
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func parse(t *testing.T, block string) Properties {
+	t.Helper()
+	p, err := Parse([]byte(block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestTags(t *testing.T) {
+	tests := []struct{ name, block, want string }{
+		{"a list", "tags: [a, b/c]", "#a #b/c"},
+		{"a list in lines", "tags:\n  - a\n  - b", "#a #b"},
+		{"one text", "tags: a", "#a"},
+		{"in any case", "TaGs: a", "#a"},
+		{"the mark may be there", "tags: ['#a', b]", "#a #b"},
+		{"a text with commas is no tag", "tags: a, b", ""},
+		{"nor in a list", "tags: ['a, b', c]", "#c"},
+		{"null is none", "tags:", ""},
+		{"an empty list is none", "tags: []", ""},
+		{"numbers are none", "tags: [2024, '1984', y1984]", "#y1984"},
+		{"other types are none", "tags: [true, {a: b}, [c], ~, d]", "#d"},
+		{"the key tag is dead", "tag: a", ""},
+		{"a slash at the end goes", "tags: a/", "#a"},
+		{"no key", "a: b", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := strings.Join(Tags(parse(t, test.block)), " "); got != test.want {
+				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
+			}
+		})
+	}
+}
+
+func TestAliases(t *testing.T) {
+	tests := []struct {
+		name, block string
+		want        []string
+	}{
+		{"a list", "aliases: [a, b c]", []string{"a", "b c"}},
+		{"one text, commas and all", "aliases: a, b", []string{"a, b"}},
+		{"in any case", "Aliases: a", []string{"a"}},
+		{"null and empty ones are none", "aliases: [~, '', ' ', a]", []string{"a"}},
+		{"the key alias is dead", "alias: a", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := Aliases(parse(t, test.block)); !slices.Equal(got, test.want) {
+				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
+			}
+		})
+	}
+}
+
+func TestLinks(t *testing.T) {
+	tests := []struct{ name, block, want string }{
+		{"a wikilink in quotes", `up: "[[a#b|c]]"`, "up a#b"},
+		{"an inline link in quotes", `up: "[c](a%20b.md)"`, "up a b.md"},
+		{"elements of a list", `up: ["[[a]]", b, "[[c]]"]`, "up.0 a; up.2 c"},
+		{"without quotes it is a list", "up: [[a]]", ""},
+		{"text around it makes it text", `up: "see [[a]]"`, ""},
+		{"in a map there is none", `up: {x: "[[a]]"}`, ""},
+		{"in a list within a list there is none", `up: [["[[a]]"]]`, ""},
+		{"a number is none", "up: 1", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, link := range Links(parse(t, test.block)) {
+				got = append(got, link.Key+" "+link.Link.Target)
+			}
+			if strings.Join(got, "; ") != test.want {
+				t.Errorf("%q: got %q, want %q", test.block, got, test.want)
+			}
+		})
+	}
+}
+
+func TestTypes(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       Type
+	}{
+		{"text", "abc", TypeText},
+		{"null is text", "", TypeText},
+		{"a boolean", "true", TypeCheckbox},
+		{"a number", "1.5", TypeNumber},
+		{"a date", "2024-01-05", TypeDate},
+		{"nearly a date", "2024-1-05", TypeText},
+		{"as long as a date", "2024/01/05", TypeText},
+		{"letters in a date", "2024-0a-05", TypeText},
+		{"a date with a time is text until it is assigned", "2024-01-05T10:00", TypeText},
+		{"a list of texts", "[a, b]", TypeMultitext},
+		{"an empty list", "[]", TypeMultitext},
+		{"a mixed list", "[a, 1]", TypeUnknown},
+		{"a map", "{a: 1}", TypeUnknown},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := parse(t, "k: "+test.text)[0].Value.Type(); got != test.want {
+				t.Errorf("%q: got %s, want %s", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestValues(t *testing.T) {
+	p := parse(t, "n: 012\nt: true\nf: false\ns: x\nl: [a, 1]\nm: {x: [y]}\nz:\nN: upper")
+	want := []struct {
+		kind         Kind
+		text, string string
+	}{
+		{Number, "012", "12"}, {Bool, "", "true"}, {Bool, "", "false"}, {String, "x", "x"},
+		{List, "", `["a",1]`}, {Map, "", `{"x":["y"]}`}, {Null, "", ""},
+	}
+	for i, w := range want {
+		if v := p[i].Value; v.Kind() != w.kind || v.Text() != w.text || v.String() != w.string {
+			t.Errorf("%s: got %d %q %q", p[i].Key, v.Kind(), v.Text(), v.String())
+		}
+	}
+	if !p[1].Value.IsTrue() || p[2].Value.IsTrue() || p[0].Value.Float() != 12 || len(p[4].Value.List()) != 2 || p[5].Value.Fields()[0].Key != "x" {
+		t.Errorf("%+v", p)
+	}
+	for name, want := range map[string]string{"n": "12", "N": "upper", "S": "x"} {
+		if got, ok := p.Lookup(name); !ok || got.Value.String() != want {
+			t.Errorf("Lookup(%q): %+v, %v", name, got, ok)
+		}
+	}
+	if _, ok := p.Lookup("missing"); ok {
+		t.Error("a property that is missing was found")
+	}
+}
+
+func TestNumbersAsJavaScriptPrintsThem(t *testing.T) {
+	tests := map[float64]string{
+		0: "0", math.Copysign(0, -1): "0", 1: "1", -1.5: "-1.5", 1e20: "100000000000000000000", 1e21: "1e+21", 1.5e300: "1.5e+300",
+		1e-6: "0.000001", 1e-7: "1e-7", -1.25e-9: "-1.25e-9", 9007199254740993: "9007199254740992", 0.1: "0.1", 5e-324: "5e-324",
+		math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
+	}
+	for f, want := range tests {
+		if got := formatNumber(f); got != want {
+			t.Errorf("%g: got %s, want %s", f, got, want)
+		}
+	}
+	if got := formatNumber(math.NaN()); got != "NaN" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	p := parse(t, "a: [x, [], {}, [1]]\nb: {c: ~, d: .inf}\ne: \"<&>\\t\\x01\\\"\\\\\"\nf: 1.50")
+	const want = `{
+  "a": [
+    "x",
+    [],
+    {},
+    [
+      1
+    ]
+  ],
+  "b": {
+    "c": null,
+    "d": null
+  },
+  "e": "<&>\t\u0001\"\\",
+  "f": 1.5
+}`
+	if got := p.JSON(); got != want {
+		t.Errorf("got %s", got)
+	}
+	if got := p[0].Value.List()[3].JSON(); got != "[\n  1\n]" {
+		t.Errorf("got %s", got)
+	}
+	if got := (Properties{}).JSON(); got != "{}" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	tests := []struct{ name, block, want string }{
+		{"texts in quotes only where they must be", "a: 'x'\nb: '1'\nc: \"\"", "a: x\nb: \"1\"\nc: \"\"\n"},
+		{"null is nothing", "a: null\nb: [~, a]", "a:\nb:\n  -\n  - a\n"},
+		{"lists become lines", "a: [x, 'y, z']", "a:\n  - x\n  - y, z\n"},
+		{"empty ones stay", "a: []\nb: {}\nc: [[], {}]", "a: []\nb: {}\nc:\n  - []\n  - {}\n"},
+		{"maps within", "a: {b: 1, c: {d: [e]}}", "a:\n  b: 1\n  c:\n    d:\n      - e\n"},
+		{"lists within lists", "a: [[1, 2], {b: 1, c: [2]}]", "a:\n  - - 1\n    - 2\n  - b: 1\n    c:\n      - 2\n"},
+		{"texts of several lines", "a: \"x\\n\\ny\"\nb: [\"x\\ny\\n\"]", "a: |-\n  x\n\n  y\nb:\n  - |\n    x\n    y\n"},
+		{"numbers as JavaScript prints them", "a: 012\nb: 1.50\nc: 1e21\nd: .inf\ne: -.INF\nf: .NaN\ng: true\nh: False", "a: 12\nb: 1.5\nc: 1e+21\nd: .inf\ne: -.inf\nf: .nan\ng: true\nh: false\n"},
+		{"keys in quotes only where they must be", "my.key: 1\nmy:key: 2\n'1': 3\n? \"a\\nb\"\n: 4\n'': 5\n'a: b': 6", "my.key: 1\nmy:key: 2\n\"1\": 3\n\"a\\nb\": 4\n\"\": 5\n\"a: b\": 6\n"},
+		{"keys that look like marks", "'--- x': 1\n'... y': 2\n'--- \"': 3", "\"--- x\": 1\n\"... y\": 2\n'--- \"': 3\n"},
+		{"nothing", "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := parse(t, test.block)
+			got := p.YAML()
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if again := parse(t, got); again.JSON() != p.JSON() {
+				t.Errorf("%q reads as %s", got, again.JSON())
+			}
+		})
+	}
+}
+
+func ExampleProperties_YAML() {
+	p, _ := Parse([]byte(`{"status": "open", "tags": ["a", "b"]}`))
+	fmt.Print(p.YAML())
+	// Output:
+	// status: open
+	// tags:
+	//   - a
+	//   - b
+}

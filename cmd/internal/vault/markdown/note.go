@@ -1,0 +1,89 @@
+// Package markdown finds in the text of a note what the app's index knows of
+// it: frontmatter, headings, links, tags, tasks and blocks.
+//
+// It is a line scanner, not a Markdown parser: one pass over the bytes, made for
+// speed, with the rules by which the app decides what counts. It renders
+// nothing, resolves nothing and never fails: every text is a note, invalid
+// UTF-8 included.
+package markdown
+
+// Note is what [Scan] finds. Offsets count bytes from the start of the text,
+// lines count from 1. All lists are in the order of the text. Strings are
+// copies or share the text's own bytes as a string: they stay valid.
+type Note struct {
+	// Frontmatter is the YAML between the fences, without them; zero when the
+	// note has none. A block that is not closed is none.
+	Frontmatter Span
+	// Body is where the text behind the frontmatter begins: 0 without one.
+	Body int
+	// BodyLine is the line on which Body lies.
+	BodyLine int
+	// Size is the length of the text.
+	Size int
+
+	Headings []Heading
+	Links    []Link
+	Tags     []Tag
+	Tasks    []Task
+	Blocks   []Block
+}
+
+// Span is a range of bytes.
+type Span struct{ Start, End int }
+
+// Heading is an ATX or a setext heading.
+type Heading struct {
+	Level int    // 1 to 6
+	Text  string // as written, without marks at the ends
+	Line  int
+	At    int // offset of its first line
+}
+
+// Link is a wikilink or a Markdown link to something in the vault, or an embed.
+type Link struct {
+	// Target is the link text as written, without display text: "a#b", for
+	// Markdown links percent-decoded. Path is what stands before the first "#".
+	Target, Path string
+	// Subpath begins with "#", "" when there is none.
+	Subpath string
+	Display string // "" when none was given
+	Style   LinkStyle
+	Embed   bool
+	Line    int
+	Span    Span // the whole link, marks included
+}
+
+// LinkStyle is how a link is written.
+type LinkStyle uint8
+
+const (
+	// Wikilink is [[target|display]].
+	Wikilink LinkStyle = iota
+	// Inline is [display](target).
+	Inline
+)
+
+// Tag is a tag in the body, with its "#".
+type Tag struct {
+	Text string
+	Line int
+	At   int // offset of the "#"
+}
+
+// Task is a list item with a box.
+type Task struct {
+	Mark   rune   // the character in the box
+	Text   string // the whole line without its indent, quote marks included
+	Line   int
+	MarkAt Span // the mark
+}
+
+// Block is a block id, "^id" at the end of a block.
+type Block struct {
+	ID   string // without the "^"
+	Line int
+	// Span is what the id names, marks included: a paragraph, the own lines of
+	// a list item, a heading, or, where the id stands alone, the whole block
+	// above it (a table, a list, a quote).
+	Span Span
+}

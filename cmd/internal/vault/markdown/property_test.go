@@ -1,0 +1,154 @@
+package markdown
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/note"
+)
+
+// pieces are what notes are drawn from: marks that open, close, hide and nest.
+var pieces = []string{
+	"[[", "]]", "[", "]", "(", ")", "|", "!", "#", "# ", "## ", "#tag", "`", "``", "```", "~~~", "$", "$$", "<!--", "-->", "%%",
+	"\n", "\n", "\n\n", "    ", "\t", " ", "- ", "1. ", "- [ ] ", "- [x] ", "> ", "---", "===", "| ", "\\", "<", ">", "\"", "^id",
+	"text", "a.md", "%20", "%C3", "é", "\xff", "\u3000", bom, "---\n", "https://e.org/", "<a href=",
+}
+
+func notes() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "pieces"), "")
+	})
+}
+
+// sound fails if what was found does not lie where it is said to.
+func sound(t interface{ Fatalf(string, ...any) }, text []byte) Note {
+	n := Scan(text)
+	lines := bytes.Count(text, []byte("\n")) + 1
+	inside := func(what string, span Span, line int) {
+		if span.Start < 0 || span.Start > span.End || span.End > len(text) {
+			t.Fatalf("%q: %s lies at %v", text, what, span)
+		}
+		if line < 1 || line > lines {
+			t.Fatalf("%q: %s on line %d", text, what, line)
+		}
+	}
+	inside("frontmatter", n.Frontmatter, n.BodyLine)
+	for i, h := range n.Headings {
+		inside("heading", n.Section(i), h.Line)
+		if strings.Contains(h.Text, "\n") || h.Level < 1 || h.Level > 6 {
+			t.Fatalf("%q: heading %+v", text, h)
+		}
+	}
+	for i, l := range n.Links {
+		inside("link", l.Span, l.Line)
+		if l.Target == "" || l.Path+l.Subpath != l.Target {
+			t.Fatalf("%q: link %+v", text, l)
+		}
+		if i > 0 && l.Span.Start < n.Links[i-1].Span.Start {
+			t.Fatalf("%q: link %d is out of order", text, i)
+		}
+		written := string(text[l.Span.Start:l.Span.End])
+		if strings.HasPrefix(written, "!") != l.Embed || strings.HasSuffix(written, ")") != (l.Style == Inline) {
+			t.Fatalf("%q: link %+v is written %q", text, l, written)
+		}
+	}
+	for _, tag := range n.Tags {
+		inside("tag", Span{tag.At, tag.At + len(tag.Text)}, tag.Line)
+		if string(text[tag.At:tag.At+len(tag.Text)]) != tag.Text {
+			t.Fatalf("%q: no tag %q at %d", text, tag.Text, tag.At)
+		}
+		if name, ok := TagName(tag.Text); !ok || "#"+name != tag.Text {
+			t.Fatalf("%q: tag %q is none", text, tag.Text)
+		}
+	}
+	for _, task := range n.Tasks {
+		inside("task", task.MarkAt, task.Line)
+		if r, size := utf8.DecodeRune(text[task.MarkAt.Start:]); r != task.Mark || size != task.MarkAt.End-task.MarkAt.Start {
+			t.Fatalf("%q: no mark %q at %v", text, task.Mark, task.MarkAt)
+		}
+	}
+	for _, b := range n.Blocks {
+		inside("block", b.Span, b.Line)
+	}
+	return n
+}
+
+func TestWhatIsFoundIsThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sound(t, []byte(notes().Draw(t, "note")))
+	})
+}
+
+func TestALaterParagraphTakesNothingAway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := notes().Draw(t, "note")
+		before, after := outline(Scan([]byte(text))), outline(Scan([]byte(text+"\n\nunrelated\n")))
+		if before != after {
+			t.Fatalf("%q:\nbefore %s\n after %s", text, before, after)
+		}
+	})
+}
+
+func TestLineEndsDoNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := notes().Draw(t, "note")
+		lf, crlf := outline(Scan([]byte(text))), outline(Scan([]byte(strings.ReplaceAll(text, "\n", "\r\n"))))
+		if lf != crlf {
+			t.Fatalf("%q:\n  lf %s\ncrlf %s", text, lf, crlf)
+		}
+	})
+}
+
+func TestScanningTwiceFindsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(notes().Draw(t, "note"))
+		kept := bytes.Clone(text)
+		first := Scan(text)
+		if !bytes.Equal(text, kept) {
+			t.Fatalf("%q was changed to %q", kept, text)
+		}
+		clear(text)
+		if second := Scan(kept); !reflect.DeepEqual(first, second) {
+			t.Fatalf("%q: %+v, then %+v", kept, first, second)
+		}
+	})
+}
+
+// TestTheBodyBeginsWhereTextIsPutInFront compares with the other reader of
+// fences in this house.
+func TestTheBodyBeginsWhereTextIsPutInFront(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", bom, "text", " ", "\t", "----", "\xff"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
+		n := Scan(text)
+		want := note.BodyStart(text)
+		if n.Frontmatter == (Span{}) && want <= len(bom) {
+			want = 0
+		}
+		if n.Body != want {
+			t.Fatalf("%q: the body begins at %d, not %d", text, want, n.Body)
+		}
+	})
+}
+
+func FuzzScan(f *testing.F) {
+	for _, piece := range pieces {
+		f.Add([]byte(piece))
+		f.Add([]byte("a " + piece + " b\n" + piece + "c\n\n" + piece))
+	}
+	for _, hostile := range hostileTexts(200) {
+		f.Add([]byte(hostile))
+	}
+	f.Add(realistic())
+	f.Fuzz(func(t *testing.T, text []byte) {
+		sound(t, text)
+		if looked := lookups(text); looked > maxLooked*(len(text)+1) {
+			t.Errorf("%d bytes were looked at %d times", len(text), looked)
+		}
+	})
+}

@@ -1,0 +1,245 @@
+package markdown
+
+import "bytes"
+
+// bom is the byte order mark. Whoever reads a file as text drops it, and so it
+// is no part of a note: the frontmatter may begin right behind it, at the first
+// byte of the text proper. Nothing else may come before.
+const bom = "\ufeff"
+
+const noItem = -1
+
+// scanner is one pass over a note. Lines become blocks as they come; the text
+// of a paragraph is looked at when its last line is known, because code spans
+// and comments may end on a later line than they begin.
+type scanner struct {
+	text []byte
+	note Note
+	line int // the number of the line at hand
+
+	stack [maxDepth]container
+	depth int // how many of stack are open
+	raw   raw // the block at hand, if its lines are not to be read
+	para  []segment
+	start int  // where the open paragraph begins, the mark of its item included
+	lazy  bool // whether its last line lacks the marks of its containers
+	item  int  // the list mark on the line at hand, or noItem
+
+	top     section // the outermost block at hand
+	before  section // the one above it
+	blanked bool    // whether a blank line came behind top
+
+	inline
+}
+
+// segment is one line of a paragraph, without the marks of its containers.
+type segment struct{ start, end, line int }
+
+// Scan finds in a note what the index knows of it. It takes time in proportion
+// to the length of text, whatever it holds, and keeps no reference to it.
+func Scan(text []byte) Note {
+	s := scanner{text: text}
+	s.scan()
+	return s.note
+}
+
+func (s *scanner) scan() {
+	s.note.Size = len(s.text)
+	s.line = 1
+	from := s.frontmatter()
+	s.note.BodyLine = s.line
+	for at := from; at < len(s.text); s.line++ {
+		end, next := lineEnd(s.text, at)
+		s.scanLine(at, end)
+		at = next
+	}
+	if s.raw.kind != notRaw {
+		s.closeRaw()
+	}
+	s.closeParagraph()
+}
+
+// lineEnd returns where the line at at ends, without its break, and where the
+// next one begins.
+func lineEnd(text []byte, at int) (end, next int) {
+	n := bytes.IndexByte(text[at:], '\n')
+	if n < 0 {
+		return len(text), len(text)
+	}
+	end, next = at+n, at+n+1
+	if n > 0 && text[end-1] == '\r' {
+		end--
+	}
+	return end, next
+}
+
+// frontmatter notes the block of properties and returns where the body begins.
+// As in the package note, blanks behind the dashes of its fences are forgiven.
+func (s *scanner) frontmatter() (body int) {
+	open := len(s.text) - len(bytes.TrimPrefix(s.text, []byte(bom)))
+	end, start := lineEnd(s.text, open)
+	if !isFence(s.text[open:end]) {
+		return open
+	}
+	for at, line := start, 2; at < len(s.text); line++ {
+		end, next := lineEnd(s.text, at)
+		if isFence(s.text[at:end]) {
+			s.note.Frontmatter = Span{start, at}
+			s.note.Body, s.line = next, line
+			if next > end {
+				s.line++
+			}
+			return next
+		}
+		at = next
+	}
+	return open
+}
+
+func isFence(line []byte) bool {
+	return len(line) >= 3 && string(line[:3]) == "---" && len(bytes.TrimRight(line, " \t")) == 3
+}
+
+// scanLine adds a line to the block at hand, or begins another.
+func (s *scanner) scanLine(at, end int) {
+	c := cursor{text: s.text, at: at, end: end}
+	matched := s.match(&c)
+	if s.raw.kind != notRaw {
+		if matched >= s.raw.depth {
+			s.rawLine(c)
+			return
+		}
+		s.closeRaw()
+	}
+	if c.blank() {
+		s.blank(matched)
+		return
+	}
+	s.begin(c, matched)
+}
+
+// blank ends the paragraph at hand, and the quotes whose mark is missing.
+func (s *scanner) blank(matched int) {
+	s.closeParagraph()
+	s.depth = matched
+	if s.depth == 0 || !s.stack[0].isQuote() {
+		s.blanked = true
+	}
+}
+
+// begin reads a line that is not blank and stands in no raw block: first the
+// containers it opens, then what is in them.
+func (s *scanner) begin(c cursor, matched int) {
+	continues := matched == s.depth
+	s.item = noItem
+	for {
+		width, at := c.indent()
+		s.looked += c.end - c.at
+		code := width >= codeIndent && !s.inItem(matched)
+		switch {
+		case code && len(s.para) > 0:
+			s.continueParagraph(at, c.end, continues)
+			return
+		case code:
+			s.depth = matched
+			s.touch(indented, c.at, c.end)
+			return
+		case continues && len(s.para) > 0 && isUnderline(s.text[at:c.end]):
+			s.setext(at, c.end)
+			return
+		case isRule(s.text[at:c.end]):
+			s.enter(matched)
+			s.touch(other, at, c.end)
+			return
+		}
+		if !s.open(&c, width, at, matched) {
+			s.leaf(at, c.end, matched, continues)
+			return
+		}
+		matched, continues = s.depth, false
+		if c.at == c.end {
+			return
+		}
+	}
+}
+
+// enter closes what a new block in the first matched containers puts an end to.
+func (s *scanner) enter(matched int) {
+	s.closeParagraph()
+	s.depth = matched
+}
+
+// leaf begins or continues the block of a line whose containers are read.
+func (s *scanner) leaf(at, end, matched int, continues bool) {
+	line := s.text[at:end]
+	switch line[0] {
+	case '#':
+		if level := headingLevel(line); level > 0 {
+			s.enter(matched)
+			s.heading(at, end, level)
+			return
+		}
+	case '`', '~', '<', '%', '$':
+		if r := rawStart(line); r.kind != notRaw {
+			s.enter(matched)
+			s.openRaw(r, at, end)
+			return
+		}
+	case '|':
+		s.enter(matched)
+		s.touch(table, at, end)
+		s.row(at, end)
+		return
+	}
+	if len(s.para) > 0 {
+		s.continueParagraph(at, end, continues)
+		return
+	}
+	s.depth = matched
+	if s.item != noItem {
+		s.beginParagraph(s.item, at, end)
+		return
+	}
+	s.beginParagraph(at, at, end)
+}
+
+// beginParagraph begins a paragraph with the text from at to end; start is
+// where it begins for a reader, which is the mark of its list item if it is
+// the first thing in one.
+func (s *scanner) beginParagraph(start, at, end int) {
+	s.touch(paragraph, start, end)
+	s.start, s.lazy = start, false
+	s.para = append(s.para, segment{at, end, s.line})
+}
+
+// continueParagraph adds a line, which may lack the marks of the containers:
+// then it is lazy, and belongs to them all the same.
+func (s *scanner) continueParagraph(at, end int, marked bool) {
+	s.touch(paragraph, at, end)
+	s.lazy = !marked
+	s.para = append(s.para, segment{at, end, s.line})
+}
+
+// closeParagraph reads the text of the paragraph at hand.
+func (s *scanner) closeParagraph() {
+	if len(s.para) == 0 {
+		return
+	}
+	s.scanText()
+	s.blockID()
+	s.para = s.para[:0]
+}
+
+// flush reads the text at hand, which is no block.
+func (s *scanner) flush() {
+	if len(s.para) > 0 {
+		s.scanText()
+		s.para = s.para[:0]
+	}
+}
+
+// row reads a line that is a paragraph of its own.
+func (s *scanner) row(at, end int) {
+	s.para = append(s.para, segment{at, end, s.line})
+	s.flush()
+}
