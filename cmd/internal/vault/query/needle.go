@@ -1,0 +1,317 @@
+package query
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// needle is text to be found in other text, with or without regard to case.
+//
+// Notes are mostly ASCII and mostly do not hold what is searched for, so that
+// case is the fast one: eight bytes at a time are held against two bytes of the
+// needle that are rare, and only where both agree the whole is compared.
+type needle struct {
+	text  []byte // folded unless exact
+	exact bool
+
+	pair    pair // for ASCII
+	ascii   bool
+	strayK  bool // holds a k or an i, which have partners outside ASCII
+	strayI  bool
+	runes   []rune // for everything else
+	anchor  int    // the rune that is looked for
+	anchors [][]byte
+}
+
+// verdict is what the finder of a place wants next.
+type verdict uint8
+
+const (
+	skip verdict = iota // go on at the next byte
+	take                // go on behind the place
+	stop
+)
+
+func newNeedle(text string, exact bool) *needle {
+	if exact {
+		return &needle{text: []byte(text), exact: true}
+	}
+	n := &needle{ascii: true}
+	for _, r := range text {
+		n.runes = append(n.runes, fold(r))
+		n.ascii = n.ascii && fold(r) < utf8.RuneSelf
+	}
+	n.text = []byte(string(n.runes))
+	n.strayK, n.strayI = strings.ContainsRune(string(n.runes), 'k'), strings.ContainsRune(string(n.runes), 'i')
+	if len(n.runes) == 0 {
+		return n
+	}
+	if n.ascii {
+		n.pair = newPair(n.text)
+	}
+	n.anchor = rarestRune(n.runes)
+	for _, r := range variants(n.runes[n.anchor]) {
+		n.anchors = append(n.anchors, []byte(string(r)))
+	}
+	return n
+}
+
+// each calls try for every place of the needle in text, from left to right,
+// until try has enough.
+func (n *needle) each(text []byte, try func(start, end int) verdict) {
+	switch {
+	case len(n.text) == 0:
+		try(0, 0)
+	case n.exact:
+		eachExact(text, n.text, try)
+	case n.ascii && !holdsStrays(text, n.strayK, n.strayI):
+		n.eachASCII(text, try)
+	default:
+		n.eachRune(text, try)
+	}
+}
+
+func eachExact(text, wanted []byte, try func(start, end int) verdict) {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], wanted)
+		if i < 0 {
+			return
+		}
+		start := from + i
+		switch try(start, start+len(wanted)) {
+		case stop:
+			return
+		case take:
+			from = start + len(wanted)
+		default:
+			from = start + 1
+		}
+	}
+}
+
+// patience is how many bytes may be compared in vain, for each byte of the text,
+// before a finder gives up being clever. It keeps texts that repeat themselves
+// from costing their length times that of the needle.
+const patience = 8
+
+func (n *needle) eachASCII(text []byte, try func(start, end int) verdict) {
+	size, from := len(n.text), 0
+	wasted := patience * (len(text) + size)
+	n.pair.each(text, size, func(start int) bool {
+		if start < from {
+			return true
+		}
+		same := commonFolded(text[start:], n.text)
+		if same < size {
+			wasted -= same
+			return wasted >= 0
+		}
+		verdict := try(start, start+size)
+		if verdict == take {
+			from = start + size
+		}
+		if verdict == stop {
+			from = math.MaxInt
+			return false
+		}
+		from = max(from, start+1)
+		return true
+	})
+	if wasted < 0 {
+		n.eachFolded(text, from, try)
+	}
+}
+
+// commonFolded returns how many bytes at the start of text are those of wanted.
+func commonFolded(text, wanted []byte) int {
+	for i, c := range wanted {
+		if foldByte(text[i]) != c {
+			return i
+		}
+	}
+	return len(wanted)
+}
+
+// eachFolded is the finder for texts on which the others lose their patience.
+func (n *needle) eachFolded(text []byte, from int, try func(start, end int) verdict) {
+	folded, origin := foldAll(text[from:])
+	eachExact(folded, n.text, func(start, end int) verdict {
+		return try(from+origin[start], from+origin[end])
+	})
+}
+
+// eachRune looks for one character of the needle, in all its cases, and
+// compares around it.
+func (n *needle) eachRune(text []byte, try func(start, end int) verdict) {
+	var buffer [4]int
+	next := buffer[:0]
+	for _, a := range n.anchors {
+		next = append(next, indexFrom(text, a, 0))
+	}
+	wasted := patience * (len(text) + len(n.text))
+	for from := 0; ; {
+		i := leftmost(next)
+		at := next[i]
+		if at == len(text) {
+			return
+		}
+		next[i] = indexFrom(text, n.anchors[i], at+1)
+		start, end, ok := n.around(text, at, &wasted)
+		if wasted < 0 {
+			n.eachFolded(text, from, try)
+			return
+		}
+		if !ok || start < from {
+			continue
+		}
+		switch try(start, end) {
+		case stop:
+			return
+		case take:
+			from = end
+		default:
+			from = start + 1
+		}
+	}
+}
+
+func leftmost(places []int) int {
+	first := 0
+	for i, at := range places {
+		if at < places[first] {
+			first = i
+		}
+	}
+	return first
+}
+
+// indexFrom returns where wanted is next, or the length of the text.
+func indexFrom(text, wanted []byte, from int) int {
+	if i := bytes.Index(text[from:], wanted); i >= 0 {
+		return from + i
+	}
+	return len(text)
+}
+
+// around compares the needle with the text around its anchor.
+func (n *needle) around(text []byte, anchor int, wasted *int) (start, end int, ok bool) {
+	start, end = anchor, anchor
+	for i := n.anchor - 1; i >= 0; i-- {
+		r, size := utf8.DecodeLastRune(text[:start])
+		if !sameRune(r, size, n.runes[i]) {
+			return 0, 0, false
+		}
+		start -= size
+		*wasted--
+	}
+	for _, wanted := range n.runes[n.anchor:] {
+		r, size := utf8.DecodeRune(text[end:])
+		if !sameRune(r, size, wanted) {
+			return 0, 0, false
+		}
+		end += size
+		*wasted--
+	}
+	return start, end, true
+}
+
+// sameRune reports whether r, read with a size, folds to wanted. A byte that is
+// no UTF-8 is no character.
+func sameRune(r rune, size int, wanted rune) bool {
+	return fold(r) == wanted && (r != utf8.RuneError || size > 1)
+}
+
+// pair is two bytes of an ASCII needle and where in it they are.
+type pair struct {
+	first, second         byte
+	atFirst, atSecond     int
+	caseFirst, caseSecond byte // 0x20 for letters, which then match in both cases
+}
+
+// common are bytes of usual text, the most frequent first.
+const common = " etaoinsrhldcumfpgwybv\nk,.-01x'jqz"
+
+// rarity ranks a folded byte.
+func rarity(c byte) int {
+	if i := strings.IndexByte(common, c); i >= 0 {
+		return i
+	}
+	return len(common)
+}
+
+func newPair(text []byte) pair {
+	best, second := 0, len(text)-1
+	for i, c := range text {
+		if rarity(c) > rarity(text[best]) {
+			best = i
+		}
+	}
+	for i, c := range text {
+		if i != best && (second == best || rarity(c) > rarity(text[second])) {
+			second = i
+		}
+	}
+	return pair{
+		first: text[best], second: text[second], atFirst: best, atSecond: second,
+		caseFirst: caseBit(text[best]), caseSecond: caseBit(text[second]),
+	}
+}
+
+func caseBit(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		return 'a' - 'A'
+	}
+	return 0
+}
+
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x8080808080808080
+	word      = 8
+)
+
+// each calls try wherever a needle of the size could begin, until it says
+// false. A place that try then finds wrong is possible, a missed one is not.
+func (p pair) each(text []byte, size int, try func(start int) bool) {
+	starts := len(text) - size + 1
+	if starts <= 0 {
+		return
+	}
+	// One slice for each byte of the pair, so that both are read at the same index.
+	first, second := text[p.atFirst:p.atFirst+starts], text[p.atSecond:p.atSecond+starts]
+	wantFirst, wantSecond := everyByte*uint64(p.first), everyByte*uint64(p.second)
+	lowFirst, lowSecond := everyByte*uint64(p.caseFirst), everyByte*uint64(p.caseSecond)
+	i := 0
+	for ; i+word <= len(first) && i+word <= len(second); i += word {
+		// A byte of differs is zero where both bytes agree.
+		differs := (binary.LittleEndian.Uint64(first[i:i+word]) | lowFirst) ^ wantFirst |
+			(binary.LittleEndian.Uint64(second[i:i+word]) | lowSecond) ^ wantSecond
+		for hits := (differs - everyByte) &^ differs & highBits; hits != 0; hits &= hits - 1 {
+			if !try(i + bits.TrailingZeros64(hits)/word) {
+				return
+			}
+		}
+	}
+	for ; i < starts; i++ {
+		if first[i]|p.caseFirst == p.first && second[i]|p.caseSecond == p.second && !try(i) {
+			return
+		}
+	}
+}
+
+// rarestRune returns the index of the rune to look for.
+func rarestRune(runes []rune) int {
+	rank := func(r rune) int {
+		if r < utf8.RuneSelf {
+			return rarity(byte(r))
+		}
+		return len(common) + 1
+	}
+	best := slices.MaxFunc(runes, func(a, b rune) int { return rank(a) - rank(b) })
+	return slices.Index(runes, best)
+}

@@ -1,0 +1,251 @@
+package query
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+)
+
+// letters are few, so that random texts hold random needles, and strange enough
+// to show mistakes: cases of different length, characters that fold to ASCII.
+var letters = []rune("aAbBkKiIıİ\u212asſ zZéÉßẞσςΣжЖ한日😀.-_1\n\r\ufffd")
+
+func textOf(max int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, max).Draw(t, "letters"))
+	})
+}
+
+func lower(s string) string { return strings.Map(unicode.ToLower, s) }
+
+func TestFastFinderAgreesWithTheNaiveOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, wanted := textOf(200).Draw(t, "text"), textOf(5).Draw(t, "needle")
+		if rapid.Bool().Draw(t, "cut out") && len(text) > 0 {
+			runes := []rune(text)
+			from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
+			wanted = string(runes[from:rapid.IntRange(from, min(from+12, len(runes))).Draw(t, "to")])
+		}
+		if got, want := newNeedle(wanted, false).in([]byte(text)), strings.Contains(lower(text), lower(wanted)); got != want {
+			t.Fatalf("%q in %q: %v", wanted, text, got)
+		}
+		if got, want := newNeedle(wanted, true).in([]byte(text)), strings.Contains(text, wanted); got != want {
+			t.Fatalf("exactly %q in %q: %v", wanted, text, got)
+		}
+	})
+}
+
+func TestPlacesAgreeWithTheNaiveOnes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, wanted := textOf(120).Draw(t, "text"), textOf(3).Filter(func(s string) bool { return s != "" }).Draw(t, "needle")
+		for _, choice := range []verdict{take, skip} {
+			var got []int
+			newNeedle(wanted, false).each([]byte(text), func(start, _ int) verdict {
+				got = append(got, start)
+				return choice
+			})
+			if want := naivePlaces(text, wanted, choice); !slices.Equal(got, want) {
+				t.Fatalf("%q in %q: %v, want %v", wanted, text, got, want)
+			}
+		}
+	})
+}
+
+// naivePlaces tries every character of a text.
+func naivePlaces(text, wanted string, choice verdict) []int {
+	var places []int
+	runes, size, at := []rune(text), len([]rune(wanted)), 0
+	offset := func(i int) int { return len(string(runes[:i])) }
+	for at+size <= len(runes) {
+		if lower(string(runes[at:at+size])) != lower(wanted) {
+			at++
+			continue
+		}
+		places = append(places, offset(at))
+		if choice == take {
+			at += size
+		} else {
+			at++
+		}
+	}
+	return places
+}
+
+func TestEveryCharacterIsFoundInAllItsCases(t *testing.T) {
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if fold(r) != unicode.ToLower(r) {
+			t.Fatalf("%U folds to %U", r, fold(r))
+		}
+		if fold(r) != r && !slices.Contains(variants(fold(r)), r) {
+			t.Errorf("%U is no variant of %U", r, fold(r))
+		}
+	}
+}
+
+func TestEveryPairOfASCIICharacters(t *testing.T) {
+	for c := byte(1); c < 0x80; c++ {
+		n := newNeedle(string([]byte{c, 'x'}), false)
+		for d := byte(1); d < 0x80; d++ {
+			text := []byte("\x00\x00\x00\x00\x00\x00\x00" + string([]byte{d}) + "X\x00\x00")
+			if got, want := n.in(text), foldByte(c) == foldByte(d); got != want {
+				t.Errorf("%q in %q: %v", n.text, text, got)
+			}
+		}
+	}
+}
+
+func TestTextsThatRepeatThemselvesAreCheap(t *testing.T) {
+	long := 300_000
+	for _, c := range []struct{ text, needle string }{
+		{strings.Repeat("a", long), strings.Repeat("a", 1000) + "b" + strings.Repeat("a", 1000)},
+		{strings.Repeat(strings.Repeat("a", 999)+"b", long/1000), strings.Repeat("a", 1000) + "b"},
+		{strings.Repeat(strings.Repeat("ж", 999)+"ш", long/1000), strings.Repeat("ж", 1000) + "ш"},
+		{strings.Repeat("ж", long), strings.Repeat("ж", 1000) + "ш" + strings.Repeat("ж", 500)},
+	} {
+		begin := time.Now()
+		if newNeedle(c.needle, false).in([]byte(c.text)) {
+			t.Error("found")
+		}
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Errorf("%.4s: took %v", c.text, took)
+		}
+		found := 0
+		newNeedle(c.needle, false).each([]byte(c.text+strings.ToUpper(c.needle)+"."+c.needle), func(start, end int) verdict {
+			found++
+			return take
+		})
+		if found != 2 {
+			t.Errorf("%.4s: found %d times", c.text, found)
+		}
+	}
+}
+
+func TestPlacesInTextThatIsNotUTF8(t *testing.T) {
+	text := "\xff\xfeA\u212a\xc3\xc3é"
+	n := newNeedle("ak", false)
+	n.each([]byte(text), func(start, end int) verdict {
+		if text[start:end] != "A\u212a" {
+			t.Errorf("found %q", text[start:end])
+		}
+		return take
+	})
+	var places []int
+	n.eachFolded([]byte(text), 1, func(start, end int) verdict {
+		places = append(places, start, end)
+		return stop
+	})
+	if !slices.Equal(places, []int{2, 6}) {
+		t.Errorf("places %v", places)
+	}
+	if newNeedle("\ufffd", false).in([]byte("\xff")) {
+		t.Error("a broken byte is taken for a character")
+	}
+}
+
+// query returns random query text of few terms.
+func randomQuery(depth int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		choices := []string{"word", "word", "phrase", "regex", "tag", "property"}
+		if depth > 0 {
+			choices = append(choices, "and", "or", "not", "line", "block", "section", "task", "content", "file", "match-case")
+		}
+		inner := func() string { return randomQuery(depth-1).Draw(t, "inner") }
+		w := rapid.SampledFrom([]string{"a", "ab", "B", "é", "k", "한", "b\u212a"}).Draw(t, "word")
+		switch choice := rapid.SampledFrom(choices).Draw(t, "kind"); choice {
+		case "word":
+			return w
+		case "phrase":
+			return `"` + w + `"`
+		case "regex":
+			return "/" + w + ".?$/"
+		case "tag":
+			return "tag:#" + w
+		case "property":
+			return "[p:" + w + "]"
+		case "and":
+			return "(" + inner() + " " + inner() + ")"
+		case "or":
+			return "(" + inner() + " OR " + inner() + ")"
+		case "not":
+			return "-" + inner()
+		default:
+			return choice + ":" + inner()
+		}
+	})
+}
+
+func randomNote() *rapid.Generator[*fakeNote] {
+	return rapid.Custom(func(t *rapid.T) *fakeNote {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "AB k", "é ab", "# ab", "## b", "- [ ] a b", "- [x] B", "", "> a", "#a/b x", "```", "한ab", "b\u212a"}), 0, 12).Draw(t, "lines")
+		return &fakeNote{
+			path:       rapid.SampledFrom([]string{"a.md", "B/k.md", "x.md"}).Draw(t, "path"),
+			text:       []byte(strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break"))),
+			properties: []Property{{Name: "P", Values: []Value{{Text: rapid.SampledFrom([]string{"a", "B", ""}).Draw(t, "value")}}}},
+		}
+	})
+}
+
+func TestLawsOfLogic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := randomQuery(3).Draw(t, "a"), randomQuery(3).Draw(t, "b")
+		n := randomNote().Draw(t, "note")
+		match := func(text string) bool {
+			q, err := Parse(text, Options{})
+			if err != nil {
+				if err.(*ParseError).Code() == "query_too_deep" {
+					t.Skip("too deep")
+				}
+				t.Fatalf("%s: %v", text, err)
+			}
+			found := q.Match(n)
+			if !found && q.Lines(n) != nil || found && q.Lines(n) == nil {
+				t.Fatalf("%s: match %v, lines %v", text, found, q.Lines(n))
+			}
+			return found
+		}
+		if match("-("+a+" OR "+b+")") != match("-"+a+" -"+b) {
+			t.Fatalf("De Morgan does not hold for %s and %s", a, b)
+		}
+		if match(a+" "+b) != (match(a) && match(b)) {
+			t.Fatalf("AND does not hold for %s and %s", a, b)
+		}
+		if match(a+" OR "+b) != (match(a) || match(b)) {
+			t.Fatalf("OR does not hold for %s and %s", a, b)
+		}
+		if match(a) == match("-"+a) {
+			t.Fatalf("NOT does not hold for %s", a)
+		}
+	})
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add("line:(a -b) OR /(a|b)+$/", "a b\n\nc", "x/y.md")
+	f.Add(`section:(section:"a" block:b)`, sample, "a")
+	f.Add("tag:#a [p:<5] task:x", "#a\n- [x] b", "n.md")
+	f.Add("/(?=a)(a+)+$/", strings.Repeat("a", 64)+"b", "n.md")
+	f.Fuzz(func(t *testing.T, query, text, path string) {
+		q, err := Parse(query, Options{})
+		if err != nil {
+			t.Skip()
+		}
+		n := &fakeNote{path: path, text: []byte(text), properties: sampleProperties}
+		begin := time.Now()
+		found := q.Match(n)
+		lines := q.Lines(n)
+		if took := time.Since(begin); took > 2*searchTime {
+			t.Fatalf("%q took %v", query, took)
+		}
+		if len(lines) > 0 && !found && q.Err() == nil {
+			t.Fatalf("%q: lines %v without a match", query, lines)
+		}
+		for i, line := range lines {
+			if line.Line < 1 || i > 0 && line.Line < lines[i-1].Line || strings.Contains(line.Text, "\n") || !strings.Contains(text, line.Text) {
+				t.Fatalf("%q: line %v", query, line)
+			}
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package query
+
+import (
+	"cmp"
+	"slices"
+)
+
+// node is a part of a query.
+type node interface {
+	// match holds the node against a scope. A search that collects gets the
+	// places of everything that counted for the match.
+	match(s *search, in scope) bool
+	// possible reports whether any part of text could match, judged by what is
+	// cheap. If it says no, none does.
+	possible(text []byte) bool
+	// cost ranks nodes: a cheap one is tried first.
+	cost() cost
+	needsText() bool
+	// write appends the node as query text.
+	write(to []byte) []byte
+}
+
+// cost is roughly what a node has to look at. Matching has no effect but its
+// result, so the order of trying cannot change what is found.
+type cost uint8
+
+const (
+	looksAtPath cost = iota
+	looksAtText
+	looksAtIndex // what a scan finds, or the frontmatter
+	splitsText
+	runsRegex
+)
+
+// every matches where each of its terms does.
+type every struct {
+	terms   []node // as written
+	ordered []node // cheap ones first
+}
+
+func newEvery(terms []node) node {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return &every{terms: terms, ordered: byCost(terms)}
+}
+
+func (n *every) match(s *search, in scope) bool {
+	mark := s.mark()
+	for _, term := range n.ordered {
+		if !term.match(s, in) {
+			s.forget(mark)
+			return false
+		}
+	}
+	return true
+}
+
+func (n *every) possible(text []byte) bool {
+	for _, term := range n.ordered {
+		if !term.possible(text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *every) cost() cost { return highest(n.terms) }
+
+func (n *every) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
+
+func (n *every) write(to []byte) []byte {
+	for i, term := range n.terms {
+		if i > 0 {
+			to = append(to, ' ')
+		}
+		to = writeInside(to, term, !isGroup(term))
+	}
+	return to
+}
+
+// either matches where one of its terms does.
+type either struct {
+	terms   []node
+	ordered []node
+}
+
+func newEither(terms []node) node {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return &either{terms: terms, ordered: byCost(terms)}
+}
+
+func (n *either) match(s *search, in scope) bool {
+	found := false
+	for _, term := range n.ordered {
+		if term.match(s, in) {
+			found = true
+			if !s.collects {
+				break
+			}
+		}
+	}
+	return found
+}
+
+func (n *either) possible(text []byte) bool {
+	return slices.ContainsFunc(n.ordered, func(term node) bool { return term.possible(text) })
+}
+
+func (n *either) cost() cost { return highest(n.terms) }
+
+func (n *either) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
+
+func (n *either) write(to []byte) []byte {
+	for i, term := range n.terms {
+		if i > 0 {
+			to = append(to, " OR "...)
+		}
+		_, nested := term.(*either)
+		to = writeInside(to, term, !nested)
+	}
+	return to
+}
+
+// not matches where its term does not.
+type not struct{ term node }
+
+func (n not) match(s *search, in scope) bool {
+	mark := s.mark()
+	found := n.term.match(s, in)
+	s.forget(mark)
+	return !found
+}
+
+func (n not) possible([]byte) bool { return true }
+func (n not) cost() cost           { return n.term.cost() }
+func (n not) needsText() bool      { return n.term.needsText() }
+
+func (n not) write(to []byte) []byte {
+	return writeInside(append(to, '-'), n.term, !isGroup(n.term))
+}
+
+// writeInside writes a node that is part of another one, in parentheses unless
+// it can stand bare.
+func writeInside(to []byte, n node, bare bool) []byte {
+	if bare {
+		return n.write(to)
+	}
+	return append(n.write(append(to, '(')), ')')
+}
+
+func isGroup(n node) bool {
+	switch n.(type) {
+	case *every, *either:
+		return true
+	}
+	return false
+}
+
+func byCost(terms []node) []node {
+	return slices.SortedStableFunc(slices.Values(terms), func(a, b node) int { return cmp.Compare(a.cost(), b.cost()) })
+}
+
+func highest(terms []node) cost {
+	most := looksAtPath
+	for _, term := range terms {
+		most = max(most, term.cost())
+	}
+	return most
+}

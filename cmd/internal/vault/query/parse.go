@@ -1,0 +1,352 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// parser reads a query from left to right and never goes back.
+type parser struct {
+	text     string
+	at       int
+	terms    int
+	sections int // section operators so far
+}
+
+// whole reads everything.
+func (p *parser) whole(set setting) (node, error) {
+	if p.blanks(); p.done() {
+		return nil, p.fail(0, "query_empty", "there is nothing to search for", "write a word, a \"phrase\" or an operator with a term")
+	}
+	root, err := p.alternatives(set)
+	if err != nil {
+		return nil, err
+	}
+	if !p.done() {
+		return nil, p.closesNothing()
+	}
+	return root, nil
+}
+
+// alternatives reads terms with OR between them.
+func (p *parser) alternatives(set setting) (node, error) {
+	var sides []node
+	for {
+		side, err := p.sequence(set, len(sides) > 0)
+		if err != nil {
+			return nil, err
+		}
+		sides = append(sides, side)
+		if !p.atOR() {
+			return newEither(sides), nil
+		}
+		p.at += len("OR")
+	}
+}
+
+// sequence reads terms side by side.
+func (p *parser) sequence(set setting, behindOR bool) (node, error) {
+	var terms []node
+	for p.blanks(); !p.atEnd(set) && !p.atOR(); p.blanks() {
+		next, err := p.term(set)
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, next)
+	}
+	if len(terms) > 0 {
+		return newEvery(terms), nil
+	}
+	if behindOR || p.atOR() {
+		return nil, p.lonelyOR()
+	}
+	if p.at < len(p.text) && p.text[p.at] == ']' {
+		return nil, p.fail(p.at, "property_valueless", "a property with a colon and no value", "leave the colon out, or write [name:null] for a property without a value")
+	}
+	return nil, p.fail(p.at, "group_empty", "there is nothing in the parentheses", "write terms between them, or \"()\" for the text")
+}
+
+// term reads one term. What encloses it has left at least one character.
+func (p *parser) term(set setting) (node, error) {
+	if set.depth++; set.depth > maxDepth || set.scopes > maxScopes {
+		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses and operators inside of each other")
+	}
+	if p.atOR() {
+		return nil, p.lonelyOR()
+	}
+	switch p.text[p.at] {
+	case '-':
+		return p.negation(set)
+	case '(':
+		return p.group(set)
+	case '[':
+		return p.property(set)
+	case ']':
+		return nil, p.closesNothing()
+	}
+	if name, ok := p.operatorName(set); ok {
+		return p.operation(set, name)
+	}
+	return p.leaf(set)
+}
+
+func (p *parser) negation(set setting) (node, error) {
+	start := p.at
+	p.at++
+	if p.atEnd(set) || p.atBlank() {
+		return nil, p.fail(start, "dash_alone", "a dash with nothing behind it", "write -term to exclude a term, or \"-\" for the dash itself")
+	}
+	inner, err := p.term(set)
+	if err != nil {
+		return nil, err
+	}
+	return not{inner}, nil
+}
+
+func (p *parser) group(set setting) (node, error) {
+	start := p.at
+	p.at++
+	inner, err := p.alternatives(set)
+	if err != nil {
+		return nil, p.openGroup(err, start)
+	}
+	if !p.take(')') {
+		return nil, p.fail(start, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+	}
+	return inner, nil
+}
+
+// openGroup prefers to report an open parenthesis over the emptiness it causes.
+func (p *parser) openGroup(err error, start int) error {
+	if known, ok := err.(*ParseError); ok && known.code == "group_empty" && p.done() {
+		return p.fail(start, "group_open", "a parenthesis is not closed", "add \")\", or put the text in quotes")
+	}
+	return err
+}
+
+// operatorName reads the name and the colon of an operator, if one is here.
+func (p *parser) operatorName(set setting) (string, bool) {
+	if set.field == inValues {
+		return "", false
+	}
+	size := strings.IndexFunc(p.text[p.at:], func(r rune) bool { return r != '-' && !isASCIILetter(r) })
+	if size < 0 || p.text[p.at+size] != ':' {
+		return "", false
+	}
+	name := strings.ToLower(p.text[p.at : p.at+size])
+	if _, _, _, ok := set.apply(name); !ok {
+		return "", false
+	}
+	p.at += size + 1
+	return name, true
+}
+
+func (p *parser) operation(set setting, name string) (node, error) {
+	inside, divides, k, _ := set.apply(name)
+	if p.atEnd(set) || p.atBlank() {
+		return nil, p.fail(p.at-1, "operator_empty", fmt.Sprintf("operator %q has no term", name+":"),
+			fmt.Sprintf("write %[1]s:term without a blank, %[1]s:\"\" for any text, or \"%[1]s:\" in quotes for the text itself", name))
+	}
+	before := p.sections
+	inner, err := p.term(inside)
+	if err != nil {
+		return nil, err
+	}
+	op := operator{name: name, term: inner}
+	if !divides {
+		return &op, nil
+	}
+	if k == sections {
+		if p.sections > before {
+			k = deepSections
+		}
+		p.sections++
+	}
+	return &part{operator: op, kind: k}, nil
+}
+
+// leaf reads a word, a phrase or a regex.
+func (p *parser) leaf(set setting) (node, error) {
+	if p.terms++; p.terms > maxTerms {
+		return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+	}
+	start := p.at
+	var text string
+	var found pattern
+	switch p.text[p.at] {
+	case '"':
+		raw, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		text, found = raw, phrase{needle: newNeedle(raw, set.exact), raw: raw}
+	case '/':
+		re, err := p.regex(set.exact)
+		if err != nil {
+			return nil, err
+		}
+		found = re
+	default:
+		raw := p.word(set)
+		text, found = raw, words{needle: newNeedle(raw, set.exact), raw: raw}
+	}
+	switch set.field {
+	case inTags:
+		return p.tag(start, text, found)
+	case inValues:
+		return p.value(start, found)
+	}
+	return &term{pattern: found, field: set.field}, nil
+}
+
+func (p *parser) tag(start int, text string, found pattern) (node, error) {
+	if _, ok := found.(*regex); ok {
+		return &tagTerm{pattern: found}, nil
+	}
+	if text == "#" {
+		return nil, p.fail(start, "operator_empty", "a tag without a name", "write tag:#name, or tag:\"\" for any tag")
+	}
+	return &tagTerm{pattern: found, name: tagName(text)}, nil
+}
+
+func (p *parser) value(start int, found pattern) (node, error) {
+	w, ok := found.(words)
+	if !ok {
+		return &valueTerm{pattern: found}, nil
+	}
+	v, ok := newValueWord(w)
+	if !ok {
+		return nil, p.fail(start, "comparison_without_number", fmt.Sprintf("%q compares with no number", w.raw), "write a number directly behind < or >, or quotes for the text")
+	}
+	return v, nil
+}
+
+// word reads up to what cannot be part of a word.
+func (p *parser) word(set setting) string {
+	ends := `()"`
+	if set.field == inValues {
+		ends = `()"[]`
+	}
+	start := p.at
+	for !p.done() && !p.atBlank() && strings.IndexByte(ends, p.text[p.at]) < 0 {
+		_, size := utf8.DecodeRuneInString(p.text[p.at:])
+		p.at += size
+	}
+	return p.text[start:p.at]
+}
+
+// quoted reads a phrase.
+func (p *parser) quoted() (string, error) {
+	start := p.at
+	var text strings.Builder
+	for p.at++; !p.done(); p.at++ {
+		c := p.text[p.at]
+		if c == '"' {
+			p.at++
+			return text.String(), nil
+		}
+		if c == '\\' && p.at+1 < len(p.text) && (p.text[p.at+1] == '"' || p.text[p.at+1] == '\\') {
+			p.at++
+			c = p.text[p.at]
+		}
+		text.WriteByte(c)
+	}
+	return "", p.fail(start, "quote_open", "a quote is not closed", `add a quote at the end; a quote in a phrase is written \"`)
+}
+
+// regex reads a regex with its flags.
+func (p *parser) regex(exact bool) (*regex, error) {
+	start := p.at
+	end := start + 1
+	for end < len(p.text) && p.text[end] != '/' {
+		end = after(p.text, end)
+	}
+	if end >= len(p.text) {
+		return nil, p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is none")
+	}
+	source := p.text[start+1 : end]
+	p.at = end + 1
+	if source == "" {
+		return nil, p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is none")
+	}
+	flags, err := p.flags()
+	if err != nil {
+		return nil, err
+	}
+	re, err := newRegex(source, flags, exact)
+	if err != nil {
+		return nil, p.fail(start, "regex_bad", "not a regex: "+complaint(err), "write it as in JavaScript, or put the text in quotes if it is none")
+	}
+	return re, nil
+}
+
+// complaint shortens the sentence of the engine, which repeats the regex.
+func complaint(err error) string {
+	said, _, _ := strings.Cut(err.Error(), " in `")
+	return strings.TrimPrefix(said, "error parsing regexp: ")
+}
+
+func (p *parser) flags() (string, error) {
+	start := p.at
+	for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
+		c := p.text[p.at]
+		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[start:p.at], c) >= 0 {
+			return "", p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is no regex, and a path, too")
+		}
+		p.at++
+	}
+	return p.text[start:p.at], nil
+}
+
+// atEnd reports whether a closing bracket or the end of the query is here.
+func (p *parser) atEnd(set setting) bool {
+	return p.done() || p.text[p.at] == ')' || p.text[p.at] == ']' && set.field == inValues
+}
+
+// atOR reports whether the word OR is here, alone.
+func (p *parser) atOR() bool {
+	rest, ok := strings.CutPrefix(p.text[p.at:], "OR")
+	if !ok {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(rest)
+	return rest == "" || unicode.IsSpace(next) || strings.ContainsRune(`()"[]`, next)
+}
+
+func (p *parser) blanks() {
+	for !p.done() && p.atBlank() {
+		_, size := utf8.DecodeRuneInString(p.text[p.at:])
+		p.at += size
+	}
+}
+
+func (p *parser) atBlank() bool {
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	return unicode.IsSpace(r)
+}
+
+func (p *parser) done() bool { return p.at >= len(p.text) }
+
+// take steps over a character if it is here.
+func (p *parser) take(c byte) bool {
+	if p.done() || p.text[p.at] != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) lonelyOR() error {
+	return p.fail(p.at, "or_alone", "OR needs a term on each side", "add a term, or put \"OR\" in quotes for the word itself")
+}
+
+func (p *parser) closesNothing() error {
+	return p.fail(p.at, "group_unopened", fmt.Sprintf("%q closes nothing", p.text[p.at:p.at+1]), "remove it, or put the text in quotes")
+}
+
+// fail reports trouble at an offset.
+func (p *parser) fail(at int, code, reason, hint string) error {
+	return &ParseError{code: code, At: 1 + utf8.RuneCountInString(p.text[:at]), Reason: reason, hint: hint}
+}

@@ -1,0 +1,116 @@
+package query
+
+import "strings"
+
+// property reads [name], [name:value] or several names with OR between them.
+func (p *parser) property(set setting) (node, error) {
+	start := p.at
+	if set.field == inValues {
+		return nil, p.fail(start, "property_in_property", "a bracket inside of a property", "put the value in quotes")
+	}
+	p.at++
+	names, err := p.names(start, set.depth)
+	if err != nil {
+		return nil, err
+	}
+	found := &property{names: names}
+	if p.take(':') {
+		set.field = inValues
+		if found.value, err = p.alternatives(set); err != nil {
+			return nil, p.openProperty(err, start)
+		}
+	}
+	switch {
+	case p.take(']'):
+		return found, nil
+	case !p.done() && p.text[p.at] == ')':
+		return nil, p.closesNothing()
+	}
+	return nil, p.propertyOpen(start)
+}
+
+// openProperty prefers to report an open bracket over the emptiness it causes.
+func (p *parser) openProperty(err error, start int) error {
+	if known, ok := err.(*ParseError); ok && known.code == "group_empty" && p.done() {
+		return p.propertyOpen(start)
+	}
+	return err
+}
+
+func (p *parser) propertyOpen(start int) error {
+	return p.fail(start, "property_open", "a bracket is not closed", "write [name] or [name:value], or put the text in quotes")
+}
+
+// names reads the names of a property, in parentheses or not.
+func (p *parser) names(start, depth int) ([]propertyName, error) {
+	if depth++; depth > maxDepth {
+		return nil, p.fail(p.at, "query_too_deep", "too many parts inside of each other", "use fewer parentheses")
+	}
+	var all []propertyName
+	for {
+		p.blanks()
+		some, err := p.nameOrGroup(start, depth)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if p.blanks(); !p.atOR() {
+			return all, nil
+		}
+		p.at += len("OR")
+	}
+}
+
+func (p *parser) nameOrGroup(start, depth int) ([]propertyName, error) {
+	if p.take('(') {
+		group := p.at - 1
+		names, err := p.names(start, depth)
+		if err == nil && !p.take(')') {
+			err = p.fail(group, "group_open", "a parenthesis is not closed", "add \")\", or put the name in quotes")
+		}
+		return names, err
+	}
+	name, err := p.name(start)
+	if err != nil {
+		return nil, err
+	}
+	if p.terms++; p.terms > maxTerms {
+		return nil, p.fail(p.at, "query_too_long", "too many terms", "write a shorter query")
+	}
+	return []propertyName{name}, nil
+}
+
+func (p *parser) name(start int) (propertyName, error) {
+	if !p.done() && p.text[p.at] == '"' {
+		raw, err := p.quoted()
+		return propertyName{pattern: phrase{raw: raw}, name: foldString(raw)}, err
+	}
+	if !p.done() && p.text[p.at] == '/' {
+		re, err := p.regex(false)
+		return propertyName{pattern: re}, err
+	}
+	raw := p.bareName()
+	if raw == "" && p.done() {
+		return propertyName{}, p.propertyOpen(start)
+	}
+	if raw == "" || !p.done() && p.text[p.at] == '[' {
+		return propertyName{}, p.fail(start, "property_unnamed", "a bracket that begins no property", "write [name] or [name:value], or put the text in quotes")
+	}
+	return propertyName{pattern: words{raw: raw}, name: foldString(raw)}, nil
+}
+
+// bareName reads words with single blanks between them.
+func (p *parser) bareName() string {
+	var parts []string
+	for p.blanks(); !p.done() && !p.atOR(); p.blanks() {
+		start := p.at
+		for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
+			p.at++
+		}
+		if p.at == start {
+			break
+		}
+		parts = append(parts, p.text[start:p.at])
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,239 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestQueriesAreUnderstood(t *testing.T) {
+	for _, c := range []struct{ name, query, want string }{
+		{"one word", "milk", "milk"},
+		{"terms side by side", "milk eggs", "milk eggs"},
+		{"blanks do not matter", "\t milk \u00a0 eggs  ", "milk eggs"},
+		{"and before or", "a b OR c d", "a b OR c d"},
+		{"or in parentheses", "(a OR b) c", "(a OR b) c"},
+		{"a group that is not needed for its meaning stays", "a (b c)", "a (b c)"},
+		{"groups around one term go", "((a))", "a"},
+		{"or within or stays", "a OR (b OR c)", "a OR (b OR c)"},
+		{"or of groups", "(a b) OR c", "a b OR c"},
+		{"small or is a word", "a or b", "a or b"},
+		{"AND is a word", "a AND b", "a AND b"},
+		{"a word may begin with OR", "ORIGIN ORs", "ORIGIN ORs"},
+		{"or touches brackets", "(a)OR(b)", "a OR b"},
+		{"or touches quotes", `"a"OR"b"`, `"a" OR "b"`},
+		{"or before a colon is a word", "a OR:b", "a OR:b"},
+		{"not a word", "a -b", "a -b"},
+		{"not binds tighter than and", "-a b", "-a b"},
+		{"not a group", "-(a OR b)", "-(a OR b)"},
+		{"not a group of one", "-(a)", "-a"},
+		{"not an operator", "-line:(a b)", "-line:(a b)"},
+		{"not a phrase", `-"a b"`, `-"a b"`},
+		{"not a regex", "-/a/", "-/a/"},
+		{"not a property", "-[a:b]", "-[a:b]"},
+		{"not twice", "--a", "--a"},
+		{"a dash inside of a word", "well-known", "well-known"},
+		{"phrase", `"star wars"`, `"star wars"`},
+		{"phrase with quotes", `"they said \"hello\""`, `"they said \"hello\""`},
+		{"phrase with backslash", `"a\\b"`, `"a\\b"`},
+		{"other backslashes are text", `"a\nb"`, `"a\\nb"`},
+		{"empty phrase", `""`, `""`},
+		{"a quote ends a word", `a"b"c`, `a "b" c`},
+		{"a parenthesis ends a word", "f(x)", "f x"},
+		{"brackets inside of a word", "a[0]", "a[0]"},
+		{"slashes inside of a word", "a/b/c", "a/b/c"},
+		{"regex", `/a\/[/]b/`, `/a\/[/]b/`},
+		{"regex with flags", "/a/gi", "/a/gi"},
+		{"operators in any case", "FILE:a Task-TODO:b", "file:a task-todo:b"},
+		{"operator with phrase", `path:"a b"`, `path:"a b"`},
+		{"operator with regex", `path:/a/`, `path:/a/`},
+		{"operator with group", "line:( a  b )", "line:(a b)"},
+		{"operator with a negated term", "file:-a", "file:-a"},
+		{"operator in operator", "section:(a line:(b c))", "section:(a line:(b c))"},
+		{"operator with operator", "match-case:file:A", "match-case:file:A"},
+		{"every operator", "file:a path:a content:a match-case:a ignore-case:a tag:a line:a block:a section:a task:a task-todo:a task-done:a",
+			"file:a path:a content:a match-case:a ignore-case:a tag:a line:a block:a section:a task:a task-todo:a task-done:a"},
+		{"an unknown name is text", "foo:bar", "foo:bar"},
+		{"an address is text", "https://example.org/a?b=c", "https://example.org/a?b=c"},
+		{"a time of day is text", "12:30", "12:30"},
+		{"an inline field is text", "key::value", "key::value"},
+		{"an unknown name before a group", "foo:(a b)", "foo: (a b)"},
+		{"tag", "tag:#a/b", "tag:#a/b"},
+		{"property", "[status]", "[status]"},
+		{"property with value", "[ status : draft ]", "[status:draft]"},
+		{"property with or", "[status:draft OR done]", "[status:draft OR done]"},
+		{"property with group", "[status:(a b) OR -c]", "[status:a b OR -c]"},
+		{"property with phrase", `["my prop":"a b"]`, `["my prop":"a b"]`},
+		{"property of several words", "[my prop:a]", "[my prop:a]"},
+		{"property with names", "[(due OR start):null]", "[due OR start:null]"},
+		{"property by regex", "[/^d/:/x/i]", "[/^d/:/x/i]"},
+		{"property compared", "[rating:<5] [rating:>-1.5]", "[rating:<5] [rating:>-1.5]"},
+		{"operators in values are text", "[a:file:b]", "[a:file:b]"},
+		{"a colon in a value", "[a:12:30]", "[a:12:30]"},
+		{"letters of all kinds", "größe 日本語", "größe 日本語"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q, err := Parse(c.query, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := q.String(); got != c.want {
+				t.Errorf("%s is understood as %s, want %s", c.query, got, c.want)
+			}
+		})
+	}
+}
+
+func TestHalfTypedQueriesAreRefused(t *testing.T) {
+	nested := func(n int, open, close string) string {
+		return strings.Repeat(open, n) + "a" + strings.Repeat(close, n)
+	}
+	for _, c := range []struct {
+		query string
+		at    int
+		code  string
+	}{
+		{"", 1, "query_empty"},
+		{" \t\n", 1, "query_empty"},
+		{"a\xff", 1, "query_not_text"},
+		{strings.Repeat("a", maxLength+1), 1, "query_too_long"},
+		{strings.Repeat("a ", maxTerms+1), 2*maxTerms + 1, "query_too_long"},
+		{"[" + strings.Repeat("a OR ", maxTerms) + "b]", 5*maxTerms + 3, "query_too_long"},
+		{nested(maxDepth, "(", ")"), maxDepth + 1, "query_too_deep"},
+		{nested(maxDepth, "-", ""), maxDepth + 1, "query_too_deep"},
+		{"[" + nested(maxDepth, "(", ")") + "]", maxDepth + 1, "query_too_deep"},
+		{nested(maxScopes+1, "line:", ""), 5*maxScopes + 6, "query_too_deep"},
+		{`grün "ab`, 6, "quote_open"},
+		{`"a\"`, 1, "quote_open"},
+		{`["a`, 2, "quote_open"},
+		{"(a b", 1, "group_open"},
+		{"a (", 3, "group_open"},
+		{"a ((b)", 3, "group_open"},
+		{"[a:(b]", 4, "group_open"},
+		{"[(a:b]", 2, "group_open"},
+		{"a)", 2, "group_unopened"},
+		{")", 1, "group_empty"},
+		{"a ]", 3, "group_unopened"},
+		{"[a:b)]", 5, "group_unopened"},
+		{"[a)]", 3, "group_unopened"},
+		{"a ()", 4, "group_empty"},
+		{"file:()", 7, "group_empty"},
+		{"OR", 1, "or_alone"},
+		{"a OR", 5, "or_alone"},
+		{"OR a", 1, "or_alone"},
+		{"a OR OR b", 6, "or_alone"},
+		{"(a OR) b", 6, "or_alone"},
+		{"-OR", 2, "or_alone"},
+		{"file:OR", 6, "or_alone"},
+		{"-", 1, "dash_alone"},
+		{"a - b", 3, "dash_alone"},
+		{"(-)", 2, "dash_alone"},
+		{"[a:-]", 4, "dash_alone"},
+		{"file:", 5, "operator_empty"},
+		{"a tag: b", 6, "operator_empty"},
+		{"(line:)", 6, "operator_empty"},
+		{"tag:#", 5, "operator_empty"},
+		{"[", 1, "property_open"},
+		{"[a", 1, "property_open"},
+		{"[a:", 1, "property_open"},
+		{"[a:b", 1, "property_open"},
+		{"[a OR ", 1, "property_open"},
+		{`["a" b]`, 1, "property_open"},
+		{"[]", 1, "property_unnamed"},
+		{"[:a]", 1, "property_unnamed"},
+		{"[[link]]", 1, "property_unnamed"},
+		{"[a[b]", 1, "property_unnamed"},
+		{"- [ ] milk", 1, "dash_alone"},
+		{"[a:]", 4, "property_valueless"},
+		{"[a:b OR ]", 9, "or_alone"},
+		{"[a:[b]]", 4, "property_in_property"},
+		{"[a:<]", 4, "comparison_without_number"},
+		{"[a:>2024-01-01]", 4, "comparison_without_number"},
+		{"/a", 1, "regex_open"},
+		{`/a\/`, 1, "regex_open"},
+		{"/[/", 1, "regex_open"},
+		{"//", 1, "regex_empty"},
+		{"x /usr/bin", 8, "regex_flag"},
+		{"/a/gg", 5, "regex_flag"},
+		{"/a/y", 4, "regex_flag"},
+		{"/(a/", 1, "regex_bad"},
+		{"/a**/", 1, "regex_bad"},
+		{"/(?>a)/", 1, "regex_bad"},
+		{"/(?i)a/", 1, "regex_bad"},
+		{"/(?#a)/", 1, "regex_bad"},
+		{"/" + strings.Repeat(`[a\W]`, maxBroad+1) + "/", 1, "regex_bad"},
+		{"/(?/", 1, "regex_bad"},
+		{"[/(/:a]", 2, "regex_bad"},
+	} {
+		t.Run(fmt.Sprintf("%.20s", c.query), func(t *testing.T) {
+			_, err := Parse(c.query, Options{})
+			var known *ParseError
+			if !errors.As(err, &known) {
+				t.Fatalf("%q: error %v", c.query, err)
+			}
+			if known.At != c.at || known.Code() != c.code {
+				t.Errorf("%q: %s at %d, want %s at %d", c.query, known.Code(), known.At, c.code, c.at)
+			}
+			if known.Hint() == "" || !strings.Contains(known.Error(), fmt.Sprint(c.at)) {
+				t.Errorf("%q: error %q, hint %q", c.query, known, known.Hint())
+			}
+		})
+	}
+}
+
+func TestDeepestAllowedQueries(t *testing.T) {
+	for _, query := range []string{
+		strings.Repeat("(", maxDepth-1) + "a" + strings.Repeat(")", maxDepth-1),
+		strings.Repeat("line:", maxScopes) + "a",
+		strings.TrimSpace(strings.Repeat("a ", maxTerms)),
+	} {
+		if _, err := Parse(query, Options{}); err != nil {
+			t.Errorf("%.40s: %v", query, err)
+		}
+	}
+}
+
+func TestTheZeroQueryFindsNothing(t *testing.T) {
+	var q Query
+	if q.Match(&fakeNote{}) || q.Lines(&fakeNote{}) != nil || q.NeedsText() || q.Err() != nil || q.String() != "" {
+		t.Error("the zero query does something")
+	}
+}
+
+func TestErrorsAboutRegexesAreShort(t *testing.T) {
+	_, err := Parse("a /(b/", Options{})
+	if want := "query, character 3: not a regex: missing closing )"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"a b OR -c", `line:("a\"b" /x[/]/i)`, "[a OR b:<5 OR null]", "tag:#a -(x)", "[/a/:b]", "foo:bar", "a - b", "[(a", `["`, "/a/y", "match-case:section:(A section:B)",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		begin := time.Now()
+		q, err := Parse(text, Options{})
+		if took := time.Since(begin); took > 2*time.Second {
+			t.Fatalf("%q took %v", text, took)
+		}
+		if err != nil {
+			var known *ParseError
+			if !errors.As(err, &known) || known.At < 1 || known.Hint() == "" || known.Code() == "" {
+				t.Fatalf("%q: error %#v", text, err)
+			}
+			return
+		}
+		again, err := Parse(q.String(), Options{})
+		if err != nil && len(q.String()) <= maxLength {
+			t.Fatalf("%q is written as %q: %v", text, q.String(), err)
+		}
+		if err == nil && again.String() != q.String() {
+			t.Fatalf("%q is written as %q, then as %q", text, q.String(), again.String())
+		}
+	})
+}

@@ -1,0 +1,109 @@
+// Package query is the search language of the notes app: it parses a query and
+// holds it against one note at a time. It reads no file, knows no vault and
+// ranks nothing.
+//
+// The language: terms side by side must all match, OR asks for one of its
+// sides, a dash in front negates, parentheses group; NOT binds tighter than
+// AND, AND tighter than OR. A term is a word, a "phrase", a /regex/, an
+// operator with a term of its own (line:(a b)), or a property ([name:value]).
+//
+// A word is found anywhere: "art" is in "party". A phrase needs a word boundary
+// at each end. Both are looked for in the text and in the path of a note; a
+// regex, too. Letters are compared by simple lower-casing over all of Unicode,
+// one character for one; the rules of single languages, and those that make two
+// letters of one, do not count.
+//
+// Where the app's rules are not published, this package decides:
+//   - A name before a colon that is no operator is text: addresses and times of
+//     day are searched for more often than operators are misspelt.
+//   - What is half typed is refused with advice, never guessed.
+//   - A dash negates wherever a term may begin, behind an operator as well.
+//   - A hit that lies in the extension of a file does not count for a term
+//     without operator: else "md" would find every note.
+//   - A section ends at the next heading of any level. A section: that holds
+//     another section: spans its sub-headings, else nesting would mean nothing.
+//   - The text of a task begins behind its box, so task:x does not find the x
+//     of a done one.
+//
+// A query may be used by several goroutines at once.
+package query
+
+import (
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// Options are what a search is asked for besides its text.
+type Options struct {
+	// CaseSensitive makes upper and lower case differ where the query itself
+	// does not say.
+	CaseSensitive bool
+}
+
+const (
+	maxLength = 4 << 10 // bytes; a query is typed, or pasted from a sentence
+	maxDepth  = 32      // of parentheses, dashes and operators in each other; it bounds the stack
+	maxScopes = 4       // of operators that divide a text; each may multiply the work by the depth of headings
+	maxTerms  = 256     // each can cost one pass over the text
+)
+
+// Query is a parsed query. The zero Query matches nothing.
+type Query struct {
+	root node
+	cost spent
+}
+
+// Parse reads a query. Every error is a [*ParseError].
+func Parse(text string, options Options) (*Query, error) {
+	if len(text) > maxLength {
+		return nil, &ParseError{code: "query_too_long", At: 1, Reason: "the query is too long", hint: "write a shorter query"}
+	}
+	if !utf8.ValidString(text) {
+		return nil, &ParseError{code: "query_not_text", At: 1, Reason: "the query is not valid UTF-8", hint: "write the query in UTF-8"}
+	}
+	q := new(Query)
+	p := parser{text: text}
+	root, err := p.whole(setting{exact: options.CaseSensitive})
+	if err != nil {
+		return nil, err
+	}
+	q.root = root
+	return q, nil
+}
+
+// Match reports whether n is found by the query. Once [Query.Err] reports an
+// error, nothing matches any more.
+func (q *Query) Match(n Note) bool {
+	if q.root == nil || q.Err() != nil {
+		return false
+	}
+	s := search{note: n, cost: &q.cost}
+	return q.root.match(&s, everything) && q.Err() == nil
+}
+
+// NeedsText reports whether a note must be read at all. If not, Match asks for
+// nothing but its path.
+func (q *Query) NeedsText() bool { return q.root != nil && q.root.needsText() }
+
+// Err returns an [*Overrun] if a regex took too long to go on with the search:
+// what was found until then is not all there is.
+func (q *Query) Err() error {
+	if pattern := q.cost.stopped.Load(); pattern != nil {
+		return &Overrun{Pattern: *pattern}
+	}
+	return nil
+}
+
+// String returns the query as it was understood. It parses to the same query.
+func (q *Query) String() string {
+	if q.root == nil {
+		return ""
+	}
+	return string(q.root.write(nil))
+}
+
+// spent is what the regexes of a query have cost so far.
+type spent struct {
+	time    atomic.Int64 // nanoseconds
+	stopped atomic.Pointer[string]
+}

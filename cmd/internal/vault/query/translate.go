@@ -1,0 +1,444 @@
+package query
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// translator writes a regex of JavaScript (without the flag u) in the dialect of
+// the standard library. It takes only what it can give the same meaning, and
+// only what another parser has found to be a regex.
+//
+// What differs, and how it is treated: "." excludes four characters there and
+// one here; \s includes more there; the flag i compares upper-cased characters
+// one by one there, so that k is not the Kelvin sign; "^" and "$" know four
+// characters that end a line there, which is left to the caller.
+type translator struct {
+	source string
+	exact  bool
+	dotAll bool
+
+	at       int
+	out      strings.Builder
+	anchored bool
+}
+
+const (
+	spaceClass = `\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	lineEnds   = `\n\r\x{2028}\x{2029}`
+)
+
+// run reports whether the translation is complete.
+func (t *translator) run() bool {
+	for t.at < len(t.source) {
+		if !t.step() {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *translator) step() bool {
+	c := t.source[t.at]
+	switch c {
+	case '\\':
+		return t.escape()
+	case '[':
+		return t.class()
+	case '(':
+		return t.group()
+	case '{':
+		return t.repeat()
+	case '.':
+		t.dot()
+	case '^', '$':
+		t.anchored = true
+		t.out.WriteString("(?m:" + string(c) + ")")
+	case ')', '|', '*', '+', '?':
+		t.out.WriteByte(c)
+	default:
+		r, size := utf8.DecodeRuneInString(t.source[t.at:])
+		t.at += size
+		return t.literal(r)
+	}
+	t.at++
+	return true
+}
+
+func (t *translator) dot() {
+	if t.dotAll {
+		t.out.WriteString("(?s:.)")
+		return
+	}
+	t.out.WriteString("[^" + lineEnds + "]")
+}
+
+// literal writes a character in all its cases.
+func (t *translator) literal(r rune) bool {
+	same, ok := t.cases(r)
+	if !ok {
+		return false
+	}
+	t.out.WriteByte('[')
+	t.inClass(same...)
+	t.out.WriteByte(']')
+	return true
+}
+
+func (t *translator) inClass(runes ...rune) {
+	for _, r := range runes {
+		if r < utf8.RuneSelf && !isWordByte(byte(r)) {
+			t.out.WriteByte('\\')
+		}
+		t.out.WriteRune(r)
+	}
+}
+
+func isWordByte(c byte) bool { return joins(rune(c)) || c < ' ' || c == ' ' }
+
+// cases returns the characters that a literal one stands for. It knows the
+// alphabets in which case is simple.
+func (t *translator) cases(r rune) ([]rune, bool) {
+	other := unicode.SimpleFold(r)
+	switch {
+	case t.exact || isASCIILetter(r) || other == r || r == 'ß' || r == 'ſ':
+	case r < 0xc0 || r > 0x17f && r < 0x391 || r > 0x3c9 && r < 0x400 || r > 0x52f || unicode.SimpleFold(other) != r:
+		return nil, false
+	default:
+		return []rune{r, other}, true
+	}
+	if !t.exact && isASCIILetter(r) {
+		return []rune{r, r ^ 0x20}, true
+	}
+	return []rune{r}, true
+}
+
+func isASCIILetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
+
+// group writes the beginning of a group that captures or does not: nothing here
+// refers to one.
+func (t *translator) group() bool {
+	rest := t.source[t.at+1:]
+	t.out.WriteString("(?:")
+	switch {
+	case strings.HasPrefix(rest, "?:"):
+		t.at += len("(?:")
+	case strings.HasPrefix(rest, "?<") && !strings.HasPrefix(rest, "?<=") && !strings.HasPrefix(rest, "?<!"):
+		t.at += len("(") + strings.IndexByte(rest, '>') + 1
+	case strings.HasPrefix(rest, "?"):
+		return false
+	default:
+		t.at++
+	}
+	return true
+}
+
+// repeat writes a counted repetition, or the brace itself if it is none.
+func (t *translator) repeat() bool {
+	size := repetition(t.source[t.at:])
+	if size == 0 {
+		t.out.WriteString(`\{`)
+		t.at++
+		return true
+	}
+	t.out.WriteString(t.source[t.at : t.at+size])
+	t.at += size
+	return true
+}
+
+// repetition returns the length of {n}, {n,} or {n,m} at the start of text.
+func repetition(text string) int {
+	digits := func(s string) string { return strings.TrimLeft(s, "0123456789") }
+	rest := digits(text[1:])
+	if len(rest) == len(text)-1 {
+		return 0
+	}
+	if after, ok := strings.CutPrefix(rest, ","); ok {
+		rest = digits(after)
+	}
+	if !strings.HasPrefix(rest, "}") {
+		return 0
+	}
+	return len(text) - len(rest) + 1
+}
+
+func (t *translator) escape() bool {
+	r, class, size := readEscape(t.source[t.at:])
+	if size == 0 {
+		return false
+	}
+	t.at += size
+	switch class {
+	case 0:
+		return t.literal(r)
+	case 's':
+		t.out.WriteString("[" + spaceClass + "]")
+	case 'S':
+		t.out.WriteString("[^" + spaceClass + "]")
+	default:
+		t.out.WriteString(`\` + string(class))
+	}
+	return true
+}
+
+// readEscape reads an escape outside of a class: a character, or the letter of
+// a class or a boundary. The size is 0 for those that are read elsewhere.
+func readEscape(text string) (r rune, class byte, size int) {
+	if len(text) < 2 {
+		return 0, 0, 0
+	}
+	c := text[1]
+	switch c {
+	case 'd', 'D', 'w', 'W', 's', 'S', 'b', 'B':
+		return 0, c, 2
+	case 't', 'n', 'v', 'f', 'r':
+		return []rune("\t\n\v\f\r")[strings.IndexByte("tnvfr", c)], 0, 2
+	case 'x':
+		return readHex(text, 2)
+	case 'u':
+		return readHex(text, 4)
+	}
+	if c >= utf8.RuneSelf || c < ' ' || isWordByte(c) && c != ' ' {
+		return 0, 0, 0
+	}
+	return rune(c), 0, 2
+}
+
+// readHex reads an escape with so many hexadecimal digits.
+func readHex(text string, digits int) (r rune, class byte, size int) {
+	if len(text) < 2+digits {
+		return 0, 0, 0
+	}
+	for _, c := range []byte(text[2 : 2+digits]) {
+		i := strings.IndexByte("0123456789abcdef", foldByte(c))
+		if i < 0 {
+			return 0, 0, 0
+		}
+		r = r<<4 | rune(i)
+	}
+	if !utf8.ValidRune(r) {
+		return 0, 0, 0
+	}
+	return r, 0, 2 + digits
+}
+
+// class writes a character class.
+func (t *translator) class() bool {
+	rest := t.source[t.at+1:]
+	t.out.WriteByte('[')
+	if after, ok := strings.CutPrefix(rest, "^"); ok {
+		rest = after
+		t.out.WriteByte('^')
+	}
+	if strings.HasPrefix(rest, "]") {
+		return false
+	}
+	for !strings.HasPrefix(rest, "]") {
+		size := t.classItem(rest)
+		if size == 0 {
+			return false
+		}
+		rest = rest[size:]
+	}
+	t.out.WriteByte(']')
+	t.at = len(t.source) - len(rest) + 1
+	return true
+}
+
+// classItem writes a character, a range or an escape, and returns its length; 0
+// if it cannot be written.
+func (t *translator) classItem(text string) int {
+	low, class, size := readClassRune(text)
+	if size == 0 {
+		return 0
+	}
+	ranged := len(text) > size+1 && text[size] == '-' && text[size+1] != ']'
+	if class != 0 {
+		return t.classEscape(class, size, ranged)
+	}
+	if !ranged {
+		return t.classRunes(size, low, low)
+	}
+	high, class, more := readClassRune(text[size+1:])
+	if more == 0 || class != 0 {
+		return 0
+	}
+	return t.classRunes(size+1+more, low, high)
+}
+
+func (t *translator) classEscape(class byte, size int, ranged bool) int {
+	switch {
+	case ranged || class == 'b' || class == 'B' || class == 'S':
+		return 0
+	case class == 's':
+		t.out.WriteString(spaceClass)
+	default:
+		t.out.WriteString(`\` + string(class))
+	}
+	return size
+}
+
+func readClassRune(text string) (r rune, class byte, size int) {
+	if strings.HasPrefix(text, `\`) {
+		return readEscape(text)
+	}
+	r, size = utf8.DecodeRuneInString(text)
+	return r, 0, size
+}
+
+// classRunes writes a range and its letters in the other case.
+func (t *translator) classRunes(size int, low, high rune) int {
+	if low == high {
+		same, ok := t.cases(low)
+		if !ok {
+			return 0
+		}
+		t.inClass(same...)
+		return size
+	}
+	if !t.exact && high >= utf8.RuneSelf {
+		return 0
+	}
+	t.classRange(low, high)
+	if !t.exact {
+		t.classRange(max(low, 'a')-0x20, min(high, 'z')-0x20)
+		t.classRange(max(low, 'A')+0x20, min(high, 'Z')+0x20)
+	}
+	return size
+}
+
+func (t *translator) classRange(low, high rune) {
+	if low > high {
+		return
+	}
+	t.inClass(low)
+	t.out.WriteByte('-')
+	t.inClass(high)
+}
+
+// maxBroad is how many escapes for "anything but" a regex may hold within
+// classes: each can cost the backtracking engine 15 milliseconds to compile.
+const maxBroad = 32
+
+// survey refuses groups that other dialects have and JavaScript does not, and
+// what takes too long to compile.
+func survey(source string) error {
+	broad := 0
+	for at := 0; at < len(source); {
+		next := after(source, at)
+		piece := source[at:next]
+		if len(piece) > len(`\W`) {
+			broad += strings.Count(piece, `\W`) + strings.Count(piece, `\S`) + strings.Count(piece, `\D`)
+		}
+		if rest, ok := strings.CutPrefix(source[at:], "(?"); ok && !knownGroup(rest) {
+			return errors.New("unknown kind of group")
+		}
+		at = next
+	}
+	if broad > maxBroad {
+		return errors.New(`too many of \W, \S and \D in classes`)
+	}
+	return nil
+}
+
+// knownGroup reports whether JavaScript knows a group that goes on like this.
+func knownGroup(rest string) bool {
+	if rest != "" && strings.IndexByte("=!<:", rest[0]) >= 0 {
+		return true
+	}
+	flags, _, found := strings.Cut(rest, ":")
+	return found && strings.Trim(flags, "ims-") == ""
+}
+
+// cheapSpelling returns a regex of the same meaning that the backtracking engine
+// compiles in microseconds if case is to be ignored: classes that leave out
+// little are cheap only as the opposite of what they leave out.
+func cheapSpelling(source string, dotAll bool) string {
+	var out strings.Builder
+	for at := 0; at < len(source); {
+		next := after(source, at)
+		piece := source[at:next]
+		switch {
+		case piece == `\W` || piece == `\S` || piece == `\D`:
+			piece = `[^\` + strings.ToLower(piece[1:]) + "]"
+		case piece == "." && !dotAll:
+			piece = `[^\n\r\u2028\u2029]`
+		}
+		out.WriteString(piece)
+		at = next
+	}
+	return out.String()
+}
+
+// after returns where the next piece of a regex begins: behind a character, an
+// escape or a class.
+func after(source string, at int) int {
+	switch source[at] {
+	case '\\':
+		return min(at+2, len(source))
+	case '[':
+		for at++; at < len(source) && source[at] != ']'; at++ {
+			if source[at] == '\\' {
+				at++
+			}
+		}
+	}
+	return min(at+1, len(source))
+}
+
+// minRequired is the shortest text worth a search of its own.
+const minRequired = 2
+
+// requiredText returns the longest text that every match of a regex holds, nil
+// if none is seen. It sees plain ASCII that stands in no group, and may miss
+// some: it is only there to save time.
+func requiredText(source string, exact bool) *needle {
+	var runs []string
+	var run []byte
+	end := func() { runs, run = append(runs, string(run)), nil }
+	depth := 0
+	for at := 0; at < len(source); at = after(source, at) {
+		c := source[at]
+		switch {
+		case c == '(':
+			depth++
+			end()
+		case c == ')':
+			depth--
+			end()
+		case depth > 0:
+		case c == '|':
+			return nil
+		case c == '*' || c == '?':
+			run = run[:max(len(run)-1, 0)]
+			end()
+		case c == '{':
+			run = run[:max(len(run)-1, 0)]
+			end()
+			at += max(repetition(source[at:])-1, 0)
+		case c == '\\':
+			r, class, size := readEscape(source[at:])
+			if size != 2 {
+				return nil // what follows may belong to the escape
+			}
+			if class != 0 {
+				end()
+				break
+			}
+			run = append(run, byte(r))
+		case strings.IndexByte("+^$.[]}", c) >= 0 || c >= utf8.RuneSelf:
+			end()
+		default:
+			run = append(run, c)
+		}
+	}
+	end()
+	best := slices.MaxFunc(runs, func(a, b string) int { return len(a) - len(b) })
+	if len(best) < minRequired {
+		return nil
+	}
+	return newNeedle(best, exact)
+}
