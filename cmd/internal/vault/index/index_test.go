@@ -1,0 +1,205 @@
+package index
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// vault is a folder of notes that a test can change.
+type vault struct {
+	t      testing.TB
+	dir    string
+	folder *disk.Folder
+}
+
+func newVault(t testing.TB, files map[string]string) *vault {
+	t.Helper()
+	v := &vault{t: t, dir: t.TempDir()}
+	for name, text := range files {
+		v.put(name, text)
+	}
+	folder, err := disk.Open(v.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folder.Close() })
+	v.folder = folder
+	return v
+}
+
+func (v *vault) put(name, text string) {
+	v.t.Helper()
+	full := filepath.Join(v.dir, filepath.FromSlash(name))
+	err := os.MkdirAll(filepath.Dir(full), 0o755)
+	if err == nil {
+		err = os.WriteFile(full, []byte(text), 0o644)
+	}
+	if err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func (v *vault) build(old *Index) *Index {
+	v.t.Helper()
+	x, err := Build(v.folder, old)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return x
+}
+
+// edges writes the graph as "from>to*count", those that lead nowhere with "?".
+func edges(x *Index) string {
+	var all []string
+	g := x.Graph()
+	for i, f := range x.Files {
+		for j, n := range g.Out[i] {
+			all = append(all, fmt.Sprintf("%s>%s*%d", f.Path, x.Files[j].Path, n))
+			if g.In[j][i] != n {
+				all = append(all, "the way back is missing")
+			}
+		}
+		for key, n := range g.Unresolved[i] {
+			all = append(all, fmt.Sprintf("%s>%s?*%d", f.Path, key, n))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func TestTheGraphCountsWhatTheAppCounts(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  string
+	}{
+		{"body, embed and property", map[string]string{"A.md": "---\nup: \"[[B]]\"\n---\n[[B]] ![[B#h]]", "B.md": ""}, "A.md>B.md*3"},
+		{"a Markdown link", map[string]string{"A.md": "[t](f/B%20b.md)", "f/B b.md": ""}, "A.md>f/B b.md*1"},
+		{"to itself", map[string]string{"A.md": "[[#H]] [[A]]"}, "A.md>A.md*2"},
+		{"to what is not there", map[string]string{"A.md": "[[X#h]] [[X.md]] [[f/Y]]"}, "A.md>X?*2 A.md>f/Y?*1"},
+		{"not in code, but in comments", map[string]string{"A.md": "`[[B]]` %% [[B]] %%", "B.md": ""}, "A.md>B.md*1"},
+		{"an unquoted property is no link", map[string]string{"A.md": "---\nup: [[B]]\n---\n", "B.md": ""}, ""},
+		{"a block that is no YAML has no links", map[string]string{"A.md": "---\nup: \"[[B]]\"\nup: x\n---\n[[B]]", "B.md": ""}, "A.md>B.md*1"},
+		{"a canvas", map[string]string{"C.canvas": `{"nodes":[{"type":"file","file":"f/B.md"},{"type":"text","text":"[[B]] [[X]]"},{"type":"file","file":"B.md"},{"type":"link","url":"https://x"}]}`, "f/B.md": ""},
+			"C.canvas>B?*1 C.canvas>X?*1 C.canvas>f/B.md*2"},
+		{"a canvas that is broken", map[string]string{"C.canvas": `{"nodes":[{"type":"file","file":"B.md"}`, "B.md": ""}, ""},
+		{"the nearest of one name", map[string]string{"f/A.md": "[[B]]", "f/B.md": "", "g/B.md": ""}, "f/A.md>f/B.md*1"},
+	}
+	for _, tt := range tests {
+		if got := edges(newVault(t, tt.files).build(nil)); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestFilesAreInTheOrderOfListings(t *testing.T) {
+	x := newVault(t, map[string]string{"b.md": "", "A10.md": "", "a9.md": "", "_x.png": "", ".hidden.md": "", "f/c.md": ""}).build(nil)
+	var got []string
+	for _, f := range x.Files {
+		got = append(got, f.Path.String())
+	}
+	if want := []string{"_x.png", "a9.md", "A10.md", "b.md", "f/c.md"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for i, f := range x.Files {
+		if place, ok := x.Place(f.Path.String()); !ok || place != i {
+			t.Errorf("%s is at %d, %v", f.Path, place, ok)
+		}
+		if (f.Facts != nil) != f.IsNote() {
+			t.Errorf("%s has facts: %v", f.Path, f.Facts != nil)
+		}
+	}
+	if _, ok := x.Place("B.md"); ok {
+		t.Error("a path in another case is found")
+	}
+}
+
+func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
+	v := newVault(t, map[string]string{"same.md": "#a", "longer.md": "#b", "later.md": "#c", "gone.md": "#d"})
+	old := v.build(nil)
+	v.put("longer.md", "#b #bb")
+	v.put("new.md", "#e")
+	if err := os.Remove(filepath.Join(v.dir, "gone.md")); err != nil {
+		t.Fatal(err)
+	}
+	v.put("later.md", "#x")
+	if err := os.Chtimes(filepath.Join(v.dir, "later.md"), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	x := v.build(old)
+	kept, tags := map[string]bool{}, map[string]string{}
+	for _, f := range x.Files {
+		place, known := old.Place(f.Path.String())
+		kept[f.Path.String()] = known && old.Files[place] == f
+		tags[f.Path.String()] = strings.Join(f.Facts.AllTags(), " ")
+	}
+	if want := map[string]bool{"same.md": true, "longer.md": false, "later.md": false, "new.md": false}; !maps.Equal(kept, want) {
+		t.Errorf("kept %v, want %v", kept, want)
+	}
+	if want := map[string]string{"same.md": "#a", "longer.md": "#b #bb", "later.md": "#x", "new.md": "#e"}; !maps.Equal(tags, want) {
+		t.Errorf("tags %v, want %v", tags, want)
+	}
+}
+
+func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads every file")
+	}
+	v := newVault(t, map[string]string{"shut.md": "[[open]]", "open.md": "[[shut]]"})
+	if err := os.Chmod(filepath.Join(v.dir, "shut.md"), 0); err != nil {
+		t.Fatal(err)
+	}
+	x := v.build(nil)
+	place, ok := x.Place("shut.md")
+	if !ok || x.Files[place].Facts != nil || edges(x) != "open.md>shut.md*1" {
+		t.Errorf("shut.md is there: %v; the graph is %s", ok, edges(x))
+	}
+}
+
+func TestATagOfAPropertyComesFirst(t *testing.T) {
+	x := newVault(t, map[string]string{"A.md": "---\ntags: [two, \"#one\"]\n---\n#three #two"}).build(nil)
+	if got := x.Files[0].Facts.AllTags(); !slices.Equal(got, []string{"#two", "#one", "#three", "#two"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheVaultThatIsGone(t *testing.T) {
+	v := newVault(t, nil)
+	v.folder.Close()
+	if _, err := Build(v.folder, nil); err == nil {
+		t.Error("a closed folder was indexed")
+	}
+}
+
+func BenchmarkBuild(b *testing.B) {
+	files := map[string]string{}
+	for i := range 5000 {
+		files[fmt.Sprintf("%d/note %d.md", i%40, i)] = fmt.Sprintf("---\ntags: [a, b]\n---\n# Title %d\n\n%s\n[[note %d]] and #tag%d\n- [ ] task\n",
+			i, strings.Repeat("plain text of a note without anything in it\n", 30), (i*7)%5000, i%50)
+	}
+	v := newVault(b, files)
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			v.build(nil)
+		}
+	})
+	old := v.build(nil)
+	b.Run("again", func(b *testing.B) {
+		for b.Loop() {
+			v.build(old)
+		}
+	})
+	b.Run("graph", func(b *testing.B) {
+		for b.Loop() {
+			of(old.Files).Graph()
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package frame
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// everyKind is one frame of each kind, well-formed.
+func everyKind(t testing.TB) []byte {
+	t.Helper()
+	b, ok := AppendHello(nil, Hello{Version: Version, PID: 7, Folder: "/a vault/ü"})
+	if !ok {
+		t.Fatal("a short hello is too long")
+	}
+	b, ok = AppendRequest(b, 1, Request{Input: true, Words: []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}})
+	if !ok {
+		t.Fatal("a short request is too long")
+	}
+	b = Append(b, Frame{Kind: KindInput, ID: 1, Payload: []byte("text")})
+	b = Append(b, Frame{Kind: KindInput, ID: 1})
+	b = Append(b, Frame{Kind: KindCancel, ID: 1})
+	b = Append(b, Frame{Kind: KindStdout, ID: 1, Payload: bytes.Repeat([]byte("o"), MaxChunk)})
+	b = Append(b, Frame{Kind: KindStderr, ID: 1, Payload: []byte("e")})
+	return AppendEnd(b, 1<<32-1, End{Status: 2, Unrun: true, Last: true})
+}
+
+func TestFramesArriveAsTheyWereSent(t *testing.T) {
+	for name, in := range map[string]io.Reader{
+		"at once":      bytes.NewReader(everyKind(t)),
+		"byte by byte": iotest.OneByteReader(bytes.NewReader(everyKind(t))),
+	} {
+		r := NewReader(in)
+		next := func(kind Kind) Frame {
+			f, err := r.Next()
+			if err != nil || f.Kind != kind {
+				t.Fatalf("%s: kind %d, %v; want %d", name, f.Kind, err, kind)
+			}
+			return f
+		}
+		if h, err := ParseHello(next(KindHello)); err != nil || h != (Hello{Version, 7, "/a vault/ü"}) {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+		q, err := ParseRequest(next(KindRequest))
+		if want := (Request{true, []string{"--stdin", "content", "", "a\x00b", strings.Repeat("x", 300)}}); err != nil || !reflect.DeepEqual(q, want) {
+			t.Errorf("%s: %+v, %v", name, q, err)
+		}
+		if f := next(KindInput); string(f.Payload) != "text" || f.ID != 1 {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if f := next(KindInput); len(f.Payload) != 0 {
+			t.Errorf("%s: %+v", name, f)
+		}
+		next(KindCancel)
+		if f := next(KindStdout); len(f.Payload) != MaxChunk {
+			t.Errorf("%s: %d bytes", name, len(f.Payload))
+		}
+		next(KindStderr)
+		f := next(KindEnd)
+		if e, err := ParseEnd(f); err != nil || e != (End{2, true, true}) || f.ID != 1<<32-1 {
+			t.Errorf("%s: %+v, %v", name, e, err)
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("%s: behind the last frame: %v", name, err)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	tests := []struct{ name, sent string }{
+		{"text", "Error: Unknown switch: --worker\n"},
+		{"no kind", "\x00\x00\x00\x00\x00\x00\x00\x00\x01"},
+		{"an unknown kind", "\x00\x00\x00\x00\x08\x00\x00\x00\x01"},
+		{"a cancel that carries too much", "\x00\x00\x00\x02\x04\x00\x00\x00\x01xx"},
+		{"a piece that is too long", "\x00\x01\x00\x01\x05\x00\x00\x00\x01"},
+		{"a length without end", "\xff\xff\xff\xff\x02\x00\x00\x00\x01"},
+		{"half a head", "\x00\x00\x00"},
+		{"half a payload", "\x00\x00\x00\x05\x05\x00\x00\x00\x01xx"},
+		{"no payload", "\x00\x00\x00\x05\x05\x00\x00\x00\x01"},
+	}
+	for _, tt := range tests {
+		_, err := NewReader(strings.NewReader(tt.sent)).Next()
+		if malformed := (*Malformed)(nil); !errors.As(err, &malformed) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestPayloadsThatAreNone(t *testing.T) {
+	for _, payload := range []string{"", "\x02", "\x00\x05ab", "\x00\xff", "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"} {
+		if q, err := ParseRequest(Frame{Kind: KindRequest, Payload: []byte(payload)}); err == nil {
+			t.Errorf("request %q: %+v", payload, q)
+		}
+	}
+	for _, payload := range []string{"", "\x00", "\x00\x04", "\x00\x00\x00"} {
+		if e, err := ParseEnd(Frame{Kind: KindEnd, Payload: []byte(payload)}); err == nil {
+			t.Errorf("end %q: %+v", payload, e)
+		}
+	}
+	for _, f := range []Frame{{}, {Kind: KindHello}, {Kind: KindHello, Payload: []byte(greeting + "\x00\x00")}, {Kind: KindStdout, Payload: []byte(greeting + "\x00\x00\x00\x01\x00\x00\x00\x01")}} {
+		if h, err := ParseHello(f); err == nil {
+			t.Errorf("hello %+v: %+v", f, h)
+		}
+	}
+}
+
+func TestWhatIsTooLongIsNotSent(t *testing.T) {
+	if _, ok := AppendRequest(nil, 1, Request{Words: []string{strings.Repeat("x", MaxRequest)}}); ok {
+		t.Error("a long request")
+	}
+	if _, ok := AppendHello(nil, Hello{Folder: strings.Repeat("x", maxHello)}); ok {
+		t.Error("a long hello")
+	}
+}
+
+func FuzzNext(f *testing.F) {
+	whole := everyKind(f)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("Error: Unknown switch: --worker\n"))
+	f.Add([]byte("\xff\xff\xff\xff\x02\x00\x00\x00\x01"))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		r := NewReader(bytes.NewReader(sent))
+		var again []byte
+		for {
+			got, err := r.Next()
+			if err != nil {
+				if malformed := (*Malformed)(nil); err != io.EOF && !errors.As(err, &malformed) {
+					t.Fatalf("an error without a type: %v", err)
+				}
+				if err == io.EOF && !bytes.Equal(again, sent) {
+					t.Fatal("what was read is not what was sent")
+				}
+				return
+			}
+			if bound, err := got.bound(); err != nil || len(got.Payload) > bound {
+				t.Fatalf("kind %d with %d bytes", got.Kind, len(got.Payload))
+			}
+			again = Append(again, got)
+			_, _ = ParseHello(got)
+			if q, err := ParseRequest(got); err == nil && got.Kind == KindRequest {
+				b, _ := AppendRequest(nil, got.ID, q)
+				if f, err := NewReader(bytes.NewReader(b)).Next(); err == nil {
+					if back, err := ParseRequest(f); err != nil || !reflect.DeepEqual(back, q) {
+						t.Fatalf("%+v came back as %+v, %v", q, back, err)
+					}
+				}
+			}
+			if e, err := ParseEnd(got); err == nil && got.Kind == KindEnd && !bytes.Equal(AppendEnd(nil, got.ID, e), Append(nil, got)) {
+				t.Fatalf("the end %+v is written in two ways", e)
+			}
+		}
+	})
+}
