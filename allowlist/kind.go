@@ -1,11 +1,13 @@
 package allowlist
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -20,7 +22,7 @@ const (
 var kindNames = [...]string{
 	kindFlag: "flag", kindText: "text", kindContent: "content", kindName: "name",
 	kindLink: "note name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
-	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number",
+	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date",
 	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
 }
 
@@ -54,6 +56,8 @@ func (p *param) check(v Value) (text, reason string) {
 		return v.text, checkRef(v.text)
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
+	case kindDate:
+		return v.text, p.checkDate(v.text)
 	case kindChoice:
 		return v.text, p.checkChoice(v.text)
 	case kindChar:
@@ -105,7 +109,9 @@ func flagged(v Value) (on bool, reason string) {
 func (p *param) wants() string {
 	switch p.kind {
 	case kindNumber:
-		return fmt.Sprintf("a whole number from %d", p.least)
+		return fmt.Sprintf("a whole number from %d to %d", p.least, p.largest())
+	case kindDate:
+		return "a day such as 2026-11-21"
 	case kindChoice:
 		return "one of " + strings.Join(p.choices, ", ")
 	case kindRef:
@@ -151,8 +157,19 @@ func (p *param) checkNumber(s string) string {
 	if err != nil || strconv.FormatInt(n, 10) != s {
 		return fmt.Sprintf("is no plain number: %q, want %s", clip(s), p.wants())
 	}
-	if n < p.least || n > maxNumber {
-		return fmt.Sprintf("is %d, want %s to %d", n, p.wants(), int64(maxNumber))
+	if n < p.least || n > p.largest() {
+		return fmt.Sprintf("is %d, want %s", n, p.wants())
+	}
+	return ""
+}
+
+// largest is the upper bound of a number.
+func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
+
+// checkDate takes days that exist, in the one spelling that sorts by itself.
+func (p *param) checkDate(s string) string {
+	if _, err := time.Parse(time.DateOnly, s); err != nil {
+		return fmt.Sprintf("is no day: %q, want %s", clip(s), p.wants())
 	}
 	return ""
 }

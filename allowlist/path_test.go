@@ -140,7 +140,7 @@ func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindTitle, kindRef}
 	// These names are no place, though they are called like one.
 	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name",
-		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to"}
+		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to"}
 	eachRow(func(r *row) {
 		for i := range r.params {
 			p := &r.params[i]

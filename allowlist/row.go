@@ -73,8 +73,8 @@ type param struct {
 	required bool
 	// choices lists the values of a choice.
 	choices []string
-	// least is the smallest value of a number.
-	least int64
+	// least and most are the bounds of a number; a most of 0 is maxNumber.
+	least, most int64
 	// refused is the reason why the parameter is never passed on although the
 	// CLI knows it.
 	refused string
@@ -110,8 +110,10 @@ const (
 	kindFolder
 	// kindRef is path:line.
 	kindRef
-	// kindNumber is an integer with a lower bound.
+	// kindNumber is an integer between two bounds.
 	kindNumber
+	// kindDate is a day as YYYY-MM-DD.
+	kindDate
 	// kindChoice is one of a fixed list of words.
 	kindChoice
 	// kindChar is exactly one character.

@@ -24,6 +24,11 @@ var (
 	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
 	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, summary: "Most frequent first instead of by name"}
 
+	// Another day than today is an extension of the embedded vault CLI: the app
+	// ignores date= and answers with today's note (reported on 1.12).
+	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day"}
+	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "The note so many days from today, -1 is yesterday"}
+
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
 	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}
 	inlineStart = param{name: "inline", kind: kindFlag, summary: "Put no line break behind the text"}
@@ -48,3 +53,11 @@ var (
 	showsOpen   = []string{"open"}
 	showsNewTab = []string{"open", "newtab"}
 )
+
+const (
+	maxDays   = 36525 // a century in days
+	maxRandom = 20    // more notes than an agent reads at once
+	maxRecent = 1000  // as a page of a listing
+)
+
+var dayOrOffset = [][]string{{"date", "offset"}}

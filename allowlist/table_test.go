@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func TestRowsAreWellFormed(t *testing.T) {
 	commandName := regexp.MustCompile(`^[a-z]+(:[a-z]+)?$`)
-	paramName := regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
+	paramName := regexp.MustCompile(`^[a-z][a-zA-Z]*(-[a-z]+)*$`)
 	seen := map[string]bool{}
 	last := tiers.V0
 	eachRow(func(r *row) {
@@ -45,7 +45,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 			if p.kind.String() == "" {
 				t.Errorf("%s has no kind", where)
 			}
-			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber) != (p.least > 0) {
+			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber) != (p.least != 0 || p.most != 0) {
 				t.Errorf("%s: choices or bounds do not go with its kind", where)
 			}
 			if p.required && (p.refused != "" || p.kind == kindFlag) {

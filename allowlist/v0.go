@@ -30,8 +30,9 @@ var v0Rows = []row{
 	{
 		name: "daily:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
 		summary: "Print the path of today's daily note, made or not",
-		since:   tiers.Version{1, 12, 2},
-		reply:   Reply{Kind: Facts},
+		params:  []param{onDay, daysAway}, exclusive: dayOrOffset,
+		since: tiers.Version{1, 12, 2},
+		reply: Reply{Kind: Facts},
 	},
 	{
 		// The app makes a missing note and prints nothing (recorded on 1.13.7). It
@@ -39,7 +40,8 @@ var v0Rows = []row{
 		// asked for, and the note there is read.
 		name: "daily:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
 		summary: "Print today's daily note",
-		reply:   Reply{Kind: Content, Silent: true},
+		params:  []param{onDay, daysAway}, exclusive: dayOrOffset,
+		reply: Reply{Kind: Content, Silent: true},
 	},
 	{
 		// Makes a missing note. One release confirmed with "Added to: ", another
@@ -76,7 +78,22 @@ var v0Rows = []row{
 		// has the text alone. So the first line may be either.
 		name: "random:read", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
 		summary: "Print a random note with its path",
-		params:  []param{{name: "folder", kind: kindFolder, summary: "Only notes in this folder"}},
-		reply:   Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+		params: []param{
+			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
+			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "So many different notes"},
+			{name: "min-age", kind: kindNumber, most: maxDays, ours: true, summary: "Only notes unchanged for so many days"},
+			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, summary: "The same seed picks the same notes"},
+		},
+		reply: Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+	},
+	{
+		// An extension: several days in one bounded answer, the missing ones named.
+		name: "daily:range", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		summary: "Print the daily notes of several days",
+		params: []param{
+			{name: "from", kind: kindDate, required: true, summary: "The first day"},
+			{name: "to", kind: kindDate, summary: "The last day, else today"},
+		},
+		reply: Reply{Kind: Content, Silent: true},
 	},
 }

@@ -285,4 +285,27 @@ var v1Rows = []row{
 		exclusive: [][]string{{"toggle", "done", "todo", "status"}, {"ref", "file", "path", "daily"}, {"ref", "line"}},
 		reply:     Reply{Kind: Lines, Silent: true},
 	},
+	{
+		// An extension: a part of a note costs an agent less than the whole.
+		name: "note:section", tier: tiers.V1, effect: tiers.Reads, ours: true,
+		summary: "Print the section of a heading, a block or some lines of a note",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"},
+			{name: "block", kind: kindName, summary: "The block with this id"},
+			{name: "lines", kind: kindName, summary: "These lines, such as 12-20"},
+		},
+		oneOf: [][]string{{"heading", "block", "lines"}}, exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}},
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		// An extension: the app's recents are what was opened, not what was changed.
+		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		summary: "List the notes that were changed last, newest first",
+		params: []param{
+			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, summary: "At most so many notes"},
+		},
+		reply: Reply{Kind: Lines, Silent: true},
+	},
 }

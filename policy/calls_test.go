@@ -55,8 +55,8 @@ func smallest(c allowlist.Command) allowlist.Params {
 		}
 	}
 	// Of these one parameter is needed, whichever.
-	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line"}[c.Name]; name != "" {
-		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3"}[name])
+	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line", "note:section": "lines"}[c.Name]; name != "" {
+		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3", "lines": "3"}[name])
 	}
 	return params
 }
@@ -70,7 +70,7 @@ func sample(p allowlist.Param) allowlist.Value {
 	}
 	text := map[string]string{
 		"number": "3", "path": "A/B.md", "folder/ or path": "C/", "path:line": "A/B.md:3",
-		"character": "x", "url": "https://example.org", "word": "read",
+		"character": "x", "url": "https://example.org", "word": "read", "date": "2026-11-21",
 	}[p.Kind]
 	if text == "" {
 		text = "A"

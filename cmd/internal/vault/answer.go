@@ -16,6 +16,7 @@ type vault struct {
 	name string
 	path string // of the folder, absolute
 	disk *disk.Folder
+	host *host // what is kept between calls
 
 	clock  func() time.Time
 	active string          // the note that counts as focused; if empty the app's own record decides

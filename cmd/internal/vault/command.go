@@ -3,6 +3,7 @@ package vault
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // command is one row of the table of what this program can do.
@@ -36,11 +37,23 @@ type param struct {
 	oneOf    []string
 }
 
-// table returns everything this program can do, sorted by name. It is a
-// function because help, a row of it, reads it.
+// table returns everything this program can do, sorted by name; nobody changes
+// what is in it. It is made at its first use, and by a function because help, a
+// row of it, reads it.
 func table() []command {
+	known.once.Do(func() { known.rows = everyRow() })
+	return known.rows
+}
+
+var known struct {
+	once sync.Once
+	rows []command
+}
+
+func everyRow() []command {
 	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), dailyCommands(), randomCommands(),
-		templateCommands(), bookmarkCommands(), recentCommands(), baseCommands())
+		templateCommands(), bookmarkCommands(), recentCommands(), changedCommands(), baseCommands(), vaultsCommands(),
+		searchCommands(), linkCommands(), tagCommands(), taskCommands(), taskCommand(), sectionCommands(), outlineCommands(), propertyCommands())
 	slices.SortFunc(rows, func(a, b command) int { return strings.Compare(a.name, b.name) })
 	return rows
 }

@@ -3,7 +3,10 @@ package vault
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"time"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/note"
 )
 
@@ -20,8 +23,16 @@ func dailyCommands() []command {
 			name: "daily", about: "Make today's note if it is missing, and name it",
 			params: []param{pane}, writes: true, run: daily,
 		},
-		{name: "daily:path", about: "Show the path of today's note", run: dailyPath},
-		{name: "daily:read", about: "Read today's note", run: dailyRead},
+		{name: "daily:path", about: "Show the path of today's note", params: dayParams(), run: dailyPath},
+		{name: "daily:read", about: "Read today's note", params: dayParams(), run: dailyRead},
+		{
+			name: "daily:range", about: "Read the daily notes of several days",
+			params: []param{
+				{name: "from", hint: "YYYY-MM-DD", required: true, about: "The first day"},
+				{name: "to", hint: "YYYY-MM-DD", about: "The last day, today if it is left out"},
+			},
+			run: dailyRange,
+		},
 		{
 			name: "daily:append", about: "Add text at the end of today's note",
 			params: added, writes: true, run: dailyEdit(note.Append),
@@ -57,19 +68,53 @@ func daily(v *vault, _ params) (reply, error) {
 	return said, unwritten(today.path.String(), err)
 }
 
-func dailyPath(v *vault, _ params) (reply, error) {
-	today, err := v.today()
+func dailyPath(v *vault, p params) (reply, error) {
+	today, err := v.day(p)
 	return reply{text: today.path.String(), note: today.path}, err
 }
 
 // dailyRead never makes the note, although the app does: a command that reads
 // must not write.
-func dailyRead(v *vault, _ params) (reply, error) {
-	today, err := v.today()
+func dailyRead(v *vault, p params) (reply, error) {
+	today, err := v.day(p)
 	if err != nil {
 		return reply{}, err
 	}
 	return v.show(target{today.path, today.path.String()})
+}
+
+// maxRange is how many days one answer covers: a year and a day.
+const maxRange = 367
+
+// dailyRange reads the notes of several days, oldest first. Days without a
+// note are listed as missing.
+func dailyRange(v *vault, p params) (reply, error) {
+	first, err := v.day(params{"date": p["from"]})
+	if err != nil {
+		return reply{}, err
+	}
+	last, err := v.today()
+	if p.has("to") {
+		last, err = v.day(params{"date": p["to"]})
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	if last.now.Before(first.now) {
+		return reply{}, misuse("Invalid range: %s is after %s.", first.now.Format(time.DateOnly), last.now.Format(time.DateOnly))
+	}
+	var notes []disk.Path
+	for day := first.now; !day.After(last.now); day = day.AddDate(0, 0, 1) {
+		if len(notes) == maxRange {
+			return reply{}, misuse("Invalid range: more than %d days.", maxRange)
+		}
+		note, err := v.noteOf(day)
+		if err != nil {
+			return reply{}, err
+		}
+		notes = append(notes, note.path)
+	}
+	return say(v.several(slices.Compact(notes))), nil
 }
 
 // dailyEdit returns the command that adds text to today's note in one way.

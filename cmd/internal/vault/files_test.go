@@ -215,13 +215,13 @@ func TestRandom(t *testing.T) {
 		{"an empty note", "random:read folder=sub2", done, "sub2/d.md\n"},
 		{"no notes", "random folder=empty", done, "No markdown files found.\n"},
 		{"no folder", "random:read folder=none", done, "No markdown files found.\n"},
-		{"no window", "random:read newtab", wrong, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>]\n"},
+		{"no window", "random:read newtab", wrong, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<number>] [min-age=<days>] [seed=<number>]\n"},
 	})
 }
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v, err := open(line{folder: h.dir}, func(string) string { return "" })
+	v, err := (&host{env: func(string) string { return "" }}).vault(line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ const synopsis = "Usage: vaultwicket vault FOLDER [--stdin PARAM] [vault=<name>]
 
 // parseLine takes the arguments of the program apart.
 func parseLine(args []string) (line, error) {
-	if len(args) == 0 || args[0] == "" || isSwitch(args[0]) {
+	if len(args) == 0 || !isFolder(args[0]) {
 		return line{}, misuse("No folder given.\n%s", synopsis)
 	}
 	l := line{folder: args[0]}
@@ -46,6 +46,8 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.stdin = args[1]
 			args = args[1:]
+		case arg == workerSwitch:
+			return nil, misuse("%s stands alone behind the folder, and is for the gateway to use.", workerSwitch)
 		case arg == "--facts":
 			l.facts = true
 		case isVault && l.vault == nil:
@@ -77,6 +79,9 @@ func (l *line) takeHelp() error {
 	}
 	return nil
 }
+
+// isFolder reports whether an argument can name the folder of a vault.
+func isFolder(arg string) bool { return arg != "" && !isSwitch(arg) }
 
 func isSwitch(arg string) bool { return strings.HasPrefix(arg, "--") }
 

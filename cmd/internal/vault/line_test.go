@@ -120,7 +120,9 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("bases bookmarks daily daily:append daily:path daily:prepend daily:read file files folder folders help random random:read read recents template:read templates vault version")
+	want := strings.Fields("aliases backlinks bases bookmarks daily daily:append daily:path daily:prepend daily:range daily:read deadends file files folder folders " +
+		"help links note:section orphans outline properties property:read random random:read read recent recents search search:context tag tags task tasks " +
+		"template:read templates unresolved vault vaults version wordcount")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
 	}

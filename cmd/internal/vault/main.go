@@ -8,9 +8,10 @@
 // What only the running app knows it refuses to guess: those commands answer
 // that they need the app.
 //
-// The middle is one function, [answer], which takes an opened vault and a
-// request and is free of process state. [Main] wraps it into a program that
-// lives for one call.
+// The middle is one function, [host.perform], which answers one command line
+// and is free of process state. [Main] wraps it into a program that lives for
+// one call, or into a worker that answers the gateway's calls until its input
+// ends; the answers are the same, because nothing else makes them.
 package vault
 
 import (
@@ -33,20 +34,40 @@ const (
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
 // where nothing else is ever written.
+//
+// FOLDER --worker is for the gateway alone: requests are read from stdin and
+// answered on stdout, in the frames of package frame, until stdin ends.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
-	said, known := converse(args, stdin, env)
+	h := &host{env: env}
+	if len(args) == 2 && args[1] == workerSwitch && isFolder(args[0]) {
+		return newWorker(h, args[0], stdout).serve(stdin)
+	}
+	defer h.close()
+	return h.perform(call{args, stdin, stdout, stderr})
+}
+
+// call is one command line with its streams.
+type call struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// perform answers one command line and returns the exit status.
+func (h *host) perform(c call) int {
+	said, known := h.converse(c.args, c.stdin)
 	defer said.close()
-	status := said.print(stdout)
+	status := said.print(c.stdout)
 	if status == done && known != nil {
-		fmt.Fprintln(stderr, known.line())
+		fmt.Fprintln(c.stderr, known.line())
 	}
 	return status
 }
 
 // converse answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func converse(args []string, stdin io.Reader, env func(string) string) (reply, *facts) {
+func (h *host) converse(args []string, stdin io.Reader) (reply, *facts) {
 	line, err := parseLine(args)
 	if err != nil {
 		return explain(err), nil
@@ -57,12 +78,10 @@ func converse(args []string, stdin io.Reader, env func(string) string) (reply, *
 			return explain(err), nil
 		}
 	}
-	v, err := open(line, env)
+	v, err := h.vault(line)
 	if err != nil {
 		return explain(err), nil
 	}
-	// The folder may be closed here: a reply that still reads holds its own file.
-	defer v.disk.Close()
 	said := answer(v, req)
 	if !line.facts {
 		return said, nil

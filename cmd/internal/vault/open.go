@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"time"
-
-	"vaultwicket/cmd/internal/vault/disk"
 )
 
 // The variables that replace what the machine and the app would say, for tests
@@ -15,8 +13,10 @@ const (
 	activeVariable = "VAULTWICKET_ACTIVE" // the focused note, a path in the vault
 )
 
-// open opens the vault that a command line names. The caller closes its disk.
-func open(l line, env func(string) string) (*vault, error) {
+// vault returns the vault that a command line names, as it is for this one
+// call.
+func (h *host) vault(l line) (*vault, error) {
+	env := h.env
 	clock, err := clockFrom(env(nowVariable))
 	if err != nil {
 		return nil, err
@@ -25,11 +25,11 @@ func open(l line, env func(string) string) (*vault, error) {
 	if err != nil {
 		return nil, errVaultNotFound
 	}
-	v := &vault{name: filepath.Base(path), path: path, clock: clock, active: env(activeVariable), pick: rand.IntN}
+	v := &vault{name: filepath.Base(path), path: path, host: h, clock: clock, active: env(activeVariable), pick: rand.IntN}
 	if l.vault != nil && *l.vault != v.name && !isRegistered(*l.vault, path, env) {
 		return nil, errVaultNotFound
 	}
-	if v.disk, err = disk.Open(path); err != nil {
+	if v.disk, err = h.open(path); err != nil {
 		return nil, errVaultNotFound
 	}
 	return v, nil

@@ -1,12 +1,50 @@
 package vault
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
+
+// registered is one vault of the app's own list.
+type registered struct {
+	id, path string
+	opened   float64 // when it was opened last, in milliseconds
+}
+
+// registry returns the app's list of vaults, the one that was opened last
+// first. A list that is missing or broken has none.
+func registry(env func(string) string) []registered {
+	var all []registered
+	for _, place := range registryFolders(env) {
+		text, err := os.ReadFile(filepath.Join(place, "obsidian.json"))
+		if err != nil {
+			continue
+		}
+		var list struct {
+			Vaults map[string]struct {
+				Path string
+				TS   float64
+			}
+		}
+		if json.Unmarshal(text, &list) != nil {
+			continue
+		}
+		for id, vault := range list.Vaults {
+			if vault.Path != "" {
+				all = append(all, registered{id, vault.Path, vault.TS})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b registered) int {
+		return cmp.Or(cmp.Compare(b.opened, a.opened), cmp.Compare(a.path, b.path))
+	})
+	return all
+}
 
 // isRegistered reports whether the app's own list of vaults has folder under
 // that id. The list is looked at only for what can be an id: a call that names
@@ -15,19 +53,7 @@ func isRegistered(id, folder string, env func(string) string) bool {
 	if len(id) != 16 || strings.Trim(id, "0123456789abcdef") != "" {
 		return false
 	}
-	for _, place := range registryFolders(env) {
-		text, err := os.ReadFile(filepath.Join(place, "obsidian.json"))
-		if err != nil {
-			continue
-		}
-		var list struct {
-			Vaults map[string]struct{ Path string }
-		}
-		if json.Unmarshal(text, &list) == nil && list.Vaults[id].Path != "" && sameFolder(list.Vaults[id].Path, folder) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(registry(env), func(r registered) bool { return r.id == id && sameFolder(r.path, folder) })
 }
 
 // registryFolders returns the places where the app keeps its list, the plain

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
 )
@@ -39,11 +40,14 @@ func (r *reply) close() {
 	}
 }
 
+// printBuffer is what of an answer is in memory at once.
+const printBuffer = 64 << 10
+
 // print writes the reply and returns the exit status. Like the app it ends
 // every text with a line break and adds none to a text that has one; no text
 // at all stays nothing.
 func (r *reply) print(stdout io.Writer) int {
-	out := &lastByte{to: bufio.NewWriterSize(stdout, 64<<10)}
+	out := &lastByte{to: bufio.NewWriterSize(stdout, printBuffer)}
 	fmt.Fprint(out, r.text)
 	if r.body != nil {
 		out.endLine()
@@ -65,9 +69,16 @@ func (r *reply) stream(out io.Writer) error {
 	if r.seen != nil {
 		out = io.MultiWriter(out, r.seen)
 	}
-	_, err := io.Copy(out, io.LimitReader(r.body, disk.MaxNote))
+	buffer := copies.Get().(*[copyBuffer]byte)
+	defer copies.Put(buffer)
+	_, err := io.CopyBuffer(out, io.LimitReader(r.body, disk.MaxNote), buffer[:])
 	return err
 }
+
+// copies are the buffers between a note and its reader, kept for the next call.
+var copies = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+const copyBuffer = 32 << 10
 
 // lastByte remembers whether the text written so far ends its line.
 type lastByte struct {

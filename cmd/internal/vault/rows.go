@@ -91,3 +91,12 @@ func quoted(s string) string {
 	_ = encoder.Encode(s) // a string always encodes
 	return strings.TrimSuffix(out.String(), "\n")
 }
+
+// add adds a row of a name and, if they are wanted, its count.
+func (r *rows) add(counted bool, name, count string) {
+	if counted {
+		r.cells = append(r.cells, []string{name, count})
+		return
+	}
+	r.cells = append(r.cells, []string{name})
+}

@@ -67,8 +67,6 @@ func listTemplates(v *vault, p params) (reply, error) {
 	return say(strings.Join(paths, "\n")), nil
 }
 
-func isNote(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == "md" }
-
 // readTemplate prints a template, as it is or filled in. Without a title the
 // place for one is filled with nothing: no note is made here that has one.
 func readTemplate(v *vault, p params) (reply, error) {

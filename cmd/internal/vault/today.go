@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,8 +45,46 @@ type dailyNote struct {
 	now      time.Time
 }
 
+// dayParams are the two ways to name another day than today. The app knows
+// neither.
+func dayParams() []param {
+	return []param{
+		{name: "date", hint: "YYYY-MM-DD", about: "The note of this day"},
+		{name: "offset", hint: "days", about: "The note so many days from today, -1 is yesterday"},
+	}
+}
+
+// maxDays is how far from today an offset may lead: a century.
+const maxDays = 36525
+
+// day finds out which note belongs to the day that p names, today's if it
+// names none. The time of day is that of now, for templates that ask for it.
+func (v *vault) day(p params) (dailyNote, error) {
+	now := v.clock()
+	switch {
+	case p.has("date") && p.has("offset"):
+		return dailyNote{}, misuse("Use date=<YYYY-MM-DD> or offset=<days>, not both.")
+	case p.has("date"):
+		day, err := time.Parse(time.DateOnly, p["date"])
+		if err != nil {
+			return dailyNote{}, misuse("Invalid date format. Use YYYY-MM-DD")
+		}
+		now = time.Date(day.Year(), day.Month(), day.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
+	case p.has("offset"):
+		days, err := strconv.Atoi(p["offset"])
+		if err != nil || days < -maxDays || days > maxDays {
+			return dailyNote{}, misuse("Invalid number: %s", p["offset"])
+		}
+		now = now.AddDate(0, 0, days)
+	}
+	return v.noteOf(now)
+}
+
 // today finds out which note is today's.
-func (v *vault) today() (dailyNote, error) {
+func (v *vault) today() (dailyNote, error) { return v.noteOf(v.clock()) }
+
+// noteOf finds out which note belongs to the day of a moment.
+func (v *vault) noteOf(now time.Time) (dailyNote, error) {
 	var settings dailySettings
 	if err := v.config(dailyConfig, &settings); err != nil {
 		return dailyNote{}, err
@@ -53,7 +92,6 @@ func (v *vault) today() (dailyNote, error) {
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
-	now := v.clock()
 	date := moment.Format(now, settings.Format)
 	text := normal(strings.TrimSpace(settings.Folder) + "/" + date)
 	if !strings.HasSuffix(text, ".md") {

@@ -58,6 +58,9 @@ func Open(path string) (*Folder, error) {
 // Close closes the folder; files that were opened from it stay open.
 func (f *Folder) Close() error { return f.root.Close() }
 
+// Info returns what is known about the folder itself, wherever it is by now.
+func (f *Folder) Info() (fs.FileInfo, error) { return f.root.Stat(".") }
+
 // enter opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) enter(segments []string) (*os.Root, error) {
 	dir, err := f.root.OpenRoot(".")

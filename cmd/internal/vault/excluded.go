@@ -1,0 +1,44 @@
+package vault
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// excluded returns the test for files that the user has excluded. They are
+// left out of searches and of the lists of tags and properties; links still
+// lead to and from them.
+func (v *vault) excluded() (func(path string) bool, error) {
+	var app struct {
+		Filters []string `json:"userIgnoreFilters"`
+	}
+	if err := v.config("app.json", &app); err != nil {
+		return nil, err
+	}
+	tests := make([]func(string) bool, 0, len(app.Filters))
+	for _, filter := range app.Filters {
+		tests = append(tests, exclusion(filter))
+	}
+	return func(path string) bool {
+		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
+	}, nil
+}
+
+// exclusion reads one filter: a regular expression between slashes, else the
+// path of a file or the beginning of paths. An expression that this program
+// cannot read excludes nothing.
+func exclusion(filter string) func(path string) bool {
+	if len(filter) > 2 && filter[0] == '/' && strings.HasSuffix(filter, "/") {
+		expression, err := regexp.Compile(filter[1 : len(filter)-1])
+		if err != nil {
+			return func(string) bool { return false }
+		}
+		return expression.MatchString
+	}
+	filter = strings.TrimSuffix(filter, "/")
+	return func(path string) bool {
+		rest, found := strings.CutPrefix(path, filter)
+		return found && filter != "" && (rest == "" || rest[0] == '/')
+	}
+}

@@ -1,0 +1,73 @@
+package vault
+
+import (
+	"io/fs"
+	"os"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// host is what outlives one call: the surroundings of the process and the
+// folder, once it is opened. A process that was started for one call answers
+// one, a worker many. What is worth keeping from one call to the next, such as
+// an index of the vault, has its place here and nowhere else.
+type host struct {
+	env   func(string) string
+	known knowledge
+
+	mu     sync.Mutex
+	path   string
+	folder *disk.Folder
+	seen   fs.FileInfo // of the folder when it was opened, nil if not asked for
+}
+
+// open returns the folder at path, opened at the first call. It stays open
+// until the host is closed.
+func (h *host) open(path string) (*disk.Folder, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.folder != nil && h.path == path {
+		return h.folder, nil
+	}
+	folder, err := disk.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	h.closeFolder()
+	h.path, h.folder, h.seen = path, folder, nil
+	return folder, nil
+}
+
+// moved reports whether the opened folder is not the one any more to which its
+// path leads: it was removed, renamed or replaced. A folder that is not open
+// yet has not moved.
+func (h *host) moved() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.folder == nil {
+		return false
+	}
+	if h.seen == nil {
+		opened, err := h.folder.Info()
+		if err != nil {
+			return true
+		}
+		h.seen = opened
+	}
+	there, err := os.Stat(h.path)
+	return err != nil || !os.SameFile(there, h.seen)
+}
+
+func (h *host) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closeFolder()
+}
+
+func (h *host) closeFolder() {
+	if h.folder != nil {
+		h.folder.Close()
+		h.folder = nil
+	}
+}

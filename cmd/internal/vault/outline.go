@@ -1,0 +1,151 @@
+package vault
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func outlineCommands() []command {
+	return []command{
+		{
+			name: "outline", about: "Show the headings of a note",
+			params: append(targetParams(),
+				param{name: "format", oneOf: []string{"tree", "md", formJSON}, about: "Form of the answer"},
+				param{name: "total", kind: flag, about: "Only how many there are"}),
+			run: outline,
+		},
+		{
+			name: "wordcount", about: "Count the words and characters of a note",
+			params: append(targetParams(),
+				param{name: "words", kind: flag, about: "Only the words"},
+				param{name: "characters", kind: flag, about: "Only the characters"}),
+			run: wordCount,
+		},
+	}
+}
+
+// scanned reads the note that a request means and looks through it. It needs
+// no index: one note is read faster than a vault is looked at.
+func (v *vault) scanned(p params) (text []byte, found markdown.Note, err error) {
+	t, err := v.target(p)
+	if err != nil {
+		return nil, found, err
+	}
+	if text, err = v.disk.Read(t.path); err != nil {
+		return nil, found, unreadable(t.typed, err)
+	}
+	if t.path.Ext() != "md" {
+		return nil, found, failure("File is not a markdown file.")
+	}
+	return text, markdown.Scan(text), nil
+}
+
+// outline has the same sentence for nothing in every form, the total too.
+func outline(v *vault, p params) (reply, error) {
+	_, found, err := v.scanned(p)
+	if err != nil {
+		return reply{}, err
+	}
+	switch {
+	case len(found.Headings) == 0:
+		return say("No headings found."), nil
+	case p.has("total"):
+		return say(strconv.Itoa(len(found.Headings))), nil
+	}
+	switch p["format"] {
+	case formJSON:
+		return say(outlineJSON(found.Headings)), nil
+	case "md":
+		var out strings.Builder
+		for _, h := range found.Headings {
+			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
+		}
+		return say(out.String()), nil
+	}
+	return say(tree(found.Headings)), nil
+}
+
+// outlineJSON has numbers for level and line, unlike most commands.
+func outlineJSON(headings []markdown.Heading) string {
+	type row struct {
+		Level   int    `json:"level"`
+		Heading string `json:"heading"`
+		Line    int    `json:"line"`
+	}
+	table := make([]row, len(headings))
+	for i, h := range headings {
+		table[i] = row{h.Level, h.Text, h.Line}
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(table) // text and numbers always encode
+	return out.String()
+}
+
+// tree draws the headings as branches. A heading hangs below the last one
+// before it with a lower level; levels that are left out take no room.
+func tree(headings []markdown.Heading) string {
+	goesOn := siblings(headings)
+	var out strings.Builder
+	var open []int // the headings above, outermost first
+	for i, h := range headings {
+		for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
+			open = open[:len(open)-1]
+		}
+		for _, j := range open {
+			out.WriteString(pick(goesOn[j], "│   ", "    "))
+		}
+		out.WriteString(pick(goesOn[i], "├── ", "└── ") + h.Text + "\n")
+		open = append(open, i)
+	}
+	return out.String()
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// siblings says of each heading whether another branch follows at its place:
+// whether the next heading that is not below it still is below its parent.
+func siblings(headings []markdown.Heading) []bool {
+	parents, next := make([]int, len(headings)), make([]int, len(headings))
+	var open []int
+	for i, h := range headings {
+		for len(open) > 0 && headings[open[len(open)-1]].Level >= h.Level {
+			next[open[len(open)-1]] = i
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			parents[i] = headings[open[len(open)-1]].Level
+		}
+		open = append(open, i)
+	}
+	goesOn := make([]bool, len(headings))
+	for i, j := range next {
+		goesOn[i] = j > 0 && headings[j].Level > parents[i]
+	}
+	return goesOn
+}
+
+func wordCount(v *vault, p params) (reply, error) {
+	text, found, err := v.scanned(p)
+	if err != nil {
+		return reply{}, err
+	}
+	words, characters := markdown.WordCount(text[found.Body:])
+	switch {
+	case p.has("words") == p.has("characters"):
+		return say("words: " + strconv.Itoa(words) + "\ncharacters: " + strconv.Itoa(characters)), nil
+	case p.has("words"):
+		return say(strconv.Itoa(words)), nil
+	}
+	return say(strconv.Itoa(characters)), nil
+}

@@ -1,0 +1,49 @@
+package vault
+
+import "testing"
+
+func TestTaskIsShown(t *testing.T) {
+	h := build(t, map[string]string{"A.md": "text\n- [x] done one\n", "2026-11-21.md": "- [ ] today", "b.txt": "- [ ] no"})
+	const shown = "status\tx\ntext\t- [x] done one\nfile\tA.md\nline\t2\n"
+	h.expect(done, shown, "task", "path=A.md", "line=2")
+	h.expect(done, shown, "task", "file=A", "line=2")
+	h.expect(done, shown, "task", "ref=A.md:2")
+	h.expect(done, "status\t \ntext\t- [ ] today\nfile\t2026-11-21.md\nline\t1\n", "task", "daily", "line=1")
+	h.expect(failed, "Error: Task \"A.md:1\" not found.\n", "task", "path=A.md", "line=1")
+	h.expect(failed, "Error: Task \"b.txt:1\" not found.\n", "task", "path=b.txt", "line=1")
+	h.expect(failed, "Error: File \"C.md\" not found.\n", "task", "ref=C.md:1")
+	h.expect(failed, "Error: File \"../C.md\" not found.\n", "task", "ref=../C.md:1")
+	h.expect(wrong, "Error: Invalid ref: A.md. Use <path>:<line>.\n", "task", "ref=A.md")
+	h.expect(wrong, "Error: Invalid number: 0\n", "task", "ref=A.md:0")
+	h.expect(wrong, "Error: Missing required parameter: line=<n>\n", "task", "path=A.md")
+	for _, change := range []string{"done", "todo", "toggle", "status=/"} {
+		h.expect(failed, "Error: \"task\" needs the Obsidian app.\n", "task", "path=A.md", "line=2", change)
+	}
+}
+
+func TestNoteSection(t *testing.T) {
+	h := build(t, map[string]string{
+		"A.md":    "---\na: b\n---\n# One\nintro\n## Log\nfirst log\n### Deep\ndeep\n# Two: (more)\r\n## Log\r\nsecond log\r\na block ^id1\r\n",
+		"pic.png": "x",
+	})
+	h.expect(done, "# One\nintro\n## Log\nfirst log\n### Deep\ndeep\n", "note:section", "path=A.md", "heading=One")
+	h.expect(done, "### Deep\ndeep\n", "note:section", "path=A.md", "heading=#deep")
+	h.expect(done, "## Log\nfirst log\n### Deep\ndeep\n", "note:section", "path=A.md", "heading=One#Log")
+	h.expect(done, "### Deep\ndeep\n", "note:section", "path=A.md", "heading=One#Deep")
+	h.expect(done, "## Log\r\nsecond log\r\na block ^id1\r\n", "note:section", "path=A.md", "heading=two more#log")
+	h.expect(failed, "Error: Heading \"Log\" is ambiguous: lines 6, 11.\n", "note:section", "path=A.md", "heading=Log")
+	h.expect(failed, "Error: Heading \"Two#Deep\" not found.\n", "note:section", "path=A.md", "heading=Two#Deep")
+	h.expect(done, "# One\nintro\n", "note:section", "path=A.md", "lines=4-5")
+	h.expect(done, "intro\n", "note:section", "path=A.md", "lines=5")
+	h.expect(done, "a block ^id1\r\n", "note:section", "path=A.md", "lines=13-99")
+	h.expect(failed, "Error: Line \"14\" not found.\n", "note:section", "path=A.md", "lines=14-15")
+	h.expect(failed, "Error: Block \"no\" not found.\n", "note:section", "path=A.md", "block=no")
+	for _, lines := range []string{"0", "2-1", "x", "1-x", "-1"} {
+		h.expect(wrong, "Error: Invalid lines: "+lines+". Use <n> or <n-m>, counted from 1.\n", "note:section", "path=A.md", "lines="+lines)
+	}
+	h.expect(wrong, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n", "note:section", "path=A.md")
+	h.expect(failed, "Error: File is not a markdown file.\n", "note:section", "path=pic.png", "lines=1")
+	if status, out, _ := h.run("note:section", "path=A.md", "block=^id1"); status != done || out == "" {
+		t.Errorf("%d %q", status, out)
+	}
+}

@@ -1,0 +1,244 @@
+package vault
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/query"
+)
+
+const noMatches = "No matches found."
+
+func searchCommands() []command {
+	shared := []param{
+		{name: "query", hint: "text", kind: content, required: true, about: "What to look for, in the search language of the app"},
+		{name: "path", hint: "path", about: "Only below this folder"},
+		{name: "limit", hint: "number", about: "At most so many files"},
+		{name: "format", oneOf: []string{"text", formJSON}, about: "Form of the answer"},
+		{name: "case", kind: flag, about: "Tell upper from lower case"},
+	}
+	return []command{
+		{
+			name: "search", about: "List the notes that a query finds",
+			params: append(shared[:len(shared):len(shared)], param{name: "total", kind: flag, about: "Only how many there are"}),
+			run:    searchPaths,
+		},
+		{name: "search:context", about: "List the lines that a query finds", params: shared, run: searchLines},
+	}
+}
+
+// hit is a note that was found.
+type hit struct {
+	path  string
+	lines []query.Line
+}
+
+// searchPaths and searchLines have the same sentence for nothing in every form.
+func searchPaths(v *vault, p params) (reply, error) {
+	hits, err := v.search(p, false)
+	switch {
+	case err != nil:
+		return reply{}, err
+	case p.has("total"):
+		return say(strconv.Itoa(len(hits))), nil
+	case len(hits) == 0:
+		return say(noMatches), nil
+	}
+	paths := make([]string, len(hits))
+	for i, h := range hits {
+		paths[i] = h.path
+		if p["format"] == formJSON {
+			paths[i] = quoted(h.path)
+		}
+	}
+	if p["format"] == formJSON {
+		return say("[" + strings.Join(paths, ",") + "]"), nil
+	}
+	return say(strings.Join(paths, "\n")), nil
+}
+
+func searchLines(v *vault, p params) (reply, error) {
+	hits, err := v.search(p, true)
+	if err != nil {
+		return reply{}, err
+	}
+	if len(hits) == 0 {
+		return say(noMatches), nil
+	}
+	if p["format"] == formJSON {
+		return say(contextJSON(hits)), nil
+	}
+	var out strings.Builder
+	for _, h := range hits {
+		for _, line := range h.lines {
+			out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
+		}
+	}
+	if out.Len() == 0 {
+		return say(noMatches), nil // only names were found, and this form has no lines for them
+	}
+	return say(out.String()), nil
+}
+
+// contextJSON is compact, unlike other JSON of the app. A note that was found
+// by its name alone has no matches.
+func contextJSON(hits []hit) string {
+	var out strings.Builder
+	out.WriteByte('[')
+	for i, h := range hits {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(`{"file":` + quoted(h.path) + `,"matches":[`)
+		for j, line := range h.lines {
+			if j > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(`{"line":` + strconv.Itoa(line.Line) + `,"text":` + quoted(line.Text) + `}`)
+		}
+		out.WriteString("]}")
+	}
+	out.WriteByte(']')
+	return out.String()
+}
+
+// search returns the notes that a query finds, in the order of listings, and
+// if they are wanted the lines in them. Only notes are found, and none that is
+// excluded.
+func (v *vault) search(p params, lines bool) ([]hit, error) {
+	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.has("case")})
+	if err != nil {
+		return nil, badQuery(err)
+	}
+	limit, err := p.number("limit", 0, 1, maxHits)
+	if err != nil {
+		return nil, err
+	}
+	under, err := disk.ParseFolder(p["path"])
+	if err != nil {
+		return nil, nil // a folder that cannot be is an empty one
+	}
+	excluded, err := v.excluded()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var hits []hit
+	err = v.disk.WalkParallel(under, func(e disk.Entry) {
+		if !isNote(e) || excluded(e.Path.String()) {
+			return
+		}
+		n := &searched{entry: e}
+		if !q.Match(n) {
+			return
+		}
+		h := hit{path: e.Path.String()}
+		if lines {
+			h.lines = q.Lines(n)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		hits = append(hits, h)
+	})
+	switch {
+	case disk.IsMissing(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case q.Err() != nil:
+		return nil, badQuery(q.Err())
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return order.Compare(a.path, b.path) })
+	return hits[:min(len(hits), cmp.Or(limit, len(hits)))], nil
+}
+
+// maxHits is where the app stops a search.
+const maxHits = 100_000
+
+// badQuery says what is wrong with a query, and what would be right.
+func badQuery(err error) error {
+	var advised interface {
+		error
+		Hint() string
+	}
+	if errors.As(err, &advised) && advised.Hint() != "" {
+		return misuse("%v; %s", err, advised.Hint())
+	}
+	return misuse("%v", err)
+}
+
+// searched is a note during a search. It is read at most once, and looked
+// through only if the query asks.
+type searched struct {
+	entry disk.Entry
+	text  []byte
+	read  bool
+	found *markdown.Note
+}
+
+func (s *searched) Path() string { return norm.NFC.String(s.entry.Path.String()) }
+
+// Text is empty for a note that cannot be read: it is found by its name alone.
+func (s *searched) Text() []byte {
+	if !s.read {
+		s.read = true
+		s.text, _, _ = s.entry.Read()
+	}
+	return s.text
+}
+
+func (s *searched) Scan() *markdown.Note {
+	if s.found == nil {
+		found := markdown.Scan(s.Text())
+		s.found = &found
+	}
+	return s.found
+}
+
+func (s *searched) Properties() []query.Property {
+	block := s.Scan().Frontmatter
+	found, err := frontmatter.Parse(s.Text()[block.Start:block.End])
+	if err != nil {
+		return nil
+	}
+	properties := make([]query.Property, len(found))
+	for i, property := range found {
+		properties[i] = query.Property{Name: property.Key, Values: queryValues(property.Value)}
+	}
+	return properties
+}
+
+// queryValues are the elements of a list, or the one value there is.
+func queryValues(v frontmatter.Value) []query.Value {
+	if v.Kind() != frontmatter.List {
+		return []query.Value{queryValue(v)}
+	}
+	var values []query.Value
+	for _, element := range v.List() {
+		values = append(values, queryValue(element))
+	}
+	return values
+}
+
+func queryValue(v frontmatter.Value) query.Value {
+	value := query.Value{Text: v.String()}
+	switch v.Kind() {
+	case frontmatter.Null:
+		value.Kind = query.Nothing
+	case frontmatter.Number:
+		value.Kind, value.Number = query.Number, v.Float()
+	case frontmatter.Bool:
+		value.Kind = query.Truth
+	}
+	return value
+}

@@ -1,0 +1,32 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestVaults(t *testing.T) {
+	h := build(t, nil)
+	h.env["HOME"] = t.TempDir()
+	h.expect(done, filepath.Base(h.dir)+"\n", "vaults")
+	h.expect(done, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
+	if runtime.GOOS != "linux" {
+		t.Skip("the app's list lies elsewhere")
+	}
+	folder := filepath.Join(h.env["HOME"], ".config", "obsidian")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for list, want := range map[string]string{
+		`{"vaults":{"a":{"path":"/x/Old","ts":1},"b":{"path":"/x/New","ts":1780596959579,"open":true},"c":{"ts":5}}}`: "New\nOld\n",
+		`{broken`: filepath.Base(h.dir) + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.expect(done, want, "vaults")
+	}
+	h.expect(done, "1\n", "vaults", "total")
+}

@@ -1,0 +1,78 @@
+package vault
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"vaultwicket/exec/frame"
+)
+
+// job is one open request of a worker. Its fields but cancelled belong to the
+// worker's listener until it runs, and then to the goroutine that runs it.
+type job struct {
+	id        uint32
+	words     []string
+	input     []byte
+	waiting   bool // for the rest of its input
+	cancelled atomic.Bool
+	out       *outlet
+	printer   *bufio.Writer
+}
+
+// receive takes a piece of input and reports whether there is more to come.
+func (j *job) receive(piece []byte) (more bool) {
+	room := maxInput - len(j.input)
+	j.input = append(j.input, piece[:min(len(piece), room)]...)
+	j.waiting = len(piece) > 0
+	return j.waiting
+}
+
+func (j *job) stdin() io.Reader { return bytes.NewReader(j.input) }
+
+// printers are the buffers through which answers pass. They are as large as the
+// one that a reply makes otherwise, and so are taken for it.
+var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, printBuffer) }}
+
+func (j *job) stdout() io.Writer {
+	j.printer = printers.Get().(*bufio.Writer)
+	j.printer.Reset(jobStream{j, frame.KindStdout})
+	return j.printer
+}
+
+func (j *job) stderr() io.Writer { return jobStream{j, frame.KindStderr} }
+
+// release gives the buffer back, which a reply has flushed.
+func (j *job) release() {
+	j.printer.Reset(nil)
+	printers.Put(j.printer)
+	j.printer = nil
+}
+
+// complain prints a panic as the Go runtime would.
+func (j *job) complain(reason any) {
+	text := explainPanic(reason, debug.Stack())
+	_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end behind it fails in the same way
+}
+
+var errCancelled = errors.New("nobody waits for this answer")
+
+// jobStream is one of the two streams of a job.
+type jobStream struct {
+	job  *job
+	kind frame.Kind
+}
+
+func (s jobStream) Write(text []byte) (int, error) {
+	if s.job.cancelled.Load() {
+		return 0, errCancelled // the copying of a long note ends here
+	}
+	if err := s.job.out.piece(s.kind, s.job.id, text); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}

@@ -1,0 +1,418 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/exec/frame"
+)
+
+const patience = 20 * time.Second
+
+// talk is a gateway's side of a worker that runs in this process.
+type talk struct {
+	t      testing.TB
+	in     *io.PipeWriter
+	hear   *frame.Reader
+	status chan int
+	last   uint32
+}
+
+// worker starts a worker on the vault and shakes hands.
+func (h *house) worker() *talk {
+	h.t.Helper()
+	w := h.stranger()
+	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+	w.send(hello)
+	first := w.next()
+	if theirs, err := frame.ParseHello(first); err != nil || theirs != (frame.Hello{Version: frame.Version, PID: uint32(os.Getpid()), Folder: h.dir}) {
+		h.t.Fatalf("greeted with %+v, %v", theirs, err)
+	}
+	return w
+}
+
+// stranger starts a worker and says nothing.
+func (h *house) stranger() *talk {
+	stdin, in := io.Pipe()
+	out, stdout := io.Pipe()
+	w := &talk{t: h.t, in: in, hear: frame.NewReader(out), status: make(chan int, 1)}
+	env := func(name string) string { return h.env[name] }
+	go func() {
+		status := Main([]string{h.dir, "--worker"}, stdin, stdout, io.Discard, env)
+		stdout.Close()
+		stdin.Close()
+		w.status <- status
+	}()
+	h.t.Cleanup(func() { in.Close(); out.Close() })
+	return w
+}
+
+func (w *talk) send(frames []byte) {
+	w.t.Helper()
+	if _, err := w.in.Write(frames); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *talk) next() frame.Frame {
+	w.t.Helper()
+	f, err := w.hear.Next()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+// ends waits for the end of the worker.
+func (w *talk) ends(want int) {
+	w.t.Helper()
+	select {
+	case got := <-w.status:
+		if got != want {
+			w.t.Errorf("the worker ended with status %d, want %d", got, want)
+		}
+	case <-time.After(patience):
+		w.t.Fatal("the worker does not end")
+	}
+}
+
+func (w *talk) request(stdin *string, words ...string) (id uint32) {
+	w.t.Helper()
+	w.last++
+	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: words})
+	if !ok {
+		w.t.Fatal("the request is too long")
+	}
+	w.send(b)
+	if stdin != nil {
+		for rest := []byte(*stdin); len(rest) > 0; {
+			n := min(len(rest), frame.MaxChunk)
+			w.send(frame.Append(nil, frame.Frame{Kind: frame.KindInput, ID: w.last, Payload: rest[:n]}))
+			rest = rest[n:]
+		}
+		w.send(frame.Append(nil, frame.Frame{Kind: frame.KindInput, ID: w.last}))
+	}
+	return w.last
+}
+
+// said is everything that came for one request.
+type said struct {
+	stdout, stderr string
+	end            frame.End
+}
+
+// answers reads until n requests have ended.
+func (w *talk) answers(n int) map[uint32]said {
+	w.t.Helper()
+	all := map[uint32]said{}
+	for ended := 0; ended < n; {
+		f := w.next()
+		s := all[f.ID]
+		switch f.Kind {
+		case frame.KindStdout:
+			s.stdout += string(f.Payload)
+		case frame.KindStderr:
+			s.stderr += string(f.Payload)
+		case frame.KindEnd:
+			end, err := frame.ParseEnd(f)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			s.end = end
+			ended++
+		default:
+			w.t.Fatalf("a frame of kind %d", f.Kind)
+		}
+		all[f.ID] = s
+	}
+	return all
+}
+
+func (w *talk) ask(stdin *string, words ...string) said {
+	w.t.Helper()
+	id := w.request(stdin, words...)
+	return w.answers(1)[id]
+}
+
+// sample is a vault with something for every command to find.
+func sample(t testing.TB) *house {
+	h := build(t, map[string]string{
+		"Tides.md": "---\ntags: [sea]\n---\n# Tides\n- [ ] look [[Moon]]\n", "Moon.md": "pull", "empty.md": "", "bytes.md": "a\xff\x00b\r\n",
+		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
+		".obsidian/daily-notes.json": `{"folder":"Daily","template":"Tides"}`, ".obsidian/templates.json": `{"folder":"One"}`,
+	})
+	h.env[activeVariable] = "Moon.md"
+	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
+		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
+		if err := os.Chtimes(h.file(name), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// samples are command lines beyond those that everyCommandLine makes.
+var samples = []string{
+	"", "nonsense", "dialy:read", "--copy read", "--facts", "--stdin", "--worker read", "read --worker", "vault=Home read path=Moon.md",
+	"vault=Work files", "vault= files", "vault=0123456789abcdef files", "read", "read path=Moon.md", "read path=empty.md", "read path=bytes.md",
+	"read path=Long.md", "read path=no.md", "read path=../a.md", "read path=One", "read file=moon", "read path=a file=b", "read pth=a", "file path=pic.png",
+	"files", "files total", "files total=false", "files ext=png", "files folder=One", "folder path=One", "folder path=no", "folders", "folders total",
+	"daily", "daily:path", "daily:read", "daily:append content=x", "daily:append content=a\\nb inline", "daily:append", "daily:prepend content=x open",
+	"random folder=One", "random:read folder=One", "random folder=no", "random:read folder=../x", "vault", "vault info=name", "vault info=nonsense",
+	"help", "help read", "help nonsense", "--help read", "read --help", "version", "search query=pull", "eval code=1", "daily=x",
+	"--stdin content daily:append", "--stdin content daily:prepend inline", "--stdin nonsense daily:append", "--stdin content read path=Moon.md",
+}
+
+// everyCommandLine is every row of the table alone and with the usual targets,
+// and the samples, each without facts and with them.
+func everyCommandLine() (all []string) {
+	lines := slices.Clone(samples)
+	for _, row := range table() {
+		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
+			if !strings.HasPrefix(row.name, "random") {
+				lines = append(lines, row.name+rest)
+			}
+		}
+	}
+	for _, line := range lines {
+		all = append(all, line, "--facts "+line)
+	}
+	return all
+}
+
+// A worker and a process of one call must not be told apart: by their bytes, by
+// their status, or by what they did to the vault.
+func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
+	for _, text := range []string{"", "typed\nin", "\xff\\n"} {
+		alone, shared := sample(t), sample(t)
+		alone.stdin = text
+		w := shared.worker()
+		for _, line := range everyCommandLine() {
+			words := strings.Fields(line)
+			var stdin *string
+			if slices.Contains(words, "--stdin") {
+				stdin = &text
+			}
+			status, stdout, stderr := alone.run(words...)
+			got := w.ask(stdin, words...)
+			want := said{stdout, stderr, frame.End{Status: uint8(status)}}
+			// The two vaults differ in their path and in their files' times.
+			for _, s := range []*said{&got, &want} {
+				s.stdout = times.ReplaceAllString(strings.NewReplacer(alone.dir, "VAULT", shared.dir, "VAULT").Replace(s.stdout), "TIME")
+			}
+			if got != want {
+				t.Errorf("%q with %q:\nworker %.300q\nalone  %.300q", line, text, fmt.Sprint(got), fmt.Sprint(want))
+			}
+		}
+		if a, b := alone.content(), shared.content(); a != b {
+			t.Errorf("the vaults differ:\n%s\n%s", a, b)
+		}
+		w.in.Close()
+		w.ends(done)
+	}
+}
+
+// times are what differs between two copies of a vault.
+var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*`)
+
+// content is what a vault holds.
+func (h *house) content() string {
+	text, _, _ := h.snapshot()
+	return strings.ReplaceAll(text, h.dir, "")
+}
+
+func TestTooLongAnInput(t *testing.T) {
+	j := &job{}
+	piece := make([]byte, frame.MaxChunk)
+	for len(j.input) < maxInput {
+		if !j.receive(piece) {
+			t.Fatal("it ended early")
+		}
+	}
+	if more := j.receive(piece); !more || len(j.input) != maxInput {
+		t.Errorf("%d bytes, want %d", len(j.input), maxInput)
+	}
+	if j.receive(nil) {
+		t.Error("the empty piece is not the end")
+	}
+}
+
+func TestWorkerAnswersManyAtOnce(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	go func() {
+		for range frame.MaxOpen - 4 {
+			w.request(nil, "read", "path=Long.md")
+		}
+	}()
+	want := h.get("Long.md")
+	all := w.answers(frame.MaxOpen - 4)
+	if len(all) != frame.MaxOpen-4 {
+		t.Errorf("%d answers", len(all))
+	}
+	for id, s := range all {
+		if s.stdout != want || s.end != (frame.End{}) {
+			t.Errorf("request %d: %d bytes, %+v", id, len(s.stdout), s.end)
+		}
+	}
+}
+
+func TestWorkerNeedsAGreeting(t *testing.T) {
+	h := sample(t)
+	for _, sent := range []string{"", "files\n", "vaultwicket-worker\n", string(frame.Append(nil, frame.Frame{Kind: frame.KindCancel}))} {
+		w := h.stranger()
+		go func() { io.WriteString(w.in, sent); w.in.Close() }()
+		if _, err := w.hear.Next(); err == nil {
+			t.Errorf("%q was answered with a frame", sent)
+		}
+		w.ends(wrong)
+	}
+}
+
+func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
+	request, _ := frame.AppendRequest(nil, 1, frame.Request{Input: true, Words: []string{"files"}})
+	for name, sent := range map[string][]byte{
+		"garbage":                    []byte("files\nfiles\nfiles\n"),
+		"an answer":                  frame.AppendEnd(nil, 1, frame.End{}),
+		"input for nobody":           frame.Append(nil, frame.Frame{Kind: frame.KindInput, ID: 1}),
+		"a number twice":             append(request, request...),
+		"a request without a form":   frame.Append(nil, frame.Frame{Kind: frame.KindRequest, ID: 1}),
+		"half a frame":               request[:6],
+		"a second greeting, in vain": func() []byte { b, _ := frame.AppendHello(nil, frame.Hello{}); return b }(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sample(t)
+			w := h.worker()
+			w.t = t
+			w.send(sent)
+			w.in.Close()
+			w.ends(wrong)
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	cancel := func(id uint32) { w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: id})) }
+	b, _ := frame.AppendRequest(nil, 7, frame.Request{Input: true, Words: []string{"--stdin", "content", "daily:append"}})
+	w.send(b)
+	cancel(7)
+	if got := w.answers(1)[7]; !got.end.Unrun || got.end.Last {
+		t.Errorf("a request without its input: %+v", got)
+	}
+	cancel(7) // it was answered
+	if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
+		t.Errorf("behind a cancelled request: %+v", got)
+	}
+	if h.get("Daily/2026-11-21.md") != "(missing)" {
+		t.Error("the cancelled request was run")
+	}
+	j := &job{id: 9, out: &outlet{to: io.Discard}}
+	j.cancelled.Store(true)
+	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
+		t.Errorf("a cancelled request prints on: %v", err)
+	}
+}
+
+func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
+	known.once.Do(func() { known.rows = everyRow() })
+	rows := known.rows
+	t.Cleanup(func() { known.rows = rows })
+	known.rows = append(slices.Clone(rows), command{name: "panic", run: func(*vault, params) (reply, error) { panic("a bug") }})
+	w := sample(t).worker()
+	got := w.ask(nil, "panic")
+	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: wrong, Last: true}) {
+		t.Errorf("%+v", got)
+	}
+	w.ends(wrong)
+}
+
+func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
+	for name, change := range map[string]func(dir string) error{
+		"removed": os.RemoveAll,
+		"renamed": func(dir string) error { return os.Rename(dir, dir+"2") },
+		"replaced": func(dir string) error {
+			return errors.Join(os.Rename(dir, dir+"2"), os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "new.md"), nil, 0o644))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := sample(t)
+			h.t = t
+			w := h.worker()
+			if got := w.ask(nil, "files", "total"); got.stdout != "7\n" {
+				t.Fatalf("%+v", got)
+			}
+			if err := change(h.dir); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
+				t.Errorf("%+v", got)
+			}
+			w.ends(done)
+		})
+	}
+}
+
+func TestAVaultThatIsNotThereYet(t *testing.T) {
+	h := build(t, nil)
+	if err := os.Remove(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	w := h.worker()
+	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: failed}) {
+		t.Errorf("%+v", got)
+	}
+	h.put("a.md", "")
+	if got := w.ask(nil, "files"); got.stdout != "a.md\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A gateway that has gone is noticed by the first answer, if not before.
+func TestAWorkerWithoutAReaderEnds(t *testing.T) {
+	h := sample(t)
+	stdin, in := io.Pipe()
+	defer in.Close()
+	w := newWorker(&host{env: func(string) string { return "" }}, h.dir, brokenPipe{})
+	go w.listen(frame.NewReader(stdin))
+	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
+	if _, err := in.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case status := <-w.leave:
+		if status != failed {
+			t.Errorf("status %d", status)
+		}
+	case <-time.After(patience):
+		t.Fatal("the worker goes on")
+	}
+}
+
+func FuzzWorkerInput(f *testing.F) {
+	request, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"read", "path=a.md"}})
+	f.Add(request)
+	f.Add(append(slices.Clone(request), request...))
+	f.Add([]byte("\x00\x00\x00\x02\x02\x00\x00\x00\x01\x01\x00"))
+	dir := build(f, map[string]string{"a.md": "text"}).dir
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+		var out bytes.Buffer
+		w := newWorker(&host{env: func(string) string { return "" }}, dir, io.Discard)
+		w.out.to = &out
+		status := w.serve(bytes.NewReader(append(hello, sent...)))
+		if status != done && status != wrong {
+			t.Errorf("status %d", status)
+		}
+	})
+}
