@@ -38,6 +38,7 @@ type ending struct {
 	started        bool
 	exit           int
 	crash          string // the signal or the exception that nobody here sent
+	lost           string // how the worker ended that should have answered
 	held           bool   // another process still held the pipes
 	stopped        error  // why it was stopped by us
 	broken         error  // why it could not be started

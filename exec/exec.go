@@ -44,6 +44,9 @@ type Config struct {
 	MaxKept int
 	// Vaults are the folders in which no program may stand.
 	Vaults []string
+	// Resident keeps the embedded program running, one process a vault, in
+	// place of one process a call. Whoever sets it calls Close in the end.
+	Resident bool
 	// Getenv is os.Getenv when nil.
 	Getenv func(string) string
 }
@@ -56,6 +59,7 @@ type Runner struct {
 	client client
 	queue  chan struct{} // holds the one call the app works on
 	env    func(backend) []string
+	pool   *pool // of resident workers
 }
 
 // New returns a Runner. It only allocates: nothing is looked up or started.
@@ -73,10 +77,15 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, queue: make(chan struct{}, 1)}
+	r := &Runner{config: c, queue: make(chan struct{}, 1), pool: newPool(c.MaxKept)}
 	r.env = r.environments()
 	return r
 }
+
+// Close ends what was kept running, and comes back when it is gone. A call that
+// is open ends with an error, and so does every later one of a resident program.
+// It may be called more than once.
+func (r *Runner) Close() { r.pool.close() }
 
 // environments computes the environment of each kind of program once, at its
 // first use.

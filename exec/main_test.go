@@ -124,6 +124,8 @@ func (p part) act() {
 		appendTo(self+".ended", "yes")
 	case "gateway":
 		gateway(string(p.Argv[0]))
+	case "worker", "worker of another version", "worker of another folder", "no worker", "silent worker", "worker that ignores SIGTERM", "worker that stays":
+		playWorker(p.Do, os.Args[2])
 	case "server":
 		mark(self, os.Getpid())
 		_, _ = io.Copy(os.Stdout, os.Stdin)

@@ -73,6 +73,11 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 	return Command{}, ErrNoProgram
 }
 
+// folder and words are the two parts of a command of the embedded program: the
+// vault, which a worker has already, and the rest.
+func (c Command) folder() string  { return c.Args[1] }
+func (c Command) words() []string { return c.Args[2:] }
+
 // Embedded returns this binary as the vault CLI of a folder. The error is an
 // [*Unavailable] with CodeVaultNotFound when folder is no directory.
 func (r *Runner) Embedded(folder string) (Program, error) {

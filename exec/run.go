@@ -99,23 +99,32 @@ type attempt struct {
 	facts   facts
 }
 
-func (a attempt) stopped() bool { return a.broken != nil || a.ending.stopped != nil || a.crash != "" }
+func (a attempt) stopped() bool {
+	return a.broken != nil || a.ending.stopped != nil || a.crash != "" || a.lost != ""
+}
 
 func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, command Command) attempt {
-	own := p.backend == toEmbedded
 	c := child{
 		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
-		stdin: command.Stdin, own: own, keep: r.config.MaxKept,
+		stdin: command.Stdin, own: p.backend == toEmbedded, keep: r.config.MaxKept,
 	}
-	a := attempt{ending: c.run(ctx), path: p.path}
+	if c.own && r.config.Resident {
+		return understand(r.pool.run(ctx, c, command), permit, p)
+	}
+	return understand(c.run(ctx), permit, p)
+}
+
+// understand judges what a process, or a worker in its place, has printed.
+func understand(e ending, permit policy.Permit, p Program) attempt {
+	a := attempt{ending: e, path: p.path}
 	got := answer{exit: a.exit, cut: a.stdout.cut()}
 	got.stdout, got.gap = a.stdout.text()
 	got.stderr, _ = a.stderr.text()
-	if own {
+	if own := p.backend == toEmbedded; own {
 		got.stderr, a.facts = takeFacts(got.stderr)
-	}
-	if own && panicked(got) {
-		a.crash = "a panic"
+		if panicked(got) {
+			a.crash = "a panic"
+		}
 	}
 	a.verdict = verdict{answer: got}
 	if !a.stopped() {
@@ -135,6 +144,8 @@ func (a attempt) result(r *Runner, permit policy.Permit) (Outcome, error) {
 		return out, r.stopped(a.ending.stopped, mutates && a.started)
 	case a.crash != "":
 		return out, crashed(a.path, a.crash, mutates)
+	case a.lost != "":
+		return out, lost(a.path, a.lost, mutates && a.started)
 	case a.verdict.away != nil:
 		return out, a.verdict.away
 	}
@@ -188,6 +199,17 @@ func crashed(path, how string, mutates bool) *Unavailable {
 	return &Unavailable{code: CodeCrashed, program: path, reason: "died by " + how, hint: hint}
 }
 
+// lost is for a call whose worker ended before it answered, be it through this
+// call or through another one.
+func lost(path, how string, begun bool) error {
+	if begun {
+		return &Stopped{code: CodeOutcomeUnknown, reason: "the worker of the vault " + how + " before it answered",
+			hint: "the change may have been made; " + hintReadBack}
+	}
+	return &Unavailable{code: CodeCrashed, program: path, reason: "as the worker of the vault it " + how + " before it answered",
+		hint: "nothing was changed; the next call starts another worker"}
+}
+
 // panicked recognises our own program brought down by the Go runtime, which
 // ends it with the same status as a wrong request.
 func panicked(a answer) bool {
@@ -195,6 +217,10 @@ func panicked(a answer) bool {
 }
 
 func cannotStart(path string, err error) *Unavailable {
+	var known *Unavailable
+	if errors.As(err, &known) {
+		return known
+	}
 	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + reasonOf(err), cause: err,
 		hint: "start it by hand to see what is wrong"}
 	switch {

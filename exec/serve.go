@@ -24,6 +24,7 @@ type Peer struct {
 	done chan struct{}
 	end  ending
 	path string
+	pid  int
 	once sync.Once
 }
 
@@ -40,20 +41,25 @@ func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, 
 	if !filepath.IsAbs(self) {
 		return nil, selfUnknown(self)
 	}
+	return startPeer(ctx, child{path: self, name: self, args: permit.Args(), env: r.env(toEmbedded), own: true})
+}
+
+// startPeer starts our own binary and comes back when it runs. The error is an
+// [*Unavailable].
+func startPeer(ctx context.Context, c child) (*Peer, error) {
 	ctx, stop := context.WithCancel(ctx)
-	p := &Peer{stop: stop, done: make(chan struct{}), path: self}
+	p := &Peer{stop: stop, done: make(chan struct{}), path: c.path}
 	theirs, err := p.connect()
 	if err != nil {
 		stop()
-		return nil, cannotStart(self, err)
+		return nil, cannotStart(c.path, err)
 	}
 	started := make(chan error)
-	c := child{path: self, name: self, args: permit.Args(), env: r.env(toEmbedded), own: true}
 	go p.live(ctx, c, theirs, started)
 	if err := <-started; err != nil {
 		stop()
 		p.hangUp()
-		return nil, cannotStart(self, err)
+		return nil, cannotStart(c.path, err)
 	}
 	return p, nil
 }
@@ -90,6 +96,9 @@ func (p *Peer) live(ctx context.Context, c child, theirs [2]*os.File, started ch
 	}
 	theirs[0].Close()
 	theirs[1].Close()
+	if err == nil {
+		p.pid = cmd.Process.Pid
+	}
 	started <- err
 	if err == nil {
 		err = cmd.Wait()

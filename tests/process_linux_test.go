@@ -78,7 +78,18 @@ type liveServer struct {
 func serveHanging(t *testing.T, flags ...string) *liveServer {
 	t.Helper()
 	client, pidFile := hangingClient(t)
-	s := &liveServer{process: exec.Command(binary, append([]string{"serve", "--config=none", "--cli=" + client}, flags...)...)}
+	s := startServer(t, append([]string{"--cli=" + client}, flags...)...)
+	s.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.read(t)
+	s.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	s.child = waitForChild(t, pidFile)
+	return s
+}
+
+// startServer starts a server with a home of its own.
+func startServer(t *testing.T, flags ...string) *liveServer {
+	t.Helper()
+	s := &liveServer{process: exec.Command(binary, append([]string{"serve", "--config=none"}, flags...)...)}
 	s.process.Env = append(os.Environ(), "HOME="+t.TempDir())
 	var err error
 	if s.in, err = s.process.StdinPipe(); err != nil {
@@ -93,10 +104,6 @@ func serveHanging(t *testing.T, flags ...string) *liveServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.process.Process.Kill(); s.process.Wait() })
-	s.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	s.read(t)
-	s.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
-	s.child = waitForChild(t, pidFile)
 	return s
 }
 

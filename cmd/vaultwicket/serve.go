@@ -19,10 +19,11 @@ const serveGrace = 2 * time.Second
 
 // serve is "vaultwicket serve": MCP on standard input and output.
 func serve(ctx context.Context, std streams, args []string) error {
-	o, err := open("serve", std, args, nil)
+	o, err := open("serve", std, args, stay)
 	if err != nil {
 		return err
 	}
+	defer o.runner.Close()
 	if len(o.rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
 	}

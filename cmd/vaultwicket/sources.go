@@ -49,6 +49,8 @@ type flags struct {
 	raws   [len(table)]raw
 	config raw
 	json   bool
+
+	resident bool // no flag: set by subcommands that stay
 }
 
 // newFlags returns the flags of a subcommand: every setting, the file of the

@@ -9,18 +9,16 @@ import (
 )
 
 // newGateway puts the corridor together.
-func newGateway(s settings, std streams) (*gateway.Gateway, error) {
-	runner, err := newRunner(s, std)
-	if err != nil {
-		return nil, err
-	}
+func newGateway(s settings, std streams, runner *exec.Runner) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Policy: s.policy, Runner: runner, Backend: s.backend, Vault: s.vault,
 		MaxParallel: s.maxParallel, Getenv: std.getenv, Log: std.err,
-	}), nil
+	})
 }
 
-func newRunner(s settings, std streams) (*exec.Runner, error) {
+// newRunner returns what starts programs. With resident set it keeps them
+// running, and is closed by the caller.
+func newRunner(s settings, std streams, resident bool) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -29,13 +27,16 @@ func newRunner(s settings, std streams) (*exec.Runner, error) {
 	if s.vault.Folder != "" {
 		vaults = []string{s.vault.Folder}
 	}
-	return exec.New(exec.Config{CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Getenv: std.getenv}), nil
+	return exec.New(exec.Config{
+		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Getenv: std.getenv,
+	}), nil
 }
 
 // opened is a subcommand's settings, its gateway and the rest of its words.
 type opened struct {
 	*flags
 	settings
+	runner  *exec.Runner
 	gateway *gateway.Gateway
 	rest    []string
 }
@@ -51,6 +52,13 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 	if err != nil {
 		return opened{}, helpInstead(err, std, name)
 	}
-	gw, err := newGateway(s, std)
-	return opened{f, s, gw, rest}, err
+	runner, err := newRunner(s, std, f.resident)
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{f, s, runner, newGateway(s, std, runner), rest}, nil
 }
+
+// stay is for a subcommand that serves many calls: the embedded program stays
+// with it, until it closes its runner.
+func stay(f *flags) { f.resident = true }

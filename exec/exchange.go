@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"vaultwicket/exec/frame"
+)
+
+// exchange is one call that a worker has open. Until done is closed it belongs
+// to the goroutine that hears the worker, after that to the call.
+type exchange struct {
+	id             uint32
+	stdout, stderr *stream
+	end            frame.End
+	lost           string // how the worker ended, if it did before the call
+	done           chan struct{}
+}
+
+// ask has the worker answer one command. It comes back at most half a second
+// after ctx has ended; if the worker did not end the call by then, the worker is
+// gone. With unrun set nothing was begun, and another worker may be asked.
+func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool) {
+	e = w.pool.nothing()
+	if unrun, e.stopped, e.broken = w.ready(ctx); unrun || e.stopped != nil || e.broken != nil {
+		return e, unrun
+	}
+	defer func() { <-w.places }()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	x := &exchange{stdout: e.stdout, stderr: e.stderr, done: make(chan struct{})}
+	for _, s := range [...]*stream{x.stdout, x.stderr} {
+		s.limit, s.flood = floodLimit, func() { stop(errFlood) }
+	}
+	if !w.admit(x) {
+		return e, true
+	}
+	begun := time.Now()
+	inTime := context.AfterFunc(ctx, func() { w.giveUp(x) })
+	e.started, e.broken = w.send(ctx, x, command)
+	<-x.done
+	e.took = time.Since(begun)
+	if !inTime() {
+		e.stopped = why(ctx)
+	}
+	if x.lost != "" {
+		e.lost = x.lost
+		return e, !e.started && e.stopped == nil && e.broken == nil
+	}
+	e.exit = int(x.end.Status)
+	if x.end.Unrun {
+		e.exit, e.started = noExit, false
+	}
+	return e, x.end.Unrun && e.stopped == nil
+}
+
+// ready waits until the worker takes a request. A worker that does not begin
+// within the limit of a call is stopped; calls that waited with it may ask
+// another one.
+func (w *worker) ready(ctx context.Context) (unrun bool, stopped, broken error) {
+	select {
+	case <-w.begun:
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			w.stopUnlessBegun()
+		}
+		return false, w.given(ctx), nil
+	}
+	if w.failed != nil {
+		<-w.gone
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.cause != "", nil, w.failed
+	}
+	select {
+	case w.places <- struct{}{}:
+		return false, nil, nil
+	case <-ctx.Done():
+		return false, ctx.Err(), nil
+	}
+}
+
+// given says why a call ended that waited for the beginning of the worker, when
+// the worker it had stopped for that is gone.
+func (w *worker) given(ctx context.Context) error {
+	select {
+	case <-w.life.Done():
+		<-w.gone
+	default:
+	}
+	return ctx.Err()
+}
+
+// admit gives the call a number. It reports false when the worker has ended.
+func (w *worker) admit(x *exchange) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		return false
+	}
+	w.last++
+	x.id = w.last
+	w.open[x.id] = x
+	return true
+}
+
+// withdraw takes back a call of which nothing was sent.
+func (w *worker) withdraw(x *exchange) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[x.id] == x {
+		delete(w.open, x.id)
+		close(x.done)
+	}
+}
+
+// send writes the request and its input. The error says that the command does
+// not fit into a request. Where the worker does not read any more, the end of
+// the call comes from its end.
+func (w *worker) send(ctx context.Context, x *exchange, command Command) (started bool, err error) {
+	input := command.Stdin
+	started, err = w.write(x, func(b []byte) ([]byte, bool) {
+		b, ok := frame.AppendRequest(b, x.id, frame.Request{Input: command.StdinParam != "", Words: command.words()})
+		if command.StdinParam != "" && len(input) <= frame.MaxChunk {
+			b, input = appendInput(b, x.id, input)
+		}
+		return b, ok
+	})
+	for more := command.StdinParam != "" && len(input) > 0; started && err == nil && more && ctx.Err() == nil; {
+		more = len(input) > 0 // the piece behind the last one is empty and ends the input
+		_, err = w.write(x, func(b []byte) ([]byte, bool) {
+			n := min(len(input), frame.MaxChunk)
+			b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: x.id, Payload: []byte(input[:n])})
+			input = input[n:]
+			return b, true
+		})
+	}
+	return started, err
+}
+
+// appendInput writes a short input and its end.
+func appendInput(b []byte, id uint32, input string) (out []byte, rest string) {
+	if input != "" {
+		b = frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: id, Payload: []byte(input)})
+	}
+	return frame.Append(b, frame.Frame{Kind: frame.KindInput, ID: id}), ""
+}
+
+// write sends what fill makes, as one piece.
+func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started bool, err error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	text, fits := fill(w.scratch[:0])
+	if cap(text) <= 2*frame.MaxChunk {
+		w.scratch = text
+	}
+	if !fits {
+		w.withdraw(x)
+		return false, fmt.Errorf("send the command to the worker: %w", syscall.E2BIG)
+	}
+	n, err := w.peer.In.Write(text)
+	if err != nil {
+		w.stop("does not read its requests")
+	}
+	return n > 0, nil
+}
+
+// giveUp ends a call that nobody waits for any more. It is not waited for: the
+// call comes back when the worker has ended it, or has ended itself.
+func (w *worker) giveUp(x *exchange) {
+	select {
+	case <-x.done:
+		return
+	default:
+	}
+	last := time.AfterFunc(cancelGrace, func() { w.stop("was stopped because a call did not end") })
+	defer last.Stop()
+	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
+		return frame.Append(b, frame.Frame{Kind: frame.KindCancel, ID: x.id}), true
+	})
+	<-x.done
+}

@@ -1,0 +1,235 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"vaultwicket/exec/frame"
+)
+
+// beginLimit is how long a worker may take to begin while nobody waits for it.
+const beginLimit = 15 * time.Second
+
+// cancelGrace is how long a worker may take to end a call that is over its
+// limit or not wanted any more. After it the worker is stopped in the steps of
+// every child; together they keep a call within its limit and half a second.
+const cancelGrace = 150 * time.Millisecond
+
+// worker is the embedded program of one vault, kept running. It costs a call
+// over its limit, and whatever else goes wrong, its life: nothing is known about
+// the state of a program that did not answer. The next call has another one.
+type worker struct {
+	pool   *pool
+	folder string
+	life   context.Context
+	end    context.CancelFunc // stops the process in steps
+
+	// begun is closed when the worker takes requests, or never will. Then peer
+	// is set, or failed says why it is not.
+	begun  chan struct{}
+	peer   *Peer
+	pid    int
+	failed error
+	gone   chan struct{} // closed when the process has ended and every call knows
+	places chan struct{} // as many as a worker has open at once
+
+	writing sync.Mutex // of peer.In
+	scratch []byte     // what is being written
+
+	mu    sync.Mutex
+	open  map[uint32]*exchange // nil when there will be no more answers
+	last  uint32
+	cause string // why we stopped it
+
+	// The rest belongs to the pool.
+	guests  int
+	retired bool
+	hungUp  bool
+	rested  time.Time
+	clock   *time.Timer // nil before the first look
+	parked  bool        // the next look is far away
+}
+
+func newWorker(p *pool, folder string) *worker {
+	w := &worker{
+		pool: p, folder: folder, begun: make(chan struct{}), gone: make(chan struct{}),
+		places: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, rested: time.Now(),
+	}
+	w.life, w.end = context.WithCancel(context.Background())
+	return w
+}
+
+// live starts the process, hears its answers and stays until it has ended.
+func (w *worker) live(c child) {
+	defer w.end()
+	peer, err := startPeer(w.life, c)
+	if err != nil {
+		w.failed = err
+		w.bury("was not started")
+		return
+	}
+	w.peer = peer
+	go w.letGo()
+	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
+	hear := frame.NewReader(peer.out)
+	if w.failed = w.greet(hear); w.failed == nil {
+		w.watch()
+		close(w.begun)
+		err = w.listen(hear)
+	}
+	how := w.finish(errors.Join(w.failed, err))
+	w.bury(how)
+}
+
+// letGo closes the pipes of a process that has ended while another one holds
+// them.
+func (w *worker) letGo() {
+	<-w.peer.done
+	select {
+	case <-w.gone:
+	case <-time.After(pipeGrace):
+		killGroup(w.peer.pid)
+		w.peer.hangUp()
+	}
+}
+
+// stopUnlessBegun ends a process that does not take requests.
+func (w *worker) stopUnlessBegun() {
+	select {
+	case <-w.begun:
+	default:
+		w.stop("did not begin")
+	}
+}
+
+// finish comes back when the process is gone, and says how it ended. A process
+// whose output has ended is about to end by itself; one that talks nonsense is
+// not waited for.
+func (w *worker) finish(err error) string {
+	if err == nil {
+		select {
+		case <-w.peer.done:
+		case <-time.After(stopGrace):
+		}
+	}
+	w.peer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.cause != "":
+		return w.cause
+	case err != nil:
+		return err.Error()
+	case w.peer.end.crash != "":
+		return "died by " + w.peer.end.crash
+	case w.peer.end.stopped != nil:
+		return "closed its output"
+	}
+	return fmt.Sprintf("ended with status %d", w.peer.end.exit)
+}
+
+// bury tells everybody who waits.
+func (w *worker) bury(how string) {
+	w.pool.buried(w)
+	w.mu.Lock()
+	open := w.open
+	w.open = nil
+	w.mu.Unlock()
+	for _, x := range open {
+		x.lost = how
+		close(x.done)
+	}
+	if w.failed != nil {
+		close(w.begun)
+	}
+	close(w.gone)
+}
+
+// stop ends the process in steps. The first reason is the one that is told.
+func (w *worker) stop(reason string) {
+	w.mu.Lock()
+	if w.cause == "" {
+		w.cause = reason
+	}
+	w.mu.Unlock()
+	w.end()
+}
+
+// greet shakes hands. A pipe holds a greeting without being read.
+func (w *worker) greet(hear *frame.Reader) error {
+	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+	if _, err := w.peer.In.Write(hello); err != nil {
+		return w.unfit("ended before it was greeted")
+	}
+	first, err := hear.Next()
+	if err != nil {
+		return w.unfit("ended, or sent no frame, when it was greeted")
+	}
+	theirs, err := frame.ParseHello(first)
+	switch {
+	case err != nil:
+		return w.unfit("is no worker: it " + err.Error())
+	case theirs.Version != frame.Version:
+		return w.unfit(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
+	case theirs.PID != uint32(w.peer.pid) || theirs.Folder != w.folder:
+		return w.unfit("is not the worker that was started")
+	}
+	w.pid = w.peer.pid
+	return nil
+}
+
+func (w *worker) unfit(reason string) *Unavailable {
+	return &Unavailable{code: CodeUnsuitable, program: w.peer.path, reason: reason,
+		hint: "start the gateway again: its program may have been replaced while it ran"}
+}
+
+// listen takes frames until the worker sends no more. The error says what was
+// wrong with them, nil at an end in order.
+func (w *worker) listen(hear *frame.Reader) error {
+	for {
+		f, err := hear.Next()
+		if err == nil {
+			err = w.take(f)
+		}
+		if malformed := (*frame.Malformed)(nil); errors.As(err, &malformed) {
+			return err
+		}
+		if err != nil {
+			return nil // io.EOF, or its like on a pipe that we closed
+		}
+	}
+}
+
+func (w *worker) take(f frame.Frame) error {
+	w.mu.Lock()
+	x := w.open[f.ID]
+	w.mu.Unlock()
+	if x == nil {
+		return frame.Malformedf("answered request %d, which is not open", f.ID)
+	}
+	switch f.Kind {
+	case frame.KindStdout:
+		_, _ = x.stdout.Write(f.Payload) // it keeps what it can
+	case frame.KindStderr:
+		_, _ = x.stderr.Write(f.Payload)
+	case frame.KindEnd:
+		end, err := frame.ParseEnd(f)
+		if err != nil {
+			return err
+		}
+		if end.Last {
+			w.pool.retire(w)
+		}
+		w.mu.Lock()
+		delete(w.open, f.ID)
+		w.mu.Unlock()
+		x.end = end
+		close(x.done)
+	default:
+		return frame.Malformedf("sent a frame of kind %d", f.Kind)
+	}
+	return nil
+}

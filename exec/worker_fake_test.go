@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"vaultwicket/exec/frame"
+)
+
+// playWorker is a resident worker that does what the path in a request says.
+func playWorker(how, folder string) {
+	mark(os.Args[0], os.Getpid())
+	hello := frame.Hello{Version: frame.Version, PID: uint32(os.Getpid()), Folder: folder}
+	switch how {
+	case "worker of another version":
+		hello.Version++
+	case "worker of another folder":
+		hello.Folder += "x"
+	case "no worker":
+		fmt.Println("Error: Unknown switch: --worker")
+		return
+	case "silent worker":
+		time.Sleep(time.Hour)
+	case "worker that ignores SIGTERM":
+		signal.Ignore(syscall.SIGTERM)
+	}
+	hear := frame.NewReader(os.Stdin)
+	first, err := hear.Next()
+	if err != nil {
+		return
+	}
+	if _, err := frame.ParseHello(first); err != nil {
+		syscall.Exit(unplanned)
+	}
+	f := fakeWorker{}
+	b, _ := frame.AppendHello(nil, hello)
+	f.send(b)
+	for {
+		got, err := hear.Next()
+		if err == io.EOF && how == "worker that stays" {
+			time.Sleep(time.Hour)
+		}
+		if err != nil {
+			return
+		}
+		f.take(got)
+	}
+}
+
+type fakeWorker struct {
+	waiting map[uint32]frame.Request
+	input   bytes.Buffer
+}
+
+func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
+
+func (f *fakeWorker) say(id uint32, text string) {
+	f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStdout, ID: id, Payload: []byte(text)}))
+}
+
+func (f *fakeWorker) end(id uint32, end frame.End) { f.send(frame.AppendEnd(nil, id, end)) }
+
+func (f *fakeWorker) take(got frame.Frame) {
+	switch got.Kind {
+	case frame.KindRequest:
+		q, err := frame.ParseRequest(got)
+		if err != nil {
+			syscall.Exit(unplanned)
+		}
+		if q.Input {
+			f.waiting = map[uint32]frame.Request{got.ID: q}
+			if strings.Contains(strings.Join(q.Words, " "), "path=deaf.md") {
+				mark(os.Args[0], os.Getpid())
+				time.Sleep(time.Hour)
+			}
+			return
+		}
+		f.answer(got.ID, q)
+	case frame.KindInput:
+		f.input.Write(got.Payload)
+		if len(got.Payload) == 0 {
+			f.answer(got.ID, f.waiting[got.ID])
+			f.input.Reset()
+		}
+	case frame.KindCancel:
+		appendTo(os.Args[0]+".cancels", fmt.Sprintln(got.ID))
+		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
+			f.end(got.ID, frame.End{Status: 1})
+		}
+	}
+}
+
+// answer does what is asked for; "read path=hang.md" hangs.
+func (f *fakeWorker) answer(id uint32, q frame.Request) {
+	_, do, _ := strings.Cut(q.Words[len(q.Words)-1], "path=")
+	switch do {
+	case "hang.md":
+		f.say(id, "half")
+		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
+	case "crash.md":
+		f.say(id, "half")
+		kill(os.Getpid())
+		time.Sleep(time.Hour)
+	case "leave.md":
+		syscall.Exit(3)
+	case "garbage.md":
+		f.send([]byte(strings.Repeat("garbage ", 100)))
+	case "half.md":
+		f.send([]byte("\x00\x00\x00\x09\x05"))
+		syscall.Exit(0)
+	case "wrong-id.md":
+		f.end(id+1000, frame.End{})
+	case "wrong-kind.md":
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: id}))
+	case "wrong-end.md":
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindEnd, ID: id}))
+	case "close.md":
+		os.Stdout.Close()
+	case "holder.md":
+		c := part{Do: "holder"}
+		c.act()
+		syscall.Exit(0)
+	case "panic.md":
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte("panic: a bug\n\ngoroutine 1")}))
+		f.end(id, frame.End{Status: 2, Last: true})
+		syscall.Exit(2)
+	case "moved.md":
+		f.end(id, frame.End{Unrun: true, Last: true})
+	case "flood.md":
+		piece := bytes.Repeat([]byte("1"), frame.MaxChunk)
+		for range 200 << 20 / frame.MaxChunk {
+			f.say(id, string(piece))
+		}
+		f.end(id, frame.End{})
+	case "grow.md":
+		hoard = bytes.Repeat([]byte("1"), 100<<20)
+		f.say(id, "grown\n")
+		f.end(id, frame.End{})
+	case "echo.md":
+		text := f.input.Bytes()
+		for len(text) > 0 {
+			n := min(len(text), frame.MaxChunk)
+			f.say(id, string(text[:n]))
+			text = text[n:]
+		}
+		f.end(id, frame.End{})
+	default:
+		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))
+		f.end(id, frame.End{})
+	}
+}
+
+var hoard []byte

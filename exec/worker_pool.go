@@ -1,0 +1,139 @@
+package exec
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// The limits of workers.
+const (
+	// idleEnd is when a worker ends that nobody asks anything: a session that
+	// is over should leave nothing in memory.
+	idleEnd = 10 * time.Minute
+	// memoryLook is how often the memory of a worker is looked at. Within it a
+	// call cannot fill a machine.
+	memoryLook = time.Second
+	// memoryFull is when a worker is replaced as soon as nobody waits for it. A
+	// vault of 100,000 notes needs 300 MiB.
+	memoryFull = 768 << 20
+	// memoryWild is when it is stopped at once: the longest note that can be
+	// changed is held a few times over and needs a quarter.
+	memoryWild = 2 << 30
+	// otherWorkers is how many workers a call is brought to when they say that
+	// they cannot begin: the folder of a vault is rarely replaced once.
+	otherWorkers = 3
+)
+
+// workerLimits are the constants above; tests have others.
+type workerLimits struct {
+	idle, look time.Duration
+	full, wild int64
+}
+
+// pool keeps at most one worker a vault that takes new calls. Workers that take
+// none any more are with it until they have ended.
+type pool struct {
+	keep   int
+	limits workerLimits
+
+	mu     sync.Mutex
+	closed bool
+	taking map[string]*worker // by folder
+	all    map[*worker]struct{}
+	lives  sync.WaitGroup
+}
+
+func newPool(keep int) *pool {
+	return &pool{
+		keep:   keep,
+		limits: workerLimits{idle: idleEnd, look: memoryLook, full: memoryFull, wild: memoryWild},
+	}
+}
+
+// run has the worker of the vault of c answer one command. What c says about
+// one call is not looked at: a worker is started without it.
+func (p *pool) run(ctx context.Context, c child, command Command) ending {
+	for range otherWorkers {
+		w := p.enter(c, command.folder())
+		if w == nil {
+			e := p.nothing()
+			e.stopped = context.Canceled // the gateway ends
+			return e
+		}
+		e, unrun := w.ask(ctx, command)
+		p.leave(w)
+		if !unrun {
+			return e
+		}
+	}
+	e := p.nothing()
+	e.lost = "ended again and again"
+	return e
+}
+
+// nothing is the ending of a call of which nothing was sent.
+func (p *pool) nothing() ending {
+	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: p.keep}}
+}
+
+// enter returns the worker that takes the calls for a folder, and starts it if
+// there is none. It is not waited for. The caller calls leave. With a pool that
+// is closed it is nil.
+func (p *pool) enter(c child, folder string) *worker {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	w := p.taking[folder]
+	if w == nil {
+		w = newWorker(p, folder)
+		if p.taking == nil {
+			p.taking, p.all = map[string]*worker{}, map[*worker]struct{}{}
+		}
+		p.taking[folder], p.all[w] = w, struct{}{}
+		c.args = []string{"vault", folder, "--worker"}
+		p.lives.Go(func() { w.live(c) })
+	}
+	w.guests++
+	w.wake()
+	return w
+}
+
+func (p *pool) leave(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.guests--
+	w.rested = time.Now()
+	w.hangUpIfDone()
+}
+
+// retire gives the worker no more calls; it ends when those it has are
+// answered.
+func (p *pool) retire(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.retire()
+}
+
+// buried forgets a worker that has ended.
+func (p *pool) buried(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.retire()
+	delete(p.all, w)
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	for w := range p.all {
+		if w.guests > 0 {
+			w.stop("was ended with the gateway")
+		}
+		w.retire()
+	}
+	p.mu.Unlock()
+	p.lives.Wait()
+}

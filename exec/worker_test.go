@@ -1,0 +1,388 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/exec/frame"
+	"vaultwicket/policy"
+)
+
+// residentRunner returns a Runner with fake workers, one for each way to play.
+// It ends with the test.
+func residentRunner(t testing.TB, c Config, plays ...string) (*Runner, Program, string) {
+	t.Helper()
+	var s script
+	for _, do := range plays {
+		s.Parts = append(s.Parts, part{Argv: []string{"--worker"}, Do: do})
+	}
+	c.Resident = true
+	r, p, path := ownRunner(t, c, s)
+	t.Cleanup(r.Close)
+	return r, p, path
+}
+
+func reads(path string) policy.Permit { return mustPermit("read", params{"path": path}) }
+
+func writes(path string) policy.Permit {
+	return mustPermit("append", params{"path": path, "content": "x"})
+}
+
+// pidOf asks the worker who it is.
+func pidOf(t testing.TB, r *Runner, p Program) int {
+	t.Helper()
+	out, err := r.Run(t.Context(), reads("a.md"), p)
+	pid, bad := strconv.Atoi(strings.TrimSpace(out.Stdout))
+	if err != nil || bad != nil || out.Path != "a.md" || out.Hash != "h" || out.ExitCode != 0 || out.Stderr != "" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	return pid
+}
+
+func lines(path string) int {
+	text, _ := os.ReadFile(path)
+	return strings.Count(string(text), "\n")
+}
+
+func TestOneWorkerAnswersManyCalls(t *testing.T) {
+	r, p, path := residentRunner(t, Config{}, "worker")
+	pid := pidOf(t, r, p)
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			if again := pidOf(t, r, p); again != pid {
+				t.Errorf("process %d, and %d before", again, pid)
+			}
+		})
+	}
+	wait.Wait()
+	r.Close()
+	if !gone(pid) {
+		t.Error("the worker outlives its runner")
+	}
+	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != noExit {
+		t.Errorf("behind the end: %v", err)
+	}
+	r.Close()
+	if runs := len(logged(path)); runs != 1 {
+		t.Errorf("%d processes", runs)
+	}
+}
+
+func TestFirstCallsStartOneWorker(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker")
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() { pidOf(t, r, p) })
+	}
+	wait.Wait()
+}
+
+func TestEachVaultHasItsWorker(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker")
+	other := p
+	other.folder = t.TempDir()
+	first := pidOf(t, r, p)
+	if out, err := r.Run(t.Context(), reads("a.md"), other); err == nil && out.Stdout == strconv.Itoa(first)+"\n" {
+		t.Error("one worker serves two vaults")
+	}
+	if runs := logged(p.path); len(runs) != 2 {
+		t.Errorf("runs %v", runs)
+	}
+	_ = os.Truncate(p.path+".log", int64(len(runs1(p.path)))) // the fake knows one vault only
+}
+
+// runs1 is the first line of the log of a fake.
+func runs1(path string) string { return logged(path)[0] + "\n" }
+
+// A call that kills the worker is told what became of it, another one that was
+// open is too, and the next one has a new worker.
+func TestFaultsOfTheWorker(t *testing.T) {
+	tests := []struct {
+		name, path, read, write, stdout string
+	}{
+		{"it crashes in the middle of an answer", "crash.md", CodeCrashed, CodeOutcomeUnknown, "half"},
+		{"it leaves", "leave.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it sends garbage", "garbage.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it sends half a frame", "half.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it answers another request", "wrong-id.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it sends what is not for us", "wrong-kind.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it ends an answer in another form", "wrong-end.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it closes its output", "close.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it panics", "panic.md", CodeCrashed, CodeCrashed, ""},
+		{"it hangs", "hang.md", CodeTimeout, CodeOutcomeUnknown, "half"},
+	}
+	for _, tt := range tests {
+		for _, how := range []string{"worker", "worker that ignores SIGTERM"} {
+			t.Run(tt.name+", "+how, func(t *testing.T) {
+				if how != "worker" && testing.Short() {
+					t.Skip("starts many processes")
+				}
+				r, p, path := residentRunner(t, Config{Timeout: faultLimit * 2}, how, how, how)
+				for permit, want := range map[policy.Permit]string{reads(tt.path): tt.read, writes(tt.path): tt.write} {
+					pid := pidOf(t, r, p)
+					begun := time.Now()
+					out, err := r.Run(t.Context(), permit, p)
+					took := time.Since(begun)
+					if codeOf(err) != want || permit.Call().Name() == "read" && out.Stdout != tt.stdout {
+						t.Errorf("%s: %q, %v; want %q", permit.Call().Name(), out.Stdout, err, want)
+					}
+					if hintOf(err) == "" {
+						t.Errorf("no hint with %v", err)
+					}
+					if took > faultLimit*2+promise+busyness {
+						t.Errorf("came back after %v", took)
+					}
+					within(t, 5*time.Second, "end of the worker", func() bool { return gone(pid) })
+				}
+				pidOf(t, r, p)
+				_ = path
+			})
+		}
+	}
+}
+
+func TestOpenCallsOfALostWorker(t *testing.T) {
+	r, p, path := residentRunner(t, Config{}, "worker", "worker")
+	pid := pidOf(t, r, p)
+	type result struct {
+		want string
+		err  error
+	}
+	results := make(chan result)
+	for permit, want := range map[policy.Permit]string{reads("hang.md"): CodeCrashed, writes("hang.md"): CodeOutcomeUnknown} {
+		go func() {
+			_, err := r.Run(t.Context(), permit, p)
+			results <- result{want, err}
+		}()
+	}
+	within(t, 20*time.Second, "calls that are open", func() bool { return lines(path+".hangs") == 2 })
+	kill(pid)
+	for range 2 {
+		if got := <-results; codeOf(got.err) != got.want || !strings.Contains(got.err.Error(), "died by signal 9") {
+			t.Errorf("%v; want %q", got.err, got.want)
+		}
+	}
+	if pidOf(t, r, p) == pid {
+		t.Error("a dead worker answers")
+	}
+}
+
+func TestCancelOfAResidentCall(t *testing.T) {
+	t.Run("ended by the worker", func(t *testing.T) {
+		r, p, path := residentRunner(t, Config{}, "worker")
+		if err := os.WriteFile(path+".polite", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pid := pidOf(t, r, p)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
+			cancel()
+		}()
+		if out, err := r.Run(ctx, reads("hang.md"), p); codeOf(err) != CodeCancelled || out.Stdout != "half" {
+			t.Errorf("%q, %v", out.Stdout, err)
+		}
+		if again := pidOf(t, r, p); again != pid || lines(path+".cancels") != 1 {
+			t.Errorf("process %d, and %d before", again, pid)
+		}
+	})
+	t.Run("not ended by the worker", func(t *testing.T) {
+		r, p, path := residentRunner(t, Config{}, "worker")
+		pid := pidOf(t, r, p)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
+			cancel()
+		}()
+		if _, err := r.Run(ctx, writes("hang.md"), p); codeOf(err) != CodeOutcomeUnknown || !gone(pid) {
+			t.Errorf("%v, gone %v", err, gone(pid))
+		}
+	})
+	t.Run("before it began", func(t *testing.T) {
+		r, p, _ := residentRunner(t, Config{}, "worker")
+		pidOf(t, r, p)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := r.Run(ctx, reads("a.md"), p); codeOf(err) != CodeCancelled && err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWorkersThatAreNone(t *testing.T) {
+	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
+		r, p, _ := residentRunner(t, Config{}, do)
+		if out, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeUnsuitable || out.ExitCode != noExit || hintOf(err) == "" {
+			t.Errorf("%s: %v", do, err)
+		}
+	}
+	r, p, path := residentRunner(t, Config{Timeout: faultLimit}, "silent worker")
+	begun := time.Now()
+	if _, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeTimeout {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > faultLimit+promise+busyness || len(logged(path)) > 0 && !gone(marked(t, path)) {
+		t.Errorf("came back after %v", took)
+	}
+	within(t, 5*time.Second, "run of the fake", func() bool { return len(logged(path)) > 0 })
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	r := New(Config{Self: "/no/such/program", Resident: true})
+	defer r.Close()
+	p, err := r.Embedded(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeNotFound || out.ExitCode != noExit {
+		t.Error(err)
+	}
+}
+
+func TestAMovedVaultHasAnotherWorker(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker", "worker", "worker")
+	if _, err := r.Run(t.Context(), writes("moved.md"), p); codeOf(err) != CodeCrashed || !strings.Contains(hintOf(err), "nothing was changed") {
+		t.Error(err) // three workers, and none begins
+	}
+}
+
+func TestInputOfAnyLength(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker")
+	for _, size := range []int{2, 4097, frame.MaxChunk - 1, frame.MaxChunk, frame.MaxChunk + 1, 3*frame.MaxChunk - 1, 3 * frame.MaxChunk, 1<<20 - 2} {
+		content := strings.Repeat(`\n`, size/2) + strings.Repeat("x", size%2)
+		out, err := r.Run(t.Context(), mustPermit("append", params{"path": "echo.md", "content": content}), p)
+		if err != nil || out.Stdout != content {
+			t.Errorf("%d bytes of %d came back, %v", len(out.Stdout), len(content), err)
+		}
+	}
+}
+
+func TestAWorkerThatDoesNotRead(t *testing.T) {
+	r, p, path := residentRunner(t, Config{Timeout: faultLimit}, "worker")
+	content := strings.Repeat(`\n`, 300_000)
+	begun := time.Now()
+	_, err := r.Run(t.Context(), mustPermit("append", params{"path": "deaf.md", "content": content}), p)
+	if took := time.Since(begun); codeOf(err) != CodeOutcomeUnknown || took > faultLimit+promise+busyness {
+		t.Errorf("%v after %v", err, took)
+	}
+	if pid := marked(t, path); !gone(pid) {
+		t.Error("the worker lives on")
+	}
+}
+
+func TestAFloodOfAWorkerIsCut(t *testing.T) {
+	const kept = 1 << 20
+	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker")
+	out, err := r.Run(t.Context(), reads("flood.md"), p)
+	if err != nil || !out.Cut || out.Total != 200<<20 || len(out.Stdout) != kept || out.CutAt != kept/2 {
+		t.Errorf("cut %v at %d, %d of %d bytes, %v", out.Cut, out.CutAt, len(out.Stdout), out.Total, err)
+	}
+}
+
+func TestAPipeThatAnotherProcessHolds(t *testing.T) {
+	r, p, path := residentRunner(t, Config{Timeout: 20 * time.Second}, "worker")
+	pidOf(t, r, p)
+	os.Remove(path + ".mark")
+	if _, err := r.Run(t.Context(), reads("holder.md"), p); codeOf(err) != CodeCrashed {
+		t.Error(err)
+	}
+	pid := marked(t, path)
+	within(t, 5*time.Second, "end of the group", func() bool { return gone(pid) })
+}
+
+func TestWorkersAreReplaced(t *testing.T) {
+	t.Run("after a while without calls", func(t *testing.T) {
+		r, p, _ := residentRunner(t, Config{}, "worker", "worker")
+		r.pool.limits.idle, r.pool.limits.look = 50*time.Millisecond, 10*time.Millisecond
+		pid := pidOf(t, r, p)
+		within(t, 5*time.Second, "end of the idle worker", func() bool { return gone(pid) })
+		pidOf(t, r, p)
+	})
+	t.Run("also when they do not see the end of their input", func(t *testing.T) {
+		r, p, _ := residentRunner(t, Config{}, "worker that stays")
+		pid := pidOf(t, r, p)
+		begun := time.Now()
+		r.Close()
+		if took := time.Since(begun); !gone(pid) || took > 2*stopGrace+busyness {
+			t.Errorf("gone %v after %v", gone(pid), took)
+		}
+	})
+	if runtime.GOOS != "linux" {
+		return // nothing is known about memory there
+	}
+	t.Run("with much memory when nobody waits", func(t *testing.T) {
+		r, p, _ := residentRunner(t, Config{}, "worker")
+		r.pool.limits.look = 10 * time.Millisecond
+		r.pool.limits.full = 90 << 20
+		pid := 0
+		if out, err := r.Run(t.Context(), reads("grow.md"), p); err != nil || out.Stdout != "grown\n" {
+			t.Fatalf("%q, %v", out.Stdout, err)
+		}
+		pid = marked(t, p.path)
+		within(t, 5*time.Second, "end of the large worker", func() bool { return gone(pid) })
+	})
+	t.Run("with too much memory at once", func(t *testing.T) {
+		r, p, path := residentRunner(t, Config{Timeout: 20 * time.Second}, "worker")
+		r.pool.limits.look = 10 * time.Millisecond
+		r.pool.limits.wild = 1
+		_, err := r.Run(t.Context(), reads("hang.md"), p)
+		if codeOf(err) != CodeCrashed || !strings.Contains(err.Error(), "memory") && !strings.Contains(err.Error(), "again") {
+			t.Error(err)
+		}
+		if pid := marked(t, path); !gone(pid) {
+			t.Error("the worker lives on")
+		}
+	})
+}
+
+func TestCloseEndsOpenCalls(t *testing.T) {
+	r, p, path := residentRunner(t, Config{}, "worker")
+	done := make(chan error)
+	go func() {
+		_, err := r.Run(t.Context(), reads("hang.md"), p)
+		done <- err
+	}()
+	within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
+	r.Close()
+	if err := <-done; codeOf(err) != CodeCrashed || !gone(marked(t, path)) {
+		t.Error(err)
+	}
+}
+
+func TestThousandResidentCallsLeaveNothingBehind(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker")
+	pidOf(t, r, p)
+	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	for range 1000 {
+		pidOf(t, r, p)
+	}
+	within(t, 5*time.Second, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= goroutines })
+	if now := descriptors(t); now > files {
+		t.Errorf("%d descriptors, %d before", now, files)
+	}
+}
+
+func TestResidentRunIsStillUnderAPermit(t *testing.T) {
+	r := New(Config{Self: "/self", Resident: true})
+	defer r.Close()
+	if _, err := r.Run(t.Context(), policy.Permit{}, Program{}); !errors.Is(err, ErrNoPermit) {
+		t.Error(err)
+	}
+}
+
+func TestMemoryOf(t *testing.T) {
+	if used := memoryOf(os.Getpid()); runtime.GOOS == "linux" && (used < 1<<20 || used > 8<<30) {
+		t.Errorf("this process uses %d bytes", used)
+	}
+	if memoryOf(-1) != 0 {
+		t.Error("no process uses memory")
+	}
+}
