@@ -101,7 +101,14 @@ func (q question) judgeOwn(v *verdict) {
 		return
 	}
 	v.failure = q.refusal(text, v.exit)
+	if v.exit == ownWrongRequest && text != "" {
+		v.failure = &Failure{code: CodeBadValue, reason: plainly(firstLine(text))}
+	}
 }
+
+// ownWrongRequest is the status with which the embedded program says that the
+// request itself is wrong, such as a query that is half typed.
+const ownWrongRequest = 2
 
 // clean moves noise from the start of both streams to the notices.
 func (q question) clean(v *verdict) {

@@ -26,6 +26,7 @@ const (
 	CodeNotConfigured  = "not_configured"
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"
+	CodeBadValue       = "bad_value" // only our own program looks at values
 	CodeCLIError       = "cli_error"
 	CodeNeedsApp       = "needs_app"
 	CodeTargetRequired = "target_required"

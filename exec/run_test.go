@@ -246,7 +246,7 @@ func TestEmbeddedProgram(t *testing.T) {
 		{"an empty note is a note", part{Argv: read}, "read", params{"path": "a.md"}, "", "", ""},
 		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
 		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
-		{"a wrong request", part{Argv: read, Err: []byte("no such switch\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "cli_error", ""},
+		{"a wrong request", part{Argv: read, Err: []byte("no such switch\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "bad_value", ""},
 		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1}, "version", nil, cold("version", tailPlugin), "cli_error", ""},
 		{"a panic", part{Argv: read, Err: []byte("panic: x\n\ngoroutine 1\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},
