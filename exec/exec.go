@@ -42,8 +42,10 @@ type Config struct {
 	// MaxKept is how many bytes are kept of each stream; 0 means 16 MiB. What
 	// lies between the head and the tail of a longer one is read and dropped.
 	MaxKept int
-	// Vaults are the folders in which no program may stand.
-	Vaults []string
+	// Vaults returns the folders in which no program may stand. It is asked when
+	// a program is looked at, so that it may itself look at the disk; nil means
+	// none.
+	Vaults func() []string
 	// Resident keeps the embedded program running, one process a vault, in
 	// place of one process a call. Whoever sets it calls Close in the end.
 	Resident bool

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	faultLimit = 2 * time.Second // of a call that is meant to run into it
+	faultLimit = time.Second // of a call that is meant to run into it
 	// promise is what a stopped call may take beyond its limit. The tests allow
 	// for a busy machine on top, because they share it.
 	promise  = 500 * time.Millisecond

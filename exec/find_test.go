@@ -92,7 +92,7 @@ func TestSuitable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := New(Config{CLI: tt.path(t), Vaults: []string{vault}}).App()
+			_, err := New(Config{CLI: tt.path(t), Vaults: func() []string { return []string{vault} }}).App()
 			switch {
 			case tt.want == "" && err != nil:
 				t.Error(err)

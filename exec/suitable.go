@@ -94,7 +94,7 @@ func noLauncher(_ *Runner, path string, _ fs.FileInfo) string {
 // safePlace refuses what an agent, or a repository somebody else made, could
 // have put there: inside a vault and inside the working folder.
 func safePlace(r *Runner, path string, _ fs.FileInfo) string {
-	for _, vault := range r.config.Vaults {
+	for _, vault := range r.vaults() {
 		if info, err := os.Stat(vault); err == nil && inside(path, info) {
 			return "stands inside the vault " + quote(vault)
 		}
@@ -111,6 +111,13 @@ func safePlace(r *Runner, path string, _ fs.FileInfo) string {
 		return "" // a session that starts in the home folder, or in the root, is no project
 	}
 	return "stands inside the working folder"
+}
+
+func (r *Runner) vaults() []string {
+	if r.config.Vaults == nil {
+		return nil
+	}
+	return r.config.Vaults()
 }
 
 // inside reports whether a folder is one of those around path. Folders are

@@ -125,7 +125,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 				if how != "worker" && testing.Short() {
 					t.Skip("starts many processes")
 				}
-				r, p, path := residentRunner(t, Config{Timeout: faultLimit * 2}, how, how, how)
+				r, p, path := residentRunner(t, Config{Timeout: faultLimit}, how, how, how)
 				for permit, want := range map[policy.Permit]string{reads(tt.path): tt.read, writes(tt.path): tt.write} {
 					pid := pidOf(t, r, p)
 					begun := time.Now()

@@ -96,6 +96,16 @@ func appVaults(getenv func(string) string) []appVault {
 	return slices.CompactFunc(list, func(a, b appVault) bool { return a.id == b.id })
 }
 
+// AppVaultFolders returns the folders of all vaults that the app knows. An agent
+// may write into any of them.
+func AppVaultFolders(getenv func(string) string) []string {
+	var folders []string
+	for _, v := range appVaults(getenv) {
+		folders = append(folders, v.folder)
+	}
+	return folders
+}
+
 func readAppList(file string) []appVault {
 	f, err := os.Open(file)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -83,6 +84,9 @@ func TestAppVaults(t *testing.T) {
 	got := appVaults(getenv)
 	if len(got) != 2 || got[0] != (appVault{"a", "/notes/A"}) || got[1] != (appVault{"b", "/notes/B"}) {
 		t.Errorf("got %v", got)
+	}
+	if folders := AppVaultFolders(getenv); !slices.Equal(folders, []string{"/notes/A", "/notes/B"}) {
+		t.Errorf("the folders are %q", folders)
 	}
 	if err := os.WriteFile(filepath.Join(config, "obsidian", "obsidian.json"), []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)

@@ -23,9 +23,12 @@ func newRunner(s settings, std streams, resident bool) (*exec.Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	var vaults []string
-	if s.vault.Folder != "" {
-		vaults = []string{s.vault.Folder}
+	vaults := func() []string {
+		known := gateway.AppVaultFolders(std.getenv)
+		if s.vault.Folder != "" {
+			known = append(known, s.vault.Folder)
+		}
+		return known
 	}
 	return exec.New(exec.Config{
 		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Getenv: std.getenv,
