@@ -49,6 +49,13 @@ func (g *Gateway) Plan(req Request) (Plan, error) {
 	return plan, plan.refusal
 }
 
+// Changes reports whether req is a call that would change something, whether
+// it is allowed or not.
+func (g *Gateway) Changes(req Request) bool {
+	call, err := req.parse()
+	return err == nil && call.Effect().Mutates()
+}
+
 // asks reports whether a person's yes would lift a refusal.
 func asks(err error) bool {
 	var denial *policy.Denial

@@ -60,6 +60,12 @@ type calls struct {
 	ended       bool // nothing more will come in
 	stopped     bool // nothing more must go on
 
+	// changes tells from the arguments of a call whether it would change
+	// something; nil means that none does. Such calls are handed over one after
+	// the other, in the order in which they came: mcp-go keeps none.
+	changes  func(arguments json.RawMessage) bool
+	changing bool // one is handed over and not answered
+
 	out    io.Writer // for notifications, nil when not serving
 	grace  time.Duration
 	expire func()
@@ -80,6 +86,7 @@ type openRequest struct {
 	size      int
 	handed    bool
 	cancelled bool
+	changes   bool
 
 	// Of a subscription: whether it was acknowledged, and its answer if that
 	// came first.

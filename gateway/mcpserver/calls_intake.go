@@ -43,7 +43,7 @@ func (c *calls) takeRequest(m message, line []byte) error {
 	if c.open[key(m.id)] != nil {
 		return errOpenID
 	}
-	r := &openRequest{id: m.id, method: m.method, size: len(line)}
+	r := &openRequest{id: m.id, method: m.method, size: len(line), changes: c.changes != nil && m.arguments != nil && c.changes(m.arguments)}
 	if r.listens() {
 		if c.listens == maxListens {
 			return errListens
@@ -97,6 +97,9 @@ func (c *calls) close(r *openRequest) {
 	if r.handshakes() {
 		c.handshaking = false
 	}
+	if r.changes && r.handed {
+		c.changing = false
+	}
 }
 
 // next waits for the next message for mcp-go. io.EOF means that there is none
@@ -129,11 +132,13 @@ func (c *calls) pop() []byte {
 		c.handshaking = h.handshake
 		return h.line
 	}
-	if len(c.waiting) == 0 || c.running >= maxRunning {
+	turn := slices.IndexFunc(c.waiting, func(r *openRequest) bool { return !r.changes || !c.changing })
+	if turn < 0 || c.running >= maxRunning {
 		return nil
 	}
-	r := c.waiting[0]
-	c.waiting = c.waiting[1:]
+	r := c.waiting[turn]
+	c.waiting = slices.Delete(c.waiting, turn, turn+1)
+	c.changing = c.changing || r.changes
 	line := r.line
 	r.line, r.handed = nil, true
 	if !r.listens() {

@@ -52,6 +52,8 @@ type message struct {
 	id      any // string or float64, as mcp-go decodes it; nil for a notification
 	method  string
 	cancels any // the id that a notifications/cancelled names, or nil
+	// arguments are those of a tools/call, as they came.
+	arguments json.RawMessage
 }
 
 // messageError is a message that is refused before mcp-go sees it.
@@ -131,6 +133,7 @@ func decodeRequest(m message, fields map[string]json.RawMessage) (message, error
 	}
 	if m.id != nil {
 		m.kind = request
+		m.arguments = callArguments(m.method, fields["params"])
 		return m, nil
 	}
 	m.kind = notification
@@ -142,6 +145,18 @@ func decodeRequest(m message, fields map[string]json.RawMessage) (message, error
 		return m, fmt.Errorf("requestId: %w", err)
 	}
 	return m, nil
+}
+
+// callArguments returns the arguments of a tools/call; whether they are good is
+// for its handler to say.
+func callArguments(method string, params json.RawMessage) json.RawMessage {
+	var call struct {
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil {
+		return nil
+	}
+	return call.Arguments
 }
 
 // decodeResponse reads an answer of the client to a request of ours. One

@@ -54,6 +54,7 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
+	open.changes = handler{c}.changes
 	s := server.NewMCPServer("vaultwicket", c.Version,
 		server.WithTitle("vaultwicket"),
 		server.WithDescription("A safe gateway for Obsidian vaults"),
@@ -81,6 +82,13 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 		return reply(plan, !plan.OK)
 	}
 	return answer(h.Gateway.Do(ctx, request).Clip(h.MaxOutput))
+}
+
+// changes reports whether a call would change something. One that will be
+// refused, or is a dry run, does not.
+func (h handler) changes(arguments json.RawMessage) bool {
+	args, refused := decodeArguments(arguments)
+	return refused == nil && !args.DryRun && h.Gateway.Changes(gateway.Request{Command: args.Command, Params: args.Params})
 }
 
 func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
