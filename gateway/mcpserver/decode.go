@@ -153,7 +153,7 @@ func callArguments(method string, params json.RawMessage) json.RawMessage {
 	var call struct {
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil {
+	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil { // exactKeys has seen to the spelling
 		return nil
 	}
 	return call.Arguments

@@ -54,7 +54,9 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
-	open.changes = handler{c}.changes
+	if c.Gateway.Worst().Mutates() {
+		open.changes = handler{c}.changes // where nothing can change, nothing needs an order
+	}
 	s := server.NewMCPServer("vaultwicket", c.Version,
 		server.WithTitle("vaultwicket"),
 		server.WithDescription("A safe gateway for Obsidian vaults"),
