@@ -32,7 +32,7 @@ func (g *Gateway) do(ctx context.Context, req Request) Result {
 	}
 	doors := []chan struct{}{g.slots}
 	if plan.call.Effect().Mutates() {
-		doors = append(doors, g.writing) // changes come one after the other
+		doors = []chan struct{}{g.writing, g.slots} // one after the other, and no slot is held while it waits
 	}
 	for _, door := range doors {
 		select {
@@ -78,7 +78,8 @@ func (g *Gateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 	case name == "daily:read" && r.stepwise():
 		return g.readDaily(ctx, r)
 	case name == "daily:read":
-		return missingDaily(g.runner.Run(ctx, r.permit, r.program))
+		out, err := g.runner.Run(ctx, r.permit, r.program)
+		return r.missingDaily(out, err)
 	case r.stepwise():
 		return g.create(ctx, r)
 	}

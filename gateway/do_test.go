@@ -134,6 +134,14 @@ func TestDo(t *testing.T) {
 			calledOwn: []string{"--stdin content --facts vault=Work daily:append"},
 		},
 		{
+			name:      "the note of another day is asked of the embedded program",
+			embedded:  []string{`--facts vault=Work daily:read offset=-1 => exit 1 Error: File "b.md" not found.\n`},
+			request:   Request{Command: "daily:read", Params: params("offset", "-1")},
+			want:      Result{Command: "daily:read", Stdout: "Error: File \"b.md\" not found.\n", Backend: "embedded"},
+			code:      "not_found",
+			calledOwn: []string{"--facts vault=Work daily:read offset=-1"},
+		},
+		{
 			name:    "without a folder there is no other way",
 			change:  func(c *Config) { c.Vault.Folder = "" },
 			request: Request{Command: "daily:append", Params: params("content", `\nabla`)},

@@ -134,7 +134,7 @@ func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error
 func (plan *Plan) explainDetour(appErr error) {
 	var unsafe *allowlist.ParseError
 	if errors.As(appErr, &unsafe) {
-		plan.notices = append(plan.notices, "written by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
+		plan.notices = append(plan.notices, "carried out by the embedded backend, because the client cannot carry it: "+unsafe.Reason)
 	}
 }
 

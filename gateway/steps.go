@@ -26,12 +26,12 @@ func (g *Gateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) 
 	out.Path = note
 	out.Duration += asked.Duration
 	out.Notices = append(asked.Notices, out.Notices...)
-	return missingDaily(out, err)
+	return r.missingDaily(out, err)
 }
 
 // missingDaily says in our own words that there is no daily note, and what
-// makes one.
-func missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
+// makes today's.
+func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	if err != nil || out.Failure == nil || out.Failure.Code() != codeNotFound {
 		return out, err
 	}
@@ -40,7 +40,11 @@ func missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 		_, note, _ = strings.Cut(out.Stdout, `"`)
 		note, _, _ = strings.Cut(note, `"`)
 	}
-	return out, refuse(codeNotFound, "daily:append makes it, where changes are allowed", "the daily note %q does not exist", clip(note))
+	hint := "daily:append makes it, where changes are allowed"
+	if r.call.Ours() {
+		hint = "daily:range shows which days have a note" // another day than today was asked for
+	}
+	return out, refuse(codeNotFound, hint, "the daily note %q does not exist", clip(note))
 }
 
 // create refuses a taken path, where the app would make a numbered copy and
