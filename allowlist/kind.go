@@ -21,7 +21,7 @@ const (
 // kindNames are the words for kinds in messages and explanations.
 var kindNames = [...]string{
 	kindFlag: "flag", kindText: "text", kindContent: "content", kindName: "name",
-	kindLink: "note name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
+	kindLink: "note name", kindBase: "base name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
 	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date",
 	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
 }
@@ -42,7 +42,7 @@ func (p *param) check(v Value) (text, reason string) {
 	switch p.kind {
 	case kindName:
 		return v.text, checkName(v.text)
-	case kindLink, kindPath:
+	case kindLink, kindBase, kindPath:
 		return v.text, canonicalPath(v.text)
 	case kindTitle:
 		return v.text, canonicalTitle(v.text)

@@ -137,7 +137,7 @@ func TestPathVectorsThroughParse(t *testing.T) {
 // Every parameter that names a place is of a kind that checks it. One that is
 // read as plain text would let a path through.
 func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
-	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindTitle, kindRef}
+	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindBase, kindTitle, kindRef}
 	// These names are no place, though they are called like one.
 	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name",
 		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to"}

@@ -97,6 +97,8 @@ const (
 	kindName
 	// kindLink names a note as a wikilink does: no extension needed.
 	kindLink
+	// kindBase names a base in the same way.
+	kindBase
 	// kindTitle names a file that is to be made, without its folder.
 	kindTitle
 	// kindPath is the vault path of a file.

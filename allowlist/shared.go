@@ -15,8 +15,12 @@ var (
 var (
 	noteByName = param{name: "file", kind: kindLink, summary: "The note by its name, as in a link"}
 	noteByPath = param{name: "path", kind: kindPath, summary: "The note by its path in the vault"}
-	baseByName = param{name: "file", kind: kindLink, summary: "The base by its name, as in a link"}
+	baseByName = param{name: "file", kind: kindBase, summary: "The base by its name, as in a link"}
 	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
+
+	// base:views of the app knows no other base than the open one.
+	ourBaseByName = param{name: "file", kind: kindBase, ours: true, summary: "The base by its name, as in a link"}
+	ourBaseByPath = param{name: "path", kind: kindPath, ours: true, summary: "The base by its path in the vault"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, summary: "Only the note that is open in the app"}

@@ -152,6 +152,7 @@ func TestEffectsOfWholeCalls(t *testing.T) {
 		{"base:create name=A", tiers.Writes, false, true},
 		{"base:create path=B.base name=A", tiers.Writes, false, false},
 		{"base:views", tiers.Reads, false, true},
+		{"base:views file=Books.base", tiers.Reads, false, false},
 		{"publish:add path=A.md", tiers.Publishes, false, false},
 		{"publish:remove", tiers.Publishes, false, true},
 		{"template:insert name=A", tiers.Writes, false, true},

@@ -14,11 +14,13 @@ var v2Rows = []row{
 		reply:   Reply{Kind: Paths, Empty: "No base files found in vault"}, // this sentence has no full stop
 	},
 	{
-		// Takes no target: file, path and even vault= are ignored (recorded on
-		// 1.12.7).
+		// The app takes no target: file, path and even vault= are ignored (recorded
+		// on 1.12.7).
 		name: "base:views", tier: tiers.V2, effect: tiers.Reads,
-		summary: "List the views of the base that is open in the app",
-		reply:   Reply{Kind: Lines, Silent: true},
+		summary:   "List the views of a base, or of the one that is open in the app",
+		params:    []param{ourBaseByName, ourBaseByPath},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// file and path name the base, not the note, so the base is the explicit

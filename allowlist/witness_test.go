@@ -52,6 +52,9 @@ var deviations = map[string]string{
 	"daily:read date":      "as for daily:path",
 	"daily:read offset":    "as for daily:path",
 	"daily:read exclusive": "as for daily:path",
+	"base:views file":      "an extension of the embedded vault CLI; the app has no target for it",
+	"base:views path":      "as file",
+	"base:views exclusive": "both name the base",
 	"random:read count":    "an extension of the embedded vault CLI",
 	"random:read min-age":  "as count",
 	"random:read seed":     "as count",
@@ -174,7 +177,7 @@ func readCatalogue(t *testing.T) []entry {
 // catalogueKinds are the types of the catalogue that a kind may stand for.
 var catalogueKinds = map[kind][]string{
 	kindFlag: {"bool"}, kindText: {"string", "json", "code"}, kindContent: {"content"},
-	kindName: {"string", "name"}, kindLink: {"name"}, kindTitle: {"name"},
+	kindName: {"string", "name"}, kindLink: {"name"}, kindBase: {"name"}, kindTitle: {"name"},
 	kindPath: {"path"}, kindNewPath: {"path"}, kindDestination: {"path"}, kindFolder: {"folder"},
 	kindRef: {"string"}, kindNumber: {"int"}, kindChoice: {"enum"}, kindChar: {"char"},
 	kindURL: {"url"}, kindWord: {"string"},

@@ -71,9 +71,24 @@ func (g *Gateway) logFault(err error) {
 	}
 }
 
-// run carries out one call on one program. With the app, some calls are made of
-// steps, see steps.go.
+// run carries out one call on one program.
 func (g *Gateway) run(ctx context.Context, r route) (exec.Outcome, error) {
+	r, located, err := g.locate(ctx, r)
+	if err != nil || located.Failure != nil {
+		return located, err
+	}
+	out, err := g.runAt(ctx, r)
+	out.Duration += located.Duration
+	out.Notices = append(located.Notices, out.Notices...)
+	if err == nil {
+		out = g.hashed(r, out)
+	}
+	return out, err
+}
+
+// runAt carries out a call whose note is known by its path. With the app, some
+// calls are made of steps, see steps.go.
+func (g *Gateway) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	switch name := r.call.Name(); {
 	case name == "daily:read" && r.stepwise():
 		return g.readDaily(ctx, r)

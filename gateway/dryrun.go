@@ -77,6 +77,9 @@ func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend, d.Vault = r.program.Backend(), r.call.Vault()
 	d.Shell = shellLine(command)
+	if _, named := r.call.Named(); named && d.Backend == string(App) {
+		d.Notices = append(d.Notices, "first asks which note the name stands for, and runs the call with its path")
+	}
 	if r.stepwise() {
 		switch r.call.Name() {
 		case "daily:read":

@@ -42,6 +42,17 @@ func (p Permit) Exists(key, value string) Permit {
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
 }
 
+// Locate returns the permit to ask which note a name stands for: the call is
+// then judged again with the path in place of the name. It is granted to calls
+// that name a note by file=.
+func (p Permit) Locate() Permit {
+	name, ok := p.Call().Named()
+	if !ok {
+		return Permit{}
+	}
+	return p.step("file", allowlist.Params{"file": allowlist.Text(name)})
+}
+
 func (p Permit) step(name string, params allowlist.Params) Permit {
 	if !p.Valid() {
 		return Permit{}

@@ -12,6 +12,7 @@ import (
 // Each step is granted to exactly the commands that are carried out in steps,
 // only reads, and stays in the vault of the call.
 func TestSteps(t *testing.T) {
+	named := 0
 	daily := []string{"daily", "daily:append", "daily:prepend", "daily:read"}
 	for _, call := range everyCall(t) {
 		aimed, err := call.In("Work")
@@ -22,6 +23,9 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		if isNamed(call) {
+			named++
+		}
 		for _, step := range []struct {
 			name    string
 			permit  policy.Permit
@@ -31,6 +35,7 @@ func TestSteps(t *testing.T) {
 			{"Probe", permit.Probe(), true, "vault=Work version"},
 			{"DailyPath", permit.DailyPath(), slices.Contains(daily, call.Name()), "vault=Work daily:path"},
 			{"ReadDaily", permit.ReadDaily("Daily/2026-11-21.md"), call.Name() == "daily:read", "vault=Work read path=Daily/2026-11-21.md"},
+			{"Locate", permit.Locate(), isNamed(call), "vault=Work file file=" + nameIn(call)},
 			{"Exists by path", permit.Exists("path", "A/B.md"), call.Name() == "create", "vault=Work file path=A/B.md"},
 			{"Exists by name", permit.Exists("file", "B"), call.Name() == "create", "vault=Work file file=B"},
 		} {
@@ -50,7 +55,14 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
+	if named == 0 {
+		t.Error("no call names a note")
+	}
 }
+
+func isNamed(call allowlist.Call) bool { _, ok := call.Named(); return ok }
+
+func nameIn(call allowlist.Call) string { name, _ := call.Named(); return name }
 
 func TestStepsWithoutAVault(t *testing.T) {
 	permit := mustDecide(t, widest(), "daily:read")

@@ -120,7 +120,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("aliases backlinks bases bookmarks daily daily:append daily:path daily:prepend daily:range daily:read deadends file files folder folders " +
+	want := strings.Fields("aliases backlinks base:views bases bookmarks daily daily:append daily:path daily:prepend daily:range daily:read deadends file files folder folders " +
 		"help links note:section orphans outline properties property:read random random:read read recent recents search search:context tag tags task tasks " +
 		"template:read templates unresolved vault vaults version wordcount")
 	if !slices.Equal(names, want) {

@@ -62,6 +62,26 @@ func TestBases(t *testing.T) {
 	build(t, nil).expect(done, "No base files found in vault\n", "bases")
 }
 
+func TestTheViewsOfABase(t *testing.T) {
+	h := build(t, map[string]string{
+		"B/Books.base": "filters: file.ext == \"md\"\nviews:\n  - type: table\n    name: All\n  - type: cards\n    name: \"Covers\"\n  - type: list\n",
+		"Empty.base":   "", "Odd.base": "views: 5\n", "Broken.base": "views:\n  - [", "Note.md": "",
+	})
+	for _, named := range []string{"path=B/Books.base", "file=Books", "file=Books.base", "file=B/Books"} {
+		h.expect(done, "All\ttable\nCovers\tcards\n\tlist\n", "base:views", named)
+	}
+	h.expect(done, "", "base:views", "file=Empty")
+	h.expect(done, "", "base:views", "path=Odd.base")
+	h.expect(failed, "Error: Base file Broken.base cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
+	h.expect(failed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
+	h.expect(failed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
+	h.expect(failed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
+	h.expect(failed, "Error: Not a base file: Note.md\n", "base:views", "path=Note.md")
+	h.expect(failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
+	build(t, map[string]string{"Note.md": "", ".obsidian/workspace.json": `{"active":"x","main":{"id":"x","state":{"state":{"file":"Note.md"}}}}`}).
+		expect(failed, "Error: Active file is not a base file: Note.md\n", "base:views")
+}
+
 func TestBookmarks(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/bookmarks.json": `{"items":[
 		{"type":"file","ctime":1,"path":"a.md","subpath":"#H","title":"A"},

@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vaultwicket/exec"
+)
+
+// locate puts the path of the note in place of the name by which the call means
+// it, and has the policy judge the call again: what was judged is what is run,
+// and the result can name it. The app is asked, because only the app knows which
+// note it would take. The embedded program finds and opens a note in one step,
+// and says which one it was. An Outcome with a Failure, or an error, is the
+// answer to the whole call.
+func (g *Gateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
+	name, named := r.call.Named()
+	if !named || r.program.Backend() != string(App) {
+		return r, exec.Outcome{}, nil
+	}
+	asked, err := g.runner.Run(ctx, r.permit.Locate(), r.program)
+	if err != nil || asked.Failure != nil {
+		return r, asked, err
+	}
+	path := factOf(asked.Stdout, "path")
+	if r.call, err = r.call.At(path); err != nil {
+		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
+	}
+	if r.permit, err = g.policy.Decide(r.call); err != nil {
+		return r, nothingRan(asked), err
+	}
+	return r, asked, nil
+}
+
+// factOf returns the value of one line of an answer such as that of the command
+// file: key, tab, value.
+func factOf(answer, key string) string {
+	for line := range strings.Lines(answer) {
+		if value, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), key+"\t"); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// hashed adds to an answer of the app, which is the text of one note, the path
+// and the hash of that note.
+//
+// The app ends a text without a final line break with one (inferred from counts
+// of bytes, 1.12.7), so that the size of the file has to tell which of two texts
+// the note has. Without the folder of the vault, or when the note is changing,
+// there is no hash.
+func (g *Gateway) hashed(r route, out exec.Outcome) exec.Outcome {
+	if r.program.Backend() != string(App) || out.Failure != nil {
+		return out
+	}
+	if path, ok := r.call.Param("path"); ok && out.Path == "" && !r.call.Effect().Mutates() {
+		out.Path = path
+	}
+	switch r.call.Name() {
+	case "read", "daily:read":
+		if out.Path != "" && !out.Cut {
+			out.Hash = hashOfPrinted(g.target().folder, out.Path, out.Stdout)
+		}
+	}
+	return out
+}
+
+func hashOfPrinted(folder, path, printed string) string {
+	if folder == "" {
+		return ""
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(path))
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	switch info.Size() {
+	case int64(len(printed)):
+	case int64(len(printed)) - 1:
+		printed = strings.TrimSuffix(printed, "\n")
+	default:
+		return ""
+	}
+	sum := sha256.Sum256([]byte(printed))
+	return hex.EncodeToString(sum[:8])
+}
