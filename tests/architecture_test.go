@@ -43,6 +43,7 @@ var doors = []struct{ power, door, why string }{
 	{"github.com/pelletier/go-toml/v2", "cmd/vaultwicket/", "settings are read in one place"},
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/", "YAML is read where properties are"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/query/", "the dialect of the app is a matter of searches"},
+	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},

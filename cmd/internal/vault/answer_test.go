@@ -92,7 +92,7 @@ func TestPrintEndsTheLastLineOnce(t *testing.T) {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v, err := (&host{env: func(string) string { return "" }}).vault(line{folder: h.dir})
+	v, err := newHost(func(string) string { return "" }, nil).vault(line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

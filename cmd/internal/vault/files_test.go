@@ -221,7 +221,7 @@ func TestRandom(t *testing.T) {
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v, err := (&host{env: func(string) string { return "" }}).vault(line{folder: h.dir})
+	v, err := newHost(func(string) string { return "" }, nil).vault(line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 
+	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 )
 
@@ -16,10 +17,47 @@ type host struct {
 	env   func(string) string
 	known knowledge
 
+	// confine locks the process into folders; it is nil where the process is not
+	// ours alone, as in tests. sandbox is what came of it.
+	confine func(folders []string) confine.State
+	sandbox confine.State
+	locked  sync.Once
+	listed  func() []registered // the app's list of vaults
+
 	mu     sync.Mutex
 	path   string
 	folder *disk.Folder
 	seen   fs.FileInfo // of the folder when it was opened, nil if not asked for
+}
+
+// newHost returns a host that has read nothing yet.
+func newHost(env func(string) string, confine func([]string) confine.State) *host {
+	h := &host{env: env, confine: confine}
+	h.listed = sync.OnceValue(func() []registered { return registry(env) })
+	return h
+}
+
+// lockIn locks the process into the vault and the folders of this program, at
+// the first call. With list set the app's list of vaults is read before, for
+// then it cannot be any more: it lies among the app's own secrets. A worker
+// therefore knows the list as it was when it began.
+func (h *host) lockIn(vault string, list bool) {
+	h.locked.Do(func() {
+		if h.confine == nil {
+			h.sandbox = confine.Unconfined("the process is shared")
+			return
+		}
+		if list {
+			h.listed()
+		}
+		folders := []string{vault}
+		for _, dir := range []string{cacheFolder(h.env, vault), stateFolder(h.env, vault)} {
+			if makePrivate(dir) {
+				folders = append(folders, dir)
+			}
+		}
+		h.sandbox = h.confine(folders)
+	})
 }
 
 // open returns the folder at path, opened at the first call. It stays open

@@ -46,8 +46,8 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.stdin = args[1]
 			args = args[1:]
-		case arg == workerSwitch:
-			return nil, misuse("%s stands alone behind the folder, and is for the gateway to use.", workerSwitch)
+		case arg == workerSwitch || arg == statusSwitch:
+			return nil, misuse("%s stands alone behind the folder.", arg)
 		case arg == "--facts":
 			l.facts = true
 		case isVault && l.vault == nil:

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 
+	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 )
 
@@ -36,15 +37,27 @@ const (
 // where nothing else is ever written.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
-// answered on stdout, in the frames of package frame, until stdin ends.
+// answered on stdout, in the frames of package frame, until stdin ends. FOLDER
+// --status tells what the process is locked into and where it keeps its cache.
+//
+// On Linux the process locks itself into the vault and its own folders: call
+// Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
-	h := &host{env: env}
-	if len(args) == 2 && args[1] == workerSwitch && isFolder(args[0]) {
-		return newWorker(h, args[0], stdout).serve(stdin)
+	return newHost(env, confine.To).run(call{args, stdin, stdout, stderr})
+}
+
+// run is what Main does with the process: answer one call, or many.
+func (h *host) run(c call) int {
+	if len(c.args) == 2 && c.args[1] == workerSwitch && isFolder(c.args[0]) {
+		return newWorker(h, c.args[0], c.stdout).serve(c.stdin)
 	}
 	defer h.close()
-	return h.perform(call{args, stdin, stdout, stderr})
+	if len(c.args) == 2 && c.args[1] == statusSwitch && isFolder(c.args[0]) {
+		said := h.status(c.args[0])
+		return said.print(c.stdout)
+	}
+	return h.perform(c)
 }
 
 // call is one command line with its streams.

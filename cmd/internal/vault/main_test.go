@@ -60,7 +60,7 @@ func (h *house) get(path string) string {
 func (h *house) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	env := func(name string) string { return h.env[name] }
-	status = Main(append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages, env)
+	status = newHost(env, nil).run(call{append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages})
 	return status, out.String(), messages.String()
 }
 
@@ -182,7 +182,7 @@ func TestFolderArgument(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out, messages bytes.Buffer
-			status := Main(test.args, strings.NewReader(""), &out, &messages, env)
+			status := newHost(env, nil).run(call{test.args, strings.NewReader(""), &out, &messages})
 			if status != test.status || out.String() != test.want || messages.Len() > 0 {
 				t.Errorf("status %d, output %q, stderr %q", status, &out, &messages)
 			}
@@ -300,7 +300,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
 	var messages bytes.Buffer
 	env := func(name string) string { return h.env[name] }
-	if status := Main([]string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages, env); status != failed {
+	if status := newHost(env, nil).run(call{[]string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages}); status != failed {
 		t.Errorf("status %d", status)
 	}
 	if messages.Len() > 0 {
@@ -311,7 +311,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	env := maps.Clone(h.env)
-	v, err := (&host{env: func(name string) string { return env[name] }}).vault(line{folder: h.dir})
+	v, err := newHost(func(name string) string { return env[name] }, nil).vault(line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

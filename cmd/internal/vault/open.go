@@ -25,8 +25,9 @@ func (h *host) vault(l line) (*vault, error) {
 	if err != nil {
 		return nil, errVaultNotFound
 	}
+	h.lockIn(path, l.command == "vaults" || l.vault != nil && isID(*l.vault))
 	v := &vault{name: filepath.Base(path), path: path, host: h, clock: clock, active: env(activeVariable), pick: rand.IntN}
-	if l.vault != nil && *l.vault != v.name && !isRegistered(*l.vault, path, env) {
+	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound
 	}
 	if v.disk, err = h.open(path); err != nil {

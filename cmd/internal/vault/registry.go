@@ -49,12 +49,12 @@ func registry(env func(string) string) []registered {
 // isRegistered reports whether the app's own list of vaults has folder under
 // that id. The list is looked at only for what can be an id: a call that names
 // its vault by name, or not at all, reads nothing outside the vault.
-func isRegistered(id, folder string, env func(string) string) bool {
-	if len(id) != 16 || strings.Trim(id, "0123456789abcdef") != "" {
-		return false
-	}
-	return slices.ContainsFunc(registry(env), func(r registered) bool { return r.id == id && sameFolder(r.path, folder) })
+func (h *host) isRegistered(id, folder string) bool {
+	return isID(id) && slices.ContainsFunc(h.listed(), func(r registered) bool { return r.id == id && sameFolder(r.path, folder) })
 }
+
+// isID reports whether a text can be the app's id of a vault.
+func isID(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
 
 // registryFolders returns the places where the app keeps its list, the plain
 // installation first, then those of package systems that move it.

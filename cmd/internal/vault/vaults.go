@@ -19,7 +19,7 @@ func vaultsCommands() []command {
 // listVaults answers from the app's own list. On a machine without one this
 // vault is all there is.
 func listVaults(v *vault, p params) (reply, error) {
-	known := registry(v.host.env)
+	known := v.host.listed()
 	if len(known) == 0 {
 		known = []registered{{path: v.path}}
 	}

@@ -33,6 +33,9 @@ func newWorker(h *host, folder string, stdout io.Writer) *worker {
 // not wait for calls that are open then: a gateway that wants their answers
 // leaves stdin open.
 func (w *worker) serve(stdin io.Reader) int {
+	if folder, err := filepath.Abs(w.folder); err == nil {
+		w.host.lockIn(folder, true)
+	}
 	in := frame.NewReader(pollable(stdin))
 	if err := w.shakeHands(in); err != nil {
 		said := explain(err)

@@ -10,7 +10,7 @@ import (
 // its two pipes.
 func BenchmarkPerform(b *testing.B) {
 	h := build(b, map[string]string{"Tides.md": strings.Repeat("Two high waters a day.\n", 50)})
-	at := &host{env: func(name string) string { return h.env[name] }}
+	at := newHost(func(name string) string { return h.env[name] }, nil)
 	defer at.close()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -47,7 +47,7 @@ func (h *house) stranger() *talk {
 	w := &talk{t: h.t, in: in, hear: frame.NewReader(out), status: make(chan int, 1)}
 	env := func(name string) string { return h.env[name] }
 	go func() {
-		status := Main([]string{h.dir, "--worker"}, stdin, stdout, io.Discard, env)
+		status := newHost(env, nil).run(call{[]string{h.dir, "--worker"}, stdin, stdout, io.Discard})
 		stdout.Close()
 		stdin.Close()
 		w.status <- status
@@ -383,7 +383,7 @@ func TestAWorkerWithoutAReaderEnds(t *testing.T) {
 	h := sample(t)
 	stdin, in := io.Pipe()
 	defer in.Close()
-	w := newWorker(&host{env: func(string) string { return "" }}, h.dir, brokenPipe{})
+	w := newWorker(newHost(func(string) string { return "" }, nil), h.dir, brokenPipe{})
 	go w.listen(frame.NewReader(stdin))
 	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
 	if _, err := in.Write(b); err != nil {
@@ -408,7 +408,7 @@ func FuzzWorkerInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 		var out bytes.Buffer
-		w := newWorker(&host{env: func(string) string { return "" }}, dir, io.Discard)
+		w := newWorker(newHost(func(string) string { return "" }, nil), dir, io.Discard)
 		w.out.to = &out
 		status := w.serve(bytes.NewReader(append(hello, sent...)))
 		if status != done && status != wrong {

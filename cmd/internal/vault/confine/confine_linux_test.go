@@ -1,0 +1,94 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+// TestMain is also the process that is locked in: the wall can never be taken
+// down again.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "probe" {
+		probe(os.Args[2], os.Args[3], os.Args[4])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// probe locks itself into the folder inside and prints what it can still do.
+func probe(inside, outside, address string) {
+	say := func(what string, err error) { fmt.Printf("%s: %v\n", what, err == nil) }
+	earlier, err := os.Open(filepath.Join(outside, "secret"))
+	say("open before", err)
+	fmt.Printf("state: %v\n", To([]string{inside, filepath.Join(inside, "missing")}))
+
+	_, err = os.ReadFile(filepath.Join(inside, "note.md"))
+	say("read inside", err)
+	say("write inside", os.WriteFile(filepath.Join(inside, "new.md"), []byte("x"), 0o600))
+	err = errors.Join(os.Mkdir(filepath.Join(inside, "folder"), 0o700), os.Rename(filepath.Join(inside, "new.md"), filepath.Join(inside, "folder", "new.md")))
+	say("move inside", err)
+	say("remove inside", os.Remove(filepath.Join(inside, "folder", "new.md")))
+
+	_, err = os.ReadFile(filepath.Join(outside, "secret"))
+	say("read outside", err)
+	_, err = os.ReadFile(filepath.Join(inside, "link"))
+	say("read through a link", err)
+	_, err = os.ReadDir(outside)
+	say("list outside", err)
+	say("write outside", os.WriteFile(filepath.Join(outside, "new"), []byte("x"), 0o600))
+	say("remove outside", os.Remove(filepath.Join(outside, "secret")))
+	say("move out", os.Rename(filepath.Join(inside, "note.md"), filepath.Join(outside, "note.md")))
+	say("start a process", exec.Command("/bin/true").Run())
+	conn, err := net.Dial("tcp", address)
+	say("connect", err)
+	if conn != nil {
+		conn.Close()
+	}
+	_, err = earlier.Read(make([]byte, 1))
+	say("read what was open", err)
+}
+
+func TestALockedProcessReachesItsFoldersAndNothingElse(t *testing.T) {
+	level, err := llsys.LandlockGetABIVersion()
+	if err != nil || level < 4 {
+		t.Skipf("Landlock of level %d (%v): this test wants files and TCP held", level, err)
+	}
+	inside, outside := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{filepath.Join(inside, "note.md"): "note", filepath.Join(outside, "secret"): "secret"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(inside, "link")); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	out, err := exec.Command(os.Args[0], "probe", inside, outside, listener.Addr().String()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{
+		"open before: true", "state: landlock ", "read inside: true", "write inside: true", "move inside: true", "remove inside: true",
+		"read outside: false", "read through a link: false", "list outside: false", "write outside: false", "remove outside: false",
+		"move out: false", "start a process: false", "connect: false", "read what was open: true",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("want %q in\n%s", want, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(outside, "secret")); err != nil {
+		t.Error(err)
+	}
+}

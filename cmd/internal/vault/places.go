@@ -1,0 +1,82 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const programFolder = "vaultwicket" // of this program, within the places for all programs
+
+// cacheFolder returns where this program keeps what it can find out again, ""
+// where there is no such place or it lies in the vault: nothing of ours does.
+func cacheFolder(env func(string) string, vault string) string {
+	return outside(vault, place(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
+}
+
+// stateFolder returns where this program keeps what must not be lost, in the
+// same way.
+func stateFolder(env func(string) string, vault string) string {
+	return outside(vault, place(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
+}
+
+// place returns a folder by the rules of the system: the XDG base directories,
+// and their like elsewhere. An XDG variable that is no absolute path is to be
+// ignored (XDG Base Directory Specification 0.8).
+func place(env func(string) string, variable, unix, mac string) string {
+	if dir := env(variable); filepath.IsAbs(dir) {
+		return filepath.Join(dir, programFolder)
+	}
+	if runtime.GOOS == "windows" {
+		return below(env("LOCALAPPDATA"), "")
+	}
+	if runtime.GOOS == "darwin" {
+		unix = mac
+	}
+	return below(env("HOME"), unix)
+}
+
+func below(home, dir string) string {
+	if !filepath.IsAbs(home) {
+		return ""
+	}
+	return filepath.Join(home, filepath.FromSlash(dir), programFolder)
+}
+
+// outside returns dir unless it lies in the vault.
+func outside(vault, dir string) string {
+	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) {
+		return ""
+	}
+	return dir
+}
+
+func isWithin(folder, path string) bool {
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))
+}
+
+// resolved follows the links of a path as far as it exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
+
+// makePrivate makes a folder that only this user can look into. It reports
+// false where that cannot be.
+func makePrivate(dir string) bool {
+	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
+		return false
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return false
+	}
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir()
+}

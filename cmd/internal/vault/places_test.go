@@ -1,0 +1,73 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestWhereTheCacheIs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the places are those of XDG")
+	}
+	home := t.TempDir()
+	vault := filepath.Join(home, "Notes")
+	if err := os.MkdirAll(vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(vault, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, home, variable, vault, want string }{
+		{"by the home folder", home, "", vault, home + "/.cache/vaultwicket"},
+		{"by the variable", home, "/var/caches", vault, "/var/caches/vaultwicket"},
+		{"a variable that counts from nowhere", home, "caches", vault, home + "/.cache/vaultwicket"},
+		{"no home", "", "", vault, ""},
+		{"a home that counts from nowhere", "home", "", vault, ""},
+		{"within the vault", home, vault + "/.caches", vault, ""},
+		{"within the vault by a link", home, link + "/.caches", vault, ""},
+		{"the home is the vault", home, "", home, ""},
+		{"the vault lies beside it by name", home, vault + "2", vault, vault + "2/vaultwicket"},
+	} {
+		env := map[string]string{"HOME": test.home, "XDG_CACHE_HOME": test.variable}
+		if got := cacheFolder(func(name string) string { return env[name] }, test.vault); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+	env := map[string]string{"HOME": home}
+	if got := stateFolder(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
+		t.Errorf("the state is in %q", got)
+	}
+}
+
+func TestAPrivateFolderIsMade(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if !makePrivate(dir) || !makePrivate(dir) {
+		t.Fatal("not made")
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if makePrivate("") || makePrivate(file) || makePrivate(filepath.Join(file, "x")) {
+		t.Error("a file was taken for a folder")
+	}
+}
+
+// A process that is locked in still answers everything about its vault, and
+// tells of the wall.
+func TestStatus(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a"})
+	h.env["HOME"] = t.TempDir()
+	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+cacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.env["HOME"] = ""
+	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(wrong, "Error: --status stands alone behind the folder.\n", "--status", "files")
+	h.dir += "gone"
+	h.expect(failed, "Vault not found.\n", "--status")
+}
