@@ -138,7 +138,9 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 		if !isNote(e) || excluded(e.Path.String()) {
 			return
 		}
-		n := &searched{entry: e}
+		buf := buffers.Get().(*[]byte)
+		defer buffers.Put(buf)
+		n := &searched{entry: e, buf: buf}
 		if !q.Match(n) {
 			return
 		}
@@ -177,10 +179,15 @@ func badQuery(err error) error {
 	return misuse("%v", err)
 }
 
+// buffers hold the text of the notes that are being searched. Nothing that a
+// hit keeps lies in them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // searched is a note during a search. It is read at most once, and looked
 // through only if the query asks.
 type searched struct {
 	entry disk.Entry
+	buf   *[]byte
 	text  []byte
 	read  bool
 	found *markdown.Note
@@ -192,7 +199,10 @@ func (s *searched) Path() string { return norm.NFC.String(s.entry.Path.String())
 func (s *searched) Text() []byte {
 	if !s.read {
 		s.read = true
-		s.text, _, _ = s.entry.Read()
+		s.text, _, _ = s.entry.ReadInto(*s.buf)
+		if s.text != nil {
+			*s.buf = s.text
+		}
 	}
 	return s.text
 }

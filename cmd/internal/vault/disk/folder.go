@@ -1,5 +1,6 @@
-// Package disk is the only way to a vault's files. Everything goes through one
-// os.Root, opened once, one path segment at a time.
+// Package disk is the only way to a vault's files. Everything starts from one
+// os.Root, opened once, and goes on one path segment at a time: through further
+// os.Roots, or where files are only looked at and read, through a place.
 //
 // What it promises: nothing outside the vault is read or written; hidden files
 // and folders do not exist, except the app's settings through [Folder.Config];

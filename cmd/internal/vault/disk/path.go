@@ -76,6 +76,9 @@ func flaw(segment string) string {
 // forgesLines reports whether r could make one line of a listing look like
 // several, or like another one.
 func forgesLines(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f // nearly every name, and a walk looks at all of them
+	}
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
@@ -123,12 +126,18 @@ func (p Path) Ext() string { return strings.TrimPrefix(path.Ext(p.text), ".") }
 // Stem returns the last segment without its extension.
 func (p Path) Stem() string { return strings.TrimSuffix(p.base(), path.Ext(p.text)) }
 
-// join returns p followed by one more segment.
-func (p Path) join(segment string) Path {
-	if p.text == "" {
-		return Path{text: segment}
+// child returns the path of what has this name in the folder p, and false if
+// no path can lead there. It is [ParsePath] without a second look at p.
+func (p Path) child(name string) (Path, bool) {
+	if flaw(name) != "" || strings.Contains(name, "/") || !filepath.IsLocal(name) {
+		return Path{}, false
 	}
-	return Path{text: p.text + "/" + segment}
+	if p.text == "" {
+		return Path{text: name}, true
+	}
+	longest := len(p.text)+1+len(name) <= maxPath
+	deepest := strings.Count(p.text, "/")+2 <= maxSegments
+	return Path{text: p.text + "/" + name}, longest && deepest
 }
 
 func (p Path) base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // File is an opened file of the vault: regular, and the one that its path
@@ -38,12 +39,33 @@ func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
 // Read returns the whole file at p, with the errors of Open; one that is
 // larger than MaxNote is a SizeError.
 func (f *Folder) Read(p Path) ([]byte, error) {
-	file, err := f.Open(p)
+	text, _, err := f.ReadStamped(p)
+	return text, err
+}
+
+// ReadStamped is Read that also returns the stamp of the file before it was
+// read. The stamp is zero if the file was written meanwhile, because the text
+// may be half old and half new then.
+func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
+	at, err := f.place(p.parents())
 	if err != nil {
-		return nil, err
+		return nil, Stamp{}, err
 	}
-	defer file.Close()
-	return readAll(file, MaxNote)
+	defer at.close()
+	if _, err := at.stamp(p.base()); err != nil {
+		return nil, Stamp{}, err // nothing but a regular file is touched by opening it
+	}
+	return at.read(p.base(), nil)
+}
+
+// Stamp returns the state of the file at p, with the errors of Open.
+func (f *Folder) Stamp(p Path) (Stamp, error) {
+	at, err := f.place(p.parents())
+	if err != nil {
+		return Stamp{}, err
+	}
+	defer at.close()
+	return at.stamp(p.base())
 }
 
 // Config returns the app's settings file of that name, or fs.ErrNotExist.
@@ -113,23 +135,85 @@ func irregular(mode fs.FileMode) string {
 }
 
 func readAll(file *File, limit int64) ([]byte, error) {
-	size := file.Info.Size()
-	if size > limit {
-		return nil, tooLarge(file, size, limit)
+	text, _, err := readStamped(file, nil, limit)
+	return text, err
+}
+
+// opened is a file that is open for reading.
+type opened interface {
+	io.Reader
+	// stamp returns the state the file is in at that moment.
+	stamp() (Stamp, error)
+	title() string
+}
+
+func (f *File) title() string { return f.Info.Name() }
+
+func (f *File) stamp() (Stamp, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return Stamp{}, err
 	}
-	text := make([]byte, size)
-	n, err := io.ReadFull(file, text)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return text[:n], nil // it became shorter
+	return stampOf(info), nil
+}
+
+// readStamped reads a file into the memory of buf, if that is large enough. The
+// size that the file says it has saves the read that only finds its end; the
+// second look tells whether that was the whole of it, and one state of it.
+func readStamped(file opened, buf []byte, limit int64) ([]byte, Stamp, error) {
+	before, err := file.stamp()
+	if err != nil {
+		return nil, Stamp{}, err
 	}
+	if before.Size > limit {
+		return nil, Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
+	}
+	text, err := readUpTo(file, slices.Grow(buf[:0], int(before.Size)), before.Size)
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	after, err := file.stamp()
+	if err != nil {
+		return nil, Stamp{}, err
+	}
+	// An empty file is read to its end as well: some file systems give this
+	// size to what they make up while it is read.
+	if whole := int64(len(text)) == before.Size; whole && after == before && before.Size > 0 {
+		return text, before, nil
+	}
+	text, err = readRest(file, text, limit)
+	if err != nil || after != before || int64(len(text)) != before.Size {
+		return text, Stamp{}, err
+	}
+	return text, before, nil
+}
+
+// readUpTo adds to text until it has this size or the file ends.
+func readUpTo(file io.Reader, text []byte, size int64) ([]byte, error) {
+	for int64(len(text)) < size {
+		n, err := file.Read(text[len(text):size])
+		text = text[:len(text)+n]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// readRest adds to text until the file ends. One that outgrows the limit is
+// refused.
+func readRest(file opened, text []byte, limit int64) ([]byte, error) {
+	more, err := io.ReadAll(io.LimitReader(file, limit-int64(len(text))+1))
 	if err != nil {
 		return nil, err
 	}
-	more, err := io.ReadAll(io.LimitReader(file, limit-size+1)) // it became longer
 	if text = append(text, more...); int64(len(text)) > limit {
-		return nil, tooLarge(file, int64(len(text)), limit)
+		return nil, &SizeError{Path: file.title(), Size: int64(len(text)), Limit: limit}
 	}
-	return text, err
+	return text, nil
 }
 
 // TooLarge returns the refusal of a file that is larger than MaxNote, or nil.
@@ -137,11 +221,7 @@ func (f *File) TooLarge() error {
 	if f.Info.Size() <= MaxNote {
 		return nil
 	}
-	return tooLarge(f, f.Info.Size(), MaxNote)
-}
-
-func tooLarge(file *File, size, limit int64) error {
-	return &SizeError{Path: file.Info.Name(), Size: size, Limit: limit}
+	return &SizeError{Path: f.title(), Size: f.Info.Size(), Limit: MaxNote}
 }
 
 // SizeError says that a file is larger than this package handles.

@@ -3,7 +3,6 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"os"
 )
 
 // Entry is one file or folder that a walk meets. Its methods may be called only
@@ -11,24 +10,33 @@ import (
 type Entry struct {
 	Path  Path
 	IsDir bool
-	dir   *os.Root
+	at    place // the open folder that it lies in
 }
 
 // Size returns the size of a file in bytes; 0 if it is gone by now.
 func (e Entry) Size() int64 {
-	info, err := e.Info()
+	stamp, err := e.Stamp()
 	if err != nil {
 		return 0
 	}
-	return info.Size()
+	return stamp.Size
 }
 
 // Info returns what is known about a file, with the errors of [Folder.Open].
-func (e Entry) Info() (fs.FileInfo, error) { return statIn(e.dir, e.Path.base()) }
+func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.base()) }
 
-// Read returns a whole file, with the errors of [Folder.Read]. It costs less
-// than a read by path, because the folder is open already.
-func (e Entry) Read() ([]byte, fs.FileInfo, error) { return readIn(e.dir, e.Path.base()) }
+// Stamp returns the state of a file, with the errors of [Folder.Open].
+func (e Entry) Stamp() (Stamp, error) { return e.at.stamp(e.Path.base()) }
+
+// Read returns a whole file and its stamp as [Folder.ReadStamped] does. It
+// costs less than a read by path, because the folder is open already.
+func (e Entry) Read() ([]byte, Stamp, error) { return e.ReadInto(nil) }
+
+// ReadInto is Read into the memory of buf, or into other memory if the file
+// does not fit. What buf held is lost either way.
+func (e Entry) ReadInto(buf []byte) ([]byte, Stamp, error) {
+	return e.at.read(e.Path.base(), buf)
+}
 
 // Walk visits every visible file and folder below the folder under, a folder
 // before what it holds, in no particular order. Links, special files and names
@@ -36,27 +44,27 @@ func (e Entry) Read() ([]byte, fs.FileInfo, error) { return readIn(e.dir, e.Path
 // that may not be entered or vanished meanwhile counts as empty. If under is
 // no folder, the answer is fs.ErrNotExist or a [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
-	dir, err := f.enter(under.segments())
+	at, err := f.place(under.segments())
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	return walk(dir, under, visit)
+	defer at.close()
+	return walk(at, under, visit)
 }
 
-func walk(dir *os.Root, at Path, visit func(Entry)) error {
-	names, err := list(dir)
+func walk(at place, path Path, visit func(Entry)) error {
+	names, err := at.list()
 	if err != nil {
 		return err
 	}
 	for _, found := range names {
-		path, err := ParsePath(at.join(found.Name()).text)
-		if err != nil || !(found.IsDir() || found.Type().IsRegular()) {
+		child, ok := path.child(found.name)
+		if !ok {
 			continue
 		}
-		visit(Entry{Path: path, IsDir: found.IsDir(), dir: dir})
-		if found.IsDir() {
-			if err := walkInto(dir, path, visit); err != nil {
+		visit(Entry{Path: child, IsDir: found.folder, at: at})
+		if found.folder {
+			if err := walkInto(at, child, visit); err != nil {
 				return err
 			}
 		}
@@ -64,27 +72,14 @@ func walk(dir *os.Root, at Path, visit func(Entry)) error {
 	return nil
 }
 
-func walkInto(dir *os.Root, path Path, visit func(Entry)) error {
-	sub, err := step(dir, path.base())
+func walkInto(at place, path Path, visit func(Entry)) error {
+	sub, err := at.step(path.base())
+	if err == nil {
+		defer sub.close()
+		err = walk(sub, path, visit)
+	}
 	if IsMissing(err) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer sub.Close()
-	if err := walk(sub, path, visit); !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return nil
-}
-
-func list(dir *os.Root) ([]fs.DirEntry, error) {
-	handle, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer handle.Close()
-	names, err := handle.ReadDir(-1)
-	return names, err
+	return err
 }

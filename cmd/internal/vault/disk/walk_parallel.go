@@ -3,129 +3,175 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
-// batch is how many files of a folder one goroutine visits: enough to make its
-// start cheap, few enough that one large folder keeps all of them busy.
+// batch is how many files of a folder are one job: enough to make taking it
+// cheap, few enough that one large folder keeps all processors busy.
 const batch = 64
 
 // WalkParallel is Walk with as many visits at once as there are processors: a
 // folder may be visited after what it holds, and visit has to guard what it
 // shares. It returns when the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
-	dir, err := f.enter(under.segments())
+	at, err := f.place(under.segments())
 	if err != nil {
 		return err
 	}
-	w := &parallelWalk{visit: visit, slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	err = w.folder(&sharedDir{root: dir, users: 1}, under)
+	w := &parallelWalk{visit: visit, workers: 1, most: runtime.GOMAXPROCS(0)}
+	w.more.L = &w.mu
+	if err := w.folder(at, under); err != nil {
+		return err
+	}
+	w.work()
 	w.running.Wait()
-	if err != nil {
-		return err
-	}
 	return w.failed
 }
 
-// parallelWalk is one such walk.
+// parallelWalk is one such walk: a few workers, of which the caller is the
+// first, and the jobs that they find for one another. The job that was found
+// last is done first, so that no more folders are open than a walk needs that
+// goes down before it goes on.
 type parallelWalk struct {
 	visit   func(Entry)
-	slots   chan struct{} // one for each goroutine that may run besides the first
+	most    int // workers at once
 	running sync.WaitGroup
 
-	mu     sync.Mutex
-	failed error // the first error that is not a folder's own affair
+	mu      sync.Mutex
+	more    sync.Cond // there are jobs, or there will be none
+	jobs    []job
+	open    int // jobs that wait or are being done
+	workers int
+	failed  error // the first error that is not a folder's own affair
 }
 
-// sharedDir is an open folder that is closed by the last of its users.
-type sharedDir struct {
-	root  *os.Root
-	mu    sync.Mutex
-	users int
+// job is files of one folder to be visited, or if there are none, a folder to
+// be entered.
+type job struct {
+	in     *sharedPlace
+	files  []Path
+	folder Path
 }
 
-func (d *sharedDir) use() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.users++
+// sharedPlace is an open folder that is closed by the last of its jobs.
+type sharedPlace struct {
+	place
+	users atomic.Int64
 }
 
-func (d *sharedDir) release() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.users--; d.users == 0 {
-		d.root.Close()
+func (p *sharedPlace) release() {
+	if p.users.Add(-1) == 0 {
+		p.close()
 	}
 }
 
-// spawn runs task at the side if a slot is free, else at once. A walk can
-// therefore never wait for itself.
-func (w *parallelWalk) spawn(task func()) {
-	select {
-	case w.slots <- struct{}{}:
-		w.running.Go(func() {
-			defer func() { <-w.slots }()
-			task()
-		})
-	default:
-		task()
-	}
-}
-
-// folder visits what lies in dir and releases it. The error is that of listing
-// dir itself.
-func (w *parallelWalk) folder(dir *sharedDir, at Path) error {
-	defer dir.release()
-	names, err := list(dir.root)
-	if err != nil {
-		return err
-	}
-	var files, folders []Path
-	for _, found := range names {
-		path, err := ParsePath(at.join(found.Name()).text)
-		switch {
-		case err != nil:
-		case found.IsDir():
-			folders = append(folders, path)
-		case found.Type().IsRegular():
-			files = append(files, path)
+// work does jobs until there are none and none can come.
+func (w *parallelWalk) work() {
+	for {
+		j, ok := w.next()
+		if !ok {
+			return
 		}
-	}
-	for _, path := range folders {
-		dir.use()
-		w.spawn(func() { w.enter(dir, path) })
-	}
-	for len(files) > 0 {
-		some := files[:min(batch, len(files))]
-		files = files[len(some):]
-		dir.use()
-		w.spawn(func() { w.files(dir, some) })
-	}
-	return nil
-}
-
-// files visits some files of one folder.
-func (w *parallelWalk) files(dir *sharedDir, paths []Path) {
-	defer dir.release()
-	for _, path := range paths {
-		w.visit(Entry{Path: path, dir: dir.root})
+		w.do(j)
 	}
 }
 
-// enter visits a folder and what it holds. One that vanished or may not be
-// entered counts as empty.
-func (w *parallelWalk) enter(parent *sharedDir, path Path) {
-	defer parent.release()
-	w.visit(Entry{Path: path, IsDir: true, dir: parent.root})
-	sub, err := step(parent.root, path.base())
+func (w *parallelWalk) next() (job, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.jobs) == 0 && w.open > 0 {
+		w.more.Wait()
+	}
+	if len(w.jobs) == 0 {
+		return job{}, false
+	}
+	last := len(w.jobs) - 1
+	j := w.jobs[last]
+	w.jobs = w.jobs[:last]
+	return j, true
+}
+
+// add hands out jobs. Workers are started when there is something to do for
+// them besides the worker that found the jobs.
+func (w *parallelWalk) add(jobs []job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jobs = append(w.jobs, jobs...)
+	w.open += len(jobs)
+	for range min(len(jobs)-1, w.most-w.workers) {
+		w.workers++
+		w.running.Go(w.work)
+	}
+	w.more.Broadcast()
+}
+
+func (w *parallelWalk) do(j job) {
+	defer w.done(j)
+	if len(j.files) == 0 {
+		w.enter(j.in, j.folder)
+	}
+	for _, path := range j.files {
+		w.visit(Entry{Path: path, at: j.in.place})
+	}
+}
+
+func (w *parallelWalk) done(j job) {
+	j.in.release()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open--; w.open == 0 {
+		w.more.Broadcast()
+	}
+}
+
+// enter visits a folder and finds the jobs in it. One that vanished or may not
+// be entered counts as empty.
+func (w *parallelWalk) enter(parent place, path Path) {
+	w.visit(Entry{Path: path, IsDir: true, at: parent})
+	sub, err := parent.step(path.base())
 	if err == nil {
-		err = w.folder(&sharedDir{root: sub, users: 1}, path)
+		err = w.folder(sub, path)
 	}
 	if err != nil && !IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.failed = errors.Join(w.failed, err)
 	}
+}
+
+// folder makes jobs of what lies at this place, which the last of them closes.
+// The error is that of listing it.
+func (w *parallelWalk) folder(at place, path Path) error {
+	names, err := at.list()
+	if err != nil {
+		at.close()
+		return err
+	}
+	shared := &sharedPlace{place: at}
+	var jobs []job
+	files := make([]Path, 0, len(names))
+	for _, found := range names {
+		child, ok := path.child(found.name)
+		switch {
+		case !ok:
+		case found.folder:
+			jobs = append(jobs, job{in: shared, folder: child})
+		default:
+			files = append(files, child)
+		}
+	}
+	for len(files) > 0 {
+		some := files[:min(batch, len(files))]
+		files = files[len(some):]
+		jobs = append(jobs, job{in: shared, files: some})
+	}
+	if len(jobs) == 0 {
+		at.close()
+		return nil
+	}
+	shared.users.Store(int64(len(jobs)))
+	w.add(jobs)
+	return nil
 }

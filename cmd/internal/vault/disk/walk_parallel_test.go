@@ -6,9 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // tree makes a vault of folders and files, and opens it.
@@ -63,8 +68,8 @@ func TestAnEntryIsReadFromItsOpenFolder(t *testing.T) {
 		if e.IsDir {
 			return
 		}
-		text, info, err := e.Read()
-		if err != nil || info.Size() != int64(len(text)) || e.Size() != info.Size() {
+		text, stamp, err := e.Read()
+		if err != nil || stamp.Size != int64(len(text)) || e.Size() != stamp.Size {
 			t.Errorf("%s: %v", e.Path, err)
 		}
 		mu.Lock()
@@ -117,20 +122,111 @@ func TestAFolderThatMayNotBeEnteredIsEmpty(t *testing.T) {
 	}
 }
 
+func TestAParallelWalkKeepsEveryProcessorBusyAndNoMore(t *testing.T) {
+	most := runtime.GOMAXPROCS(0)
+	var files []string
+	for i := range most * batch {
+		files = append(files, fmt.Sprintf("one/%04d.md", i))
+	}
+	var mu sync.Mutex
+	now, highest, arrived := 0, 0, 0
+	count := func(by int) (first bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += by
+		highest = max(highest, now)
+		arrived += max(by, 0)
+		return arrived <= most
+	}
+	var met sync.WaitGroup // the first visits wait for one another
+	met.Add(most)
+	err := tree(t, files...).WalkParallel(mustPath(t, "one"), func(Entry) {
+		first := count(1)
+		defer count(-1)
+		if first {
+			met.Done()
+			met.Wait()
+		}
+	})
+	if err != nil || highest != most {
+		t.Errorf("%d visits at once of %d, %v", highest, most, err)
+	}
+}
+
+func TestAWalkInsideAWalkEnds(t *testing.T) {
+	folder := tree(t, "a/one.md", "b/two.md", "c/d/three.md")
+	var files atomic.Int64
+	err := folder.WalkParallel(Path{}, func(e Entry) {
+		if !e.IsDir {
+			return
+		}
+		if err := folder.WalkParallel(e.Path, func(e Entry) { files.Add(1) }); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || files.Load() != 5 {
+		t.Errorf("%d files, %v", files.Load(), err)
+	}
+}
+
+func TestAChildIsWhatParsePathMakesOfIt(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", ".", "..", ".b", "c.md", "/", `\`, "\n", "\x7f", "\u202e", "\xff", " ", "NUL", "é", strings.Repeat("x", 250)})
+	folder := rapid.SampledFrom([]string{"", "a", "a/b c", strings.Repeat("d/", maxSegments-2) + "d", strings.Repeat("d/", maxSegments-1) + "d", strings.Repeat(strings.Repeat("y", 255)+"/", 15) + "y"})
+	rapid.Check(t, func(t *rapid.T) {
+		at, err := ParseFolder(folder.Draw(t, "folder"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Join(rapid.SliceOfN(piece, 0, 3).Draw(t, "name"), "")
+		if strings.Contains(name, "/") {
+			if child, ok := at.child(name); ok {
+				t.Fatalf("%q is one name", child)
+			}
+			return
+		}
+		full := name
+		if at.text != "" {
+			full = at.text + "/" + name
+		}
+		want, err := ParsePath(full)
+		if got, ok := at.child(name); ok != (err == nil) || ok && got != want {
+			t.Fatalf("%q in %q: %q, %v; parsed %q, %v", name, at, got, ok, want, err)
+		}
+	})
+}
+
 func BenchmarkWalk(b *testing.B) {
 	var files []string
 	for i := range 10_000 {
 		files = append(files, fmt.Sprintf("%02d/%d/note %d.md", i%50, i%7, i))
 	}
 	folder := tree(b, files...)
-	b.Run("one by one", func(b *testing.B) {
-		for b.Loop() {
-			folder.Walk(Path{}, func(e Entry) { e.Size() })
-		}
-	})
-	b.Run("parallel", func(b *testing.B) {
-		for b.Loop() {
-			folder.WalkParallel(Path{}, func(e Entry) { e.Size() })
-		}
-	})
+	for _, kind := range []struct {
+		name string
+		walk func(*Folder, Path, func(Entry)) error
+	}{{"one by one", (*Folder).Walk}, {"parallel", (*Folder).WalkParallel}} {
+		b.Run(kind.name+"/list", func(b *testing.B) {
+			for b.Loop() {
+				kind.walk(folder, Path{}, func(Entry) {})
+			}
+		})
+		b.Run(kind.name+"/stat", func(b *testing.B) {
+			for b.Loop() {
+				kind.walk(folder, Path{}, func(e Entry) { e.Stamp() })
+			}
+		})
+		b.Run(kind.name+"/read", func(b *testing.B) {
+			buffers := sync.Pool{New: func() any { return new([]byte) }}
+			for b.Loop() {
+				kind.walk(folder, Path{}, func(e Entry) {
+					if e.IsDir {
+						return
+					}
+					buf := buffers.Get().(*[]byte)
+					*buf, _, _ = e.ReadInto(*buf)
+					buffers.Put(buf)
+				})
+			}
+		})
+	}
 }

@@ -8,7 +8,6 @@
 package index
 
 import (
-	"io/fs"
 	"slices"
 	"sync"
 
@@ -82,20 +81,20 @@ func of(files []*File) *Index {
 // look returns a file as it is now: the known one if nothing about it changed,
 // nil if it is gone.
 func look(e disk.Entry, known *File) *File {
-	info, err := e.Info()
+	stamp, err := e.Stamp()
 	if err != nil {
 		return nil
 	}
-	if known != nil && known.is(info) {
+	if known != nil && known.is(stamp) {
 		return known
 	}
 	file := &File{Path: e.Path}
-	file.note(info)
+	file.note(stamp)
 	if read := reader(e.Path.Ext()); read != nil {
-		text, info, err := e.Read()
+		text, stamp, err := e.Read()
 		switch {
 		case err == nil:
-			file.note(info) // of the moment in which it was read
+			file.note(stamp) // of the text; unknown if it was written meanwhile
 			file.Facts = read(text)
 		case disk.IsMissing(err):
 			return nil
@@ -104,11 +103,9 @@ func look(e disk.Entry, known *File) *File {
 	return file
 }
 
-func (f *File) note(info fs.FileInfo) { f.Size, f.Modified = info.Size(), info.ModTime().UnixNano() }
+func (f *File) note(s disk.Stamp) { f.Size, f.Modified = s.Size, s.Modified }
 
-func (f *File) is(info fs.FileInfo) bool {
-	return f.Size == info.Size() && f.Modified == info.ModTime().UnixNano()
-}
+func (f *File) is(s disk.Stamp) bool { return f.Size == s.Size && f.Modified == s.Modified }
 
 // Place returns where in Files the file with exactly this path is.
 func (x *Index) Place(path string) (place int, ok bool) { return x.names().Index(path) }

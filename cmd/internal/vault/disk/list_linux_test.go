@@ -1,0 +1,84 @@
+package disk
+
+import (
+	"encoding/binary"
+	"os"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// dirent returns an entry as the kernel writes it.
+func dirent(name string, kind byte) []byte {
+	entry := make([]byte, (direntName+len(name)+1+7)&^7)
+	binary.NativeEndian.PutUint16(entry[direntLength:], uint16(len(entry)))
+	entry[direntKind] = kind
+	copy(entry[direntName:], name)
+	return entry
+}
+
+func TestEntriesOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"file.md": "", "folder/x": ""})
+	if err := os.Symlink("file.md", dir+"/link.md"); err != nil {
+		t.Fatal(err)
+	}
+	at, err := openFolder(t, dir).place(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.close()
+	cut := dirent("b.md", unix.DT_REG)
+	endless := dirent("b.md", unix.DT_REG)
+	binary.NativeEndian.PutUint16(endless[direntLength:], 0)
+	first := listed{"a.md", false}
+	for name, test := range map[string]struct {
+		entries [][]byte
+		want    []listed
+	}{
+		"a file and a folder":       {[][]byte{dirent("a.md", unix.DT_REG), dirent("b", unix.DT_DIR)}, []listed{first, {"b", true}}},
+		"links and special files":   {[][]byte{dirent("a.md", unix.DT_REG), dirent("l", unix.DT_LNK), dirent("p", unix.DT_FIFO)}, []listed{first}},
+		"hidden ones":               {[][]byte{dirent(".", unix.DT_DIR), dirent("..", unix.DT_DIR), dirent(".x", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
+		"kinds that are not told":   {[][]byte{dirent("file.md", unix.DT_UNKNOWN), dirent("folder", unix.DT_UNKNOWN)}, []listed{{"file.md", false}, {"folder", true}}},
+		"a link that is not told":   {[][]byte{dirent("link.md", unix.DT_UNKNOWN), dirent("gone.md", unix.DT_UNKNOWN)}, nil},
+		"an entry that is cut":      {[][]byte{dirent("a.md", unix.DT_REG), cut[:len(cut)-1]}, []listed{first}},
+		"a head that is cut":        {[][]byte{dirent("a.md", unix.DT_REG), cut[:direntKind]}, []listed{first}},
+		"an entry without a length": {[][]byte{dirent("a.md", unix.DT_REG), endless}, []listed{first}},
+		"an entry without a name":   {[][]byte{dirent("", unix.DT_REG), dirent("a.md", unix.DT_REG)}, []listed{first}},
+	} {
+		if got := at.(descriptor).pick(nil, slices.Concat(test.entries...)); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestAWalkLeavesNothingOpen(t *testing.T) {
+	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md")
+	if err := os.Mkdir(folder.root.Name()+"/empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open := func() int {
+		found, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("cannot be counted here")
+		}
+		return len(found)
+	}
+	before := open()
+	for range 20 {
+		if err := folder.Walk(Path{}, func(e Entry) { e.Read() }); err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.WalkParallel(Path{}, func(e Entry) { e.Read() }); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a/b/c/one.md", "a/b", "a/none.md", "a/two.md/x"} {
+			folder.ReadStamped(mustPath(t, name))
+			folder.Stamp(mustPath(t, name))
+		}
+	}
+	if after := open(); after != before {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+}

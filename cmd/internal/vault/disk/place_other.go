@@ -1,0 +1,13 @@
+//go:build !linux
+
+package disk
+
+import "os"
+
+func openPlace(root *os.Root) (place, error) {
+	dir, err := root.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	return rooted{dir}, nil
+}

@@ -1,0 +1,216 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// places returns the root of a vault as this system opens it, and as others do.
+func places(t *testing.T, folder *Folder) map[string]place {
+	t.Helper()
+	native, err := folder.place(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := folder.enter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { native.close(); root.Close() })
+	return map[string]place{"native": native, "rooted": rooted{root}}
+}
+
+// wrong says what is wrong with the error of a file that is refused for reason,
+// or missing if there is no reason.
+func wrong(err error, reason string) bool {
+	var refusal *Refusal
+	if reason == "" {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return !errors.As(err, &refusal) || refusal.Reason != reason
+}
+
+func TestEveryPlaceHasTheSameErrors(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"real.md": "real", "folder.md/a.md": "a", "big.md": ""})
+	want := map[string]string{"nothing.md": "", "folder.md": "is a folder"}
+	for name, to := range map[string]string{"link.md": "real.md", "dangling.md": "nowhere", "round.md": "round.md", "door.md": "folder.md"} {
+		if os.Symlink(to, filepath.Join(dir, name)) == nil {
+			want[name] = "is a symbolic link"
+		}
+	}
+	for _, name := range special(t, dir) {
+		want[name] = "is not a regular file"
+	}
+	sparse := os.Truncate(filepath.Join(dir, "big.md"), MaxNote+1) == nil
+	for kind, at := range places(t, openFolder(t, dir)) {
+		for name, reason := range want {
+			if _, err := at.stamp(name); wrong(err, reason) {
+				t.Errorf("%s: stamp of %s: %v", kind, name, err)
+			}
+			if _, err := at.info(name); wrong(err, reason) {
+				t.Errorf("%s: info of %s: %v", kind, name, err)
+			}
+			if text, stamp, err := at.read(name, nil); wrong(err, reason) || text != nil || stamp != (Stamp{}) {
+				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, stamp, err)
+			}
+			if name == "folder.md" {
+				continue
+			}
+			if reason != "" {
+				reason = "is not a folder"
+			}
+			if _, err := at.step(name); wrong(err, reason) {
+				t.Errorf("%s: step to %s: %v", kind, name, err)
+			}
+		}
+		if _, err := at.step("real.md"); wrong(err, "is not a folder") {
+			t.Errorf("%s: step to a file: %v", kind, err)
+		}
+		if text, _, err := at.read("real.md", nil); err != nil || string(text) != "real" {
+			t.Errorf("%s: %q, %v", kind, text, err)
+		}
+		var size *SizeError
+		if _, _, err := at.read("big.md", nil); sparse && (!errors.As(err, &size) || *size != SizeError{"big.md", MaxNote + 1, MaxNote}) {
+			t.Errorf("%s: a file that is too large: %v", kind, err)
+		}
+		if stamp, err := at.stamp("big.md"); sparse && (err != nil || stamp.Size != MaxNote+1) {
+			t.Errorf("%s: the stamp of a file that is too large: %+v, %v", kind, stamp, err)
+		}
+	}
+}
+
+func TestAFileThatMayNotBeReadHasAStamp(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads every file")
+	}
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"shut.md": "text", "folder/a.md": ""})
+	for _, name := range []string{"shut.md", "folder"} {
+		if err := os.Chmod(filepath.Join(dir, name), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "folder"), 0o755) })
+	for kind, at := range places(t, openFolder(t, dir)) {
+		if stamp, err := at.stamp("shut.md"); err != nil || stamp.Size != 4 {
+			t.Errorf("%s: %+v, %v", kind, stamp, err)
+		}
+		if _, _, err := at.read("shut.md", nil); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: reading: %v", kind, err)
+		}
+		if _, err := at.step("folder"); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: entering: %v", kind, err)
+		}
+	}
+}
+
+func TestEveryPlaceListsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a.md": "", ".hidden": "", ".folder/x": "", "b/c.md": "", "a name of several words, which is longer.md": ""})
+	_ = os.Symlink("a.md", filepath.Join(dir, "link.md"))
+	special(t, dir)
+	for kind, at := range places(t, openFolder(t, dir)) {
+		found, err := at.list()
+		found = slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })
+		slices.SortFunc(found, func(a, b listed) int { return len(a.name) - len(b.name) })
+		want := []listed{{"b", true}, {"a.md", false}, {"a name of several words, which is longer.md", false}}
+		if err != nil || !slices.Equal(found, want) {
+			t.Errorf("%s: %v, %v", kind, found, err)
+		}
+	}
+}
+
+// replaced are what can come in the place of n.md between its listing and its
+// reading, with the reason for which it is refused.
+var replaced = map[string]struct {
+	by     func(full string) error
+	reason string
+}{
+	"nothing":              {os.Remove, ""},
+	"a folder":             {func(full string) error { return errors.Join(os.Remove(full), os.Mkdir(full, 0o755)) }, "is a folder"},
+	"a link to the inside": {func(full string) error { return errors.Join(os.Remove(full), os.Symlink("kept/other.md", full)) }, "is a symbolic link"},
+	"a link to the outside": {
+		func(full string) error { return errors.Join(os.Remove(full), os.Symlink("/etc/passwd", full)) }, "is a symbolic link",
+	},
+}
+
+func TestAFileThatIsReplacedAfterItsListingIsRefused(t *testing.T) {
+	for name, test := range replaced {
+		for how, walk := range map[string]func(*Folder, Path, func(Entry)) error{"Walk": (*Folder).Walk, "WalkParallel": (*Folder).WalkParallel} {
+			dir := t.TempDir()
+			plant(t, dir, map[string]string{"sub/n.md": "text"})
+			visited := 0
+			err := walk(openFolder(t, dir), Path{}, func(e Entry) {
+				if e.IsDir {
+					return
+				}
+				visited++
+				if err := test.by(filepath.Join(dir, "sub", "n.md")); err != nil {
+					t.Skip("cannot be made here:", err)
+				}
+				if _, err := e.Stamp(); wrong(err, test.reason) {
+					t.Errorf("%s, %s: stamp: %v", how, name, err)
+				}
+				if _, _, err := e.Read(); wrong(err, test.reason) {
+					t.Errorf("%s, %s: read: %v", how, name, err)
+				}
+				if e.Size() != 0 {
+					t.Errorf("%s, %s: size %d", how, name, e.Size())
+				}
+			})
+			if err != nil || visited != 1 {
+				t.Errorf("%s, %s: %d visits, %v", how, name, visited, err)
+			}
+		}
+	}
+}
+
+func TestAFolderThatIsReplacedAfterItsListingCountsAsEmpty(t *testing.T) {
+	for how, walk := range map[string]func(*Folder, Path, func(Entry)) error{"Walk": (*Folder).Walk, "WalkParallel": (*Folder).WalkParallel} {
+		for name, by := range map[string]func(full string) error{
+			"removed": os.Remove,
+			"a file":  func(full string) error { return errors.Join(os.Remove(full), os.WriteFile(full, nil, 0o644)) },
+			"a link":  func(full string) error { return errors.Join(os.Remove(full), os.Symlink("..", full)) },
+		} {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			visited := 0
+			err := walk(openFolder(t, dir), Path{}, func(e Entry) {
+				visited++
+				if err := by(filepath.Join(dir, "sub")); err != nil {
+					t.Skip("cannot be made here:", err)
+				}
+			})
+			if err != nil || visited != 1 {
+				t.Errorf("%s, %s: %d visits, %v", how, name, visited, err)
+			}
+		}
+	}
+}
+
+func TestAnEntryIsReadWhereItsFolderHasGone(t *testing.T) {
+	outer := t.TempDir()
+	plant(t, outer, map[string]string{"vault/sub/n.md": "mine", "other/n.md": "secret"})
+	sub := filepath.Join(outer, "vault", "sub")
+	err := openFolder(t, filepath.Join(outer, "vault")).Walk(Path{}, func(e Entry) {
+		if e.IsDir {
+			return
+		}
+		if os.Rename(sub, filepath.Join(outer, "moved")) != nil || os.Symlink(filepath.Join(outer, "other"), sub) != nil {
+			t.Skip("an open folder cannot be moved here")
+		}
+		if text, _, err := e.Read(); err != nil || string(text) != "mine" {
+			t.Errorf("read %q, %v", text, err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

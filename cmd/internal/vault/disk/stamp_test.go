@@ -1,0 +1,116 @@
+package disk
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
+	for name, test := range map[string]struct {
+		stamp Stamp
+		want  bool
+	}{
+		"nothing is known":             {Stamp{}, false},
+		"exactly two seconds":          {Stamp{Modified: at(-2 * time.Second)}, true},
+		"a nanosecond less":            {Stamp{Modified: at(-2*time.Second + 1)}, false},
+		"long ago":                     {Stamp{Modified: at(-24 * time.Hour)}, true},
+		"before 1970":                  {Stamp{Modified: -5e9, Size: 1}, true},
+		"in the future":                {Stamp{Modified: at(time.Hour)}, false},
+		"a time that was put back":     {Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
+		"a change that is old as well": {Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
+		"a time that was put forward":  {Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
+		"an empty file":                {Stamp{Modified: at(-time.Hour), Inode: 7}, true},
+	} {
+		if got := test.stamp.Settled(now); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
+	folder := tree(t, "a/b/one.md")
+	path := mustPath(t, "a/b/one.md")
+	want, err := folder.Stamp(path)
+	if err != nil || want.Size != int64(len("text of a/b/one.md")) || want.Modified == 0 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	if known := want.Changed != 0 && want.Inode != 0; runtime.GOOS == "linux" && !known {
+		t.Errorf("the system did not tell: %+v", want)
+	}
+	check := func(how string, got Stamp, err error) {
+		t.Helper()
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", how, got, err, want)
+		}
+	}
+	_, got, err := folder.ReadStamped(path)
+	check("a read by path", got, err)
+	info, err := folder.Stat(path)
+	check("stat", stampOf(info), err)
+	err = folder.Walk(Path{}, func(e Entry) {
+		if e.IsDir {
+			return
+		}
+		got, err := e.Stamp()
+		check("an entry", got, err)
+		_, got, err = e.Read()
+		check("a read of an entry", got, err)
+		info, err := e.Info()
+		if err != nil || info.Size() != want.Size || info.ModTime().UnixNano() != want.Modified || !info.Mode().IsRegular() || info.Name() != "one.md" || info.IsDir() {
+			t.Errorf("info: %+v, %v", info, err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// touched are changes that keep the size of a file and its time.
+var touched = map[string]func(path string) error{
+	"written in place": func(path string) error { return os.WriteFile(path, []byte("new"), 0o644) },
+	"replaced": func(path string) error {
+		if err := os.WriteFile(path+".new", []byte("new"), 0o644); err != nil {
+			return err
+		}
+		return os.Rename(path+".new", path)
+	},
+}
+
+func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("the system tells size and time alone")
+	}
+	for name, change := range touched {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			plant(t, dir, map[string]string{"n.md": "old"})
+			folder, full := openFolder(t, dir), filepath.Join(dir, "n.md")
+			before, err := folder.Stamp(mustPath(t, "n.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The clock of the file system may stand still for a moment.
+			for range 1_000_000 {
+				if err := change(full); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(full, time.Time{}, time.Unix(0, before.Modified)); err != nil {
+					t.Fatal(err)
+				}
+				after, err := folder.Stamp(mustPath(t, "n.md"))
+				if err != nil || after.Modified != before.Modified || after.Size != before.Size {
+					t.Fatalf("%+v, %v", after, err)
+				}
+				if after != before {
+					return
+				}
+			}
+			t.Error("the stamp stayed the same")
+		})
+	}
+}
