@@ -1,0 +1,231 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// watched is a folder, its watcher, and what somebody knows of it who looks only
+// at what the watcher names.
+type watched struct {
+	t     *testing.T
+	root  string
+	w     *Watcher
+	known map[string]string
+	marks int
+}
+
+func watching(t *testing.T, files ...string) *watched {
+	t.Helper()
+	h := &watched{t: t, root: t.TempDir(), known: map[string]string{}}
+	for _, name := range files {
+		h.write(name, name)
+	}
+	w, err := New(h.root)
+	if errors.Is(err, ErrUnwatchable) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.w = w
+	t.Cleanup(w.Close)
+	h.learn(w.Take())
+	return h
+}
+
+func (h *watched) path(name string) string { return filepath.Join(h.root, filepath.FromSlash(name)) }
+
+func (h *watched) write(name, text string) {
+	h.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(h.path(name)), 0o755), os.WriteFile(h.path(name), []byte(text), 0o644)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// files returns what lies below a path, which may be a file.
+func (h *watched) files(below string) map[string]string {
+	found := map[string]string{}
+	_ = filepath.WalkDir(h.path(below), func(path string, d fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(h.root, path)
+		if name = filepath.ToSlash(name); isHidden(name) && d != nil && d.IsDir() {
+			return filepath.SkipDir
+		}
+		if err == nil && d.Type().IsRegular() && !isHidden(name) {
+			text, _ := os.ReadFile(path)
+			found[name] = string(text)
+		}
+		return nil
+	})
+	return found
+}
+
+// learn looks at what is named.
+func (h *watched) learn(c Changes) {
+	if c.All {
+		h.known = h.files("")
+		return
+	}
+	for _, path := range c.Paths {
+		maps.DeleteFunc(h.known, func(name, _ string) bool { return name == path || strings.HasPrefix(name, path+"/") })
+		maps.Copy(h.known, h.files(path))
+	}
+}
+
+// settle makes a mark and waits until it is named: everything before it was
+// told then.
+func (h *watched) settle() {
+	h.t.Helper()
+	h.marks++
+	mark := fmt.Sprintf("mark %d", h.marks)
+	h.write(mark, mark)
+	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
+		if h.learn(h.w.Take()); h.known[mark] == mark {
+			return
+		}
+		select {
+		case <-h.w.More():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	h.t.Fatalf("%s was never named", mark)
+}
+
+func (h *watched) compare(what string) {
+	h.t.Helper()
+	h.settle()
+	if want := h.files(""); !maps.Equal(h.known, want) {
+		h.t.Fatalf("%s: known\n%v\nthere\n%v", what, slices.Sorted(maps.Keys(h.known)), slices.Sorted(maps.Keys(want)))
+	}
+}
+
+func TestWhatChangesIsNamed(t *testing.T) {
+	h := watching(t, "a.md", "deep/er/b.md", ".obsidian/app.json")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.write("a.md", "changed")
+	h.compare("a change")
+	h.write("deep/er/new/c.md", "c")
+	h.compare("a file in a new folder")
+	h.write("deep/er/new/c.md", "again")
+	h.compare("a change in that folder")
+	must(os.Rename(h.path("deep/er/new/c.md"), h.path("c.md")))
+	h.compare("a move")
+	must(os.Rename(h.path("deep"), h.path("other")))
+	h.compare("a moved folder")
+	h.write("other/er/b.md", "changed")
+	h.compare("a change below the moved folder")
+	h.write("deep/er/b.md", "another")
+	h.compare("a new folder with the old name")
+	must(os.RemoveAll(h.path("other")))
+	h.compare("a removed folder")
+	must(os.Remove(h.path("a.md")))
+	h.compare("a removed file")
+	must(os.WriteFile(h.path("c.md.tmp"), []byte("swapped"), 0o644))
+	must(os.Rename(h.path("c.md.tmp"), h.path("c.md")))
+	h.compare("a file saved by a swap")
+}
+
+func TestWhatIsHiddenIsNotNamed(t *testing.T) {
+	h := watching(t, "a.md", ".obsidian/app.json", "deep/.trash/x.md")
+	h.write(".obsidian/app.json", "changed")
+	h.write("deep/.trash/y.md", "new")
+	h.write(".hidden.md", "new")
+	h.w.Touch("mine.md")
+	h.settle()
+	for _, name := range h.w.Take().Paths {
+		t.Errorf("%q was named", name)
+	}
+}
+
+func TestATouchIsNamedAtOnce(t *testing.T) {
+	h := watching(t)
+	h.settle()
+	h.w.Touch("mine.md")
+	if c := h.w.Take(); c.None() || !slices.Contains(c.Paths, "mine.md") {
+		t.Errorf("took %+v", c)
+	}
+	if c := h.w.Take(); c.All {
+		t.Errorf("took %+v", c)
+	}
+	for i := range maxNamed + 1 {
+		h.w.Touch(fmt.Sprint(i))
+	}
+	if c := h.w.Take(); !c.All || len(c.Paths) > 0 {
+		t.Errorf("of too many changes %d were named, all %v", len(c.Paths), c.All)
+	}
+}
+
+// Whatever happens in a folder, and in whatever order, who looks at what is
+// named knows the folder.
+func TestAnyRunOfChangesIsNamed(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	h := watching(t, "a/1.md", "a/b/2.md", "c/3.md")
+	folders := []string{"a", "a/b", "c", "d", "d/e", "d/e/f", ""}
+	pick := func() string { return folders[random.IntN(len(folders))] }
+	file := func() string { return join(pick(), fmt.Sprintf("%d.md", random.IntN(5))) }
+	for round := range 40 {
+		for range 1 + random.IntN(12) {
+			switch random.IntN(8) {
+			case 0:
+				_ = os.RemoveAll(h.path(pick() + "/b"))
+			case 1:
+				_ = os.Rename(h.path(pick()+"/x"), h.path(pick()+"/x")) // often nothing is there
+			case 2:
+				_ = os.Rename(h.path(pick()), h.path(join(pick(), "x")))
+			case 3:
+				_ = os.Remove(h.path(file()))
+			case 4:
+				_ = os.Rename(h.path(file()), h.path(file()))
+			default:
+				name := file()
+				_ = os.MkdirAll(filepath.Dir(h.path(name)), 0o755)
+				_ = os.WriteFile(h.path(name), []byte(fmt.Sprint(random.Uint64())), 0o644)
+			}
+		}
+		h.compare(fmt.Sprintf("round %d", round))
+	}
+}
+
+func TestWhatWasNotToldMeansEverything(t *testing.T) {
+	h := watching(t, "a.md")
+	h.settle()
+	h.w.sys.Errors <- fsnotify.ErrEventOverflow
+	h.settle()
+	h.w.lose()
+	if c := h.w.Take(); !c.All {
+		t.Errorf("took %+v", c)
+	}
+	h.w.see(false)
+	for range 2 {
+		if c := h.w.Take(); !c.All {
+			t.Errorf("took %+v from a watcher that does not see everything", c)
+		}
+	}
+}
+
+func TestWhatCannotBeWatched(t *testing.T) {
+	for _, root := range []string{"/proc/self", filepath.Join(t.TempDir(), "gone")} {
+		if w, err := New(root); !errors.Is(err, ErrUnwatchable) {
+			t.Errorf("%s: %v, %v", root, w, err)
+		}
+	}
+}
