@@ -1,0 +1,197 @@
+package cache
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/index"
+)
+
+// vault returns files like those of a vault: in folders, 4 KB each, with some
+// links, tags and headings.
+func vault(n int) []file {
+	files := make([]file, n)
+	for i := range files {
+		files[i] = fileOf(fmt.Sprintf("%02d/folder/note %d.md", i%100, i), int64(i+1), 4000)
+	}
+	return files
+}
+
+// filled returns a folder with the cache of n files.
+func filled(b *testing.B, n int) (dir string, files []file) {
+	b.Helper()
+	dir, files = b.TempDir(), vault(n)
+	u := open(b, dir).Update()
+	for _, f := range files {
+		text := f.text()
+		u.Put(f.path, f.stamp, text, f.facts())
+	}
+	c, err := u.Commit()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.Close()
+	return dir, files
+}
+
+func recordsOf(b *testing.B, c *Cache, files []file) []Record {
+	b.Helper()
+	records := make([]Record, len(files))
+	for i, f := range files {
+		r, ok := c.Find(f.path, f.stamp)
+		if !ok {
+			b.Fatal(f.path)
+		}
+		records[i] = r
+	}
+	return records
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir, _ := filled(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				c := Open(dir, testVault, testProgram)
+				if c.Len() != n {
+					b.Fatal(c.Len())
+				}
+				c.Close()
+			}
+		})
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir, files := filled(b, n)
+			c := open(b, dir)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, f := range files {
+					if _, ok := c.Find(f.path, f.stamp); !ok {
+						b.Fatal(f.path)
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFacts(b *testing.B) {
+	dir, files := filled(b, 10_000)
+	c := open(b, dir)
+	records := recordsOf(b, c, files)
+	b.Run("decode", func(b *testing.B) {
+		data := appendFacts(nil, files[7].facts())
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, ok := decodeFacts(string(data)); !ok {
+				b.Fatal()
+			}
+		}
+	})
+	b.Run("single", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, r := range records {
+				if _, ok := c.Facts(r); !ok {
+					b.Fatal()
+				}
+			}
+		}
+	})
+	b.Run("all", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
+				if !ok {
+					b.Error(i)
+				}
+			})
+		}
+	})
+}
+
+func BenchmarkTexts(b *testing.B) {
+	dir, files := filled(b, 10_000)
+	c := open(b, dir)
+	records := recordsOf(b, c, files)
+	b.Run("single", func(b *testing.B) {
+		b.SetBytes(4000 * 10_000)
+		var buf []byte
+		for b.Loop() {
+			for _, r := range records {
+				text, ok := c.Text(r, buf)
+				if !ok {
+					b.Fatal()
+				}
+				buf = text
+			}
+		}
+	})
+	b.Run("all", func(b *testing.B) {
+		b.SetBytes(4000 * 10_000)
+		for b.Loop() {
+			var size atomic.Int64
+			c.Texts(records, func(_ int, text []byte, ok bool) { size.Add(int64(len(text))) })
+			if size.Load() != 4000*10_000 {
+				b.Fatal(size.Load())
+			}
+		}
+	})
+}
+
+// BenchmarkUpdate is what a call pays for one changed note of many.
+func BenchmarkUpdate(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dir, files := filled(b, n)
+			c := open(b, dir)
+			records := recordsOf(b, c, files)
+			for b.Loop() {
+				u := c.Update()
+				for i, f := range files[1:] {
+					u.Keep(f.path, records[i+1])
+				}
+				u.Put(files[0].path, files[0].stamp, []byte("text"), nil)
+				next, err := u.Commit()
+				if err != nil {
+					b.Fatal(err)
+				}
+				c.Close()
+				c = next
+				b.StopTimer()
+				records = recordsOf(b, c, files)
+				b.StartTimer()
+			}
+			c.Close()
+		})
+	}
+}
+
+// BenchmarkFill is what the first call pays.
+func BenchmarkFill(b *testing.B) {
+	files := vault(10_000)
+	texts, facts := make([][]byte, len(files)), make([]*index.Facts, len(files))
+	for i, f := range files {
+		texts[i], facts[i] = f.text(), f.facts()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c := Open(b.TempDir(), testVault, testProgram)
+		u := c.Update()
+		for i, f := range files {
+			u.Put(f.path, f.stamp, texts[i], facts[i])
+		}
+		next, err := u.Commit()
+		if err != nil {
+			b.Fatal(err)
+		}
+		next.Close()
+		c.Close()
+	}
+}

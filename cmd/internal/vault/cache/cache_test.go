@@ -1,0 +1,416 @@
+package cache
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+const (
+	testVault   = "/home/someone/a vault"
+	testProgram = "vaultwicket 1.2.3"
+)
+
+// file is one file of a vault that does not exist. Its text follows from path
+// and stamp, so that an answer can be told right from wrong.
+type file struct {
+	path  string
+	stamp disk.Stamp
+}
+
+func fileOf(path string, state int64, size int) file {
+	return file{path, disk.Stamp{Size: int64(size), Modified: state, Changed: state + 1, Inode: uint64(state)}}
+}
+
+func (f file) text() []byte { return f.beginning(int(f.stamp.Size)) }
+
+// beginning returns at most that much of the text.
+func (f file) beginning(most int) []byte {
+	text := make([]byte, min(int(f.stamp.Size), most))
+	head := fmt.Sprintf("---\ntags: [a, %d]\nup: \"[[%s]]\"\n---\n# Heading %d\n\nSee [[%s#x|y]] #tag ^b%d\n- [ ] task\n",
+		f.stamp.Modified, f.path, f.stamp.Modified, f.path, f.stamp.Modified)
+	done := copy(text, head)
+	done += copy(text[done:], fmt.Sprintf("line of %s in state %d\n", f.path, f.stamp.Modified))
+	for done < len(text) {
+		done += copy(text[done:], text[len(head):done])
+	}
+	return text
+}
+
+// facts are those of the beginning of the text: that of a long one is slow to
+// scan, and they are as good as any.
+func (f file) facts() *index.Facts {
+	text := f.beginning(2000)
+	facts := &index.Facts{Note: markdown.Scan(text)}
+	facts.Properties, _ = frontmatter.Parse(text[facts.Frontmatter.Start:facts.Frontmatter.End])
+	return facts
+}
+
+func open(t testing.TB, dir string) *Cache {
+	t.Helper()
+	c := Open(dir, testVault, testProgram)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// save puts files in the place of what dir holds.
+func save(t testing.TB, dir string, files ...file) {
+	t.Helper()
+	u := open(t, dir).Update()
+	for _, f := range files {
+		u.Put(f.path, f.stamp, f.text(), f.facts())
+	}
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+type reporter interface{ Errorf(string, ...any) }
+
+// check fails if c answers wrongly for a file, and reports whether it answers.
+func (f file) check(t reporter, c *Cache) (text, facts bool) {
+	r, ok := c.Find(f.path, f.stamp)
+	if !ok {
+		return false, false
+	}
+	got, text := c.Text(r, nil)
+	if text && string(got) != string(f.text()) {
+		t.Errorf("%s: wrong text %q", f.path, got)
+	}
+	found, facts := c.Facts(r)
+	if facts && !reflect.DeepEqual(found, f.facts()) {
+		t.Errorf("%s: wrong facts %+v", f.path, found)
+	}
+	other := f.stamp
+	other.Changed++
+	if _, ok := c.Find(f.path, other); ok {
+		t.Errorf("%s: found under another stamp", f.path)
+	}
+	return text, facts
+}
+
+// checkAll fails unless c answers for all files, one by one and all at once.
+func checkAll(t reporter, c *Cache, files ...file) {
+	if c.Len() != len(files) {
+		t.Errorf("%d files instead of %d", c.Len(), len(files))
+		return
+	}
+	records := make([]Record, len(files))
+	for i, f := range files {
+		if text, facts := f.check(t, c); !text || !facts {
+			t.Errorf("%s: text %v, facts %v", f.path, text, facts)
+		}
+		records[i], _ = c.Find(f.path, f.stamp)
+	}
+	var visits atomic.Int64
+	c.Texts(records, func(i int, text []byte, ok bool) {
+		if visits.Add(1); !ok || string(text) != string(files[i].text()) {
+			t.Errorf("%s: text %q, %v", files[i].path, text, ok)
+		}
+	})
+	c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
+		if visits.Add(1); !ok || !reflect.DeepEqual(facts, files[i].facts()) {
+			t.Errorf("%s: facts %+v, %v", files[i].path, facts, ok)
+		}
+	})
+	if int(visits.Load()) != 2*len(files) {
+		t.Errorf("%d visits for %d files", visits.Load(), len(files))
+	}
+}
+
+func someFiles(n int) []file {
+	files := make([]file, n)
+	for i := range files {
+		files[i] = fileOf(fmt.Sprintf("folder %d/note %d.md", i%3, i), int64(i+1), i*i*13%2000)
+	}
+	return files
+}
+
+func glob(t testing.TB, dir, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestWhatWasPutIsFound(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "when needed")
+	if c := open(t, dir); c.Len() != 0 {
+		t.Fatal("a cache that is not there holds something")
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Fatal("opening has made the folder")
+	}
+	files := append(someFiles(40), fileOf("empty.md", 1, 0), fileOf("large.md", 1, 3*stagedTexts+1))
+	save(t, dir, files...)
+	checkAll(t, open(t, dir), files...)
+	if _, ok := open(t, dir).Find("folder 0/note", files[0].stamp); ok {
+		t.Error("a path that was not put is found")
+	}
+}
+
+func TestTheCacheOfSomethingElseIsEmpty(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, someFiles(3)...)
+	if c := Open(dir, testVault, "vaultwicket 1.2.4"); c.Len() != 0 {
+		t.Error("another program's")
+	}
+	if c := Open(dir, testVault+"2", testProgram); c.Len() != 0 {
+		t.Error("another vault's")
+	}
+	// Even if a table lies where that of another vault would.
+	own, other := newPlace(dir, testVault), newPlace(dir, "/other")
+	for _, name := range tableAndPack(t, dir) {
+		if err := os.Rename(name, strings.Replace(name, own.stem, other.stem, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := Open(dir, "/other", testProgram); c.Len() != 0 {
+		t.Error("another vault's, renamed")
+	}
+}
+
+func TestAnotherProgramTakesOver(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(3)
+	save(t, dir, files...)
+	c := Open(dir, testVault, "another")
+	u := c.Update()
+	u.Put("a.md", disk.Stamp{Size: 1}, []byte("a"), nil)
+	next, err := u.Commit()
+	if err != nil || next.Len() != 1 {
+		t.Fatal(next, err)
+	}
+	next.Close()
+	c.Close()
+	if packs := glob(t, dir, "*.pack"); len(packs) != 1 {
+		t.Errorf("packs %q", packs)
+	}
+}
+
+func TestFactsAreAddedLater(t *testing.T) {
+	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+	u := open(t, dir).Update()
+	u.Put(f.path, f.stamp, f.text(), nil)
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r, _ := c.Find(f.path, f.stamp)
+	if _, ok := c.Facts(r); ok || r.HasFacts() || !r.HasText() {
+		t.Fatal("facts that were not put are found, or the text is not")
+	}
+	c.AllFacts([]Record{r, {}}, func(_ int, _ *index.Facts, ok bool) {
+		if ok {
+			t.Error("facts that were not put are read")
+		}
+	})
+	u = c.Update()
+	u.AddFacts(f.path, r, f.facts())
+	c2, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c2.Close()
+	checkAll(t, c2, f)
+	checkAll(t, open(t, dir), f)
+	// A record goes on to be of use in a cache that was made from its own.
+	if text, ok := c2.Text(r, nil); !ok || string(text) != string(f.text()) {
+		t.Errorf("%q, %v", text, ok)
+	}
+}
+
+func TestNothingIsWrittenIfNothingChanged(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(9)
+	save(t, dir, files...)
+	table := glob(t, dir, "*.table")[0]
+	before, _ := os.Stat(table)
+	c := open(t, dir)
+	u := c.Update()
+	for _, f := range files {
+		r, _ := c.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
+	same, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	checkAll(t, same, files...)
+	if after, _ := os.Stat(table); !os.SameFile(before, after) {
+		t.Error("the table was written")
+	}
+	// What is the same is updated as if it were the first.
+	u = same.Update()
+	for _, f := range files[1:] {
+		r, _ := same.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
+	less, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same.Close()
+	checkAll(t, less, files[1:]...)
+	less.Close()
+}
+
+func TestOnlyOneUpdatesAtATime(t *testing.T) {
+	dir := t.TempDir()
+	one, other := open(t, dir), open(t, dir)
+	u := one.Update()
+	if other.Update() != nil {
+		t.Fatal("two updates at once")
+	}
+	u.Put("a.md", disk.Stamp{Size: 1}, []byte("a"), nil)
+	u.Discard()
+	u.Discard()
+	if _, err := u.Commit(); err == nil {
+		t.Error("committed after its end")
+	}
+	if left := glob(t, dir, "*.pack"); len(left) != 0 {
+		t.Errorf("discarding left %q", left)
+	}
+	u = other.Update()
+	u.Put("b.md", disk.Stamp{Size: 1}, []byte("b"), nil)
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if one.Update() != nil {
+		t.Error("an update of what is out of date")
+	}
+	if open(t, dir).Update() == nil {
+		t.Error("no update of what is up to date")
+	}
+}
+
+func TestANilUpdateDoesNothing(t *testing.T) {
+	var u *Update
+	u.Keep("a", Record{})
+	u.AddFacts("a", Record{}, nil)
+	u.Put("a", disk.Stamp{Size: 1}, nil, nil)
+	u.Discard()
+	if c, err := u.Commit(); c != nil || err == nil {
+		t.Error(c, err)
+	}
+	c := open(t, t.TempDir())
+	for range 2 {
+		if err := c.Close(); err != nil || c.Update() != nil {
+			t.Errorf("a closed cache: %v", err)
+		}
+	}
+}
+
+func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir)
+	if _, ok := c.Text(Record{}, nil); ok || (Record{}).HasFacts() || (Record{}).HasText() {
+		t.Error("the zero record holds something")
+	}
+	u := c.Update()
+	u.Keep("a", Record{})
+	u.AddFacts("a", Record{}, &index.Facts{})
+	u.Put("a", disk.Stamp{}, []byte("a"), &index.Facts{})
+	next, err := u.Commit()
+	if err != nil || next.Len() != 0 {
+		t.Fatal(next.Len(), err)
+	}
+	next.Close()
+	if names := glob(t, dir, "*.*[ek]"); len(names) != 1 { // the lock
+		t.Errorf("something was written: %q", names)
+	}
+}
+
+func TestOfSeveralTheLastCounts(t *testing.T) {
+	dir := t.TempDir()
+	old, f := fileOf("a.md", 1, 100), fileOf("a.md", 2, 200)
+	save(t, dir, old)
+	c := open(t, dir)
+	r, _ := c.Find(old.path, old.stamp)
+	u := c.Update()
+	u.Put(f.path, disk.Stamp{Size: 9}, []byte("wrong"), nil)
+	u.Put(f.path, f.stamp, f.text(), f.facts())
+	u.Keep(f.path, r)
+	u.Keep("b.md", r) // renamed
+	next, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	r, ok := next.Find("b.md", old.stamp)
+	text, _ := next.Text(r, nil)
+	if next.Len() != 2 || !ok || string(text) != string(old.text()) {
+		t.Errorf("%d files, %v, %q", next.Len(), ok, text)
+	}
+	if text, facts := f.check(t, next); !text || !facts {
+		t.Errorf("text %v, facts %v", text, facts)
+	}
+}
+
+func TestARecordOfAnotherPackIsNotKept(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	f := fileOf("a.md", 1, 100)
+	save(t, one, f)
+	save(t, other, someFiles(9)...)
+	r, _ := open(t, one).Find(f.path, f.stamp)
+	u := open(t, other).Update()
+	u.Keep(f.path, r)
+	u.AddFacts(f.path, r, f.facts())
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Len() != 0 {
+		t.Errorf("%d files", c.Len())
+	}
+}
+
+func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	u := open(t, dir).update(1000)
+	small, large := fileOf("a.md", 1, 700), fileOf("b.md", 1, 800)
+	u.Put(small.path, small.stamp, small.text(), nil)
+	u.Put(large.path, large.stamp, large.text(), large.facts())
+	u.Put("c.md", large.stamp, large.text(), nil)
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if text, _ := small.check(t, c); !text {
+		t.Error("a text within the limit is not kept")
+	}
+	if text, facts := large.check(t, c); text || !facts || c.Len() != 2 {
+		t.Errorf("beyond the limit: text %v, facts %v, %d files", text, facts, c.Len())
+	}
+}
+
+func TestTheBufferIsUsedAgain(t *testing.T) {
+	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+	save(t, dir, f)
+	c := open(t, dir)
+	r, _ := c.Find(f.path, f.stamp)
+	buf := make([]byte, 0, 1000)
+	if text, ok := c.Text(r, buf); !ok || &text[0] != &buf[:1][0] {
+		t.Error("it is not")
+	}
+	if allocs := testing.AllocsPerRun(100, func() { c.Text(r, buf) }); allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

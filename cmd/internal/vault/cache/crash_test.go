@@ -1,0 +1,279 @@
+package cache
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/index"
+)
+
+// tableAndPack returns the table and the pack in dir.
+func tableAndPack(t *testing.T, dir string) []string {
+	t.Helper()
+	names := append(glob(t, dir, "*.table"), glob(t, dir, "*.pack")...)
+	if len(names) != 2 {
+		t.Fatalf("the cache is %q", names)
+	}
+	return names
+}
+
+// survives fails if the cache in dir, of which something was harmed, answers
+// wrongly, or if an update does not make it whole again.
+func survives(t *testing.T, dir, what string, files []file) {
+	t.Helper()
+	c := open(t, dir)
+	records := make([]Record, len(files))
+	for i, f := range files {
+		f.check(t, c)
+		records[i], _ = c.Find(f.path, f.stamp)
+	}
+	c.Texts(records, func(i int, text []byte, ok bool) {
+		if ok && string(text) != string(files[i].text()) {
+			t.Errorf("%s: wrong text", what)
+		}
+	})
+	c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
+		if ok && facts.Size != len(files[i].text()) {
+			t.Errorf("%s: wrong facts", what)
+		}
+	})
+	// As callers do: what is found and was not found to be harmed is kept.
+	for range 2 {
+		u := c.Update()
+		if u == nil {
+			t.Fatalf("%s: no update", what)
+		}
+		for i, f := range files {
+			r, ok := c.Find(f.path, f.stamp)
+			if _, sound := c.Text(r, nil); ok && sound && i%2 == 0 {
+				u.Keep(f.path, r)
+				continue
+			}
+			u.Put(f.path, f.stamp, f.text(), f.facts())
+		}
+		next, err := u.Commit()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		c.Close()
+		c = next
+	}
+	for _, f := range files {
+		if text, facts := f.check(t, c); !text || !facts {
+			t.Errorf("%s: %s is not whole again: %v, %v", what, f.path, text, facts)
+		}
+	}
+	c.Close()
+	if left := glob(t, dir, "*.pack"); len(left) != 1 {
+		t.Errorf("%s: packs %q", what, left)
+	}
+}
+
+// harm lets change change one file of a saved cache at a time.
+func harm(t *testing.T, files []file, change func(data []byte, try func(what string, data []byte))) {
+	origin := t.TempDir()
+	save(t, origin, files...)
+	for i, name := range tableAndPack(t, origin) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := tableAndPack(t, origin)[1-i]
+		change(data, func(what string, data []byte) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(other, filepath.Join(dir, filepath.Base(other))); err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			whole, _ := os.ReadFile(other)
+			survives(t, dir, fmt.Sprintf("%s, %s", filepath.Ext(name), what), files)
+			if err := os.WriteFile(other, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestWhatIsCutShortIsNoWrongAnswer(t *testing.T) {
+	harm(t, someFiles(25), func(data []byte, try func(string, []byte)) {
+		for n := range 20 {
+			size := len(data) * n / 20
+			try(fmt.Sprintf("cut to %d of %d", size, len(data)), data[:size])
+			zeroed := make([]byte, len(data))
+			copy(zeroed, data[:size])
+			try(fmt.Sprintf("zero behind %d of %d", size, len(data)), zeroed)
+		}
+	})
+}
+
+func TestAFlippedBitIsNoWrongAnswer(t *testing.T) {
+	harm(t, someFiles(5), func(data []byte, try func(string, []byte)) {
+		for at := 0; at < len(data); at += 1 + len(data)/150 {
+			flipped := slices.Clone(data)
+			flipped[at] ^= 1 << (at % 8)
+			try(fmt.Sprintf("flipped at %d of %d", at, len(data)), flipped)
+		}
+	})
+}
+
+func TestWhatACrashLeftIsSweptUp(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(9)
+	save(t, dir, files...)
+	p := newPlace(dir, testVault)
+	others := newPlace(dir, "/another vault")
+	pack := glob(t, dir, "*.pack")[0]
+	half := [][]byte{make([]byte, 100), []byte("junk")}
+	for _, name := range []string{p.random(randomID(), packEnd), p.random(randomID(), halfEnd), others.random(randomID(), packEnd)} {
+		if err := os.WriteFile(name, half[0], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appendTo(t, pack, make([]byte, 1<<20))
+	checkAll(t, open(t, dir), files...)
+
+	more := fileOf("more.md", 1, 300)
+	c := open(t, dir)
+	u := c.Update()
+	for _, f := range files {
+		r, _ := c.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
+	u.Put(more.path, more.stamp, more.text(), more.facts())
+	next, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAll(t, next, append(files, more)...)
+	next.Close()
+	if info, _ := os.Stat(pack); info == nil || info.Size() > 1<<20 {
+		t.Error("junk is left in the pack")
+	}
+	if left := append(glob(t, dir, "*.pack"), glob(t, dir, "*.half")...); len(left) != 2 {
+		t.Errorf("left are %q, want the pack and that of another vault", left)
+	}
+}
+
+func appendTo(t *testing.T, name string, data []byte) {
+	t.Helper()
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = file.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+}
+
+func TestGarbageIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	small, large := someFiles(9), fileOf("large.md", 1, 3<<20)
+	save(t, dir, append(small, large)...)
+	pack := glob(t, dir, "*.pack")[0]
+	old := open(t, dir)
+	u := old.Update()
+	for _, f := range small {
+		r, _ := old.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAll(t, c, small...)
+	checkAll(t, old, append(small, large)...)
+	r, _ := old.Find(small[1].path, small[1].stamp)
+	if _, ok := c.Text(r, nil); ok {
+		t.Error("a record of another pack is read")
+	}
+	u = c.Update()
+	u.Keep(small[0].path, r) // of another pack, and therefore forgotten
+	u.AddFacts(small[1].path, r, small[1].facts())
+	none, err := u.Commit()
+	if err != nil || none.Len() != 0 {
+		t.Errorf("%d files, %v", none.Len(), err)
+	}
+	none.Close()
+	c.Close()
+	old.Close()
+	packs := glob(t, dir, "*.pack")
+	if info, err := os.Stat(packs[0]); len(packs) != 1 || packs[0] == pack || err != nil || info.Size() > 1<<20 {
+		t.Errorf("packs %q, %v", packs, err)
+	}
+}
+
+func TestWhatIsDamagedIsLeftBehindWithTheGarbage(t *testing.T) {
+	dir := t.TempDir()
+	small, large := someFiles(9), fileOf("large.md", 1, 3<<20)
+	save(t, dir, append(small, large)...)
+	c := open(t, dir)
+	r, _ := c.Find(small[5].path, small[5].stamp)
+	file, err := os.OpenFile(glob(t, dir, "*.pack")[0], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt([]byte("\xff"), int64(r.entry().text.at)); err != nil {
+		t.Fatal(err)
+	}
+	u := c.Update()
+	for _, f := range small {
+		r, _ := c.Find(f.path, f.stamp)
+		u.Keep(f.path, r)
+	}
+	next, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	for i, f := range small {
+		r, _ := next.Find(f.path, f.stamp)
+		if text, facts := f.check(t, next); text != (i != 5) || text != r.HasText() || !facts {
+			t.Errorf("%s: text %v, is said to be there %v, facts %v", f.path, text, r.HasText(), facts)
+		}
+	}
+}
+
+func TestAPackThatIsTooShortIsNone(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, someFiles(9)...)
+	pack := glob(t, dir, "*.pack")[0]
+	info, _ := os.Stat(pack)
+	if err := os.Truncate(pack, info.Size()-1); err != nil {
+		t.Fatal(err)
+	}
+	if c := open(t, dir); c.Len() != 0 {
+		t.Errorf("%d files", c.Len())
+	}
+}
+
+func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(9)
+	save(t, dir, files...)
+	pack := glob(t, dir, "*.pack")[0]
+	before, _ := os.ReadFile(pack)
+	c := open(t, dir)
+	// Another pack in the place of the one that is open.
+	if err := os.Rename(pack, pack+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(pack, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u := c.Update()
+	u.Put("a.md", files[0].stamp, []byte("a"), nil)
+	if next, err := u.Commit(); err == nil {
+		t.Errorf("a cache with %d files", next.Len())
+	}
+	if after, _ := os.ReadFile(pack); string(after) != string(before) {
+		t.Error("something was written")
+	}
+	checkAll(t, open(t, dir), files...)
+	checkAll(t, c, files...)
+}

@@ -1,0 +1,78 @@
+package cache
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// entry is what the table says of a file, beside its path.
+type entry struct {
+	stamp       disk.Stamp
+	text, facts span
+}
+
+// span is a piece of the pack.
+type span struct {
+	at   uint64
+	size uint32
+	sum  uint32 // CRC-32C of the bytes
+}
+
+// nothing is the span of what is not kept. That of an empty text lies somewhere.
+var nothing = span{at: 1<<64 - 1}
+
+func (s span) isKept() bool { return s.at != nothing.at }
+
+// isWithin reports whether s is nothing, or lies in the first length bytes.
+func (s span) isWithin(length uint64) bool {
+	if !s.isKept() {
+		return s == nothing
+	}
+	return s.at <= length && uint64(s.size) <= length-s.at
+}
+
+// The polynomial for which processors have an instruction.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+
+// In the table an entry has a fixed size, so that it can be taken from where it
+// lies and opening the table makes nothing of its own for each.
+const (
+	stampSize = 4 * 8
+	spanSize  = 8 + 4 + 4
+	entrySize = stampSize + 2*spanSize
+)
+
+var order = binary.LittleEndian
+
+func appendEntry(b []byte, e entry) []byte {
+	b = order.AppendUint64(b, uint64(e.stamp.Size))
+	b = order.AppendUint64(b, uint64(e.stamp.Modified))
+	b = order.AppendUint64(b, uint64(e.stamp.Changed))
+	b = order.AppendUint64(b, e.stamp.Inode)
+	return appendSpan(appendSpan(b, e.text), e.facts)
+}
+
+func appendSpan(b []byte, s span) []byte {
+	b = order.AppendUint64(b, s.at)
+	b = order.AppendUint32(b, s.size)
+	return order.AppendUint32(b, s.sum)
+}
+
+func readStamp(b []byte) disk.Stamp {
+	return disk.Stamp{
+		Size: int64(order.Uint64(b)), Modified: int64(order.Uint64(b[8:])),
+		Changed: int64(order.Uint64(b[16:])), Inode: order.Uint64(b[24:]),
+	}
+}
+
+func readEntry(b []byte) entry {
+	return entry{readStamp(b), readSpan(b[stampSize:]), readSpan(b[stampSize+spanSize:])}
+}
+
+func readSpan(b []byte) span {
+	return span{order.Uint64(b), order.Uint32(b[8:]), order.Uint32(b[12:])}
+}

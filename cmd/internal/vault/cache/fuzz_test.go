@@ -1,0 +1,68 @@
+package cache
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// FuzzTable takes arbitrary bytes for a table. One that is sound names nothing
+// that does not lie in its pack, finds every path that it holds, and is what its
+// own entries would be written as.
+func FuzzTable(f *testing.F) {
+	whole := tableOf(packID{2}, 32, rows...)
+	f.Add(whole)
+	f.Add(whole[:len(whole)-sumSize])
+	f.Add(tableOf(packID{}, 0))
+	f.Add(tableOf(packID{2}, 31, rows...))
+	f.Add(tableOf(packID{2}, 32, rows[1], rows[0]))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// The checksum is put right, or nothing but checksums would be tried.
+		for _, data := range [][]byte{data, order.AppendUint32(bytes.Clone(data), checksum(data))} {
+			table, ok := parseTable(data, testVault, testProgram)
+			if !ok {
+				continue
+			}
+			items := make([]item, table.count)
+			for i := range items {
+				items[i] = item{table.path(i), table.entry(i)}
+				if place, ok := table.find(items[i].path); !ok || place != i {
+					t.Fatalf("path %d is found at %d, %v", i, place, ok)
+				}
+				for _, s := range []span{items[i].text, items[i].facts} {
+					if s.isKept() && (s.at > table.length || s.end() > table.length) {
+						t.Fatalf("%+v lies behind %d", s, table.length)
+					}
+				}
+			}
+			generation := [16]byte(data[generationAt:])
+			if again := makeTable(generation, table.pack, table.length, testVault, testProgram, items); !bytes.Equal(again, data) {
+				t.Fatal("a table is written in two ways")
+			}
+		}
+	})
+}
+
+// FuzzFacts takes arbitrary bytes for facts. Those that can be read are read
+// from what they are written as.
+func FuzzFacts(f *testing.F) {
+	for _, file := range someFiles(20) {
+		f.Add(appendFacts(nil, file.facts()))
+	}
+	f.Add(bytes.Repeat([]byte{0xff}, 50))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		facts, ok := decodeFacts(string(data))
+		if !ok {
+			return
+		}
+		written := appendFacts(nil, facts)
+		again, ok := decodeFacts(string(written))
+		if !ok || !bytes.Equal(appendFacts(nil, again), written) {
+			t.Fatalf("%+v came back as %+v, %v", facts, again, ok)
+		}
+		// A number that is none is not equal to itself, but written alike.
+		if fmt.Sprintf("%#v", facts) != fmt.Sprintf("%#v", again) {
+			t.Fatalf("%#v came back as %#v", facts, again)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package cache
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The ends of names in the folder of caches. Each name begins with that of the
+// vault's cache; those of packs and half-written tables go on with something
+// random.
+const (
+	tableEnd = ".table"
+	lockEnd  = ".lock"
+	packEnd  = ".pack"
+	halfEnd  = ".half"
+)
+
+// place is where the files of one cache lie.
+type place struct{ dir, vault, stem string }
+
+func newPlace(dir, vault string) place {
+	sum := sha256.Sum256([]byte(vault))
+	return place{dir, vault, hex.EncodeToString(sum[:16])}
+}
+
+func (p place) fixed(end string) string { return filepath.Join(p.dir, p.stem+end) }
+
+func (p place) random(id [16]byte, end string) string {
+	return filepath.Join(p.dir, p.stem+"-"+hex.EncodeToString(id[:])+end)
+}
+
+func randomID() (id [16]byte) {
+	_, _ = rand.Read(id[:]) // it never fails
+	return id
+}
+
+// sight is what tells one state of the table's file from another: its size, or
+// that there is none, and its head, in which something random stands.
+type sight struct {
+	size int64
+	head [headSize]byte
+}
+
+const (
+	unreadable = -1
+	missing    = -2
+)
+
+func sightOf(table []byte, size int64) sight {
+	s := sight{size: size}
+	copy(s.head[:], table)
+	return s
+}
+
+// readTable returns what the table's file holds, nothing if it cannot be one.
+func (p place) readTable() ([]byte, sight) { return p.readTableUpTo(maxTable) }
+
+// look returns the sight alone.
+func (p place) look() sight {
+	_, seen := p.readTableUpTo(headSize)
+	return seen
+}
+
+func (p place) readTableUpTo(limit int64) ([]byte, sight) {
+	file, err := openRegular(p.fixed(tableEnd), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, sight{size: missing}
+	}
+	if err != nil {
+		return nil, sight{size: unreadable}
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, sight{size: unreadable}
+	}
+	data := make([]byte, min(info.Size(), limit))
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil, sight{size: unreadable}
+	}
+	return data, sightOf(data, info.Size())
+}
+
+// openPack opens a pack for reading; it is nil unless the pack is as long as its
+// table says.
+func (p place) openPack(id packID, length uint64) *pack {
+	file, err := openRegular(p.random(id, packEnd), os.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || uint64(info.Size()) < length {
+		file.Close()
+		return nil
+	}
+	return newPack(id, file)
+}
+
+// writeTable puts a table in the place of the one in force.
+func (p place) writeTable(table []byte) error {
+	half := p.random(randomID(), halfEnd)
+	err := writeNew(half, table)
+	if err == nil {
+		err = os.Rename(half, p.fixed(tableEnd))
+	}
+	if err != nil {
+		_ = os.Remove(half)
+	}
+	return err
+}
+
+// sweep removes what is of no use any more: the packs before this one and what
+// processes left behind that came to an early end. It may be called only under
+// the lock. What another system does not remove while it is open is removed at
+// a later time.
+func (p place) sweep(keep packID) {
+	entries, _ := os.ReadDir(p.dir)
+	for _, e := range entries {
+		name := e.Name()
+		stale := strings.HasSuffix(name, packEnd) || strings.HasSuffix(name, halfEnd)
+		if path := filepath.Join(p.dir, name); stale && strings.HasPrefix(name, p.stem+"-") && path != p.random(keep, packEnd) {
+			_ = os.Remove(path)
+		}
+	}
+}
+
+// lock keeps other processes from updating this cache until the file that it
+// returns is closed. It is nil if another one is at it, or the system has no
+// locks: two updates at once would harm what they keep, though only that.
+func (p place) lock() *os.File {
+	file, err := openRegular(p.fixed(lockEnd), os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = create(p.fixed(lockEnd))
+		if errors.Is(err, fs.ErrExist) {
+			file, err = openRegular(p.fixed(lockEnd), os.O_RDWR)
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	if tryLock(file) != nil {
+		file.Close()
+		return nil
+	}
+	return file
+}
+
+var errIrregular = errors.New("is not a regular file")
+
+// openRegular opens what is a file, and no link to one.
+func openRegular(name string, flag int) (*os.File, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}
+	}
+	file, err := os.OpenFile(name, flag|cautious, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !os.SameFile(seen, info) {
+		file.Close()
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errIrregular}
+	}
+	return file, nil
+}
+
+// create makes a file that only its owner can read. It never opens one that is
+// there.
+func create(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|cautious, 0o600)
+}
+
+func writeNew(name string, data []byte) error {
+	file, err := create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,110 @@
+//go:build unix
+
+package cache
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestFilesArePrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	save(t, dir, someFiles(3)...)
+	names := glob(t, dir, "*")
+	if len(names) != 3 {
+		t.Errorf("files %q", names)
+	}
+	for name, want := range map[string]fs.FileMode{dir: fs.ModeDir | 0o700, names[0]: 0o600, names[1]: 0o600, names[2]: 0o600} {
+		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestAFolderOfOthersIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, someFiles(3)...)
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if c := open(t, dir); c.Len() != 0 || c.Update() != nil {
+		t.Error("one that everybody can write to is")
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	if c := open(t, link); c.Len() != 0 || c.Update() != nil {
+		t.Error("one behind a link is")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c := open(t, file); c.Len() != 0 || c.Update() != nil {
+		t.Error("a file is")
+	}
+}
+
+func TestWhatIsNoFileIsNoCache(t *testing.T) {
+	files := someFiles(3)
+	for _, end := range []string{tableEnd, packEnd, lockEnd} {
+		for kind, make := range map[string]func(name string) error{
+			"link":   func(name string) error { return os.Symlink(name+".away", name) },
+			"pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
+			"folder": func(name string) error { return os.Mkdir(name, 0o700) },
+		} {
+			dir := t.TempDir()
+			save(t, dir, files...)
+			name := glob(t, dir, "*"+end)[0]
+			if err := os.Rename(name, name+".away"); err != nil {
+				t.Fatal(err)
+			}
+			if err := make(name); err != nil {
+				t.Fatal(err)
+			}
+			c := open(t, dir)
+			if want := map[bool]int{end == lockEnd: len(files)}[true]; c.Len() != want {
+				t.Errorf("%s as %s: %d files, want %d", end, kind, c.Len(), want)
+			}
+			u := c.Update()
+			if (u == nil) != (end == lockEnd) {
+				t.Errorf("%s as %s: update %v", end, kind, u != nil)
+			}
+			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].facts())
+			next, err := u.Commit()
+			if wrong := end == lockEnd || end == tableEnd && kind == "folder"; (err != nil) != wrong {
+				t.Errorf("%s as %s: %v", end, kind, err)
+			}
+			if err == nil {
+				checkAll(t, next, files[0])
+				next.Close()
+			}
+		}
+	}
+}
+
+func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser can write to all")
+	}
+	dir, files := t.TempDir(), someFiles(3)
+	save(t, dir, files...)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	c := open(t, dir)
+	checkAll(t, c, files...)
+	u := c.Update() // the lock is there already
+	u.Put("a.md", files[0].stamp, []byte("a"), nil)
+	if _, err := u.Commit(); err == nil {
+		t.Error("committed")
+	}
+}

@@ -1,0 +1,162 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/index"
+)
+
+// asProcess is the folder for a test binary that is to be one of several users.
+const asProcess = "CACHE_TEST_FOLDER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(asProcess); dir != "" {
+		if err := use(dir, 60); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+type failure struct{ sentence string }
+
+func (f *failure) Errorf(format string, args ...any) {
+	if f.sentence == "" {
+		f.sentence = fmt.Sprintf(format, args...)
+	}
+}
+
+// use opens, reads and updates the cache in dir, as others do at the same time.
+func use(dir string, times int) error {
+	f := &failure{}
+	for range times {
+		c := Open(dir, testVault, testProgram)
+		u := c.Update()
+		var files []file
+		for n := range 30 {
+			for state := int64(1); state <= 3; state++ {
+				files = append(files, fileOf(fmt.Sprintf("note %d.md", n), state, n*n*n))
+			}
+		}
+		for _, file := range files {
+			r, ok := c.Find(file.path, file.stamp)
+			if !ok {
+				continue
+			}
+			// There are locks here, so that nothing is ever harmed.
+			if text, facts := file.check(f, c); !text || facts != r.HasFacts() {
+				f.Errorf("%s: text %v, facts %v", file.path, text, facts)
+			}
+			if rand.IntN(3) > 0 {
+				u.Keep(file.path, r)
+			}
+		}
+		for range 5 {
+			file := files[rand.IntN(len(files))]
+			facts := file.facts()
+			if rand.IntN(2) == 0 {
+				facts = nil
+			}
+			u.Put(file.path, file.stamp, file.text(), facts)
+		}
+		if rand.IntN(5) == 0 {
+			u.Discard()
+		} else if next, err := u.Commit(); err == nil {
+			next.Close()
+		} else if u != nil {
+			f.Errorf("commit: %v", err)
+		}
+		c.Close()
+	}
+	if f.sentence != "" {
+		return fmt.Errorf("%s", f.sentence)
+	}
+	return nil
+}
+
+func TestSeveralProcessesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if err := use(dir, 60); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			command := exec.Command(os.Args[0])
+			command.Env = append(os.Environ(), asProcess+"="+dir)
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	if packs := glob(t, dir, "*.pack"); len(packs) != 1 {
+		t.Errorf("packs %q", packs)
+	}
+}
+
+func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(400)
+	save(t, dir, files[:200]...)
+	c := open(t, dir)
+	u := c.Update()
+	var all sync.WaitGroup
+	for part := range 4 {
+		all.Go(func() {
+			for i := part; i < len(files); i += 4 {
+				f := files[i]
+				r, ok := c.Find(f.path, f.stamp)
+				switch {
+				case !ok:
+					u.Put(f.path, f.stamp, f.text(), f.facts())
+				case i%3 == 0:
+					u.AddFacts(f.path, r, f.facts())
+				default:
+					f.check(t, c)
+					u.Keep(f.path, r)
+				}
+			}
+		})
+	}
+	all.Wait()
+	next, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	for range 4 {
+		all.Go(func() { checkAll(t, next, files...) })
+	}
+	all.Wait()
+}
+
+func TestReadersThatEndEarlyDisturbNobody(t *testing.T) {
+	dir, files := t.TempDir(), someFiles(200)
+	save(t, dir, files...)
+	c := Open(dir, testVault, testProgram)
+	records := make([]Record, len(files))
+	for i, f := range files {
+		records[i], _ = c.Find(f.path, f.stamp)
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
+				if ok && facts.Size != len(files[i].text()) {
+					t.Errorf("%s: wrong facts", files[i].path)
+				}
+			})
+		})
+	}
+	c.Close()
+	all.Wait()
+}

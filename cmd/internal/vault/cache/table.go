@@ -1,0 +1,180 @@
+package cache
+
+import "vaultwicket/cmd/internal/vault/disk"
+
+// The table is one block of bytes:
+//
+//	magic, format, count, generation, pack, length of the pack,
+//	lengths of the three texts behind: program, vault, all paths
+//	program, vault
+//	count × where its path ends
+//	count × entry
+//	the paths, sorted bytewise, without anything between them
+//	CRC-32C of all that
+const (
+	magic  = "vaultwicketcache" // 16 bytes
+	format = 1                  // of the table, and of what lies in the pack
+
+	formatAt     = 16
+	countAt      = formatAt + 4
+	generationAt = countAt + 4
+	packAt       = generationAt + 16
+	lengthAt     = packAt + 16
+	textsAt      = lengthAt + 8
+	headSize     = textsAt + 3*4
+
+	sumSize = 4
+	endSize = 4
+
+	maxTable = 1 << 30 // ten million files
+)
+
+// packID is the random part of the name of a pack. A table without one has
+// nothing in a pack.
+type packID [16]byte
+
+// table is a table that was found to be sound.
+type table struct {
+	pack   packID
+	length uint64 // of the pack, as far as it is in use
+	count  int
+
+	ends, entries []byte
+	paths         string
+
+	health health
+}
+
+// item is one row on the way into a table.
+type item struct {
+	path string
+	entry
+}
+
+// makeTable writes a table of items, which are sorted by their paths. It is nil
+// if that would be longer than one can be.
+func makeTable(generation [16]byte, p packID, length uint64, vault, program string, items []item) []byte {
+	paths := 0
+	for _, it := range items {
+		paths += len(it.path)
+	}
+	size := headSize + len(program) + len(vault) + len(items)*(endSize+entrySize) + paths + sumSize
+	if size > maxTable {
+		return nil
+	}
+	b := make([]byte, 0, size)
+	b = append(b, magic...)
+	b = order.AppendUint32(b, format)
+	b = order.AppendUint32(b, uint32(len(items)))
+	b = append(b, generation[:]...)
+	b = append(b, p[:]...)
+	b = order.AppendUint64(b, length)
+	for _, n := range []int{len(program), len(vault), paths} {
+		b = order.AppendUint32(b, uint32(n))
+	}
+	b = append(append(b, program...), vault...)
+	end := 0
+	for _, it := range items {
+		end += len(it.path)
+		b = order.AppendUint32(b, uint32(end))
+	}
+	for _, it := range items {
+		b = appendEntry(b, it.entry)
+	}
+	for _, it := range items {
+		b = append(b, it.path...)
+	}
+	return order.AppendUint32(b, checksum(b))
+}
+
+// parseTable returns the table in data if it is one, undamaged, and of this
+// vault and this program. It keeps data.
+func parseTable(data []byte, vault, program string) (*table, bool) {
+	if len(data) < headSize+sumSize {
+		return nil, false
+	}
+	data, sum := data[:len(data)-sumSize], order.Uint32(data[len(data)-sumSize:])
+	if checksum(data) != sum {
+		return nil, false
+	}
+	return takeTable(data, vault, program)
+}
+
+// takeTable is parseTable without the checksum.
+func takeTable(data []byte, vault, program string) (*table, bool) {
+	head := data[:headSize]
+	if string(head[:formatAt]) != magic || order.Uint32(head[formatAt:]) != format {
+		return nil, false
+	}
+	count := uint64(order.Uint32(head[countAt:]))
+	programSize := uint64(order.Uint32(head[textsAt:]))
+	vaultSize := uint64(order.Uint32(head[textsAt+4:]))
+	paths := uint64(order.Uint32(head[textsAt+8:]))
+	if uint64(len(data)) != headSize+programSize+vaultSize+count*(endSize+entrySize)+paths {
+		return nil, false
+	}
+	take := func(size uint64) (piece []byte) {
+		piece, data = data[:size], data[size:]
+		return piece
+	}
+	take(headSize)
+	if string(take(programSize)) != program || string(take(vaultSize)) != vault {
+		return nil, false
+	}
+	t := &table{pack: packID(head[packAt:]), length: order.Uint64(head[lengthAt:]), count: int(count)}
+	t.ends, t.entries, t.paths = take(count*endSize), take(count*entrySize), string(take(paths))
+	return t, t.isSound()
+}
+
+// isSound reports whether the paths are sorted, none stands twice, and
+// everything lies where something can lie.
+func (t *table) isSound() bool {
+	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
+		return false
+	}
+	end, path := 0, ""
+	for i := range t.count {
+		next := t.end(i)
+		if next < end || next > len(t.paths) {
+			return false
+		}
+		before := path
+		path = t.paths[end:next]
+		if end = next; i > 0 && before >= path {
+			return false
+		}
+		b := t.entries[i*entrySize+stampSize:]
+		if !readSpan(b).isWithin(t.length) || !readSpan(b[spanSize:]).isWithin(t.length) {
+			return false
+		}
+	}
+	return end == len(t.paths)
+}
+
+func (t *table) end(i int) int { return int(order.Uint32(t.ends[i*endSize:])) }
+
+func (t *table) path(i int) string {
+	start := 0
+	if i > 0 {
+		start = t.end(i - 1)
+	}
+	return t.paths[start:t.end(i)]
+}
+
+func (t *table) entry(i int) entry { return readEntry(t.entries[i*entrySize:]) }
+
+func (t *table) stamp(i int) disk.Stamp { return readStamp(t.entries[i*entrySize:]) }
+
+// find returns where in the table path is.
+func (t *table) find(path string) (place int, ok bool) {
+	low, high := 0, t.count
+	for low < high {
+		middle := int(uint(low+high) / 2)
+		if t.path(middle) < path {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < t.count && t.path(low) == path
+}

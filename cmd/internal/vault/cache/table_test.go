@@ -1,0 +1,81 @@
+package cache
+
+import (
+	"slices"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// rows are the rows of a table whose pack has 32 bytes.
+var rows = []item{
+	{"a.md", entry{disk.Stamp{Size: 1, Modified: 2, Changed: 3, Inode: 4}, span{0, 10, 5}, span{10, 20, 6}}},
+	{"b/c.md", entry{disk.Stamp{Size: 7}, span{32, 0, 0}, nothing}},
+	{"b/d.md", entry{disk.Stamp{Size: 7}, nothing, span{30, 2, 0}}},
+}
+
+func tableOf(p packID, length uint64, items ...item) []byte {
+	return makeTable([16]byte{1}, p, length, testVault, testProgram, items)
+}
+
+func TestATableIsReadAsItWasWritten(t *testing.T) {
+	table, ok := parseTable(tableOf(packID{2}, 32, rows...), testVault, testProgram)
+	if !ok || table.pack != (packID{2}) || table.length != 32 || table.count != len(rows) {
+		t.Fatalf("%+v, %v", table, ok)
+	}
+	for i, row := range rows {
+		if table.path(i) != row.path || table.entry(i) != row.entry || table.stamp(i) != row.stamp {
+			t.Errorf("%d: %q, %+v", i, table.path(i), table.entry(i))
+		}
+	}
+	for _, path := range []string{"", "a", "a.md0", "b", "b/c", "c"} {
+		if place, ok := table.find(path); ok {
+			t.Errorf("%q is found at %d", path, place)
+		}
+	}
+}
+
+func TestTablesThatMakeNoSense(t *testing.T) {
+	with := func(change func(e *entry)) []byte {
+		items := slices.Clone(rows)
+		change(&items[1].entry)
+		return tableOf(packID{2}, 32, items...)
+	}
+	for name, data := range map[string][]byte{
+		"not sorted":                    tableOf(packID{2}, 32, rows[1], rows[0]),
+		"a path twice":                  tableOf(packID{2}, 32, rows[0], rows[0]),
+		"a pack without a name":         tableOf(packID{}, 32),
+		"a pack of absurd length":       tableOf(packID{2}, 1<<63),
+		"texts in no pack":              tableOf(packID{}, 0, rows...),
+		"facts behind the end":          tableOf(packID{2}, 31, rows[2]),
+		"a text behind the end":         with(func(e *entry) { e.text = span{at: 23, size: 10} }),
+		"a text that begins behind it":  with(func(e *entry) { e.text = span{at: 33} }),
+		"a text whose end flows over":   with(func(e *entry) { e.text = span{at: 1<<64 - 2, size: 10} }),
+		"a text that is not and has so": with(func(e *entry) { e.text = span{at: nothing.at, size: 1} }),
+	} {
+		if _, ok := parseTable(data, testVault, testProgram); ok {
+			t.Errorf("%s: it is a table", name)
+		}
+	}
+	whole := tableOf(packID{2}, 32, rows...)
+	for n := range whole {
+		if _, ok := parseTable(whole[:n], testVault, testProgram); ok {
+			t.Errorf("the first %d bytes are a table", n)
+		}
+		if _, ok := takeTable(append(slices.Clone(whole[:n]), make([]byte, headSize)...), testVault, testProgram); ok && n+headSize != len(whole)-sumSize {
+			t.Errorf("the first %d bytes and zeros are a table", n)
+		}
+	}
+}
+
+func TestHalfOfTheFactsAreNone(t *testing.T) {
+	whole := appendFacts(nil, fileOf("a.md", 1, 500).facts())
+	for n := range whole {
+		if _, ok := decodeFacts(string(whole[:n])); ok {
+			t.Errorf("%d of %d bytes are read", n, len(whole))
+		}
+	}
+	if _, ok := decodeFacts(string(whole) + "\x00"); ok {
+		t.Error("something behind them is read along")
+	}
+}

@@ -1,0 +1,137 @@
+package cache
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/index"
+)
+
+const (
+	// maxRun is how much is read at once. What is longer by itself is read alone.
+	maxRun = 256 << 10
+	// maxGap is how much of no interest is read along: it costs no more than
+	// reading twice.
+	maxGap = 8 << 10
+)
+
+// Texts reads many texts with few calls of the system. It calls visit once for
+// every record, with its place in records, from several goroutines and in no
+// particular order, and returns when the last call has. The text is valid until
+// visit returns; ok is as that of Text.
+func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool)) {
+	c.each(records, textPart, visit)
+}
+
+// AllFacts reads the facts of many files in the way of Texts.
+func (c *Cache) AllFacts(records []Record, visit func(i int, facts *index.Facts, ok bool)) {
+	c.each(records, factsPart, func(i int, data []byte, ok bool) {
+		if !ok {
+			visit(i, nil, false)
+			return
+		}
+		facts, ok := decodeFacts(string(data))
+		if !ok {
+			records[i].harm(factsPart)
+		}
+		visit(i, facts, ok)
+	})
+}
+
+// piece is one span to be read.
+type piece struct {
+	span
+	i int // whose it is
+}
+
+func (c *Cache) each(records []Record, what part, visit func(i int, data []byte, ok bool)) {
+	pieces := make([]piece, 0, len(records))
+	for i, r := range records {
+		e := r.entry()
+		s := e.text
+		if what == factsPart {
+			s = e.facts
+		}
+		if !s.isKept() || !c.owns(r) {
+			visit(i, nil, false)
+			continue
+		}
+		pieces = append(pieces, piece{s, i})
+	}
+	slices.SortFunc(pieces, func(a, b piece) int {
+		if a.at < b.at {
+			return -1
+		}
+		return int(min(a.at-b.at, 1))
+	})
+	c.readRuns(runs(pieces), func(p piece, data []byte, ok bool) {
+		if !ok || checksum(data) != p.sum {
+			records[p.i].harm(what)
+			data, ok = nil, false
+		}
+		visit(p.i, data, ok)
+	})
+}
+
+// runs cuts pieces, which are in the order of the pack, into what is read at
+// once.
+func runs(pieces []piece) [][]piece {
+	var out [][]piece
+	for start := 0; start < len(pieces); {
+		end := pieces[start].end()
+		n := start + 1
+		for n < len(pieces) && pieces[n].at <= end+maxGap && max(end, pieces[n].end())-pieces[start].at <= maxRun {
+			end = max(end, pieces[n].end())
+			n++
+		}
+		out = append(out, pieces[start:n])
+		start = n
+	}
+	return out
+}
+
+func (s span) end() uint64 { return s.at + uint64(s.size) }
+
+// readRuns reads runs on all processors and calls visit for every piece. ok is
+// false for one that cannot be read.
+func (c *Cache) readRuns(runs [][]piece, visit func(p piece, data []byte, ok bool)) {
+	var next atomic.Int64
+	work := func() {
+		scratch := scratches.Get().(*scratch)
+		defer scratch.put()
+		for {
+			n := int(next.Add(1)) - 1
+			if n >= len(runs) {
+				return
+			}
+			scratch.bytes = c.readRun(runs[n], scratch.bytes, visit)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(runs)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}
+
+// readRun reads one run into buf and returns the buffer that it was read into.
+func (c *Cache) readRun(run []piece, buf []byte, visit func(p piece, data []byte, ok bool)) []byte {
+	from, end := run[0].at, uint64(0)
+	for _, p := range run {
+		end = max(end, p.end())
+	}
+	buf = resize(buf, int(end-from))
+	got, _ := c.pack.file.ReadAt(buf, int64(from)) // what is missing is found below
+	for _, p := range run {
+		start, end := p.at-from, p.end()-from
+		if end > uint64(got) {
+			visit(p, nil, false)
+			continue
+		}
+		visit(p, buf[start:end:end], true)
+	}
+	return buf
+}

@@ -1,0 +1,222 @@
+package markdown
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/cache/wire"
+)
+
+// How a link is written: bits of one number, with its style above them.
+const (
+	linkEmbeds = 1 << iota
+	// linkSplits says that target is path and subpath, one behind the other,
+	// as it is in all links but those of canvases.
+	linkSplits
+	linkStyle = iota // how far the style is shifted
+)
+
+// The fewest bytes that one of them is written in.
+const (
+	leastHeading = 4
+	leastLink    = 7
+	leastTag     = 3
+	leastTask    = 5
+	leastBlock   = 4
+)
+
+// last is what lies where in the element before. Places are written as the
+// distance from there, which is short: lists are in the order of the text.
+type last struct{ line, at int }
+
+// AppendBinary writes n behind b, for [ReadNote].
+func (n *Note) AppendBinary(b []byte) []byte {
+	b = appendSpan(b, n.Frontmatter, 0)
+	b = wire.AppendInt(b, n.Body)
+	b = wire.AppendInt(b, n.BodyLine)
+	b = wire.AppendInt(b, n.Size)
+	b = appendHeadings(b, n.Headings)
+	b = appendLinks(b, n.Links)
+	b = appendTags(b, n.Tags)
+	b = appendTasks(b, n.Tasks)
+	return appendBlocks(b, n.Blocks)
+}
+
+// ReadNote reads what AppendBinary wrote. The note is worthless if r fails.
+func ReadNote(r *wire.Reader) Note {
+	return Note{
+		Frontmatter: readSpan(r, 0), Body: r.Int(), BodyLine: r.Int(), Size: r.Int(),
+		Headings: readHeadings(r), Links: readLinks(r), Tags: readTags(r), Tasks: readTasks(r), Blocks: readBlocks(r),
+	}
+}
+
+func appendSpan(b []byte, span Span, from int) []byte {
+	b = wire.AppendInt(b, span.Start-from)
+	return wire.AppendInt(b, span.End-span.Start)
+}
+
+func readSpan(r *wire.Reader, from int) Span {
+	start := from + r.Int()
+	return Span{start, start + r.Int()}
+}
+
+// append writes a place behind b, and remembers it.
+func (l *last) append(b []byte, line, at int) []byte {
+	b = wire.AppendInt(b, line-l.line)
+	b = wire.AppendInt(b, at-l.at)
+	*l = last{line, at}
+	return b
+}
+
+// read reads a place, and remembers it.
+func (l *last) read(r *wire.Reader) (line, at int) {
+	*l = last{l.line + r.Int(), l.at + r.Int()}
+	return l.line, l.at
+}
+
+func appendHeadings(b []byte, headings []Heading) []byte {
+	b = wire.AppendCount(b, headings)
+	l := last{}
+	for _, h := range headings {
+		b = wire.AppendInt(b, h.Level)
+		b = wire.AppendText(b, h.Text)
+		b = l.append(b, h.Line, h.At)
+	}
+	return b
+}
+
+func readHeadings(r *wire.Reader) []Heading {
+	headings := wire.List[Heading](r, leastHeading)
+	l := last{}
+	for i := range headings {
+		h := &headings[i]
+		h.Level, h.Text = r.Int(), r.Text()
+		h.Line, h.At = l.read(r)
+	}
+	return headings
+}
+
+func appendLinks(b []byte, links []Link) []byte {
+	b = wire.AppendCount(b, links)
+	l := last{}
+	for i := range links {
+		b = links[i].appendBinary(b)
+		b = l.append(b, links[i].Line, links[i].Span.Start)
+		b = wire.AppendInt(b, links[i].Span.End-links[i].Span.Start)
+	}
+	return b
+}
+
+func (l *Link) appendBinary(b []byte) []byte {
+	form := uint64(l.Style) << linkStyle
+	if l.Embed {
+		form |= linkEmbeds
+	}
+	splits := len(l.Path)+len(l.Subpath) == len(l.Target) &&
+		strings.HasPrefix(l.Target, l.Path) && strings.HasSuffix(l.Target, l.Subpath)
+	if splits {
+		form |= linkSplits
+	}
+	b = binary.AppendUvarint(b, form)
+	b = wire.AppendText(b, l.Target)
+	if splits {
+		b = binary.AppendUvarint(b, uint64(len(l.Path)))
+	} else {
+		b = wire.AppendText(b, l.Path)
+		b = wire.AppendText(b, l.Subpath)
+	}
+	return wire.AppendText(b, l.Display)
+}
+
+func readLinks(r *wire.Reader) []Link {
+	links := wire.List[Link](r, leastLink)
+	l := last{}
+	for i := range links {
+		link := &links[i]
+		link.read(r)
+		link.Line, link.Span.Start = l.read(r)
+		link.Span.End = link.Span.Start + r.Int()
+	}
+	return links
+}
+
+func (l *Link) read(r *wire.Reader) {
+	form := r.Uint()
+	l.Style, l.Embed = LinkStyle(form>>linkStyle), form&linkEmbeds != 0
+	l.Target = r.Text()
+	if form&linkSplits == 0 {
+		l.Path, l.Subpath = r.Text(), r.Text()
+	} else if size := r.Uint(); size <= uint64(len(l.Target)) {
+		l.Path, l.Subpath = l.Target[:size], l.Target[size:]
+	} else {
+		r.Fail()
+	}
+	l.Display = r.Text()
+}
+
+func appendTags(b []byte, tags []Tag) []byte {
+	b = wire.AppendCount(b, tags)
+	l := last{}
+	for _, tag := range tags {
+		b = wire.AppendText(b, tag.Text)
+		b = l.append(b, tag.Line, tag.At)
+	}
+	return b
+}
+
+func readTags(r *wire.Reader) []Tag {
+	tags := wire.List[Tag](r, leastTag)
+	l := last{}
+	for i := range tags {
+		tags[i].Text = r.Text()
+		tags[i].Line, tags[i].At = l.read(r)
+	}
+	return tags
+}
+
+func appendTasks(b []byte, tasks []Task) []byte {
+	b = wire.AppendCount(b, tasks)
+	l := last{}
+	for _, task := range tasks {
+		b = wire.AppendInt(b, int(task.Mark))
+		b = wire.AppendText(b, task.Text)
+		b = l.append(b, task.Line, task.MarkAt.Start)
+		b = wire.AppendInt(b, task.MarkAt.End-task.MarkAt.Start)
+	}
+	return b
+}
+
+func readTasks(r *wire.Reader) []Task {
+	tasks := wire.List[Task](r, leastTask)
+	l := last{}
+	for i := range tasks {
+		task := &tasks[i]
+		task.Mark, task.Text = rune(r.Int()), r.Text()
+		task.Line, task.MarkAt.Start = l.read(r)
+		task.MarkAt.End = task.MarkAt.Start + r.Int()
+	}
+	return tasks
+}
+
+func appendBlocks(b []byte, blocks []Block) []byte {
+	b = wire.AppendCount(b, blocks)
+	l := last{}
+	for _, block := range blocks {
+		b = wire.AppendText(b, block.ID)
+		b = l.append(b, block.Line, block.Span.Start)
+		b = wire.AppendInt(b, block.Span.End-block.Span.Start)
+	}
+	return b
+}
+
+func readBlocks(r *wire.Reader) []Block {
+	blocks := wire.List[Block](r, leastBlock)
+	l := last{}
+	for i := range blocks {
+		block := &blocks[i]
+		block.ID = r.Text()
+		block.Line, block.Span.Start = l.read(r)
+		block.Span.End = block.Span.Start + r.Int()
+	}
+	return blocks
+}
