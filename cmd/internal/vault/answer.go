@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,9 @@ type vault struct {
 	path string // of the folder, absolute
 	disk *disk.Folder
 	host *host // what is kept between calls
+	// ctx ends when nobody waits for the answer any more. A vault is made for one
+	// call.
+	ctx context.Context
 
 	clock  func() time.Time
 	active string          // the note that counts as focused; if empty the app's own record decides

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -92,7 +93,7 @@ func TestPrintEndsTheLastLineOnce(t *testing.T) {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v, err := newHost(func(string) string { return "" }, nil).vault(line{folder: h.dir})
+	v, err := newHost(func(string) string { return "" }, nil).vault(context.Background(), line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"strings"
@@ -221,7 +222,7 @@ func TestRandom(t *testing.T) {
 
 func TestRandomAsksItsSource(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "", "b.md": "", "c.md": ""})
-	v, err := newHost(func(string) string { return "" }, nil).vault(line{folder: h.dir})
+	v, err := newHost(func(string) string { return "" }, nil).vault(context.Background(), line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -15,6 +16,7 @@ import (
 // an index of the vault, has its place here and nowhere else.
 type host struct {
 	env   func(string) string
+	now   func() time.Time // of the machine, for which files are young
 	known knowledge
 
 	// confine locks the process into folders; it is nil where the process is not
@@ -32,7 +34,7 @@ type host struct {
 
 // newHost returns a host that has read nothing yet.
 func newHost(env func(string) string, confine func([]string) confine.State) *host {
-	h := &host{env: env, confine: confine}
+	h := &host{env: env, now: time.Now, confine: confine}
 	h.listed = sync.OnceValue(func() []registered { return registry(env) })
 	return h
 }
@@ -98,6 +100,7 @@ func (h *host) moved() bool {
 }
 
 func (h *host) close() {
+	h.known.close()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closeFolder()

@@ -1,36 +1,258 @@
 package vault
 
 import (
+	"fmt"
+	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/vault/cache"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/watch"
 )
 
-// knowledge is the last index of a vault. A worker keeps it from one call to
-// the next, so that only what changed is read again.
+// knowledge is what is known of the files of a vault from before: what a worker
+// found out for the calls that came before, and what the cache file holds of
+// other processes. It is never asked what a file holds without being sure that
+// the file is still the same.
+//
+// Where the folder can be watched, an index is right until a change is told.
+// Elsewhere, and after too many changes, every file is looked at again, which
+// reads only those that changed.
 type knowledge struct {
-	mu     sync.Mutex
-	folder *disk.Folder
-	last   *index.Index
+	stays bool // for many calls, as in a worker
+
+	mu      sync.Mutex // held while somebody looks
+	folder  *disk.Folder
+	last    *index.Index
+	watcher *watch.Watcher                // nil if there is none
+	told    atomic.Pointer[watch.Watcher] // the same, without the lock
+	looked  time.Time                     // at every file
+	asked   bool                          // for the index, since it was verified
+	behind  int                           // changes that the cache file does not know
+	closing bool
+
+	keep    sync.RWMutex // for reading while the cache is read from
+	cache   *cache.Cache // nil before the first use
+	aimed   *index.Index // to which records belong
+	records []cache.Record
 }
 
-// of returns the index of folder as it is now. Calls that come while one is
-// built wait for it and look once more, so that none answers from before it
-// was asked.
-func (k *knowledge) of(folder *disk.Folder) (*index.Index, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.folder != folder {
-		k.folder, k.last = folder, nil
+const (
+	// maxTrust is how long an index is believed that is only told of changes: a
+	// write through a mapped file, or by another name of the file, is not told.
+	maxTrust = 30 * time.Second
+	// maxBehind is how many changed notes a worker reads from the vault at each
+	// search before it puts them into the cache file.
+	maxBehind = 256
+)
+
+// index returns what the files of the vault hold.
+func (v *vault) index() (*index.Index, error) { return v.host.known.of(v) }
+
+// of returns the index of folder as it is now. Calls that come while somebody
+// looks wait and look once more, so that none answers from before it was asked.
+// One that is cancelled does not wait; the look it has begun is of use for the
+// next.
+func (k *knowledge) of(v *vault) (*index.Index, error) {
+	if !k.stays {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.look(v)
 	}
-	x, err := index.Build(folder, k.last)
+	type found struct {
+		index *index.Index
+		err   error
+	}
+	answer := make(chan found, 1)
+	go func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		x, err := k.look(v)
+		answer <- found{x, err}
+	}()
+	select {
+	case f := <-answer:
+		return f.index, f.err
+	case <-v.ctx.Done():
+		return nil, v.ctx.Err()
+	}
+}
+
+// followed returns the index if all changes since are known one by one, so that
+// it costs next to nothing to bring it up to date. Else it has one made for the
+// calls to come.
+func (k *knowledge) followed(v *vault) (*index.Index, bool) {
+	if !k.stays {
+		return nil, false
+	}
+	if !k.mu.TryLock() {
+		return nil, false // somebody looks at everything
+	}
+	if k.last == nil || k.watcher == nil || k.folder != v.disk {
+		k.attend(v)
+		go func() {
+			defer k.mu.Unlock()
+			_, _ = k.look(v) // the call that needs it is told of its error
+		}()
+		return nil, false
+	}
+	defer k.mu.Unlock()
+	x, err := k.look(v)
+	return x, err == nil
+}
+
+// look brings the index up to date. It is called under the lock.
+func (k *knowledge) look(v *vault) (*index.Index, error) {
+	k.attend(v)
+	k.asked = true
+	changes := watch.Changes{All: true}
+	if k.watcher != nil {
+		changes = k.watcher.Take()
+	}
+	switch {
+	case k.last == nil || changes.All:
+		return k.lookAtAll(v)
+	case !changes.None():
+		x, err := k.last.Update(k.folder, changes.Paths, index.Forgetful{}, v.host.now())
+		k.last = x // nil after an error: what was told is told once
+		k.behind += len(changes.Paths)
+		return x, err
+	}
+	return k.last, nil
+}
+
+func (k *knowledge) lookAtAll(v *vault) (*index.Index, error) {
+	k.looked = time.Now()
+	s := k.saver()
+	x, err := index.Build(k.folder, k.last, s, v.host.now())
+	k.last = x
 	if err != nil {
+		s.discard()
 		return nil, err
 	}
-	k.last = x
+	k.adopt(s.save())
 	return x, nil
 }
 
-// index returns what the files of the vault hold.
-func (v *vault) index() (*index.Index, error) { return v.host.known.of(v.disk) }
+// attend makes ready for the first look at a folder. The watch begins before
+// the look does.
+func (k *knowledge) attend(v *vault) {
+	if k.folder == v.disk {
+		return
+	}
+	k.release()
+	k.folder = v.disk
+	k.keep.Lock()
+	k.cache = cache.Open(cacheFolder(v.host.env, v.path), v.path, thisProgram())
+	k.keep.Unlock()
+	if !k.stays || k.closing {
+		return
+	}
+	if w, err := watch.New(v.path); err == nil {
+		k.watcher = w
+		k.told.Store(w)
+		go k.follow(w, v)
+	}
+}
+
+// thisProgram tells this build from every other one: what an older one found in
+// a note may not be what this one would.
+var thisProgram = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return release.Version
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return release.Version
+	}
+	return fmt.Sprintf("%s %d %d", release.Version, info.Size(), info.ModTime().UnixNano())
+})
+
+// quiet is how long nothing must have changed before the index is brought up to
+// date although nobody asks: in time for the next call, and once for a program
+// that writes many files.
+const quiet = 50 * time.Millisecond
+
+// follow keeps the index up to date until the watch ends.
+func (k *knowledge) follow(w *watch.Watcher, v *vault) {
+	rest := time.NewTimer(quiet)
+	rest.Stop()
+	verify := time.NewTicker(maxTrust)
+	defer verify.Stop()
+	for {
+		select {
+		case _, open := <-w.More():
+			if !open {
+				return
+			}
+			rest.Reset(quiet)
+		case <-rest.C:
+			k.refresh(w, v)
+		case <-verify.C:
+			k.verify(w, v)
+		}
+	}
+}
+
+// refresh looks at what has changed and makes what calls ask of an index.
+func (k *knowledge) refresh(w *watch.Watcher, v *vault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watcher != w || k.last == nil {
+		return
+	}
+	if x, err := k.look(v); err == nil {
+		x.Graph()
+		k.aim(x)
+	}
+	if k.behind > maxBehind {
+		k.save()
+	}
+}
+
+// verify looks at every file, in case a change was not told.
+func (k *knowledge) verify(w *watch.Watcher, v *vault) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
+		k.asked = false
+		_, _ = k.lookAtAll(v) // an error is told at the next call
+	}
+}
+
+// touch notes a change by a call of this process: the next one has to see it.
+func (k *knowledge) touch(path disk.Path) {
+	if w := k.told.Load(); w != nil {
+		w.Touch(path.String())
+	}
+}
+
+// close keeps what was learned, and gives back what is open.
+func (k *knowledge) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closing = true
+	if k.behind > 0 && k.last != nil {
+		k.save()
+	}
+	k.release()
+}
+
+// release forgets everything. It is called under the lock.
+func (k *knowledge) release() {
+	if w := k.told.Swap(nil); w != nil {
+		w.Close()
+	}
+	k.folder, k.last, k.watcher, k.behind = nil, nil, nil, 0
+	k.keep.Lock()
+	defer k.keep.Unlock()
+	if k.cache != nil {
+		k.cache.Close()
+	}
+	k.cache, k.aimed, k.records = nil, nil, nil
+}

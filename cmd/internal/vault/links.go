@@ -66,8 +66,8 @@ func backlinks(v *vault, p params) (reply, error) {
 		return say("No backlinks found."), nil
 	}
 	table := rows{keys: []string{"file", "count"}}
-	for _, source := range slices.Sorted(maps.Keys(sources)) {
-		table.add(p.has("counts"), x.Files[source].Path.String(), strconv.Itoa(sources[source]))
+	for _, source := range sources {
+		table.add(p.has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
 	return say(table.print(p["format"])), nil
 }
@@ -82,11 +82,11 @@ func links(v *vault, p params) (reply, error) {
 	}
 	var targets []string
 	if x.Files[place].IsNote() {
-		for target := range x.Graph().Out[place] {
-			targets = append(targets, x.Files[target].Path.String())
+		for _, target := range x.Graph().Out[place] {
+			targets = append(targets, x.Files[target.Place].Path.String())
 		}
-		for key := range x.Graph().Unresolved[place] {
-			targets = append(targets, key+" (unresolved)")
+		for _, missing := range x.Graph().Unresolved[place] {
+			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}
 	if p.has("total") {
@@ -106,9 +106,9 @@ func unresolved(v *vault, p params) (reply, error) {
 	}
 	counts, sources := map[string]int{}, map[string][]string{}
 	for source, targets := range x.Graph().Unresolved {
-		for key, n := range targets {
-			counts[key] += n
-			sources[key] = append(sources[key], x.Files[source].Path.String())
+		for _, missing := range targets {
+			counts[missing.Key] += missing.Count
+			sources[missing.Key] = append(sources[missing.Key], x.Files[source].Path.String())
 		}
 	}
 	if p.has("total") {
@@ -142,15 +142,15 @@ func unresolved(v *vault, p params) (reply, error) {
 // orphans and deadends look at files of every kind, and take the index
 // literally: a link of a note to itself counts, one that leads nowhere does not.
 func orphans(v *vault, p params) (reply, error) {
-	return v.without(p, "No orphan files found.", func(g *index.Graph) []map[int]int { return g.In })
+	return v.without(p, "No orphan files found.", func(g *index.Graph) [][]index.Edge { return g.In })
 }
 
 func deadends(v *vault, p params) (reply, error) {
-	return v.without(p, "No dead-end files found.", func(g *index.Graph) []map[int]int { return g.Out })
+	return v.without(p, "No dead-end files found.", func(g *index.Graph) [][]index.Edge { return g.Out })
 }
 
 // without lists the files that have no edge of one direction.
-func (v *vault) without(p params, none string, edges func(*index.Graph) []map[int]int) (reply, error) {
+func (v *vault) without(p params, none string, edges func(*index.Graph) [][]index.Edge) (reply, error) {
 	x, err := v.index()
 	if err != nil {
 		return reply{}, err

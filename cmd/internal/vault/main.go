@@ -15,6 +15,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -44,13 +45,17 @@ const (
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
-	return newHost(env, confine.To).run(call{args, stdin, stdout, stderr})
+	return newHost(env, confine.To).run(call{context.Background(), args, stdin, stdout, stderr})
 }
 
 // run is what Main does with the process: answer one call, or many.
 func (h *host) run(c call) int {
 	if len(c.args) == 2 && c.args[1] == workerSwitch && isFolder(c.args[0]) {
-		return newWorker(h, c.args[0], c.stdout).serve(c.stdin)
+		status := newWorker(h, c.args[0], c.stdout).serve(c.stdin)
+		if status == done {
+			h.close() // after a fault nothing is kept
+		}
+		return status
 	}
 	defer h.close()
 	if len(c.args) == 2 && c.args[1] == statusSwitch && isFolder(c.args[0]) {
@@ -62,6 +67,7 @@ func (h *host) run(c call) int {
 
 // call is one command line with its streams.
 type call struct {
+	ctx            context.Context
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -69,7 +75,7 @@ type call struct {
 
 // perform answers one command line and returns the exit status.
 func (h *host) perform(c call) int {
-	said, known := h.converse(c.args, c.stdin)
+	said, known := h.converse(c)
 	defer said.close()
 	status := said.print(c.stdout)
 	if status == done && known != nil {
@@ -80,22 +86,25 @@ func (h *host) perform(c call) int {
 
 // converse answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func (h *host) converse(args []string, stdin io.Reader) (reply, *facts) {
-	line, err := parseLine(args)
+func (h *host) converse(c call) (reply, *facts) {
+	line, err := parseLine(c.args)
 	if err != nil {
 		return explain(err), nil
 	}
 	req := request{command: line.command, args: line.args}
 	if line.stdin != "" {
-		if req.literal, err = readLiteral(line.stdin, stdin, disk.MaxNote); err != nil {
+		if req.literal, err = readLiteral(line.stdin, c.stdin, disk.MaxNote); err != nil {
 			return explain(err), nil
 		}
 	}
-	v, err := h.vault(line)
+	v, err := h.vault(c.ctx, line)
 	if err != nil {
 		return explain(err), nil
 	}
 	said := answer(v, req)
+	if said.change != nil {
+		h.known.touch(said.note)
+	}
 	if !line.facts {
 		return said, nil
 	}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // saturday is the day on which these tests take place. Its offset is the time
@@ -23,6 +25,9 @@ type house struct {
 	dir   string
 	env   map[string]string
 	stdin string
+	// later is how much later than now it is for the age of files: a file is
+	// kept in mind once it has been left alone for a while.
+	later time.Duration
 }
 
 func build(t testing.TB, files map[string]string) *house {
@@ -56,11 +61,17 @@ func (h *house) get(path string) string {
 	return string(text)
 }
 
+// host is what one process of the program keeps.
+func (h *house) host() *host {
+	at := newHost(func(name string) string { return h.env[name] }, nil)
+	at.now = func() time.Time { return time.Now().Add(h.later) }
+	return at
+}
+
 // run calls the program on the vault.
 func (h *house) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
-	env := func(name string) string { return h.env[name] }
-	status = newHost(env, nil).run(call{append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages})
+	status = h.host().run(call{context.Background(), append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages})
 	return status, out.String(), messages.String()
 }
 
@@ -182,7 +193,7 @@ func TestFolderArgument(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out, messages bytes.Buffer
-			status := newHost(env, nil).run(call{test.args, strings.NewReader(""), &out, &messages})
+			status := newHost(env, nil).run(call{context.Background(), test.args, strings.NewReader(""), &out, &messages})
 			if status != test.status || out.String() != test.want || messages.Len() > 0 {
 				t.Errorf("status %d, output %q, stderr %q", status, &out, &messages)
 			}
@@ -300,7 +311,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
 	var messages bytes.Buffer
 	env := func(name string) string { return h.env[name] }
-	if status := newHost(env, nil).run(call{[]string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages}); status != failed {
+	if status := newHost(env, nil).run(call{context.Background(), []string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages}); status != failed {
 		t.Errorf("status %d", status)
 	}
 	if messages.Len() > 0 {
@@ -311,7 +322,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	env := maps.Clone(h.env)
-	v, err := newHost(func(name string) string { return env[name] }, nil).vault(line{folder: h.dir})
+	v, err := newHost(func(name string) string { return env[name] }, nil).vault(context.Background(), line{folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"math/rand/v2"
 	"path/filepath"
 	"time"
@@ -15,7 +16,7 @@ const (
 
 // vault returns the vault that a command line names, as it is for this one
 // call.
-func (h *host) vault(l line) (*vault, error) {
+func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 	env := h.env
 	clock, err := clockFrom(env(nowVariable))
 	if err != nil {
@@ -26,7 +27,7 @@ func (h *host) vault(l line) (*vault, error) {
 		return nil, errVaultNotFound
 	}
 	h.lockIn(path, l.command == "vaults" || l.vault != nil && isID(*l.vault))
-	v := &vault{name: filepath.Base(path), path: path, host: h, clock: clock, active: env(activeVariable), pick: rand.IntN}
+	v := &vault{name: filepath.Base(path), path: path, host: h, ctx: ctx, clock: clock, active: env(activeVariable), pick: rand.IntN}
 	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound
 	}

@@ -8,11 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/text/unicode/norm"
-
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/query"
 )
@@ -134,17 +130,11 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 	}
 	var mu sync.Mutex
 	var hits []hit
-	err = v.disk.WalkParallel(under, func(e disk.Entry) {
-		if !isNote(e) || excluded(e.Path.String()) {
+	err = v.eachNote(sought{under, excluded, q.NeedsText()}, func(n *searched) {
+		if v.ctx.Err() != nil || !q.Match(n) {
 			return
 		}
-		buf := buffers.Get().(*[]byte)
-		defer buffers.Put(buf)
-		n := &searched{entry: e, buf: buf}
-		if !q.Match(n) {
-			return
-		}
-		h := hit{path: e.Path.String()}
+		h := hit{path: n.path}
 		if lines {
 			h.lines = q.Lines(n)
 		}
@@ -157,6 +147,8 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case v.ctx.Err() != nil:
+		return nil, v.ctx.Err()
 	case q.Err() != nil:
 		return nil, badQuery(q.Err())
 	}
@@ -177,78 +169,4 @@ func badQuery(err error) error {
 		return misuse("%v; %s", err, advised.Hint())
 	}
 	return misuse("%v", err)
-}
-
-// buffers hold the text of the notes that are being searched. Nothing that a
-// hit keeps lies in them.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// searched is a note during a search. It is read at most once, and looked
-// through only if the query asks.
-type searched struct {
-	entry disk.Entry
-	buf   *[]byte
-	text  []byte
-	read  bool
-	found *markdown.Note
-}
-
-func (s *searched) Path() string { return norm.NFC.String(s.entry.Path.String()) }
-
-// Text is empty for a note that cannot be read: it is found by its name alone.
-func (s *searched) Text() []byte {
-	if !s.read {
-		s.read = true
-		s.text, _, _ = s.entry.ReadInto(*s.buf)
-		if s.text != nil {
-			*s.buf = s.text
-		}
-	}
-	return s.text
-}
-
-func (s *searched) Scan() *markdown.Note {
-	if s.found == nil {
-		found := markdown.Scan(s.Text())
-		s.found = &found
-	}
-	return s.found
-}
-
-func (s *searched) Properties() []query.Property {
-	block := s.Scan().Frontmatter
-	found, err := frontmatter.Parse(s.Text()[block.Start:block.End])
-	if err != nil {
-		return nil
-	}
-	properties := make([]query.Property, len(found))
-	for i, property := range found {
-		properties[i] = query.Property{Name: property.Key, Values: queryValues(property.Value)}
-	}
-	return properties
-}
-
-// queryValues are the elements of a list, or the one value there is.
-func queryValues(v frontmatter.Value) []query.Value {
-	if v.Kind() != frontmatter.List {
-		return []query.Value{queryValue(v)}
-	}
-	var values []query.Value
-	for _, element := range v.List() {
-		values = append(values, queryValue(element))
-	}
-	return values
-}
-
-func queryValue(v frontmatter.Value) query.Value {
-	value := query.Value{Text: v.String()}
-	switch v.Kind() {
-	case frontmatter.Null:
-		value.Kind = query.Nothing
-	case frontmatter.Number:
-		value.Kind, value.Number = query.Number, v.Float()
-	case frontmatter.Bool:
-		value.Kind = query.Truth
-	}
-	return value
 }

@@ -48,6 +48,12 @@ func (v *vault) resolve(name string) (disk.Path, error) {
 	if path, ok := v.exact(name); ok {
 		return path, nil // nothing can be better, and the vault need not be walked
 	}
+	if x, ok := v.host.known.followed(v); ok {
+		if place, ok := x.Resolve(name); ok {
+			return x.Files[place].Path, nil
+		}
+		return disk.Path{}, fileNotFound(name)
+	}
 	var found []string
 	err := v.disk.Walk(disk.Path{}, func(e disk.Entry) {
 		if !e.IsDir {

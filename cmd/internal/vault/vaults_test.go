@@ -19,14 +19,14 @@ func TestVaults(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for list, want := range map[string]string{
-		`{"vaults":{"a":{"path":"/x/Old","ts":1},"b":{"path":"/x/New","ts":1780596959579,"open":true},"c":{"ts":5}}}`: "New\nOld\n",
-		`{broken`: filepath.Base(h.dir) + "\n",
+	for _, test := range [][2]string{
+		{`{"vaults":{"a":{"path":"/x/Old","ts":1},"b":{"path":"/x/New","ts":1780596959579,"open":true},"c":{"ts":5}}}`, "New\nOld\n"},
+		{`{broken`, filepath.Base(h.dir) + "\n"},
 	} {
-		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h.expect(done, want, "vaults")
+		h.expect(done, test[1], "vaults")
 	}
 	h.expect(done, "1\n", "vaults", "total")
 }

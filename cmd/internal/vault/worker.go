@@ -26,6 +26,7 @@ type worker struct {
 }
 
 func newWorker(h *host, folder string, stdout io.Writer) *worker {
+	h.known.stays = true
 	return &worker{host: h, folder: folder, out: &outlet{to: stdout}, leave: make(chan int, 1), open: map[uint32]*job{}}
 }
 
@@ -122,7 +123,7 @@ func (w *worker) begin(f frame.Frame) error {
 	if err != nil {
 		return err
 	}
-	j := &job{id: f.ID, words: q.Words, out: w.out, waiting: q.Input}
+	j := newJob(f.ID, q, w.out)
 	w.open[f.ID] = j
 	if !q.Input {
 		go w.run(j)
@@ -130,13 +131,13 @@ func (w *worker) begin(f frame.Frame) error {
 	return nil
 }
 
-// cancel ends a request that has not begun; one that has is let go on, but
+// cancel ends a request that has not begun; one that has is told to stop, and
 // what it prints is dropped. A request that was answered meanwhile is nil.
 func (w *worker) cancel(j *job) {
 	if j == nil {
 		return
 	}
-	j.cancelled.Store(true)
+	j.cancel()
 	if j.waiting {
 		j.waiting = false
 		go w.answer(j, frame.End{Status: failed, Unrun: true})
@@ -159,7 +160,7 @@ func (w *worker) run(j *job) {
 		w.end(done)
 		return
 	}
-	status := w.host.perform(call{append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
+	status := w.host.perform(call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
 	j.release()
 	w.answer(j, frame.End{Status: uint8(status)})
 }
@@ -170,6 +171,7 @@ func (w *worker) answer(j *job, end frame.End) {
 	w.mu.Lock()
 	delete(w.open, j.id)
 	w.mu.Unlock()
+	j.cancel()
 	if err := w.out.end(j.id, end); err != nil {
 		w.end(failed) // nobody reads any more
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func BenchmarkPerform(b *testing.B) {
 			b.Fatal("it moved")
 		}
 		j := &job{words: []string{"--facts", "read", "path=Tides.md"}, out: &outlet{to: io.Discard}}
-		if status := at.perform(call{append([]string{h.dir}, j.words...), nil, j.stdout(), j.stderr()}); status != done {
+		if status := at.perform(call{context.Background(), append([]string{h.dir}, j.words...), nil, j.stdout(), j.stderr()}); status != done {
 			b.Fatal(status)
 		}
 		j.release()

@@ -3,25 +3,32 @@ package vault
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"vaultwicket/exec/frame"
 )
 
-// job is one open request of a worker. Its fields but cancelled belong to the
+// job is one open request of a worker. Its fields but the context belong to the
 // worker's listener until it runs, and then to the goroutine that runs it.
 type job struct {
-	id        uint32
-	words     []string
-	input     []byte
-	waiting   bool // for the rest of its input
-	cancelled atomic.Bool
-	out       *outlet
-	printer   *bufio.Writer
+	id      uint32
+	words   []string
+	input   []byte
+	waiting bool            // for the rest of its input
+	ctx     context.Context // of the work, until nobody waits for it
+	cancel  context.CancelFunc
+	out     *outlet
+	printer *bufio.Writer
+}
+
+func newJob(id uint32, q frame.Request, out *outlet) *job {
+	j := &job{id: id, words: q.Words, out: out, waiting: q.Input}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	return j
 }
 
 // receive takes a piece of input and reports whether there is more to come.
@@ -68,7 +75,7 @@ type jobStream struct {
 }
 
 func (s jobStream) Write(text []byte) (int, error) {
-	if s.job.cancelled.Load() {
+	if s.job.ctx.Err() != nil {
 		return 0, errCancelled // the copying of a long note ends here
 	}
 	if err := s.job.out.piece(s.kind, s.job.id, text); err != nil {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,9 +46,9 @@ func (h *house) stranger() *talk {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	w := &talk{t: h.t, in: in, hear: frame.NewReader(out), status: make(chan int, 1)}
-	env := func(name string) string { return h.env[name] }
+	at := h.host()
 	go func() {
-		status := newHost(env, nil).run(call{[]string{h.dir, "--worker"}, stdin, stdout, io.Discard})
+		status := at.run(call{context.Background(), []string{h.dir, "--worker"}, stdin, stdout, io.Discard})
 		stdout.Close()
 		stdin.Close()
 		w.status <- status
@@ -317,8 +318,8 @@ func TestCancel(t *testing.T) {
 	if h.get("Daily/2026-11-21.md") != "(missing)" {
 		t.Error("the cancelled request was run")
 	}
-	j := &job{id: 9, out: &outlet{to: io.Discard}}
-	j.cancelled.Store(true)
+	j := newJob(9, frame.Request{}, &outlet{to: io.Discard})
+	j.cancel()
 	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
 		t.Errorf("a cancelled request prints on: %v", err)
 	}

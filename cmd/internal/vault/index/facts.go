@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/json"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
@@ -39,19 +40,32 @@ func (f *Facts) links() []markdown.Link {
 	return append(links, f.Links...)
 }
 
+// Read returns what a text holds as the file at a path; nil if nobody looks
+// through such files.
+func Read(path disk.Path, text []byte) *Facts {
+	if read := reader(path.Ext()); read != nil {
+		return read(text)
+	}
+	return nil
+}
+
+// IsRead reports whether the file at a path is of a kind that holds facts.
+func IsRead(path disk.Path) bool { return reader(path.Ext()) != nil }
+
 // reader returns what looks through files with this extension, nil for those
 // that nobody looks through.
 func reader(extension string) func([]byte) *Facts {
 	switch extension {
 	case "md":
-		return readNote
+		return ReadNote
 	case "canvas":
 		return readCanvas
 	}
 	return nil
 }
 
-func readNote(text []byte) *Facts {
+// ReadNote returns what a text holds as a note.
+func ReadNote(text []byte) *Facts {
 	facts := &Facts{Note: markdown.Scan(text)}
 	block := text[facts.Frontmatter.Start:facts.Frontmatter.End]
 	if properties, err := frontmatter.Parse(block); err == nil {

@@ -9,7 +9,7 @@ package index
 
 import (
 	"slices"
-	"sync"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/lookup"
@@ -21,91 +21,75 @@ type Index struct {
 	// Files are all visible files, in the order of listings.
 	Files []*File
 
-	names func() *lookup.Files
-	graph func() *Graph
+	derived
 }
 
 // File is one file of the vault.
 type File struct {
-	Path     disk.Path
-	Size     int64
-	Modified int64 // Unix nanoseconds
+	Path disk.Path
+	// Stamp is that of the moment in which the file was read. It is zero for a
+	// file that was written meanwhile, and for one in which nobody looks.
+	Stamp disk.Stamp
 	// Facts are what a note or a canvas holds. They are nil for other files and
 	// for one that could not be read.
 	Facts *Facts
+
+	settled bool // the stamp can be trusted: as long as it stays, the facts do
 }
 
 // IsNote reports whether the file is a Markdown note.
 func (f *File) IsNote() bool { return f.Path.Ext() == "md" }
 
-// Build looks at every file below folder and reads those that old, which may be
-// nil, does not know as they are. Its error is that of listing the vault's own
-// folder.
-func Build(folder *disk.Folder, old *Index) (*Index, error) {
-	known := map[disk.Path]*File{}
-	if old != nil {
-		for _, f := range old.Files {
-			known[f.Path] = f
-		}
-	}
-	var mu sync.Mutex
-	var files []*File
-	err := folder.WalkParallel(disk.Path{}, func(e disk.Entry) {
-		if e.IsDir {
-			return
-		}
-		file := look(e, known[e.Path])
-		if file == nil {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		files = append(files, file)
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(files, func(a, b *File) int { return order.Compare(a.Path.String(), b.Path.String()) })
-	return of(files), nil
+// Settled reports whether the file still holds the facts as long as its stamp
+// stays the same.
+func (f *File) Settled() bool { return f.settled }
+
+// Memory keeps facts from one process to the next. Its methods are called from
+// several goroutines.
+type Memory interface {
+	// Recall returns the facts of the file with exactly this path and stamp.
+	Recall(disk.Path, disk.Stamp) (*Facts, bool)
+	// Learn is told of every file that had to be read, if its stamp is settled.
+	Learn(disk.Path, disk.Stamp, []byte, *Facts)
 }
 
-// of makes an index of files in the order of listings. What is derived from
-// them is made when somebody asks for it.
-func of(files []*File) *Index {
+// Forgetful is a Memory of nothing.
+type Forgetful struct{}
+
+// Recall knows nothing.
+func (Forgetful) Recall(disk.Path, disk.Stamp) (*Facts, bool) { return nil, false }
+
+// Learn learns nothing.
+func (Forgetful) Learn(disk.Path, disk.Stamp, []byte, *Facts) {}
+
+// Build looks at every file below folder and reads those that neither old, which
+// may be nil, nor memory knows as they are. Its error is that of listing the
+// vault's own folder. begun is a moment before the call: stamps
+// that are younger are not trusted.
+func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time) (*Index, error) {
+	l := newLook(old, memory, begun)
+	if err := folder.WalkParallel(disk.Path{}, l.visit); err != nil {
+		return nil, err
+	}
+	sortFiles(l.files)
+	return newIndex(l.files, l.old), nil
+}
+
+// newIndex makes an index of files in the order of listings, where old, which
+// may be nil, was the one before.
+func newIndex(files []*File, old *Index) *Index {
 	x := &Index{Files: files}
-	x.names = sync.OnceValue(x.makeNames)
-	x.graph = sync.OnceValue(x.makeGraph)
+	x.derive(old)
 	return x
 }
 
-// look returns a file as it is now: the known one if nothing about it changed,
-// nil if it is gone.
-func look(e disk.Entry, known *File) *File {
-	stamp, err := e.Stamp()
-	if err != nil {
-		return nil
-	}
-	if known != nil && known.is(stamp) {
-		return known
-	}
-	file := &File{Path: e.Path}
-	file.note(stamp)
-	if read := reader(e.Path.Ext()); read != nil {
-		text, stamp, err := e.Read()
-		switch {
-		case err == nil:
-			file.note(stamp) // of the text; unknown if it was written meanwhile
-			file.Facts = read(text)
-		case disk.IsMissing(err):
-			return nil
-		}
-	}
-	return file
+func sortFiles(files []*File) {
+	slices.SortFunc(files, func(a, b *File) int { return order.Compare(a.Path.String(), b.Path.String()) })
 }
 
-func (f *File) note(s disk.Stamp) { f.Size, f.Modified = s.Size, s.Modified }
-
-func (f *File) is(s disk.Stamp) bool { return f.Size == s.Size && f.Modified == s.Modified }
+// Resolve returns where in Files the file is to which a link leads that stands
+// in no note: the one that the parameter file= means.
+func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Resolve(name, "") }
 
 // Place returns where in Files the file with exactly this path is.
 func (x *Index) Place(path string) (place int, ok bool) { return x.names().Index(path) }

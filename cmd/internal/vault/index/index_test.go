@@ -49,26 +49,29 @@ func (v *vault) put(name, text string) {
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
-	x, err := Build(v.folder, old)
+	x, err := Build(v.folder, old, Forgetful{}, later)
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	return x
 }
 
+// later is a time at which all that tests write has settled.
+var later = time.Now().Add(24 * time.Hour)
+
 // edges writes the graph as "from>to*count", those that lead nowhere with "?".
 func edges(x *Index) string {
 	var all []string
 	g := x.Graph()
 	for i, f := range x.Files {
-		for j, n := range g.Out[i] {
-			all = append(all, fmt.Sprintf("%s>%s*%d", f.Path, x.Files[j].Path, n))
-			if g.In[j][i] != n {
+		for _, e := range g.Out[i] {
+			all = append(all, fmt.Sprintf("%s>%s*%d", f.Path, x.Files[e.Place].Path, e.Count))
+			if !slices.Contains(g.In[e.Place], Edge{int32(i), e.Count}) {
 				all = append(all, "the way back is missing")
 			}
 		}
-		for key, n := range g.Unresolved[i] {
-			all = append(all, fmt.Sprintf("%s>%s?*%d", f.Path, key, n))
+		for _, m := range g.Unresolved[i] {
+			all = append(all, fmt.Sprintf("%s>%s?*%d", f.Path, m.Key, m.Count))
 		}
 	}
 	slices.Sort(all)
@@ -85,6 +88,7 @@ func TestTheGraphCountsWhatTheAppCounts(t *testing.T) {
 		{"a Markdown link", map[string]string{"A.md": "[t](f/B%20b.md)", "f/B b.md": ""}, "A.md>f/B b.md*1"},
 		{"to itself", map[string]string{"A.md": "[[#H]] [[A]]"}, "A.md>A.md*2"},
 		{"to what is not there", map[string]string{"A.md": "[[X#h]] [[X.md]] [[f/Y]]"}, "A.md>X?*2 A.md>f/Y?*1"},
+		{"a slash in front stays", map[string]string{"A.md": "[[/X]] [[X]]"}, "A.md>/X?*1 A.md>X?*1"},
 		{"not in code, but in comments", map[string]string{"A.md": "`[[B]]` %% [[B]] %%", "B.md": ""}, "A.md>B.md*1"},
 		{"an unquoted property is no link", map[string]string{"A.md": "---\nup: [[B]]\n---\n", "B.md": ""}, ""},
 		{"a block that is no YAML has no links", map[string]string{"A.md": "---\nup: \"[[B]]\"\nup: x\n---\n[[B]]", "B.md": ""}, "A.md>B.md*1"},
@@ -174,7 +178,7 @@ func TestATagOfAPropertyComesFirst(t *testing.T) {
 func TestTheVaultThatIsGone(t *testing.T) {
 	v := newVault(t, nil)
 	v.folder.Close()
-	if _, err := Build(v.folder, nil); err == nil {
+	if _, err := Build(v.folder, nil, Forgetful{}, later); err == nil {
 		t.Error("a closed folder was indexed")
 	}
 }
@@ -199,7 +203,7 @@ func BenchmarkBuild(b *testing.B) {
 	})
 	b.Run("graph", func(b *testing.B) {
 		for b.Loop() {
-			of(old.Files).Graph()
+			newIndex(old.Files, nil).Graph()
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 // may be used by several goroutines.
 type Files struct {
 	paths  []string
+	folded []string           // the same as they are compared
 	byPath map[string][]int32 // folded path: several where only case differs
 	byName map[string][]int32 // folded last segment
 }
@@ -31,11 +32,13 @@ type Files struct {
 func New(paths []string) *Files {
 	f := &Files{
 		paths:  paths,
+		folded: make([]string, len(paths)),
 		byPath: make(map[string][]int32, len(paths)),
 		byName: make(map[string][]int32, len(paths)),
 	}
 	for i, p := range paths {
 		key := Fold(p)
+		f.folded[i] = key
 		name := key[strings.LastIndexByte(key, '/')+1:]
 		f.byPath[key] = append(f.byPath[key], int32(i))
 		f.byName[name] = append(f.byName[name], int32(i))
@@ -109,12 +112,12 @@ func (f *Files) find(wanted, folder string, fixed bool) (int, bool) {
 		return 0, false
 	}
 	var near, far []int32
-	folder = Fold(folder)
+	beside := join(Fold(folder), wanted)
 	for _, i := range f.byName[wanted[strings.LastIndexByte(wanted, '/')+1:]] {
-		key := Fold(f.paths[i])
+		key := f.folded[i]
 		switch {
 		case !strings.HasSuffix(key, "/"+wanted):
-		case key == join(folder, wanted):
+		case key == beside:
 			near = append(near, i)
 		default:
 			far = append(far, i)

@@ -85,7 +85,8 @@ func (w *Watcher) Close() {
 	<-w.done
 }
 
-// More is signalled when there is something to take.
+// More is signalled when there may be something to take, and closed with the
+// watch.
 func (w *Watcher) More() <-chan struct{} { return w.more }
 
 // Take returns what may have changed since the last time.
@@ -115,6 +116,7 @@ func (w *Watcher) Touch(path string) {
 // listen takes what the system tells until the watch is closed.
 func (w *Watcher) listen() {
 	defer close(w.done)
+	defer close(w.more)
 	for {
 		select {
 		case event, ok := <-w.sys.Events:

@@ -1,0 +1,88 @@
+package index
+
+import (
+	"sync"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// look collects the files of a vault as they are. It is used by several
+// goroutines.
+type look struct {
+	old    *Index // may be nil
+	known  map[disk.Path]*File
+	memory Memory
+	begun  time.Time
+
+	mu    sync.Mutex
+	files []*File
+}
+
+func newLook(old *Index, memory Memory, begun time.Time) *look {
+	l := &look{old: old, memory: memory, begun: begun}
+	if old != nil {
+		l.known = make(map[disk.Path]*File, len(old.Files))
+		for _, f := range old.Files {
+			l.known[f.Path] = f
+		}
+	}
+	return l
+}
+
+func (l *look) visit(e disk.Entry) {
+	if e.IsDir {
+		return
+	}
+	l.add(l.at(e.Path, e))
+}
+
+func (l *look) add(f *File) {
+	if f == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files = append(l.files, f)
+}
+
+// source is a file that can be looked at and read: a [disk.Entry].
+type source interface {
+	Stamp() (disk.Stamp, error)
+	Read() ([]byte, disk.Stamp, error)
+}
+
+// at returns the file at a path as it is now, by the least work that will do.
+// It is nil if the file is gone.
+func (l *look) at(path disk.Path, from source) *File {
+	read := reader(path.Ext())
+	known := l.known[path]
+	if read == nil {
+		if known != nil {
+			return known
+		}
+		return &File{Path: path}
+	}
+	stamp, err := from.Stamp()
+	if err != nil {
+		return nil
+	}
+	if known != nil && known.settled && known.Stamp == stamp {
+		return known
+	}
+	if facts, ok := l.memory.Recall(path, stamp); ok {
+		return &File{Path: path, Stamp: stamp, Facts: facts, settled: true}
+	}
+	text, stamp, err := from.Read()
+	if err != nil {
+		if disk.IsMissing(err) {
+			return nil
+		}
+		return &File{Path: path} // it is there, and stays without facts
+	}
+	f := &File{Path: path, Stamp: stamp, Facts: read(text), settled: stamp.Settled(l.begun)}
+	if f.settled {
+		l.memory.Learn(path, stamp, text, f.Facts)
+	}
+	return f
+}

@@ -1,0 +1,83 @@
+package index
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+// Update returns the index after changes at some paths: of files, or of folders
+// with everything below them, that may be new, changed or gone. Paths that no
+// file of the vault can have are passed over.
+func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
+	l := newLook(nil, memory, begun)
+	for _, changed := range topmost(paths) {
+		path, err := disk.ParsePath(changed)
+		if err != nil {
+			continue
+		}
+		if _, err := folder.Stamp(path); err == nil {
+			l.add(l.at(path, byPath{folder, path}))
+			continue
+		}
+		// It is gone, shut, or a folder.
+		if err := folder.WalkParallel(path, l.visit); err != nil && !disk.IsMissing(err) && !errors.Is(err, fs.ErrPermission) {
+			return nil, err
+		}
+	}
+	return newIndex(x.replace(topmost(paths), l.files), x), nil
+}
+
+// byPath is a file that is read by its path.
+type byPath struct {
+	folder *disk.Folder
+	path   disk.Path
+}
+
+func (b byPath) Stamp() (disk.Stamp, error)        { return b.folder.Stamp(b.path) }
+func (b byPath) Read() ([]byte, disk.Stamp, error) { return b.folder.ReadStamped(b.path) }
+
+// topmost returns the paths that lie below no other, sorted.
+func topmost(paths []string) []string {
+	sorted := slices.Sorted(slices.Values(paths))
+	var top []string
+	for _, path := range sorted {
+		if !isBelow(path, top) {
+			top = append(top, path)
+		}
+	}
+	return top
+}
+
+// isBelow reports whether a path, or a folder above it, is one of the sorted
+// paths.
+func isBelow(path string, paths []string) bool {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if _, found := slices.BinarySearch(paths, path[:end]); found {
+			return true
+		}
+	}
+	return false
+}
+
+// replace returns the files with those below the changed paths taken out and
+// others put in, in the order of listings.
+func (x *Index) replace(changed []string, fresh []*File) []*File {
+	sortFiles(fresh)
+	files := make([]*File, 0, len(x.Files)+len(fresh))
+	for _, f := range x.Files {
+		if isBelow(f.Path.String(), changed) {
+			continue
+		}
+		for len(fresh) > 0 && order.Compare(fresh[0].Path.String(), f.Path.String()) < 0 {
+			files, fresh = append(files, fresh[0]), fresh[1:]
+		}
+		files = append(files, f)
+	}
+	return append(files, fresh...)
+}

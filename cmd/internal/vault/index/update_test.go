@@ -1,0 +1,141 @@
+package index
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// updated returns the index after changes at paths.
+func (v *vault) updated(x *Index, paths ...string) *Index {
+	v.t.Helper()
+	next, err := x.Update(v.folder, paths, Forgetful{}, later)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return next
+}
+
+// same fails unless two indexes say the same.
+func same(t interface{ Fatalf(string, ...any) }, got, want *Index) {
+	list := func(x *Index) (all []string) {
+		for _, f := range x.Files {
+			all = append(all, fmt.Sprintf("%s %+v", f.Path, f.Facts))
+		}
+		return all
+	}
+	if g, w := list(got), list(want); !slices.Equal(g, w) {
+		t.Fatalf("files\n%s\nwant\n%s", strings.Join(g, "\n"), strings.Join(w, "\n"))
+	}
+	if !reflect.DeepEqual(got.Graph(), want.Graph()) {
+		t.Fatalf("graph\n%s\nwant\n%s", edges(got), edges(want))
+	}
+}
+
+func TestAnUpdateOfEachKind(t *testing.T) {
+	v := newVault(t, map[string]string{"A.md": "[[B]]", "B.md": "#b", "f/C.md": "[[A]]", "f/g/D.md": "", "f.md": "", "pic.png": "x"})
+	x := v.build(nil)
+	v.put("A.md", "[[C]] [[X]]")
+	x = v.updated(x, "A.md")
+	same(t, x, v.build(nil))
+	v.put("X.md", "")
+	x = v.updated(x, "X.md")
+	same(t, x, v.build(nil))
+	os.Remove(v.dir + "/B.md")
+	x = v.updated(x, "B.md", "B.md")
+	same(t, x, v.build(nil))
+	os.Rename(v.dir+"/f", v.dir+"/h")
+	x = v.updated(x, "f", "h", "h/g/D.md")
+	same(t, x, v.build(nil))
+	os.Remove(v.dir + "/pic.png")
+	v.put("pic.png/E.md", "[[A]]") // a folder where a file was
+	x = v.updated(x, "pic.png")
+	same(t, x, v.build(nil))
+	same(t, v.updated(x, "nothing", "../out", ".hidden/x.md", "a\x00b", "h/none/x.md"), x)
+	same(t, v.updated(x), x)
+}
+
+// After any sequence of changes the index that followed them is the one that is
+// built from nothing.
+func TestUpdatesAddUpToABuild(t *testing.T) {
+	names := []string{"A.md", "B.md", "C.canvas", "d.png", "f/A.md", "f/g/B.md", "f/g/E.md", "h/A.md", "f", "f/g", "h"}
+	texts := []string{"", "[[A]] [[B#x]]", "#tag [[f/A]] [[none]]", "---\nup: \"[[E]]\"\ntags: [x]\n---\n- [ ] do", `{"nodes":[{"type":"file","file":"A.md"}]}`}
+	rapid.Check(t, func(rt *rapid.T) {
+		v := newVault(t, map[string]string{"A.md": "[[B]]", "f/g/B.md": ""})
+		x := v.build(nil)
+		for range rapid.IntRange(1, 12).Draw(rt, "rounds") {
+			var paths []string
+			for range rapid.IntRange(1, 4).Draw(rt, "changes") {
+				name, other := rapid.SampledFrom(names).Draw(rt, "name"), rapid.SampledFrom(names).Draw(rt, "other")
+				full := filepath.Join(v.dir, name)
+				switch rapid.SampledFrom([]string{"write", "remove", "move"}).Draw(rt, "what") {
+				case "write":
+					_ = os.MkdirAll(filepath.Dir(full), 0o755)
+					_ = os.WriteFile(full, []byte(rapid.SampledFrom(texts).Draw(rt, "text")), 0o644)
+					paths = append(paths, name)
+				case "remove":
+					_ = os.RemoveAll(full)
+					paths = append(paths, name)
+				case "move":
+					_ = os.Rename(full, filepath.Join(v.dir, other))
+					paths = append(paths, name, other)
+				}
+				for at := filepath.Dir(name); at != "."; at = filepath.Dir(at) {
+					paths = append(paths, at) // folders that came with the file
+				}
+			}
+			x = v.updated(x, paths...)
+			same(rt, x, v.build(nil))
+		}
+		v.folder.Close()
+		os.RemoveAll(v.dir)
+	})
+}
+
+// memory is a Memory that writes down what it is asked.
+type memory struct {
+	facts   map[string]*Facts
+	learned []string
+}
+
+func (m *memory) Recall(p disk.Path, s disk.Stamp) (*Facts, bool) {
+	f, ok := m.facts[fmt.Sprint(p, s)]
+	return f, ok
+}
+
+func (m *memory) Learn(p disk.Path, s disk.Stamp, text []byte, f *Facts) {
+	m.facts[fmt.Sprint(p, s)] = f
+	m.learned = append(m.learned, p.String()+"="+string(text))
+}
+
+func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
+	v := newVault(t, map[string]string{"A.md": "#a"})
+	m := &memory{facts: map[string]*Facts{}}
+	build := func() *Index {
+		x, err := Build(v.folder, nil, m, later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	first, second := build(), build()
+	if first.Files[0].Facts != second.Files[0].Facts || !slices.Equal(m.learned, []string{"A.md=#a"}) {
+		t.Errorf("learned %q", m.learned)
+	}
+	// What was written a moment ago may be written again unseen.
+	m.learned = nil
+	v.put("A.md", "#b")
+	x, err := Build(v.folder, nil, m, time.Now())
+	if err != nil || len(m.learned) > 0 || x.Files[0].settled {
+		t.Errorf("learned %q, %v", m.learned, err)
+	}
+}

@@ -1,0 +1,230 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/cache"
+)
+
+// library is a vault with a cache, long after its files were written.
+func library(t testing.TB) *house {
+	t.Helper()
+	files := map[string]string{
+		".obsidian/app.json": `{"userIgnoreFilters":["Out/"]}`,
+		"Board.canvas":       `{"nodes":[{"type":"file","file":"Sub/Note 1.md"},{"type":"text","text":"[[Note 2]] #no"}]}`,
+		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Empty.md": "", "Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
+	}
+	for i := range 40 {
+		files[fmt.Sprintf("Sub/Note %d.md", i)] = fmt.Sprintf("---\ntags: [a, n%d]\nup: \"[[Note %d]]\"\n---\n# Head %d\n\n[[Note %d|x]] [[nowhere %d]] #b/c zebra %d\n\n- [ ] do %d\n- [x] done\n",
+			i%7, (i+1)%40, i, (i*3)%40, i%5, i, i)
+	}
+	h := build(t, files)
+	h.env["XDG_CACHE_HOME"] = t.TempDir()
+	h.later = time.Hour
+	return h
+}
+
+// questions are calls whose answers come from an index or from all texts.
+var questions = [][]string{
+	{"search", "query=zebra"}, {"search", "query=zebra -tag:#n3", "format=json"}, {"search:context", "query=line:(zebra 1)"}, {"search", "query=[up:Note]", "total"},
+	{"search", "query=path:Sub"}, {"search", "query=task-todo:do", "path=Sub", "limit=3"}, {"search", "query=zebra", "path=Nowhere"}, {"search", "query=zebra", "path=Empty.md"},
+	{"tags", "counts"}, {"tag", "name=b/c", "verbose"}, {"tasks", "todo", "verbose"}, {"tasks", "format=json"}, {"properties", "counts"}, {"aliases"},
+	{"backlinks", "path=Sub/Note 3.md", "counts"}, {"links", "file=Note 4"}, {"unresolved", "counts", "verbose"}, {"orphans"}, {"deadends"}, {"outline", "file=Note 5"},
+	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"wordcount", "file=Note 9"},
+}
+
+// answers returns what the program says in a process for each call.
+func (h *house) answers() string {
+	var all strings.Builder
+	for _, q := range questions {
+		status, out, stderr := h.run(q...)
+		fmt.Fprintf(&all, "%q %d\n%s%s", q, status, out, stderr)
+	}
+	return all.String()
+}
+
+func (h *house) without() *house {
+	bare := *h
+	bare.env = map[string]string{nowVariable: saturday}
+	return &bare
+}
+
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Fatalf("%s: line %d is\n%s\nwant\n%s", what, i, a[i], b[i])
+		}
+	}
+	t.Fatalf("%s: %d lines, want %d", what, len(a), len(b))
+}
+
+func TestAnswersDoNotDependOnTheCache(t *testing.T) {
+	h := library(t)
+	want := h.without().answers()
+	if !strings.Contains(want, "zebra") || strings.Contains(want, "Hidden") && !strings.Contains(want, "Out/Hidden.md") {
+		t.Fatal(want)
+	}
+	same(t, "no cache yet", h.answers(), want)
+	dir := filepath.Join(h.env["XDG_CACHE_HOME"], programFolder)
+	if c := cache.Open(dir, h.dir, thisProgram()); c.Len() != 44 { // 40 and four, of which one is excluded and one a canvas
+		t.Errorf("the cache holds %d files", c.Len())
+	}
+	same(t, "with a cache", h.answers(), want)
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		name := filepath.Join(dir, file.Name())
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(text); at += 1 + len(text)/9 {
+			torn := bytes.Clone(text)
+			torn[at] ^= 0x55
+			if err := os.WriteFile(name, torn, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("byte %d of %s changed", at, file.Name()), h.answers(), want)
+			if err := os.WriteFile(name, text[:at], 0o600); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			same(t, fmt.Sprintf("%s cut at %d", file.Name(), at), h.answers(), want)
+		}
+	}
+}
+
+// A change is seen by its stamp, also where the time of the file was set back.
+func TestTheCacheFollowsTheVault(t *testing.T) {
+	h := library(t)
+	h.answers()
+	note := h.file("Sub/Note 3.md")
+	before, err := os.Stat(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := h.get("Sub/Note 3.md")
+	h.put("Sub/Note 3.md", strings.Replace(text, "zebra", "horse", 1))
+	if err := os.Chtimes(note, time.Time{}, before.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(h.file("Sub/Note 5.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(h.file("Sub"), h.file("Moved")); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after changes", h.answers(), h.without().answers())
+	same(t, "and once more", h.answers(), h.without().answers())
+}
+
+// What was written a moment ago may be written again within one tick of the
+// clock, with nothing to tell by: it is not kept.
+func TestAYoungNoteIsNotKept(t *testing.T) {
+	h := library(t)
+	h.later = 0
+	same(t, "young notes", h.answers(), h.without().answers())
+	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], programFolder), h.dir, thisProgram()); c.Len() != 0 {
+		t.Errorf("the cache holds %d files", c.Len())
+	}
+}
+
+func TestManyProcessesShareACache(t *testing.T) {
+	h := library(t)
+	want := h.without().answers()
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for range 3 {
+				if got := h.answers(); got != want {
+					t.Error("a process answers differently")
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// everything is answers by a worker.
+func (w *talk) everything() string {
+	var all strings.Builder
+	for _, q := range questions {
+		got := w.ask(nil, q...)
+		fmt.Fprintf(&all, "%q %d\n%s%s", q, got.end.Status, got.stdout, got.stderr)
+	}
+	return all.String()
+}
+
+// Whatever is changed beside a worker, it answers soon as a process would.
+func TestAWorkerFollowsTheVault(t *testing.T) {
+	h := library(t)
+	w := h.worker()
+	same(t, "at first", w.everything(), h.without().answers())
+	random := rand.New(rand.NewPCG(3, 4))
+	for round := range 12 {
+		for range 1 + random.IntN(6) {
+			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
+			switch random.IntN(5) {
+			case 0:
+				_ = os.Remove(h.file(name))
+			case 1:
+				_ = os.Rename(h.file(name), h.file(fmt.Sprintf("Note %d.md", random.IntN(45))))
+			case 2:
+				_ = os.Rename(h.file("Sub"), h.file("Other"))
+				_ = os.Rename(h.file("Other"), h.file("Sub"))
+			default:
+				h.put(name, fmt.Sprintf("#t%d zebra [[Note %d]]\n- [ ] %d", random.IntN(9), random.IntN(45), random.Uint64()))
+			}
+		}
+		want := h.without().answers()
+		got := w.everything()
+		for until := time.Now().Add(20 * time.Second); got != want && time.Now().Before(until); got = w.everything() {
+			time.Sleep(5 * time.Millisecond)
+		}
+		same(t, fmt.Sprintf("round %d", round), got, want)
+	}
+}
+
+// A change that came through the worker itself is seen at the next call.
+func TestAWorkerSeesItsOwnChangesAtOnce(t *testing.T) {
+	h := library(t)
+	w := h.worker()
+	w.everything()
+	for i := range 50 {
+		w.ask(nil, "daily:append", fmt.Sprintf("content=#own%d", i))
+		if got := w.ask(nil, "tag", fmt.Sprintf("name=own%d", i)); got.stdout != "2026-11-21.md\n" {
+			t.Fatalf("change %d: %q", i, got.stdout)
+		}
+	}
+}
+
+func TestACancelledSearchEnds(t *testing.T) {
+	h := library(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, q := range [][]string{{"search", "query=zebra"}, {"tags"}} {
+		at := h.host()
+		at.known.stays = true
+		var out bytes.Buffer
+		status := at.perform(call{ctx, append([]string{h.dir}, q...), nil, &out, &out})
+		if status == done || !strings.Contains(out.String(), context.Canceled.Error()) {
+			t.Errorf("%q: %d, %q", q, status, out.String())
+		}
+		at.close()
+	}
+}

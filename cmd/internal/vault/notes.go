@@ -1,0 +1,171 @@
+package vault
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/cache"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/index"
+)
+
+// sought says which notes a search is about.
+type sought struct {
+	under    disk.Path
+	excluded func(path string) bool
+	text     bool // the texts of the notes are asked for
+}
+
+func (s sought) has(path disk.Path) bool { return path.Ext() == "md" && !s.excluded(path.String()) }
+
+// eachNote visits every note that is sought, from several goroutines. Texts come
+// from the cache file where it has them, for one large file is read in a
+// fraction of the time that thousands of small ones take; the others are read in
+// the vault, and only if the visit asks.
+func (v *vault) eachNote(s sought, visit func(*searched)) error {
+	if x, ok := v.host.known.followed(v); ok {
+		v.eachIndexed(x, s, visit)
+		return nil
+	}
+	return v.eachWalked(s, visit)
+}
+
+// eachWalked looks at the stamp of every note. What had to be read is kept for
+// the next search.
+func (v *vault) eachWalked(s sought, visit func(*searched)) error {
+	w := walked{sought: s, begun: v.host.now(), saver: v.host.known.walking(v), visit: visit}
+	err := v.disk.WalkParallel(s.under, func(e disk.Entry) {
+		if v.ctx.Err() == nil && !e.IsDir && index.IsRead(e.Path) {
+			w.take(e)
+		}
+	})
+	w.saver.cache.Texts(w.records, func(i int, text []byte, ok bool) {
+		v.visitCached(w.files[i], text, ok, visit)
+	})
+	whole := err == nil && v.ctx.Err() == nil && s.under == (disk.Path{})
+	v.host.known.walkedOver(w.saver, whole)
+	return err
+}
+
+// walked is a search by walking. It is used by several goroutines.
+type walked struct {
+	sought
+	begun time.Time
+	saver *saver
+	visit func(*searched)
+
+	mu      sync.Mutex
+	files   []disk.Path // whose text is in the cache
+	records []cache.Record
+}
+
+func (w *walked) take(e disk.Entry) {
+	stamp, err := e.Stamp()
+	if err != nil {
+		return // it is gone
+	}
+	record, _ := w.saver.find(e.Path, stamp)
+	switch {
+	case !w.has(e.Path):
+	case w.text && record.HasText():
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.files = append(w.files, e.Path)
+		w.records = append(w.records, record)
+	default:
+		buf := buffers.Get().(*[]byte)
+		defer buffers.Put(buf)
+		w.visit(&searched{path: e.Path.String(), read: func() []byte { return w.read(e, buf) }})
+	}
+}
+
+// read reads a note and keeps its text.
+func (w *walked) read(e disk.Entry, buf *[]byte) []byte {
+	text, stamp, err := e.ReadInto(*buf)
+	if err != nil {
+		return nil
+	}
+	*buf = text
+	if stamp.Settled(w.begun) {
+		w.saver.Learn(e.Path, stamp, text, nil)
+	}
+	return text
+}
+
+// buffers hold the text of the notes that are being searched. Nothing that a
+// hit keeps lies in them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// visitCached visits a note with its text from the cache, or if that was harmed,
+// from the vault.
+func (v *vault) visitCached(path disk.Path, text []byte, ok bool, visit func(*searched)) {
+	n := &searched{path: path.String(), text: text}
+	if !ok {
+		n.read = v.reading(path)
+	}
+	visit(n)
+}
+
+func (v *vault) reading(path disk.Path) func() []byte {
+	return func() []byte {
+		text, err := v.disk.Read(path)
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+}
+
+// eachIndexed looks at no file but those that the cache does not hold.
+func (v *vault) eachIndexed(x *index.Index, s sought, visit func(*searched)) {
+	v.host.known.withRecords(x, func(c *cache.Cache, all []cache.Record) {
+		var records []cache.Record
+		var cached, rest []*searched
+		for i, f := range x.Files {
+			if !s.has(f.Path) || !lies(f.Path, s.under) {
+				continue
+			}
+			n := &searched{path: f.Path.String(), read: v.reading(f.Path), facts: f.Facts}
+			if s.text && all[i].HasText() {
+				records, cached = append(records, all[i]), append(cached, n)
+				continue
+			}
+			rest = append(rest, n)
+		}
+		c.Texts(records, func(i int, text []byte, ok bool) {
+			if ok {
+				cached[i].text, cached[i].read = text, nil
+			}
+			visit(cached[i])
+		})
+		atOnce(rest, visit)
+	})
+}
+
+// lies reports whether a file lies below a folder.
+func lies(path, under disk.Path) bool {
+	return under == (disk.Path{}) || strings.HasPrefix(path.String(), under.String()+"/")
+}
+
+// atOnce visits notes on all processors.
+func atOnce(notes []*searched, visit func(*searched)) {
+	var next atomic.Int64
+	work := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(notes) {
+				return
+			}
+			visit(notes[i])
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(notes)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}

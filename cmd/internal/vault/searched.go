@@ -1,0 +1,70 @@
+package vault
+
+import (
+	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/query"
+)
+
+// searched is a note during a search. It is read at most once, and looked
+// through only if the query asks and nobody did before.
+type searched struct {
+	path  string
+	read  func() []byte // nil once it was read
+	text  []byte
+	facts *index.Facts // nil as long as they are not known
+}
+
+func (s *searched) Path() string { return norm.NFC.String(s.path) }
+
+// Text is empty for a note that cannot be read: it is found by its name alone.
+func (s *searched) Text() []byte {
+	if s.read != nil {
+		s.text, s.read = s.read(), nil
+	}
+	return s.text
+}
+
+func (s *searched) Scan() *markdown.Note {
+	if s.facts == nil {
+		s.facts = index.ReadNote(s.Text())
+	}
+	return &s.facts.Note
+}
+
+func (s *searched) Properties() []query.Property {
+	s.Scan()
+	properties := make([]query.Property, len(s.facts.Properties))
+	for i, property := range s.facts.Properties {
+		properties[i] = query.Property{Name: property.Key, Values: queryValues(property.Value)}
+	}
+	return properties
+}
+
+// queryValues are the elements of a list, or the one value there is.
+func queryValues(v frontmatter.Value) []query.Value {
+	if v.Kind() != frontmatter.List {
+		return []query.Value{queryValue(v)}
+	}
+	var values []query.Value
+	for _, element := range v.List() {
+		values = append(values, queryValue(element))
+	}
+	return values
+}
+
+func queryValue(v frontmatter.Value) query.Value {
+	value := query.Value{Text: v.String()}
+	switch v.Kind() {
+	case frontmatter.Null:
+		value.Kind = query.Nothing
+	case frontmatter.Number:
+		value.Kind, value.Number = query.Number, v.Float()
+	case frontmatter.Bool:
+		value.Kind = query.Truth
+	}
+	return value
+}
