@@ -53,6 +53,7 @@ func BenchmarkResidentPipe(b *testing.B) {
 // pipeWorker is a resident worker with nothing in between.
 type pipeWorker struct {
 	b    *testing.B
+	pid  int
 	in   *os.File
 	hear *frame.Reader
 	id   uint32
@@ -77,7 +78,7 @@ func startWorker(b *testing.B, path, vault string) *pipeWorker {
 	stdin.Close()
 	stdout.Close()
 	b.Cleanup(func() { in.Close(); process.Wait(); out.Close() })
-	w := &pipeWorker{b: b, in: in, hear: frame.NewReader(out)}
+	w := &pipeWorker{b: b, pid: process.Process.Pid, in: in, hear: frame.NewReader(out)}
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	if _, err := in.Write(hello); err != nil {
 		b.Fatal(err)
@@ -90,6 +91,13 @@ func startWorker(b *testing.B, path, vault string) *pipeWorker {
 
 // call asks one question and reads the answer to its end.
 func (w *pipeWorker) call(words []string) {
+	if status := w.status(words); status != 0 {
+		w.b.Fatalf("%q ended with status %d", words, status)
+	}
+}
+
+// status is call with an answer of any kind.
+func (w *pipeWorker) status(words []string) uint8 {
 	w.id++
 	w.buf, _ = frame.AppendRequest(w.buf[:0], w.id, frame.Request{Words: words})
 	if _, err := w.in.Write(w.buf); err != nil {
@@ -101,10 +109,11 @@ func (w *pipeWorker) call(words []string) {
 			w.b.Fatal(err)
 		}
 		if f.Kind == frame.KindEnd {
-			if end, err := frame.ParseEnd(f); err != nil || end.Status != 0 {
-				w.b.Fatal(end, err)
+			end, err := frame.ParseEnd(f)
+			if err != nil {
+				w.b.Fatal(err)
 			}
-			return
+			return end.Status
 		}
 	}
 }

@@ -1,0 +1,122 @@
+package vaultgen
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// digest is what a folder holds: names, bytes, times of change.
+func digest(t *testing.T, folder string) (sum string, files int, bytes int64) {
+	t.Helper()
+	h := sha256.New()
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(folder, name)
+		fmt.Fprintf(h, "%q\n", filepath.ToSlash(rel))
+		if entry.IsDir() {
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%d %q\n", info.ModTime().Unix(), text)
+		files++
+		bytes += int64(len(text))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), files, bytes
+}
+
+func made(t *testing.T, notes int, seed uint64) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "vault")
+	if err := Write(folder, notes, seed); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
+	first, files, bytes := digest(t, made(t, 300, 7))
+	if again, _, _ := digest(t, made(t, 300, 7)); again != first {
+		t.Error("the same seed gave another vault")
+	}
+	if other, _, _ := digest(t, made(t, 300, 8)); other == first {
+		t.Error("another seed gave the same vault")
+	}
+	if average := bytes / int64(files); average < 2500 || average > 6500 {
+		t.Errorf("%d files of %d bytes on the average, want about 4000", files, average)
+	}
+}
+
+// golden is the vault of 40 notes and seed 1. It changes only when the
+// generator is meant to write other vaults.
+const golden = "b9dd317a95af07ef9b231e984796324d8814f6bba127f05ef68b367b8c5e3aa0"
+
+func TestTheBytesAreTheSameEverywhere(t *testing.T) {
+	if sum, _, _ := digest(t, made(t, 40, 1)); sum != golden {
+		t.Errorf("the vault has the sum %s, want %s", sum, golden)
+	}
+}
+
+func TestAVaultHoldsSomethingOfEverything(t *testing.T) {
+	folder := made(t, 300, 1)
+	var all strings.Builder
+	var forms [2]int
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if !norm.NFC.IsNormalString(name) {
+			forms[1]++
+		} else if !norm.NFD.IsNormalString(name) {
+			forms[0]++
+		}
+		text, err := os.ReadFile(name)
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if forms[0] == 0 || forms[1] == 0 {
+		t.Errorf("%d names in NFC and %d in NFD", forms[0], forms[1])
+	}
+	for _, piece := range []string{
+		"![[", "](<", "%20", "[[#", "#^b1", `\|`, "\r\n", "\n---\n", "\n```", "\n%%\n", "<!--", "[!note]", "\n===", "\t- [", "tags: [", "\"[[", "日本", "🎉",
+	} {
+		if !strings.Contains(all.String(), piece) {
+			t.Errorf("no %q anywhere", piece)
+		}
+	}
+}
+
+func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "mine.md"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if Write(folder, 10, 1) == nil || Write(filepath.Join(folder, "none"), 0, 1) == nil {
+		t.Error("wrote a vault over a file, or one of no notes")
+	}
+	if held, _ := os.ReadDir(folder); len(held) != 1 {
+		t.Errorf("the folder holds %d files", len(held))
+	}
+}

@@ -1,0 +1,76 @@
+package tests
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The reading commands of the official client, by who can answer them: a folder
+// of notes, or only the app.
+const (
+	fromTheFolder = `aliases backlinks base:views bases bookmarks daily:path daily:read deadends file files folder folders help links orphans
+		outline properties property:read random:read read recents search search:context tag tags task tasks template:read templates
+		unresolved vault vaults version wordcount`
+
+	fromTheApp = `base:query commands dev:console dev:css dev:dom dev:errors dev:screenshot diff history history:list
+		history:read hotkey hotkeys plugin plugins plugins:enabled publish:list publish:site publish:status snippets
+		snippets:enabled sync:deleted sync:history sync:read sync:status tabs theme themes workspace workspaces`
+
+	// ours are the reading commands that the app does not have.
+	ours = `daily:range note:section recent`
+)
+
+// TestEveryReadingCommandIsPlaced holds the two lists to the table of commands:
+// one that is new is put into one of them.
+func TestEveryReadingCommandIsPlaced(t *testing.T) {
+	out, err := exec.Command(binary, "commands", "--all", "--config=none").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reading []string
+	for line := range strings.Lines(string(out)) {
+		// The tier, the effect, the name.
+		if fields := strings.Fields(line); len(fields) > 2 && fields[1] == "read" {
+			reading = append(reading, fields[2])
+		}
+	}
+	placed := strings.Fields(fromTheFolder + " " + fromTheApp + " " + ours)
+	slices.Sort(reading)
+	slices.Sort(placed)
+	if !slices.Equal(reading, placed) {
+		t.Errorf("the table has the reading commands\n%q\nand the lists\n%q", reading, placed)
+	}
+}
+
+// TestHelpShowsWhatAFolderAnswers reads the help of the embedded program: it
+// names what it answers and nothing that needs the app, and says so of the rest.
+func TestHelpShowsWhatAFolderAnswers(t *testing.T) {
+	folder := t.TempDir()
+	program := startWorker(t, folder)
+	shown := map[string]bool{}
+	_, list, found := strings.Cut(program.ask("help"), "\nCommands:\n")
+	if !found {
+		t.Fatal("the help has no list of commands")
+	}
+	for line := range strings.Lines(list) {
+		if strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "   ") {
+			shown[strings.Fields(line)[0]] = true
+		}
+	}
+	for _, name := range strings.Fields(fromTheFolder + " " + ours) {
+		if !shown[name] {
+			t.Errorf("the help does not show %s", name)
+		}
+		if block := program.ask("help " + name); !strings.HasPrefix(block, "  "+name+" ") {
+			t.Errorf("help %s: %q", name, block)
+		}
+	}
+	for _, name := range strings.Fields(fromTheApp) {
+		want := "Error: \"" + name + "\" needs the Obsidian app.\n"
+		if got := program.ask(name); got != want || shown[name] {
+			t.Errorf("%s: %q, want %q; shown in the help: %v", name, got, want, shown[name])
+		}
+	}
+}

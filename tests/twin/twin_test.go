@@ -1,0 +1,254 @@
+package twin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The variables by which the app is found.
+const (
+	clientVariable = "VAULTWICKET_TWIN"       // the official client
+	vaultVariable  = "VAULTWICKET_TWIN_VAULT" // the folder of a vault for the tests alone
+	fakeVariable   = "VAULTWICKET_TWIN_FAKE"  // the embedded program: this binary then plays the app
+)
+
+// binary is the embedded program, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	if program := os.Getenv(fakeVariable); program != "" {
+		os.Exit(fakeApp(program))
+	}
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "vaultwicket-twin-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+		defer os.RemoveAll(folder)
+		binary = filepath.Join(folder, "vaultwicket")
+		if out, err := exec.Command("go", "build", "-o", binary, "vaultwicket/cmd/vaultwicket").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+			return 2
+		}
+		return m.Run()
+	}())
+}
+
+// side is one of the twins.
+type side struct {
+	isApp  bool
+	folder string
+	run    func(words []string) (stdout string, status int, err error)
+}
+
+func embedded(folder string) side {
+	return side{folder: folder, run: func(words []string) (string, int, error) {
+		return call(binary, append([]string{"vault", folder}, words...), "HOME="+filepath.Dir(folder))
+	}}
+}
+
+func app(client, folder string, env ...string) side {
+	return side{isApp: true, folder: folder, run: func(words []string) (string, int, error) {
+		return call(client, append([]string{"vault=" + filepath.Base(folder)}, words...), env...)
+	}}
+}
+
+// patience is for a client that hangs, not for a slow one.
+const patience = 30 * time.Second
+
+func call(program string, words []string, env ...string) (stdout string, status int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	process := exec.CommandContext(ctx, program, words...)
+	process.Env = append(os.Environ(), env...)
+	out, err := process.Output()
+	if process.ProcessState == nil || !process.ProcessState.Exited() {
+		return "", 0, err
+	}
+	return string(out), process.ProcessState.ExitCode(), nil
+}
+
+// scripts returns the steps of every script, by its name.
+func scripts(t *testing.T) map[string][]step {
+	t.Helper()
+	names, err := filepath.Glob("*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	all := map[string][]step{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		check(t, err)
+		if all[name], err = parse(text); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return all
+}
+
+// judge runs one step and returns what is wrong with the answer, "" if nothing.
+func (s side) judge(st step, today string) string {
+	fill := strings.NewReplacer("⇥", "\t", "$VAULT", filepath.Base(s.folder), "$FOLDER", s.folder, "$TODAY", today)
+	got, status, err := s.run(st.words)
+	if err != nil {
+		return err.Error()
+	}
+	want := fill.Replace(st.want)
+	if !s.isApp {
+		if status != st.status {
+			return fmt.Sprintf("status %d, want %d", status, st.status)
+		}
+	} else if st.reason != "" {
+		if st.agrees(got, want) {
+			return fmt.Sprintf("marked as different, and is not any more (%s)", st.reason)
+		}
+		want = fill.Replace(st.app)
+	}
+	if !st.agrees(got, want) {
+		return fmt.Sprintf("got\n%swant\n%s", got, want)
+	}
+	return ""
+}
+
+func (s side) runAll(t *testing.T) {
+	t.Helper()
+	for name, steps := range scripts(t) {
+		t.Run(strings.TrimSuffix(name, ".txtar"), func(t *testing.T) {
+			for _, st := range steps {
+				today := time.Now().Format(time.DateOnly)
+				problem := s.judge(st, today)
+				if later := time.Now().Format(time.DateOnly); problem != "" && later != today {
+					problem = s.judge(st, later) // midnight passed between the two clocks
+				}
+				if problem != "" {
+					t.Errorf("%s:%d: %s: %s", name, st.line, strings.Join(st.words, " "), problem)
+				}
+			}
+		})
+	}
+}
+
+// laid makes a folder with the fixture, as the embedded program gets it.
+func laid(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "Twin")
+	check(t, os.Mkdir(folder, 0o755))
+	check(t, lay(folder, fixture(t)))
+	return folder
+}
+
+func TestEmbedded(t *testing.T) { embedded(laid(t)).runAll(t) }
+
+func TestApp(t *testing.T) {
+	client, folder := os.Getenv(clientVariable), os.Getenv(vaultVariable)
+	if client == "" {
+		t.Skipf("%s names no official client: only the embedded half was run", clientVariable)
+	}
+	twin := app(client, folder)
+	check(t, twin.ready(t))
+	twin.runAll(t)
+}
+
+// ready lays the fixture, once the app itself said that the name means this
+// folder, and waits until the app has seen the files.
+func (s side) ready(t *testing.T) error {
+	t.Helper()
+	files := fixture(t)
+	if _, err := unlaid(s.folder, files); err != nil {
+		return fmt.Errorf("%s must name an empty vault, made for these tests and opened in the app: %w", vaultVariable, err)
+	}
+	where, _, err := s.run([]string{"vault", "info=path"})
+	if err != nil || strings.TrimSpace(where) != s.folder {
+		return fmt.Errorf("the app says that the vault %q is at %q, not at %q (%v)", filepath.Base(s.folder), strings.TrimSpace(where), s.folder, err)
+	}
+	if err := lay(s.folder, files); err != nil {
+		return err
+	}
+	want, seen := fmt.Sprint(len(files)), ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		out, _, err := s.run([]string{"files", "total"})
+		if seen = strings.TrimSpace(out); err == nil && seen == want {
+			return nil
+		}
+	}
+	return fmt.Errorf("the app sees %s files of the fixture, want %s", seen, want)
+}
+
+// fakeApp plays the official client: it asks the embedded program, and like the
+// app it always ends with status 0.
+func fakeApp(program string) int {
+	name, _ := strings.CutPrefix(os.Args[1], "vault=")
+	folder := os.Getenv(vaultVariable)
+	if name != filepath.Base(folder) {
+		fmt.Println("Vault not found.")
+		return 0
+	}
+	out, _, err := call(program, append([]string{"vault", folder}, os.Args[2:]...), fakeVariable+"=")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Print(out)
+	return 0
+}
+
+// TestTheHalfOfTheAppAgainstAFake runs the other half without the app. The fake
+// differs from the embedded program in nothing, so that every step passes but
+// those that are marked as different, which have to fail.
+func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "Twin")
+	check(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
+	self, err := os.Executable()
+	check(t, err)
+	twin := app(self, folder, fakeVariable+"="+binary, vaultVariable+"="+folder)
+	check(t, twin.ready(t))
+	check(t, twin.ready(t)) // a second run finds its own fixture
+	marked := 0
+	for name, steps := range scripts(t) {
+		for _, st := range steps {
+			problem := twin.judge(st, time.Now().Format(time.DateOnly))
+			if differs := strings.Contains(problem, "is not any more"); differs != (st.reason != "") || problem != "" && !differs {
+				t.Errorf("%s:%d: %q", name, st.line, problem)
+			}
+			if st.reason != "" {
+				marked++
+			}
+		}
+	}
+	if marked == 0 {
+		t.Error("no step is marked as different: this test has lost its point")
+	}
+	put(t, folder, "Diary.md", "mine")
+	if twin.ready(t) == nil {
+		t.Error("went on in a vault with a note of somebody's")
+	}
+	elsewhere := app(self, t.TempDir(), fakeVariable+"="+binary, vaultVariable+"="+folder)
+	if elsewhere.ready(t) == nil {
+		t.Error("went on in a vault that the app does not have at that place")
+	}
+	if len(contents(t, elsewhere.folder)) > 0 {
+		t.Error("wrote into a folder that the app does not call a vault")
+	}
+}
+
+func TestScriptsThatAreRefused(t *testing.T) {
+	for _, text := range []string{
+		"", "# nothing\n", "> output first\n", "$ append content=x\n", "$ daily:read\n", "$ read path='a\n", "$ read\n% x\n", "$ read\n= loosely\n", "$ read\n< app\n", "$ read\n? 0\n",
+		"$ read path=a.md\n-- a.md --\n",
+	} {
+		if _, err := parse([]byte(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+	words, err := split(`search query='two words' path='A B' total`)
+	if err != nil || strings.Join(words, "|") != "search|query=two words|path=A B|total" {
+		t.Errorf("split: %q, %v", words, err)
+	}
+}
