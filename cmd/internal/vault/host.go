@@ -24,7 +24,10 @@ type host struct {
 	confine func(folders []string) confine.State
 	sandbox confine.State
 	locked  sync.Once
-	listed  func() []registered // the app's list of vaults
+	// homeless says that there was no vault then: one that is made later lies
+	// behind the wall.
+	homeless bool
+	listed   func() []registered // the app's list of vaults
 
 	mu     sync.Mutex
 	path   string
@@ -52,6 +55,8 @@ func (h *host) lockIn(vault string, list bool) {
 		if list {
 			h.listed()
 		}
+		_, err := os.Stat(vault)
+		h.homeless = err != nil
 		folders := []string{vault}
 		for _, dir := range []string{cacheFolder(h.env, vault), stateFolder(h.env, vault)} {
 			if makePrivate(dir) {

@@ -162,7 +162,10 @@ func (w *worker) run(j *job) {
 	}
 	status := w.host.perform(call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
 	j.release()
-	w.answer(j, frame.End{Status: uint8(status)})
+	w.answer(j, frame.End{Status: uint8(status), Last: w.host.homeless})
+	if w.host.homeless {
+		w.end(done)
+	}
 }
 
 // answer ends a request. Its number is free before the gateway can know that
