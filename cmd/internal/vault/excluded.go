@@ -10,19 +10,26 @@ import (
 // left out of searches and of the lists of tags and properties; links still
 // lead to and from them.
 func (v *vault) excluded() (func(path string) bool, error) {
-	var app struct {
-		Filters []string `json:"userIgnoreFilters"`
-	}
-	if err := v.config("app.json", &app); err != nil {
+	filters, err := v.filters()
+	if err != nil {
 		return nil, err
 	}
-	tests := make([]func(string) bool, 0, len(app.Filters))
-	for _, filter := range app.Filters {
+	tests := make([]func(string) bool, 0, len(filters))
+	for _, filter := range filters {
 		tests = append(tests, exclusion(filter))
 	}
 	return func(path string) bool {
 		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
 	}, nil
+}
+
+// filters returns the user's setting as it is written.
+func (v *vault) filters() ([]string, error) {
+	var app struct {
+		Filters []string `json:"userIgnoreFilters"`
+	}
+	err := v.config("app.json", &app)
+	return app.Filters, err
 }
 
 // exclusion reads one filter: a regular expression between slashes, else the

@@ -18,6 +18,7 @@ type host struct {
 	env   func(string) string
 	now   func() time.Time // of the machine, for which files are young
 	known knowledge
+	tags  remembered[[]*tagUse]
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.

@@ -55,26 +55,26 @@ func (s *saver) writing() *cache.Update {
 
 // Recall returns facts from the cache file. Where it has the text alone, left
 // there by a search, the facts are found in that.
-func (s *saver) Recall(path disk.Path, stamp disk.Stamp) (*index.Facts, bool) {
+func (s *saver) Recall(path disk.Path, stamp disk.Stamp) (index.Facts, bool) {
 	record, ok := s.find(path, stamp)
 	if !ok {
-		return nil, false
+		return "", false
 	}
 	if facts, ok := s.cache.Facts(record); ok {
-		return facts, true
+		return index.Facts(facts), true
 	}
 	text, ok := s.cache.Text(record, nil)
 	if !ok {
-		return nil, false
+		return "", false
 	}
 	facts := index.Read(path, text)
-	s.writing().AddFacts(path.String(), record, facts)
+	s.writing().AddFacts(path.String(), record, string(facts))
 	return facts, true
 }
 
 // Learn keeps a note that was read.
-func (s *saver) Learn(path disk.Path, stamp disk.Stamp, text []byte, facts *index.Facts) {
-	s.writing().Put(path.String(), stamp, text, facts)
+func (s *saver) Learn(path disk.Path, stamp disk.Stamp, text []byte, facts index.Facts) {
+	s.writing().Put(path.String(), stamp, text, string(facts))
 }
 
 // save keeps what was seen and learned, and nothing else. It returns the cache
@@ -105,7 +105,7 @@ func (s *saver) discard() {
 func (k *knowledge) save() {
 	s := k.saver()
 	for _, f := range k.last.Files {
-		if f.Facts == nil {
+		if !f.Facts.Known() {
 			continue
 		}
 		if _, ok := s.find(f.Path, f.Stamp); ok {
@@ -155,7 +155,7 @@ func (k *knowledge) aim(x *index.Index) {
 	}
 	k.aimed, k.records = x, make([]cache.Record, len(x.Files))
 	for i, f := range x.Files {
-		if f.Facts != nil && f.Settled() && k.cache != nil {
+		if f.Facts.Known() && f.Settled() && k.cache != nil {
 			k.records[i], _ = k.cache.Find(f.Path.String(), f.Stamp)
 		}
 	}

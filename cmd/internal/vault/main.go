@@ -18,6 +18,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"slices"
 
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -45,8 +47,17 @@ const (
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
+	debug.SetGCPercent(pick(slices.Contains(args, workerSwitch), thrifty, generous))
 	return newHost(env, confine.To).run(call{context.Background(), args, stdin, stdout, stderr})
 }
+
+// How much garbage may lie around, in percent of what is in use. A process for
+// one call is gone before it matters; a worker stays and holds the index of a
+// whole vault.
+const (
+	generous = 400
+	thrifty  = 40
+)
 
 // run is what Main does with the process: answer one call, or many.
 func (h *host) run(c call) int {

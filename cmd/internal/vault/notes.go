@@ -90,7 +90,7 @@ func (w *walked) read(e disk.Entry, buf *[]byte) []byte {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.Learn(e.Path, stamp, text, nil)
+		w.saver.Learn(e.Path, stamp, text, "")
 	}
 	return text
 }

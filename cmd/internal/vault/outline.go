@@ -106,7 +106,7 @@ func tree(headings []markdown.Heading) string {
 	return out.String()
 }
 
-func pick(first bool, a, b string) string {
+func pick[T any](first bool, a, b T) T {
 	if first {
 		return a
 	}

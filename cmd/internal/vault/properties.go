@@ -44,7 +44,7 @@ func propertyCommands() []command {
 }
 
 func properties(v *vault, p params) (reply, error) {
-	if p.has("file") || p.has("path") || p.has("active") {
+	if isAboutOne(p) {
 		return v.noteProperties(p)
 	}
 	files, err := v.scope(p)
@@ -92,11 +92,8 @@ func propertyUses(files []*index.File, types map[string]string) []*propertyUse {
 		}
 		return uses[key]
 	}
-	for _, f := range files {
-		if f.Facts == nil {
-			continue
-		}
-		for _, property := range f.Facts.Properties {
+	for _, properties := range index.Collect(files, index.Facts.Properties) {
+		for _, property := range properties {
 			use(property.Key, string(property.Value.Type())).Count++
 		}
 	}
@@ -236,12 +233,9 @@ func aliases(v *vault, p params) (reply, error) {
 		return reply{}, err
 	}
 	table := rows{}
-	for _, f := range files {
-		if f.Facts == nil {
-			continue
-		}
-		for _, alias := range frontmatter.Aliases(f.Facts.Properties) {
-			table.add(p.has("verbose"), alias, f.Path.String())
+	for i, properties := range index.Collect(files, index.Facts.Properties) {
+		for _, alias := range frontmatter.Aliases(properties) {
+			table.add(p.has("verbose"), alias, files[i].Path.String())
 		}
 	}
 	if p.has("total") {

@@ -15,7 +15,8 @@ type searched struct {
 	path  string
 	read  func() []byte // nil once it was read
 	text  []byte
-	facts *index.Facts // nil as long as they are not known
+	facts index.Facts  // "" as long as they are not known
+	found *index.Found // nil as long as nobody asked
 }
 
 func (s *searched) Path() string { return norm.NFC.String(s.path) }
@@ -29,16 +30,20 @@ func (s *searched) Text() []byte {
 }
 
 func (s *searched) Scan() *markdown.Note {
-	if s.facts == nil {
-		s.facts = index.ReadNote(s.Text())
+	switch {
+	case s.found != nil:
+	case s.facts.Known():
+		s.found = s.facts.Found()
+	default:
+		s.found = index.ReadNote(s.Text())
 	}
-	return &s.facts.Note
+	return &s.found.Note
 }
 
 func (s *searched) Properties() []query.Property {
 	s.Scan()
-	properties := make([]query.Property, len(s.facts.Properties))
-	for i, property := range s.facts.Properties {
+	properties := make([]query.Property, len(s.found.Properties))
+	for i, property := range s.found.Properties {
 		properties[i] = query.Property{Name: property.Key, Values: queryValues(property.Value)}
 	}
 	return properties

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/index"
 	"vaultwicket/cmd/internal/vault/order"
@@ -40,6 +41,36 @@ type tagUse struct {
 	files []string // in the order of listings
 }
 
+// tagUses returns the tags of the files that a listing is about. Those of the
+// whole vault are remembered for the next call; nobody changes what is returned.
+func (v *vault) tagUses(p params) ([]*tagUse, error) {
+	files, err := v.scope(p)
+	if err != nil {
+		return nil, err
+	}
+	if isAboutOne(p) {
+		return tagUses(files), nil
+	}
+	return v.host.tags.of(files, tagUses), nil
+}
+
+// remembered is what was worked out for a list of files, for the next call with
+// the same list.
+type remembered[T any] struct {
+	mu    sync.Mutex
+	files []*index.File
+	value T
+}
+
+func (r *remembered[T]) of(files []*index.File, work func([]*index.File) T) T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.files == nil || !slices.Equal(r.files, files) {
+		r.files, r.value = files, work(files)
+	}
+	return r.value
+}
+
 // tagUses collects the tags of some files, in the order of listings.
 func tagUses(files []*index.File) []*tagUse {
 	type casing struct {
@@ -47,11 +78,9 @@ func tagUses(files []*index.File) []*tagUse {
 		names map[string]int
 	}
 	uses := map[string]*casing{}
-	for _, f := range files {
-		if f.Facts == nil {
-			continue
-		}
-		for _, name := range f.Facts.AllTags() {
+	for i, names := range index.Collect(files, index.Facts.Tags) {
+		f := files[i]
+		for _, name := range names {
 			key := strings.ToLower(name)
 			use := uses[key]
 			if use == nil {
@@ -80,17 +109,17 @@ func tagUses(files []*index.File) []*tagUse {
 
 // tags lists those of the vault, or of one note if one is named.
 func tags(v *vault, p params) (reply, error) {
-	files, err := v.scope(p)
+	uses, err := v.tagUses(p)
 	if err != nil {
 		return reply{}, err
 	}
-	uses := tagUses(files)
 	switch {
 	case p.has("total"):
 		return say(strconv.Itoa(len(uses))), nil
 	case len(uses) == 0:
 		return say("No tags found."), nil
 	case p["sort"] == "count":
+		uses = slices.Clone(uses)
 		slices.SortStableFunc(uses, func(a, b *tagUse) int { return cmp.Compare(b.count, a.count) })
 	}
 	table := rows{keys: []string{"tag", "count"}}
@@ -102,12 +131,12 @@ func tags(v *vault, p params) (reply, error) {
 
 // tag takes the casing literally, as the app does: the one that tags lists.
 func tag(v *vault, p params) (reply, error) {
-	files, err := v.scope(params{})
+	all, err := v.tagUses(params{})
 	if err != nil {
 		return reply{}, err
 	}
 	name := "#" + strings.TrimPrefix(p["name"], "#")
-	for _, use := range tagUses(files) {
+	for _, use := range all {
 		if use.name != name {
 			continue
 		}
@@ -123,10 +152,12 @@ func tag(v *vault, p params) (reply, error) {
 	return reply{}, failure("Tag %q not found.", verbatim(name))
 }
 
+func isAboutOne(p params) bool { return p.has("file") || p.has("path") || p.has("active") }
+
 // scope returns the files that a listing is about: the one that is named, the
 // focused one with active, else all that are not excluded.
 func (v *vault) scope(p params) ([]*index.File, error) {
-	if p.has("file") || p.has("path") || p.has("active") {
+	if isAboutOne(p) {
 		x, place, err := v.indexed(p)
 		if err != nil {
 			return nil, err

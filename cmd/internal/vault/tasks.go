@@ -40,13 +40,10 @@ func tasks(v *vault, p params) (reply, error) {
 		return reply{}, err
 	}
 	var found []foundTask
-	for _, f := range files {
-		if f.Facts == nil {
-			continue
-		}
-		for _, task := range f.Facts.Tasks {
+	for i, tasks := range index.Collect(files, index.Facts.Tasks) {
+		for _, task := range tasks {
 			if wantedTask(p, task.Mark) {
-				found = append(found, foundTask{task, f.Path.String()})
+				found = append(found, foundTask{task, files[i].Path.String()})
 			}
 		}
 	}

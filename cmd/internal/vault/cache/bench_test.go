@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 // vault returns files like those of a vault: in folders, 4 KB each, with some
@@ -85,15 +83,6 @@ func BenchmarkFacts(b *testing.B) {
 	dir, files := filled(b, 10_000)
 	c := open(b, dir)
 	records := recordsOf(b, c, files)
-	b.Run("decode", func(b *testing.B) {
-		data := appendFacts(nil, files[7].facts())
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, ok := decodeFacts(string(data)); !ok {
-				b.Fatal()
-			}
-		}
-	})
 	b.Run("single", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -102,16 +91,6 @@ func BenchmarkFacts(b *testing.B) {
 					b.Fatal()
 				}
 			}
-		}
-	})
-	b.Run("all", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
-				if !ok {
-					b.Error(i)
-				}
-			})
 		}
 	})
 }
@@ -157,7 +136,7 @@ func BenchmarkUpdate(b *testing.B) {
 				for i, f := range files[1:] {
 					u.Keep(f.path, records[i+1])
 				}
-				u.Put(files[0].path, files[0].stamp, []byte("text"), nil)
+				u.Put(files[0].path, files[0].stamp, []byte("text"), "")
 				next, err := u.Commit()
 				if err != nil {
 					b.Fatal(err)
@@ -176,7 +155,7 @@ func BenchmarkUpdate(b *testing.B) {
 // BenchmarkFill is what the first call pays.
 func BenchmarkFill(b *testing.B) {
 	files := vault(10_000)
-	texts, facts := make([][]byte, len(files)), make([]*index.Facts, len(files))
+	texts, facts := make([][]byte, len(files)), make([]string, len(files))
 	for i, f := range files {
 		texts[i], facts[i] = f.text(), f.facts()
 	}

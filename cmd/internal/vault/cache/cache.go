@@ -19,7 +19,6 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 // Cache is what was kept of a vault at one moment. It does not change; it is
@@ -122,22 +121,20 @@ func (c *Cache) Text(r Record, buf []byte) (text []byte, ok bool) {
 
 // Facts returns what was found in a file. ok is false if that is not kept, or
 // damaged.
-func (c *Cache) Facts(r Record) (facts *index.Facts, ok bool) {
+func (c *Cache) Facts(r Record) (facts string, ok bool) {
 	e := r.entry()
 	if !e.facts.isKept() || !c.owns(r) {
-		return nil, false
+		return "", false
 	}
 	scratch := scratches.Get().(*scratch)
 	defer scratch.put()
 	data, ok := c.pack.read(e.facts, scratch.bytes)
-	if ok {
-		scratch.bytes = data[:0]
-		facts, ok = decodeFacts(string(data))
-	}
 	if !ok {
 		r.harm(factsPart)
+		return "", false
 	}
-	return facts, ok
+	scratch.bytes = data[:0]
+	return string(data), true
 }
 
 // owns reports whether a record lies in the pack of c: one of a cache from

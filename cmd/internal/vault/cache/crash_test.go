@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 // tableAndPack returns the table and the pack in dir.
@@ -33,11 +31,6 @@ func survives(t *testing.T, dir, what string, files []file) {
 	c.Texts(records, func(i int, text []byte, ok bool) {
 		if ok && string(text) != string(files[i].text()) {
 			t.Errorf("%s: wrong text", what)
-		}
-	})
-	c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
-		if ok && facts.Size != len(files[i].text()) {
-			t.Errorf("%s: wrong facts", what)
 		}
 	})
 	// As callers do: what is found and was not found to be harmed is kept.
@@ -267,7 +260,7 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := c.Update()
-	u.Put("a.md", files[0].stamp, []byte("a"), nil)
+	u.Put("a.md", files[0].stamp, []byte("a"), "")
 	if next, err := u.Commit(); err == nil {
 		t.Errorf("a cache with %d files", next.Len())
 	}

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"bytes"
-	"fmt"
 	"testing"
 )
 
@@ -39,30 +38,6 @@ func FuzzTable(f *testing.F) {
 			if again := makeTable(generation, table.pack, table.length, testVault, testProgram, items); !bytes.Equal(again, data) {
 				t.Fatal("a table is written in two ways")
 			}
-		}
-	})
-}
-
-// FuzzFacts takes arbitrary bytes for facts. Those that can be read are read
-// from what they are written as.
-func FuzzFacts(f *testing.F) {
-	for _, file := range someFiles(20) {
-		f.Add(appendFacts(nil, file.facts()))
-	}
-	f.Add(bytes.Repeat([]byte{0xff}, 50))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		facts, ok := decodeFacts(string(data))
-		if !ok {
-			return
-		}
-		written := appendFacts(nil, facts)
-		again, ok := decodeFacts(string(written))
-		if !ok || !bytes.Equal(appendFacts(nil, again), written) {
-			t.Fatalf("%+v came back as %+v, %v", facts, again, ok)
-		}
-		// A number that is none is not equal to itself, but written alike.
-		if fmt.Sprintf("%#v", facts) != fmt.Sprintf("%#v", again) {
-			t.Fatalf("%#v came back as %#v", facts, again)
 		}
 	})
 }

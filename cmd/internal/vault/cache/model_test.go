@@ -143,7 +143,7 @@ func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool)
 	if k.hasFacts {
 		u.Put(path, k.stamp, k.text(), k.facts())
 	} else {
-		u.Put(path, k.stamp, k.text(), nil)
+		u.Put(path, k.stamp, k.text(), "")
 	}
 	return k, true
 }

@@ -103,7 +103,7 @@ func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
 	c := open(t, dir)
 	checkAll(t, c, files...)
 	u := c.Update() // the lock is there already
-	u.Put("a.md", files[0].stamp, []byte("a"), nil)
+	u.Put("a.md", files[0].stamp, []byte("a"), "")
 	if _, err := u.Commit(); err == nil {
 		t.Error("committed")
 	}

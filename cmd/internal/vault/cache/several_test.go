@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 // asProcess is the folder for a test binary that is to be one of several users.
@@ -62,7 +60,7 @@ func use(dir string, times int) error {
 			file := files[rand.IntN(len(files))]
 			facts := file.facts()
 			if rand.IntN(2) == 0 {
-				facts = nil
+				facts = ""
 			}
 			u.Put(file.path, file.stamp, file.text(), facts)
 		}
@@ -150,9 +148,9 @@ func TestReadersThatEndEarlyDisturbNobody(t *testing.T) {
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
-			c.AllFacts(records, func(i int, facts *index.Facts, ok bool) {
-				if ok && facts.Size != len(files[i].text()) {
-					t.Errorf("%s: wrong facts", files[i].path)
+			c.Texts(records, func(i int, text []byte, ok bool) {
+				if ok && string(text) != string(files[i].text()) {
+					t.Errorf("%s: wrong text", files[i].path)
 				}
 			})
 		})

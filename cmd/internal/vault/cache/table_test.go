@@ -67,15 +67,3 @@ func TestTablesThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
-
-func TestHalfOfTheFactsAreNone(t *testing.T) {
-	whole := appendFacts(nil, fileOf("a.md", 1, 500).facts())
-	for n := range whole {
-		if _, ok := decodeFacts(string(whole[:n])); ok {
-			t.Errorf("%d of %d bytes are read", n, len(whole))
-		}
-	}
-	if _, ok := decodeFacts(string(whole) + "\x00"); ok {
-		t.Error("something behind them is read along")
-	}
-}

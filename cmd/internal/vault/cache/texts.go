@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 const (
@@ -22,22 +20,7 @@ const (
 // particular order, and returns when the last call has. The text is valid until
 // visit returns; ok is as that of Text.
 func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool)) {
-	c.each(records, textPart, visit)
-}
-
-// AllFacts reads the facts of many files in the way of Texts.
-func (c *Cache) AllFacts(records []Record, visit func(i int, facts *index.Facts, ok bool)) {
-	c.each(records, factsPart, func(i int, data []byte, ok bool) {
-		if !ok {
-			visit(i, nil, false)
-			return
-		}
-		facts, ok := decodeFacts(string(data))
-		if !ok {
-			records[i].harm(factsPart)
-		}
-		visit(i, facts, ok)
-	})
+	c.each(records, visit)
 }
 
 // piece is one span to be read.
@@ -46,14 +29,10 @@ type piece struct {
 	i int // whose it is
 }
 
-func (c *Cache) each(records []Record, what part, visit func(i int, data []byte, ok bool)) {
+func (c *Cache) each(records []Record, visit func(i int, data []byte, ok bool)) {
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
-		e := r.entry()
-		s := e.text
-		if what == factsPart {
-			s = e.facts
-		}
+		s := r.entry().text
 		if !s.isKept() || !c.owns(r) {
 			visit(i, nil, false)
 			continue
@@ -68,7 +47,7 @@ func (c *Cache) each(records []Record, what part, visit func(i int, data []byte,
 	})
 	c.readRuns(runs(pieces), func(p piece, data []byte, ok bool) {
 		if !ok || checksum(data) != p.sum {
-			records[p.i].harm(what)
+			records[p.i].harm(textPart)
 			data, ok = nil, false
 		}
 		visit(p.i, data, ok)

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/index"
 )
 
 // Update is the next state of a cache while it is being made. Every file that is
@@ -77,23 +76,23 @@ func (u *Update) Keep(path string, r Record) {
 }
 
 // AddFacts keeps the text in r and puts facts beside it.
-func (u *Update) AddFacts(path string, r Record, f *index.Facts) {
+func (u *Update) AddFacts(path string, r Record, facts string) {
 	if u == nil || !u.base.knows(r) || r.isHarmed(textPart) {
 		return
 	}
 	e := r.entry()
-	u.add(&item{path, entry{e.stamp, e.text, nothing}}, f, func() error { return nil })
+	u.add(&item{path, entry{e.stamp, e.text, nothing}}, facts, func() error { return nil })
 }
 
 // Put keeps a file that is new or was changed. Without facts, which are added
 // when somebody wants them, only the text is kept. Nothing is kept under the
 // zero stamp.
-func (u *Update) Put(path string, stamp disk.Stamp, text []byte, f *index.Facts) {
+func (u *Update) Put(path string, stamp disk.Stamp, text []byte, facts string) {
 	if u == nil || stamp == (disk.Stamp{}) {
 		return
 	}
 	it := &item{path, entry{stamp, span{sum: checksum(text)}, nothing}}
-	u.add(it, f, func() error { return u.writer.addText(text, &it.text) })
+	u.add(it, facts, func() error { return u.writer.addText(text, &it.text) })
 }
 
 // knows reports whether what r says lies in the pack that c has, or in none.
@@ -107,14 +106,9 @@ func (c *Cache) knows(r Record) bool {
 
 // add adds an item. Its text is written by addText, its facts, unless they are
 // nil, here.
-func (u *Update) add(it *item, f *index.Facts, addText func() error) {
-	scratch := scratches.Get().(*scratch)
-	defer scratch.put()
-	var facts []byte
-	if f != nil {
-		facts = appendFacts(scratch.bytes[:0], f)
-		scratch.bytes = facts
-		it.facts = span{sum: checksum(facts)}
+func (u *Update) add(it *item, facts string, addText func() error) {
+	if facts != "" {
+		it.facts = span{sum: checksum([]byte(facts))}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,8 +116,8 @@ func (u *Update) add(it *item, f *index.Facts, addText func() error) {
 		return
 	}
 	u.failure = addText()
-	if f != nil && u.failure == nil {
-		u.failure = u.writer.addFacts(facts, &it.facts)
+	if facts != "" && u.failure == nil {
+		u.failure = u.writer.addFacts([]byte(facts), &it.facts)
 	}
 	if !it.isEmpty() {
 		u.fresh = append(u.fresh, it)

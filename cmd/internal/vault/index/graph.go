@@ -96,11 +96,11 @@ type resolver struct {
 }
 
 func (r *resolver) resolve(f *File, names *lookup.Files) ([]Edge, []Missing) {
-	if f.Facts == nil {
+	if !f.Facts.Known() {
 		return nil, nil
 	}
 	r.places, r.keys = r.places[:0], r.keys[:0]
-	for _, link := range f.Facts.links() {
+	for _, link := range f.Facts.Links() {
 		if place, ok := names.Resolve(link.Path, f.Path.String()); ok {
 			r.places = append(r.places, int32(place))
 			continue

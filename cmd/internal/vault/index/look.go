@@ -80,7 +80,7 @@ func (l *look) at(path disk.Path, from source) *File {
 		}
 		return &File{Path: path} // it is there, and stays without facts
 	}
-	f := &File{Path: path, Stamp: stamp, Facts: read(text), settled: stamp.Settled(l.begun)}
+	f := &File{Path: path, Stamp: stamp, Facts: read(text).Pack(), settled: stamp.Settled(l.begun)}
 	if f.settled {
 		l.memory.Learn(path, stamp, text, f.Facts)
 	}

@@ -103,23 +103,23 @@ func TestUpdatesAddUpToABuild(t *testing.T) {
 
 // memory is a Memory that writes down what it is asked.
 type memory struct {
-	facts   map[string]*Facts
+	facts   map[string]Facts
 	learned []string
 }
 
-func (m *memory) Recall(p disk.Path, s disk.Stamp) (*Facts, bool) {
+func (m *memory) Recall(p disk.Path, s disk.Stamp) (Facts, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
 	return f, ok
 }
 
-func (m *memory) Learn(p disk.Path, s disk.Stamp, text []byte, f *Facts) {
+func (m *memory) Learn(p disk.Path, s disk.Stamp, text []byte, f Facts) {
 	m.facts[fmt.Sprint(p, s)] = f
 	m.learned = append(m.learned, p.String()+"="+string(text))
 }
 
 func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	v := newVault(t, map[string]string{"A.md": "#a"})
-	m := &memory{facts: map[string]*Facts{}}
+	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
 		x, err := Build(v.folder, nil, m, later)
 		if err != nil {

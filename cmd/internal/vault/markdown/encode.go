@@ -35,19 +35,64 @@ func (n *Note) AppendBinary(b []byte) []byte {
 	b = wire.AppendInt(b, n.Body)
 	b = wire.AppendInt(b, n.BodyLine)
 	b = wire.AppendInt(b, n.Size)
-	b = appendHeadings(b, n.Headings)
-	b = appendLinks(b, n.Links)
-	b = appendTags(b, n.Tags)
-	b = appendTasks(b, n.Tasks)
-	return appendBlocks(b, n.Blocks)
+	b = wire.AppendSized(b, func(b []byte) []byte { return appendHeadings(b, n.Headings) })
+	b = wire.AppendSized(b, func(b []byte) []byte { return appendLinks(b, n.Links) })
+	b = wire.AppendSized(b, func(b []byte) []byte { return appendTags(b, n.Tags) })
+	b = wire.AppendSized(b, func(b []byte) []byte { return appendTasks(b, n.Tasks) })
+	return wire.AppendSized(b, func(b []byte) []byte { return appendBlocks(b, n.Blocks) })
 }
+
+// The lists of a note in the order in which they are written.
+const (
+	_ = iota // the headings
+	linkList
+	tagList
+	taskList
+)
+
+// Packed is what AppendBinary wrote. Each list can be read without the others.
+type Packed string
+
+// list returns the reader of one list.
+func (p Packed) list(n int) *wire.Reader {
+	r := wire.NewReader(string(p))
+	for range numbers {
+		r.Int()
+	}
+	for range n {
+		r.Text()
+	}
+	return r.Sized()
+}
+
+// numbers is how many numbers stand in front of the lists.
+const numbers = 5
+
+// Links returns the links of the note, none if p is no packed note.
+func (p Packed) Links() []Link { return readLinks(p.list(linkList)) }
+
+// Tags returns the tags in the same way.
+func (p Packed) Tags() []Tag { return readTags(p.list(tagList)) }
+
+// Tasks returns the tasks in the same way.
+func (p Packed) Tasks() []Task { return readTasks(p.list(taskList)) }
 
 // ReadNote reads what AppendBinary wrote. The note is worthless if r fails.
 func ReadNote(r *wire.Reader) Note {
-	return Note{
-		Frontmatter: readSpan(r, 0), Body: r.Int(), BodyLine: r.Int(), Size: r.Int(),
-		Headings: readHeadings(r), Links: readLinks(r), Tags: readTags(r), Tasks: readTasks(r), Blocks: readBlocks(r),
-	}
+	n := Note{Frontmatter: readSpan(r, 0), Body: r.Int(), BodyLine: r.Int(), Size: r.Int()}
+	n.Headings = readList(r, readHeadings)
+	n.Links = readList(r, readLinks)
+	n.Tags = readList(r, readTags)
+	n.Tasks = readList(r, readTasks)
+	n.Blocks = readList(r, readBlocks)
+	return n
+}
+
+func readList[T any](r *wire.Reader, read func(*wire.Reader) []T) []T {
+	part := r.Sized()
+	list := read(part)
+	r.Check(part)
+	return list
 }
 
 func appendSpan(b []byte, span Span, from int) []byte {

@@ -37,6 +37,21 @@ func TestNotesAreReadAsTheyWereFound(t *testing.T) {
 	})
 }
 
+func TestOneListIsReadWithoutTheOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Make[Note]().Draw(t, "note")
+		p := Packed(n.AppendBinary(nil))
+		if !reflect.DeepEqual(p.Links(), n.Links) || !reflect.DeepEqual(p.Tags(), n.Tags) || !reflect.DeepEqual(p.Tasks(), n.Tasks) {
+			t.Fatalf("%+v: links %+v, tags %+v, tasks %+v", n, p.Links(), p.Tags(), p.Tasks())
+		}
+	})
+	for _, p := range []Packed{"", "\x00", "\xff\xff", "\x02\x02\x02\x02\x02\xff"} {
+		if p.Links() != nil || p.Tags() != nil || p.Tasks() != nil {
+			t.Errorf("%q holds something", p)
+		}
+	}
+}
+
 func TestALinkThatIsNotItsParts(t *testing.T) {
 	for _, link := range []Link{
 		{Target: "a#b", Path: "/a", Subpath: "#b", Embed: true}, // of a canvas

@@ -10,6 +10,7 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // AppendInt writes v behind b; small numbers of either sign are short.
@@ -33,6 +34,16 @@ func AppendCount[T any](b []byte, list []T) []byte {
 		return append(b, 0)
 	}
 	return binary.AppendUvarint(b, uint64(len(list))+1)
+}
+
+// AppendSized writes behind b what write does, with its length in front, so that
+// a reader can pass over it.
+func AppendSized(b []byte, write func([]byte) []byte) []byte {
+	start := len(b)
+	b = write(b)
+	var size [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(size[:], uint64(len(b)-start))
+	return slices.Insert(b, start, size[:n]...)
 }
 
 // Reader reads what was written. At the first thing that does not fit it fails
@@ -104,6 +115,16 @@ func (r *Reader) Text() string {
 	start := r.at
 	r.at += int(size)
 	return r.text[start:r.at]
+}
+
+// Sized returns a reader of what AppendSized wrote, and passes over it.
+func (r *Reader) Sized() *Reader { return NewReader(r.Text()) }
+
+// Check makes r fail unless all of a part of it was read.
+func (r *Reader) Check(part *Reader) {
+	if !part.Done() {
+		r.Fail()
+	}
 }
 
 // Float reads a number with a point.

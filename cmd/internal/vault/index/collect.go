@@ -1,0 +1,39 @@
+package index
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// share is how many files one goroutine takes at a time.
+const share = 64
+
+// Collect asks each file with facts a question, on all processors, and returns
+// the answers in the order of the files. The answer for a file without facts is
+// the zero value.
+func Collect[T any](files []*File, ask func(Facts) T) []T {
+	answers := make([]T, len(files))
+	var next atomic.Int64
+	work := func() {
+		for {
+			end := int(next.Add(share))
+			start := end - share
+			if start >= len(files) {
+				return
+			}
+			for i := start; i < min(end, len(files)); i++ {
+				if files[i].Facts.Known() {
+					answers[i] = ask(files[i].Facts)
+				}
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 1+len(files)/share) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return answers
+}
