@@ -18,7 +18,10 @@ type host struct {
 	env   func(string) string
 	now   func() time.Time // of the machine, for which files are young
 	known knowledge
-	tags  remembered[[]*tagUse]
+	// What was worked out for the whole vault, for the next call on the same files.
+	tags       remembered[[]*tagUse]
+	tasks      remembered[[]foundTask]
+	properties remembered[[]propertyUse]
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.

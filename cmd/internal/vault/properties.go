@@ -55,7 +55,7 @@ func properties(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	uses := propertyUses(files, types)
+	uses := typed(v.host.properties.of(files, propertyUses), types)
 	switch {
 	case p.has("name"):
 		return say(strconv.Itoa(countOf(uses, p["name"]))), nil
@@ -78,27 +78,42 @@ type propertyUse struct {
 // always are the properties that the app lists even where nothing uses them.
 var always = [...]string{"aliases", "cssclasses", "tags"}
 
-func propertyUses(files []*index.File, types map[string]string) []*propertyUse {
-	uses := map[string]*propertyUse{}
-	var all []*propertyUse
-	use := func(name, kind string) *propertyUse {
-		key := strings.ToLower(name)
-		if uses[key] == nil {
-			if set, ok := types[key]; ok {
-				kind = set
-			}
-			uses[key] = &propertyUse{Name: name, Type: kind}
-			all = append(all, uses[key])
-		}
-		return uses[key]
-	}
+// propertyUses counts the properties of files, in the order in which they are
+// met.
+func propertyUses(files []*index.File) []propertyUse {
+	places := map[string]int{}
+	var all []propertyUse
 	for _, properties := range index.Collect(files, index.Facts.Properties) {
 		for _, property := range properties {
-			use(property.Key, string(property.Value.Type())).Count++
+			key := strings.ToLower(property.Key)
+			place, met := places[key]
+			if !met {
+				place = len(all)
+				places[key] = place
+				all = append(all, propertyUse{Name: property.Key, Type: string(property.Value.Type())})
+			}
+			all[place].Count++
 		}
 	}
+	return all
+}
+
+// typed returns a copy of uses in the order of listings, with the types that the
+// user set, and with what is always listed.
+func typed(uses []propertyUse, types map[string]string) []*propertyUse {
+	var all []*propertyUse
+	for _, use := range uses {
+		all = append(all, &use)
+	}
 	for _, name := range always {
-		use(name, "multitext")
+		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
+			all = append(all, &propertyUse{Name: name, Type: "multitext"})
+		}
+	}
+	for _, use := range all {
+		if set, ok := types[strings.ToLower(use.Name)]; ok {
+			use.Type = set
+		}
 	}
 	slices.SortFunc(all, func(a, b *propertyUse) int { return order.Compare(a.Name, b.Name) })
 	return all

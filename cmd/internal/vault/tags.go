@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"vaultwicket/cmd/internal/vault/index"
 	"vaultwicket/cmd/internal/vault/order"
@@ -52,23 +51,6 @@ func (v *vault) tagUses(p params) ([]*tagUse, error) {
 		return tagUses(files), nil
 	}
 	return v.host.tags.of(files, tagUses), nil
-}
-
-// remembered is what was worked out for a list of files, for the next call with
-// the same list.
-type remembered[T any] struct {
-	mu    sync.Mutex
-	files []*index.File
-	value T
-}
-
-func (r *remembered[T]) of(files []*index.File, work func([]*index.File) T) T {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.files == nil || !slices.Equal(r.files, files) {
-		r.files, r.value = files, work(files)
-	}
-	return r.value
 }
 
 // tagUses collects the tags of some files, in the order of listings.

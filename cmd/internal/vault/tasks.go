@@ -39,12 +39,15 @@ func tasks(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var found []foundTask
-	for i, tasks := range index.Collect(files, index.Facts.Tasks) {
-		for _, task := range tasks {
-			if wantedTask(p, task.Mark) {
-				found = append(found, foundTask{task, files[i].Path.String()})
-			}
+	var all, found []foundTask
+	if isAboutOne(p) || p.has("daily") {
+		all = tasksOf(files)
+	} else {
+		all = v.host.tasks.of(files, tasksOf)
+	}
+	for _, task := range all {
+		if wantedTask(p, task.Mark) {
+			found = append(found, task)
 		}
 	}
 	switch {
@@ -56,6 +59,15 @@ func tasks(v *vault, p params) (reply, error) {
 		return say(taskRows(found).print(p["format"])), nil
 	}
 	return say(taskLines(found, p.has("verbose"))), nil
+}
+
+func tasksOf(files []*index.File) (all []foundTask) {
+	for i, tasks := range index.Collect(files, index.Facts.Tasks) {
+		for _, task := range tasks {
+			all = append(all, foundTask{task, files[i].Path.String()})
+		}
+	}
+	return all
 }
 
 func wantedTask(p params, mark rune) bool {
