@@ -1,0 +1,207 @@
+package frontmatter
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// RewriteLinks returns a block with other links in its properties, those that
+// [Links] finds. change is asked for each, which comes as it reads and taken
+// apart, with its line in the block; it returns the text to stand in its place,
+// or "" to leave it. The text keeps its quotes, and nothing else changes.
+//
+// left are the links that could not be changed, with their lines in the block:
+// all of them where the block would not read back as the same properties.
+func RewriteLinks(block []byte, change func(text string, link markdown.Link) string) (edited []byte, changed int, left []markdown.Link) {
+	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) && !bytes.ContainsRune(block, '\\') {
+		return block, 0, nil
+	}
+	properties, err := Parse(block)
+	if err != nil || len(properties) == 0 {
+		return block, 0, nil
+	}
+	document, err := load(shield(block))
+	if err != nil {
+		return block, 0, nil
+	}
+	r := rewriter{block: block, lines: lineStarts(block), seen: map[*yaml.Node]bool{}, texts: map[string]string{}, change: change}
+	root := document.Content[0]
+	for i := 1; i < len(root.Content); i += 2 {
+		r.value(root.Content[i])
+	}
+	edited = r.apply()
+	got, err := Parse(edited)
+	if err == nil && same(got, r.expected(properties)) {
+		return edited, len(r.edits), r.left
+	}
+	return block, 0, append(r.left, r.done...)
+}
+
+// rewriter changes the links of one block.
+type rewriter struct {
+	block  []byte
+	lines  []int
+	seen   map[*yaml.Node]bool // what stands for several values is changed once
+	texts  map[string]string   // old links, and what they become
+	change func(text string, link markdown.Link) string
+
+	edits []patch
+	done  []markdown.Link
+	left  []markdown.Link
+}
+
+// patch is a piece of the block and what stands in its place.
+type patch struct {
+	markdown.Span
+	text string
+}
+
+func (r *rewriter) value(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if r.seen[n] {
+		return
+	}
+	r.seen[n] = true
+	switch n.Kind {
+	case yaml.ScalarNode:
+		r.scalar(n)
+	case yaml.SequenceNode:
+		for _, element := range n.Content {
+			if element.Kind == yaml.ScalarNode || element.Kind == yaml.AliasNode && element.Alias.Kind == yaml.ScalarNode {
+				r.value(element)
+			}
+		}
+	}
+}
+
+// scalar changes the link that a value consists of, if it does.
+func (r *rewriter) scalar(n *yaml.Node) {
+	value := scalar(n)
+	link, ok := markdown.ParseLink(value.text)
+	if value.kind != String || !ok {
+		return
+	}
+	link.Line = n.Line
+	text := r.change(value.text, link)
+	if text == "" {
+		return
+	}
+	at, written, ok := r.place(n, value.text, text)
+	if !ok {
+		r.left = append(r.left, link)
+		return
+	}
+	r.texts[value.text] = text
+	r.edits = append(r.edits, patch{at, written})
+	r.done = append(r.done, link)
+}
+
+// place returns where a string stands in the block, and how another is written
+// there.
+func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, written string, ok bool) {
+	start := r.offset(n.Line, n.Column)
+	start = skipMarks(r.block, start)
+	if start >= len(r.block) {
+		return at, "", false
+	}
+	switch r.block[start] {
+	case '"':
+		written = doubleQuoted(text)
+	case '\'':
+		written = "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case '|', '>':
+		return r.lineBelow(start, old, text)
+	default:
+		return at, "", false
+	}
+	size := quotedSize(r.block[start:])
+	return markdown.Span{Start: start, End: start + size}, written, size > 0
+}
+
+// offset returns where a character stands, lines and columns counted from 1.
+func (r *rewriter) offset(line, column int) int {
+	at := r.lines[line-1]
+	for ; column > 1 && at < len(r.block); column-- {
+		_, size := utf8.DecodeRune(r.block[at:])
+		at += size
+	}
+	return at
+}
+
+// skipMarks passes the anchor and the type in front of a value.
+func skipMarks(block []byte, at int) int {
+	for at < len(block) && (block[at] == '&' || block[at] == '!') {
+		for at < len(block) && bytes.IndexByte([]byte(" \t\r\n"), block[at]) < 0 {
+			at++
+		}
+		for at < len(block) && isBlank(block[at]) {
+			at++
+		}
+	}
+	return at
+}
+
+// lineBelow finds a string that stands alone on the first line below the mark
+// of a text in block style.
+func (r *rewriter) lineBelow(mark int, old, text string) (at markdown.Span, written string, ok bool) {
+	from := mark
+	for {
+		n := bytes.IndexByte(r.block[from:], '\n')
+		if n < 0 {
+			return at, "", false
+		}
+		from += n + 1
+		line, _, _ := bytes.Cut(r.block[from:], []byte("\n"))
+		inner := bytes.TrimSpace(line)
+		if len(inner) == 0 {
+			continue
+		}
+		start := from + bytes.Index(line, inner)
+		return markdown.Span{Start: start, End: start + len(inner)}, text, string(inner) == old
+	}
+}
+
+// apply returns the block with all edits made. They are in the order of the
+// block, save for those of aliases.
+func (r *rewriter) apply() []byte {
+	out, at := []byte(nil), 0
+	for _, p := range r.edits {
+		if p.Start < at {
+			return nil // no note has this: a value within another
+		}
+		out = append(append(out, r.block[at:p.Start]...), p.text...)
+		at = p.End
+	}
+	return append(out, r.block[at:]...)
+}
+
+// expected returns the properties as they should read.
+func (r *rewriter) expected(p Properties) Properties {
+	out := make(Properties, len(p))
+	for i, property := range p {
+		property.Value = r.renamed(property.Value)
+		if property.Value.kind == List {
+			elements := make([]Value, len(property.Value.list))
+			for n, element := range property.Value.list {
+				elements[n] = r.renamed(element)
+			}
+			property.Value.list = elements
+		}
+		out[i] = property
+	}
+	return out
+}
+
+func (r *rewriter) renamed(v Value) Value {
+	if other, ok := r.texts[v.text]; ok && v.kind == String {
+		v.text = other
+	}
+	return v
+}

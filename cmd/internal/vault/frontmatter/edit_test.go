@@ -1,0 +1,306 @@
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func strs(elements ...string) Value {
+	v := Value{kind: List}
+	for _, e := range elements {
+		v.list = append(v.list, text(e))
+	}
+	return v
+}
+
+func num(f float64) Value { return Value{kind: Number, number: f} }
+
+func TestSet(t *testing.T) {
+	tests := []struct {
+		name, text, key string
+		value           Value
+		want            string
+	}{
+		{"a value is replaced in its place", "---\na: 1\nb: 2\nc: 3\n---\nx", "b", text("new"), "---\na: 1\nb: new\nc: 3\n---\nx"},
+		{"a new key goes to the end of the block", "---\na: 1\n---\nx", "b", num(2), "---\na: 1\nb: 2\n---\nx"},
+		{"a note without a block gets one", "x", "b", num(2), "---\nb: 2\n---\nx"},
+		{"an empty note gets one", "", "b", num(2), "---\nb: 2\n---\n"},
+		{"an empty block is filled", "---\n---\nx", "b", num(2), "---\nb: 2\n---\nx"},
+		{"a block of comments is kept", "---\n# c\n---\nx", "b", num(2), "---\n# c\nb: 2\n---\nx"},
+		{"behind a byte order mark", "\ufeffx", "b", num(2), "\ufeff---\nb: 2\n---\nx"},
+		{"a rule is no block", "---\nx", "b", num(2), "---\nb: 2\n---\n---\nx"},
+		{"the line ends are those of the note", "x\r\ny", "b", strs("p", "q"), "---\r\nb:\r\n  - p\r\n  - q\r\n---\r\nx\r\ny"},
+		{"the line ends are those of the block", "---\r\na: 1\r\n---\nx\n", "b", text("1\n2"), "---\r\na: 1\r\nb: |-\r\n  1\r\n  2\r\n---\nx\n"},
+		{"case does not count, and the spelling stays", "---\nStatus: a\n---\n", "status", text("b"), "---\nStatus: b\n---\n"},
+		{"one that fits exactly goes first", "---\nStatus: a\nstatus: a\n---\n", "status", text("b"), "---\nStatus: a\nstatus: b\n---\n"},
+		{"a list in brackets becomes one of lines", "---\na: [x, y]\nb: 1\n---\n", "a", strs("z"), "---\na:\n  - z\nb: 1\n---\n"},
+		{"a list of lines goes whole", "---\na:\n- x\n- y\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
+		{"a text of several lines goes whole", "---\na: |\n  x\n\n  y\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
+		{"a quoted text of several lines goes whole", "---\na: \"x\n\n  # y\"\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
+		{"a map goes whole", "---\na:\n  x: 1\n  y: 2\nb: 1\n---\n", "a", text("z"), "---\na: z\nb: 1\n---\n"},
+		{"an empty list", "---\na: 1\n---\n", "a", Value{kind: List}, "---\na: []\n---\n"},
+		{"null is nothing", "---\na: 1\n---\n", "a", Value{}, "---\na:\n---\n"},
+		{"what reads as something else is quoted", "---\na: 1\n---\n", "a", text("007"), "---\na: \"007\"\n---\n"},
+		{"double quotes inside take single ones", "---\na: 1\n---\n", "a", text(`"x" y`), "---\na: '\"x\" y'\n---\n"},
+		{"a date is plain", "---\na: 1\n---\n", "a", text("2024-01-05"), "---\na: 2024-01-05\n---\n"},
+		{"a wikilink is quoted", "---\na: 1\n---\n", "a", text("[[X]]"), "---\na: \"[[X]]\"\n---\n"},
+		{"comments between stay", "---\n# one\na: 1\n\n# two\nb: 2\n# three\n---\n", "a", strs("x"), "---\n# one\na:\n  - x\n\n# two\nb: 2\n# three\n---\n"},
+		{"the comment behind a value stays", "---\na:  1   # why\nb: 2\n---\n", "a", num(3), "---\na: 3   # why\nb: 2\n---\n"},
+		{"also before a list", "---\na: \"1 # no\" # why\n---\n", "a", strs("x"), "---\na: # why\n  - x\n---\n"},
+		{"a number sign in quotes is no comment", "---\na: \"1 # no\"\n---\n", "a", text("x"), "---\na: x\n---\n"},
+		{"a quoted key stays quoted", "---\n\"a b\" : 1\n'c''d': 2\n---\n", "c'd", num(3), "---\n\"a b\" : 1\n'c''d': 3\n---\n"},
+		{"a key that needs quotes", "---\na: 1\n---\n", "# x", num(3), "---\na: 1\n\"# x\": 3\n---\n"},
+		{"a colon within a key needs none", "---\na:b: 1\n---\n", "a:b", num(3), "---\na:b: 3\n---\n"},
+		{"an indented block", "---\n  a: 1\n  b: 2\n---\n", "c", strs("x"), "---\n  a: 1\n  b: 2\n  c:\n    - x\n---\n"},
+		{"what is so already stays as it is written", "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n", "b", strs("x", "y"), "---\na: '1.50'\nb: [x,  y]\nc: 1.0\n---\n"},
+		{"a number that is so already, too", "---\nc: 1.0\n---\n", "c", num(1), "---\nc: 1.0\n---\n"},
+		{"the end mark of a document is kept behind an old key", "---\na: 1\n...\n---\n", "a", num(2), "---\na: 2\n...\n---\n"},
+		{"blank lines behind do not grow into a text", "---\na: 1\n\nb: 2\n---\n", "a", text("x\n\n"), "---\na: \"x\\n\\n\"\n\nb: 2\n---\n"},
+		{"blank lines that are part of a text go with it", "---\na: |+\n  x\n\n# c\nb: 2\n---\n", "a", num(1), "---\na: 1\n# c\nb: 2\n---\n"},
+		{"a line of dashes within a text", "---\na: 1\n---\nx", "a", text("x\n---\ny"), "---\na: |-\n  x\n  ---\n  y\n---\nx"},
+		{"a key with a question mark", "---\n? a\n: 1\nb: 2\n---\n", "a", num(3), "---\na: 3\nb: 2\n---\n"},
+		{"the key of a template beside it", "---\ncreated: {{date}}\nb: 2\n---\n", "b", num(3), "---\ncreated: {{date}}\nb: 3\n---\n"},
+		{"a block that ends the note", "---\na: 1\n---", "b", num(2), "---\na: 1\nb: 2\n---"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Set([]byte(tt.text), tt.key, tt.value)
+			if err != nil || string(got) != tt.want {
+				t.Errorf("got %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeSetIsRefused(t *testing.T) {
+	tests := []struct {
+		name, text, key string
+		value           Value
+		line            int
+	}{
+		{"JSON", "---\n{\"a\": 1}\n---\n", "a", num(2), 1},
+		{"an anchor that is used", "---\na: &x 1\nb: *x\n---\n", "a", num(2), 1},
+		{"a key behind the end of the document", "---\na: 1\n...\n---\n", "b", num(2), 0},
+		{"two keys that are one", "---\n1: a\n\"1\": b\n---\n", "1", num(2), 1},
+		{"a key without a name", "x", " ", num(2), 0},
+		{"a key of two lines", "x", "a\nb", num(2), 0},
+		{"broken UTF-8", "x", "a", text("\xff"), 0},
+		{"broken UTF-8 in a list", "x", "a", strs("\xff"), 0},
+		{"a broken key", "x", "\xff", num(1), 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Set([]byte(tt.text), tt.key, tt.value)
+			var refusal *Refusal
+			if !errors.As(err, &refusal) || refusal.Line != tt.line || refusal.Error() == "" || got != nil {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+	for _, block := range []string{"a: [1", "a: 1\na: 2", "- x"} {
+		_, err := Set([]byte("---\n"+block+"\n---\n"), "b", num(1))
+		_, _, err2 := Remove([]byte("---\n"+block+"\n---\n"), "a")
+		var malformed *Malformed
+		if !errors.As(err, &malformed) || !errors.As(err2, &malformed) {
+			t.Errorf("%q: %v, %v", block, err, err2)
+		}
+	}
+}
+
+func TestRemove(t *testing.T) {
+	tests := []struct{ name, text, key, want string }{
+		{"the lines of a list", "---\na: 1\nb:\n  - x\n  - y\nc: 2\n---\nx", "b", "---\na: 1\nc: 2\n---\nx"},
+		{"case does not count", "---\na: 1\nB: 2\n---\nx", "b", "---\na: 1\n---\nx"},
+		{"comments around stay", "---\n# one\na: 1 # gone\n# two\nb: 2\n---\nx", "a", "---\n# one\n# two\nb: 2\n---\nx"},
+		{"the block goes with its last property", "---\na: 1\n---\nx", "a", "x"},
+		{"and with blank lines in it", "\ufeff---\r\n\r\na: 1\r\n---\r\n\r\nx", "a", "\ufeff\r\nx"},
+		{"unless comments are left", "---\n# c\na: 1\n---\nx", "a", "---\n# c\n---\nx"},
+		{"unless the body would become a block", "---\na: 1\n---\n---\nb: 1\n---\n", "a", "---\n---\n---\nb: 1\n---\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, found, err := Remove([]byte(tt.text), tt.key)
+			if err != nil || !found || string(got) != tt.want {
+				t.Errorf("got %q, %v, %v, want %q", got, found, err, tt.want)
+			}
+		})
+	}
+	for _, note := range []string{"", "x", "---\n---\n", "---\na: 1\n---\n"} {
+		if got, found, err := Remove([]byte(note), "b"); string(got) != note || found || err != nil {
+			t.Errorf("%q: got %q, %v, %v", note, got, found, err)
+		}
+	}
+	if got, found, err := Remove([]byte("---\na: &x 1\nb: *x\n---\n"), "a"); err == nil || found || got != nil {
+		t.Errorf("an anchor that is used was removed: %q", got)
+	}
+}
+
+func TestParseValue(t *testing.T) {
+	tests := []struct {
+		typed string
+		as    Type
+		want  string // as YAML behind the key
+	}{
+		{"x", "text", " x\n"}, {"12", "text", " \"12\"\n"}, {"", "text", " \"\"\n"}, {"a\nb", "text", " |-\n  a\n  b\n"},
+		{"a, b ,c", "list", "\n  - a\n  - b\n  - c\n"}, {"", "list", "\n  - \"\"\n"}, {"[]", "list", " []\n"},
+		{"[[A]], [[B]]", "list", "\n  - \"[[A]]\"\n  - \"[[B]]\"\n"}, {`["a, b", "c"]`, "list", "\n  - a, b\n  - c\n"},
+		{"1,2", "multitext", "\n  - \"1\"\n  - \"2\"\n"}, {"null", "list", "\n  - \"null\"\n"},
+		{"12", "number", " 12\n"}, {" 1.50 ", "number", " 1.5\n"}, {"-1e3", "number", " -1000\n"}, {"007", "number", " 7\n"},
+		{"true", "checkbox", " true\n"}, {"FALSE", "checkbox", " false\n"},
+		{"2024-02-29", "date", " 2024-02-29\n"}, {"", "date", "\n"},
+		{"2024-01-05T10:00", "datetime", " 2024-01-05T10:00\n"}, {"2024-01-05T10:00:30", "datetime", " 2024-01-05T10:00:30\n"},
+		{"true", "", " true\n"}, {"12", "", " 12\n"}, {"-1.5", "", " -1.5\n"}, {"[]", "", " []\n"},
+		{"007", "", " \"007\"\n"}, {"12345678901234567890", "", " \"12345678901234567890\"\n"}, {"True", "", " \"True\"\n"},
+		{"a, b", "", " a, b\n"}, {"[a, b]", "", " \"[a, b]\"\n"}, {"2024-01-05", "", " 2024-01-05\n"}, {"", "", " \"\"\n"}, {"null", "", " \"null\"\n"},
+	}
+	for _, tt := range tests {
+		v, err := ParseValue(tt.typed, tt.as)
+		var w yamlWriter
+		w.value(v, "")
+		if got := w.out.String(); err != nil || got != tt.want {
+			t.Errorf("%q as %q: got %q, %v, want %q", tt.typed, tt.as, got, err, tt.want)
+		}
+	}
+	wrong := []struct {
+		typed string
+		as    Type
+		want  string
+	}{
+		{"abc", "number", "Invalid number: abc"}, {"", "number", "Invalid number: "}, {".inf", "number", "Invalid number: .inf"},
+		{"9007199254740993", "number", "Invalid number: 9007199254740993. It has more digits than the app can keep; use type=text"},
+		{"yes", "checkbox", "Invalid checkbox: yes. Use true or false"},
+		{"5.1.2024", "date", "Invalid date format. Use YYYY-MM-DD"}, {"2024-02-30", "date", "Invalid date format. Use YYYY-MM-DD"},
+		{"2024-01-05", "datetime", "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss"},
+		{"2024-01-05T10:00:00.5", "datetime", "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss"},
+		{"x", "colour", "Invalid type: colour. Use text, list, number, checkbox, date or datetime"},
+	}
+	for _, tt := range wrong {
+		_, err := ParseValue(tt.typed, tt.as)
+		var mistyped *Mistyped
+		if !errors.As(err, &mistyped) || err.Error() != tt.want {
+			t.Errorf("%q as %q: got %v, want %q", tt.typed, tt.as, err, tt.want)
+		}
+	}
+}
+
+func TestRewriteLinks(t *testing.T) {
+	change := func(_ string, l markdown.Link) string {
+		if l.Path == "Old" {
+			return "[[It's \"new\"" + l.Subpath + "]]"
+		}
+		return ""
+	}
+	tests := []struct{ name, block, want string }{
+		{"in double quotes", "up: \"[[Old]]\" # c\n", "up: \"[[It's \\\"new\\\"]]\" # c\n"},
+		{"in single quotes", "up: '[[Old#h]]'\n", "up: '[[It''s \"new\"#h]]'\n"},
+		{"in lists", "é: [ \"é\", '[[Old]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[Old]]\"\n", "é: [ \"é\", '[[It''s \"new\"]]' ]\nb:\n  - \"[[X]]\"\n  - \"[[It's \\\"new\\\"]]\"\n"},
+		{"in a text of lines", "a: |-\n  [[Old]]\n", "a: |-\n  [[It's \"new\"]]\n"},
+		{"an anchor and its use", "a: &x \"[[Old]]\"\nb: *x\n", "a: &x \"[[It's \\\"new\\\"]]\"\nb: *x\n"},
+		{"a list in a list is none", "a: [[Old]]\n", "a: [[Old]]\n"},
+		{"nested maps have none", "a:\n  b: \"[[Old]]\"\n", "a:\n  b: \"[[Old]]\"\n"},
+		{"a text with more is none", "a: \"see [[Old]]\"\n", "a: \"see [[Old]]\"\n"},
+		{"CRLF", "a: \"[[Old]]\"\r\nb: 1\r\n", "a: \"[[It's \\\"new\\\"]]\"\r\nb: 1\r\n"},
+		{"malformed", "a: \"[[Old]]\"\na: 1\n", "a: \"[[Old]]\"\na: 1\n"},
+	}
+	for _, tt := range tests {
+		got, _, left := RewriteLinks([]byte(tt.block), change)
+		if string(got) != tt.want || len(left) > 0 {
+			t.Errorf("%s: got %q, left %v, want %q", tt.name, got, left, tt.want)
+		}
+	}
+	block := "a: >-\n  [[Old#x\n  y]]\n"
+	if got, changed, left := RewriteLinks([]byte(block), change); string(got) != block || changed != 0 || len(left) != 1 || left[0].Line != 1 {
+		t.Errorf("a folded link: %q, %d, %v", got, changed, left)
+	}
+}
+
+// setSound checks what holds for every note, key and value: the edit is refused
+// or changes nothing but the property.
+func setSound(t interface{ Fatalf(string, ...any) }, note []byte, key string, value Value) {
+	before := bytes.Clone(note)
+	edited, err := Set(note, key, value)
+	if !bytes.Equal(note, before) {
+		t.Fatalf("the note %q was modified", before)
+	}
+	if err != nil {
+		return
+	}
+	old, now := markdown.Scan(note), markdown.Scan(edited)
+	p, _ := Parse(note[old.Frontmatter.Start:old.Frontmatter.End])
+	q, err := Parse(edited[now.Frontmatter.Start:now.Frontmatter.End])
+	got, found := q.Lookup(key)
+	if err != nil || !found || !got.Value.equal(value) {
+		t.Fatalf("Set(%q, %q, %s) = %q", note, key, value.JSON(), edited)
+	}
+	for _, other := range p {
+		kept, ok := q.Lookup(other.Key)
+		if other.Key != got.Key && (!ok || !kept.Value.equal(other.Value)) {
+			t.Fatalf("Set(%q, %q) changed %q: %q", note, key, other.Key, edited)
+		}
+	}
+	body := note[max(old.Body, len(note)-len(bytes.TrimPrefix(note, []byte("\ufeff")))):]
+	if !bytes.Equal(edited[now.Body:], body) {
+		t.Fatalf("Set(%q, %q) changed the body: %q", note, key, edited)
+	}
+	again, err := Set(edited, key, value)
+	if err != nil || !bytes.Equal(again, edited) {
+		t.Fatalf("Set(%q, %q) twice: %q, then %q, %v", note, key, edited, again, err)
+	}
+	_, had := p.Lookup(key)
+	removed, ok, err := Remove(edited, key)
+	if err == nil && !ok {
+		t.Fatalf("%q was set in %q and is not found", key, edited)
+	}
+	empty := old.Body > 0 && len(bytes.TrimSpace(note[old.Frontmatter.Start:old.Frontmatter.End])) == 0
+	if !had && !empty && (err != nil || !bytes.Equal(removed, note)) {
+		t.Fatalf("Set and Remove of %q in %q: %q, then %q, %v", key, note, edited, removed, err)
+	}
+}
+
+var drawnNote = rapid.Custom(func(t *rapid.T) string {
+	line := rapid.SampledFrom([]string{
+		"a: 1", "b: [x, 'y']", "c: |+", "  text", "d: \"two", "  # lines\"", "# comment", "", "e:", "- x", "  - \"[[L]]\"", "f: &x v", "g: *x",
+		"\"q k\": 'it''s' # why", "A: x # y", "h: >-", "? k", ": v", "i: {m: 1}", "\xff: 1", "...", "\tx", "k: v\rl: w", "é: ü",
+	})
+	end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
+	text := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "bom")
+	if rapid.IntRange(0, 9).Draw(t, "block") > 0 {
+		for _, l := range append(append([]string{"---"}, rapid.SliceOfN(line, 0, 8).Draw(t, "lines")...), "---") {
+			text += l + end
+		}
+	}
+	return text + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"body", "---", "\n", "\r\n", "a: 1"}), 0, 5).Draw(t, "body"), "")
+})
+
+func TestSettingChangesNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.SampledFrom([]string{"a", "A", "b", "c", "d", "e", "f", "i", "q k", "new", "k", "# odd: key", "é", "1"}).Draw(t, "key")
+		value := rapid.SampledFrom([]Value{text("x"), text("1"), text("a\nb\n"), text("a\n\n"), text(" # x"), text("\n"), num(1), strs("p", "q: r"), {kind: List}, {}, {kind: Bool, truth: true}}).Draw(t, "value")
+		setSound(t, []byte(drawnNote.Draw(t, "note")), key, value)
+	})
+}
+
+func FuzzSet(f *testing.F) {
+	for _, note := range []string{"", "x", "---\na: 1 # c\nb:\n  - x\n---\nbody", "---\na: |+\n  x\n\n# c\nb: \"x\n\n  y\"\n---", "\ufeff---\r\n? a\r\n: &x [1, *x]\r\n---\r\n", "---\na: &x 1\nb: *x\n---\n"} {
+		f.Add([]byte(note), "a", "value\nof lines", "")
+		f.Add([]byte(note), "b", "a, b", "list")
+	}
+	f.Fuzz(func(t *testing.T, note []byte, key, typed, as string) {
+		value, err := ParseValue(typed, Type(as))
+		if err != nil || len(note) > 1<<14 {
+			return
+		}
+		setSound(t, note, key, value)
+		found := markdown.Scan(note)
+		edited, changed, left := RewriteLinks(note[found.Frontmatter.Start:found.Frontmatter.End], func(_ string, l markdown.Link) string { return "[[" + key + "]]" })
+		if changed == 0 && !bytes.Equal(edited, note[found.Frontmatter.Start:found.Frontmatter.End]) {
+			t.Fatalf("links of %q: %q, left %v", note, edited, left)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package frontmatter
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The names that a caller has for the types of properties, where they are not
+// those of [Type].
+const (
+	typeList     Type = "list"
+	typeDatetime Type = "datetime"
+)
+
+// Mistyped says that a text is no value of the type that was asked for. Its
+// sentences are those of the app where they are known.
+type Mistyped struct {
+	Type   Type
+	Text   string
+	Reason string
+}
+
+func (m *Mistyped) Error() string { return m.Reason }
+
+// ParseValue reads the value of a property as it is typed: as one of a type, or
+// as what it looks like if the type is "". The types are text, list, number,
+// checkbox, date and datetime, and "multitext", which is a list. The error is a
+// *[Mistyped].
+//
+// A list is parted at commas, and blanks around its elements are dropped; "[]"
+// is one without elements, and no text at all is one empty element. A JSON array
+// of strings is taken for what it says: only so can an element hold a comma. An
+// empty date is null.
+func ParseValue(typed string, as Type) (Value, error) {
+	switch as {
+	case "":
+		return guess(typed), nil
+	case TypeText:
+		return text(typed), nil
+	case typeList, TypeMultitext:
+		return list(typed), nil
+	case TypeNumber:
+		return number(typed)
+	case TypeCheckbox:
+		return checkbox(typed)
+	case TypeDate:
+		return moment(typed, as, "Invalid date format. Use YYYY-MM-DD", time.DateOnly)
+	case typeDatetime:
+		return moment(typed, as, "Invalid datetime format. Use YYYY-MM-DDTHH:mm:ss", "2006-01-02T15:04:05", "2006-01-02T15:04")
+	}
+	return Value{}, &Mistyped{as, typed, "Invalid type: " + string(as) + ". Use text, list, number, checkbox, date or datetime"}
+}
+
+func text(typed string) Value { return Value{kind: String, text: typed} }
+
+// guess reads what a text looks like. Numbers with zeros in front, or of more
+// digits than the app can keep, are more often codes: they stay text, and so do
+// commas and brackets with something in them.
+func guess(typed string) Value {
+	switch {
+	case typed == "true" || typed == "false":
+		return Value{kind: Bool, truth: typed == "true"}
+	case typed == "[]":
+		return Value{kind: List}
+	case json.Valid([]byte(typed)) && strings.Trim(typed, "-0123456789.eE+") == "":
+		if f, ok := parseNumber(typed); ok && isExact(f, typed) {
+			return Value{kind: Number, number: f, text: typed}
+		}
+	}
+	return text(typed)
+}
+
+// list parts a text into elements.
+func list(typed string) Value {
+	var elements []string
+	if json.Unmarshal([]byte(typed), &elements) != nil || elements == nil {
+		elements = strings.Split(typed, ",")
+		for i, element := range elements {
+			elements[i] = strings.TrimSpace(element)
+		}
+	}
+	v := Value{kind: List}
+	for _, element := range elements {
+		v.list = append(v.list, text(element))
+	}
+	return v
+}
+
+func number(typed string) (Value, error) {
+	digits := strings.TrimSpace(typed)
+	f, ok := parseNumber(digits)
+	switch {
+	case !ok || !isFinite(f):
+		return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed}
+	case !isExact(f, digits):
+		return Value{}, &Mistyped{TypeNumber, typed, "Invalid number: " + typed + ". It has more digits than the app can keep; use type=text"}
+	}
+	return Value{kind: Number, number: f, text: digits}, nil
+}
+
+// isExact reports whether a number, of which the app keeps 53 bits, is the one
+// that was typed: whether a whole number is small enough.
+func isExact(f float64, typed string) bool {
+	return strings.ContainsAny(typed, ".eE") || math.Abs(f) < 1<<53
+}
+
+func checkbox(typed string) (Value, error) {
+	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "true":
+		return Value{kind: Bool, truth: true}, nil
+	case "false":
+		return Value{kind: Bool}, nil
+	}
+	return Value{}, &Mistyped{TypeCheckbox, typed, "Invalid checkbox: " + typed + ". Use true or false"}
+}
+
+// moment reads a date, or a date and a time, in one of its forms. It must be
+// one of the calendar.
+func moment(typed string, as Type, reason string, forms ...string) (Value, error) {
+	typed = strings.TrimSpace(typed)
+	if typed == "" {
+		return Value{}, nil
+	}
+	fits := func(form string) bool {
+		_, err := time.Parse(form, typed)
+		return err == nil && len(typed) == len(form)
+	}
+	if !slices.ContainsFunc(forms, fits) {
+		return Value{}, &Mistyped{as, typed, reason}
+	}
+	return text(typed), nil
+}

@@ -1,0 +1,251 @@
+package relink
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// moved returns a move among files.
+func moved(files []string, from, to string, format Format) *Move {
+	after := slices.Clone(files)
+	for i, p := range after {
+		if p == from {
+			after[i] = to
+		}
+	}
+	return New(from, to, lookup.New(files), lookup.New(after), format)
+}
+
+func TestRewrite(t *testing.T) {
+	files := []string{"A.md", "Old.md", "img.png", "f/B.md", "g/B.md", "f/Dup.md", "g/Dup.md", "f/c.canvas", "longer/folder/X.md"}
+	tests := []struct {
+		name, source, from, to string
+		format                 Format
+		text, want             string
+	}{
+		{"a wikilink", "A.md", "Old.md", "New.md", Shortest, "a [[Old]] b", "a [[New]] b"},
+		{"an embed", "A.md", "img.png", "pic.png", Shortest, "![[img.png|100]]", "![[pic.png|100]]"},
+		{"heading, block and display text stay", "A.md", "Old.md", "New.md", Shortest, "[[Old#H|x]] [[ Old#^b | y ]]", "[[New#H|x]] [[ New#^b | y ]]"},
+		{"a display text that was the name follows", "A.md", "Old.md", "New.md", Shortest, "[[Old|Old]] [Old](Old.md) [[Old#h|Old]]", "[[New|New]] [New](New.md) [[New#h|New]]"},
+		{"that of an embed does not", "A.md", "img.png", "pic.png", Shortest, "![[img.png|img]]", "![[pic.png|img]]"},
+		{"an ending that was written goes", "A.md", "Old.md", "New.md", Shortest, "[[Old.md]]", "[[New]]"},
+		{"a Markdown link has one", "A.md", "Old.md", "f/New name.md", Shortest, "[t](Old) ![t](Old.md#H \"title\")", "[t](New%20name.md) ![t](New%20name.md#H \"title\")"},
+		{"angle brackets stay, and blanks in them", "A.md", "Old.md", "New name.md", Shortest, "[t](<Old.md#a b>)", "[t](<New name.md#a b>)"},
+		{"round brackets are encoded if they must be", "A.md", "Old.md", "N (x).md", Shortest, "[t](Old.md) [t](Old.md)", "[t](N%20(x).md) [t](N%20(x).md)"},
+		{"and if they come alone", "A.md", "Old.md", "N) x.md", Shortest, "[t](Old.md)", "[t](N%29%20x.md)"},
+		{"a percent sign that would be read", "A.md", "Old.md", "100%41.md", Shortest, "[t](Old.md) [[Old]]", "[t](100%2541.md) [[100%41]]"},
+		{"in a table the bar keeps its backslash", "A.md", "Old.md", "New.md", Shortest, "| [[Old\\|x]] | [[Old#h\\|Old]] |", "| [[New\\|x]] | [[New#h\\|New]] |"},
+		{"an image within a link", "A.md", "img.png", "pic.png", Shortest, "[![i](img.png)](img.png)", "[![i](pic.png)](pic.png)"},
+		{"a link over two lines", "A.md", "Old.md", "New.md", Shortest, "> [a\n> b](Old.md)", "> [a\n> b](New.md)"},
+		{"not in code nor in HTML comments", "A.md", "Old.md", "New.md", Shortest, "`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[Old]] %%", "`[[Old]]` <!-- [[Old]] -->\n```\n[[Old]]\n```\n%% [[New]] %%"},
+		{"properties", "A.md", "Old.md", "New.md", Shortest, "---\nup: \"[[Old]]\" # c\nall: [ '[[Old|Old]]', \"[t](Old.md)\" ]\nno: [[Old]]\n---\n[[Old]]", "---\nup: \"[[New]]\" # c\nall: [ '[[New|New]]', \"[t](New.md)\" ]\nno: [[Old]]\n---\n[[New]]"},
+		{"a link that still leads there is left", "A.md", "Old.md", "f/Old.md", Shortest, "[[Old]] [t](Old.md) [[/Old]]", "[[Old]] [t](Old.md) [[Old]]"},
+		{"the name alone if it leads there, else the path", "A.md", "Old.md", "longer/B.md", Shortest, "[[Old]]", "[[longer/B]]"},
+		{"absolute", "A.md", "Old.md", "f/New.md", Absolute, "[[Old]] [t](Old.md)", "[[f/New]] [t](f/New.md)"},
+		{"relative", "f/B.md", "Old.md", "g/New.md", Relative, "[[Old]] [t](../Old.md)", "[[../g/New]] [t](../g/New.md)"},
+		{"relative in the own folder", "f/B.md", "Old.md", "f/New.md", Relative, "[[Old]]", "[[New]]"},
+		{"relative where the bare name would lead elsewhere", "f/B.md", "Old.md", "f/A.md", Relative, "[[Old]]", "[[./A]]"},
+		{"own relative links are counted from the new place", "f/B.md", "f/B.md", "longer/B.md", Shortest, "[[./Dup]] [t](../g/B.md) [[../Old#h|x]]", "[[../f/Dup]] [t](../g/B.md) [[../Old#h|x]]"},
+		{"and also those deeper down", "f/B.md", "f/B.md", "f/deep/B.md", Shortest, "[[./Dup]] [t](../g/B.md)", "[[../Dup]] [t](../../g/B.md)"},
+		{"own links that would find a neighbour", "f/B.md", "f/B.md", "g/C.md", Shortest, "[[Dup]] [[Old]] [[#h]] [[B]]", "[[f/Dup]] [[Old]] [[#h]] [[C]]"},
+		{"a link that the new name would catch", "longer/folder/X.md", "Old.md", "longer/folder/B.md", Shortest, "[[B]] [[Old]]", "[[f/B]] [[B]]"},
+		{"a link that led nowhere is none", "A.md", "Old.md", "New.md", Shortest, "[[New]] [[Nope]]", "[[New]] [[Nope]]"},
+		{"CRLF and a byte order mark", "A.md", "Old.md", "New.md", Shortest, "\ufeff---\r\nup: \"[[Old]]\"\r\n---\r\n[[Old]]\r\n", "\ufeff---\r\nup: \"[[New]]\"\r\n---\r\n[[New]]\r\n"},
+		{"only the case changes", "A.md", "Old.md", "OLD.md", Shortest, "[[Old]]", "[[Old]]"},
+		{"file nodes of a canvas", "f/c.canvas", "Old.md", "f/N \"x\".md", Shortest, "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"Old.md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}", "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"f/N \\\"x\\\".md\",\"subpath\":\"#h\"},\n\t\t{\"file\" : \"A.md\", \"type\":\"file\"}\n\t],\"edges\":[]}"},
+		{"text nodes of a canvas", "f/c.canvas", "Old.md", "Néw.md", Shortest, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Old\\|x]] ` + "`[[Old]]`" + `\t[t](Old.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`, `{"nodes":[{"type":"text","text":"\ud83d\ude00 \u00e9ö\n[[Néw\\|x]] ` + "`[[Old]]`" + `\t[t](Néw.md)","x":1.0}, 3, {"type":"link","url":"Old.md"}]}`},
+		{"the case of a file node counts", "f/c.canvas", "Old.md", "OLD.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}]}`, `{"nodes":[{"type":"file","file":"OLD.md"}]}`},
+		{"a canvas that is broken", "f/c.canvas", "Old.md", "New.md", Shortest, `{"nodes":[{"type":"file","file":"Old.md"}`, `{"nodes":[{"type":"file","file":"Old.md"}`},
+		{"other files have no links", "img.png", "Old.md", "New.md", Shortest, "[[Old]]", "[[Old]]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, changed, left := moved(files, tt.from, tt.to, tt.format).Rewrite([]byte(tt.text), tt.source)
+			if string(got) != tt.want || len(left) > 0 || (changed > 0) != (tt.text != tt.want) {
+				t.Errorf("got %q, %d, %v, want %q", got, changed, left, tt.want)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeWrittenIsLeft(t *testing.T) {
+	tests := []struct {
+		name, to, text string
+		want           []Left
+	}{
+		{"a name with a bar", "N|x.md", "x\n[[Old]]", []Left{{2, "Old", unwritable}}},
+		{"a name with a number sign", "N#x.md", "[t](Old.md)", []Left{{1, "Old.md", unwritable}}},
+		{"a file without an extension", "LICENSE", "[[Old]]", []Left{{1, "Old", unwritable}}},
+		{"a name that hides another link", "a$b.md", "$c [[Old]] [[A]]", []Left{{1, "Old", disturbed}}},
+		{"in the properties", "N|x.md", "---\na: 1\nup: \"[[Old]]\"\n---\n", []Left{{3, "Old", unwritable}}},
+		{"a folded property", "New.md", "---\nup: >-\n  [[Old#x\n  y]]\n---\n", []Left{{2, "Old#x y", unlocated}}},
+	}
+	for _, tt := range tests {
+		m := moved([]string{"A.md", "Old.md"}, "Old.md", tt.to, Shortest)
+		got, changed, left := m.Rewrite([]byte(tt.text), "A.md")
+		if string(got) != tt.text || changed != 0 || !slices.Equal(left, tt.want) {
+			t.Errorf("%s: got %q, %d, %v", tt.name, got, changed, left)
+		}
+	}
+	m := moved([]string{"C.canvas", "Old.md"}, "Old.md", "N|x.md", Shortest)
+	canvas := "{\"nodes\":[\n{\"type\":\"text\",\"text\":\"x\\n[[Old]]\"}]}"
+	if got, changed, left := m.Rewrite([]byte(canvas), "C.canvas"); string(got) != canvas || changed != 0 || !slices.Equal(left, []Left{{2, "Old", unwritable}}) {
+		t.Errorf("a canvas: got %q, %d, %v", got, changed, left)
+	}
+}
+
+func TestParseFormat(t *testing.T) {
+	for setting, want := range map[string]Format{"relative": Relative, "absolute": Absolute, "shortest": Shortest, "": Shortest, "x": Shortest} {
+		if got := ParseFormat(setting); got != want {
+			t.Errorf("%q is %d", setting, got)
+		}
+	}
+}
+
+// pathsOf returns the paths of all links of a file, in their order: those of
+// properties first, file nodes with a slash in front.
+func pathsOf(text []byte, source string) (links []markdown.Link) {
+	if strings.HasSuffix(source, ".canvas") {
+		if !json.Valid(text) {
+			return nil
+		}
+		for _, n := range nodes(text) {
+			if n.kind == "file" {
+				links = append(links, markdown.Link{Path: "/" + unquote(text[n.file.Start:n.file.End])})
+				continue
+			}
+			links = append(links, markdown.Scan([]byte(unquote(text[n.text.Start:n.text.End]))).Links...)
+		}
+		return links
+	}
+	found := markdown.Scan(text)
+	p, _ := frontmatter.Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	for _, link := range frontmatter.Links(p) {
+		links = append(links, link.Link)
+	}
+	return append(links, found.Links...)
+}
+
+// sound checks what holds for every text: a link that led somewhere leads
+// there, unless it is named as left; all else is as it was.
+func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source string) {
+	input := bytes.Clone(text)
+	edited, changed, left := m.Rewrite(text, source)
+	if !bytes.Equal(text, input) {
+		t.Fatalf("%q was modified", input)
+	}
+	if changed == 0 && !bytes.Equal(edited, text) {
+		t.Fatalf("%q became %q without a change", text, edited)
+	}
+	old, now := pathsOf(text, source), pathsOf(edited, source)
+	if len(old) != len(now) {
+		t.Fatalf("%s>%s in %s: %q became %q with other links", m.from, m.to, source, text, edited)
+	}
+	wrong := 0
+	for i := range old {
+		a, b := old[i], now[i]
+		was, ok := m.before.Resolve(a.Path, source)
+		if !ok {
+			if a.Path != b.Path {
+				t.Fatalf("%q: a link that led nowhere changed: %q", text, edited)
+			}
+			continue
+		}
+		wanted := m.path(m.before.Path(was))
+		is, ok := m.after.Resolve(b.Path, m.path(source))
+		if (!ok || m.after.Path(is) != wanted) && b.Path != "/"+wanted { // a node names a path exactly
+			wrong++
+		}
+		if a.Subpath != b.Subpath || a.Style != b.Style || a.Embed != b.Embed {
+			t.Fatalf("%q: link %d is of another kind: %q", text, i, edited)
+		}
+	}
+	if wrong > len(left) {
+		t.Fatalf("%s>%s in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.from, m.to, source, m.format, text, edited, wrong, left)
+	}
+	if strings.HasSuffix(source, ".md") && masked(text) != masked(edited) {
+		t.Fatalf("%q became %q beside its links", text, edited)
+	}
+}
+
+// masked is the body with its links taken out.
+func masked(text []byte) string {
+	var out strings.Builder
+	found := markdown.Scan(text)
+	at := found.Body
+	for _, l := range found.Links {
+		if l.Span.Start >= at {
+			out.Write(text[at:l.Span.Start])
+			out.WriteString("<>")
+			at = l.Span.End
+		}
+	}
+	out.Write(text[at:])
+	return out.String()
+}
+
+var files = []string{"A.md", "B.md", "f/A.md", "f/C.md", "f/g/B.md", "g/C.md", "g/x y.md", "g/i.png", "i.png", "D.e.md", "c.canvas", "f/c.canvas"}
+
+func TestLinksLeadWhereTheyLed(t *testing.T) {
+	piece := rapid.SampledFrom([]string{
+		"[[A]]", "[[B|B]]", "[[f/A#h]]", "![[i.png|9]]", "[t](A.md)", "[C](../g/C.md)", "[t](<g/x y.md#s t>)", "[[./A]]", "[[../B]]", "[[C]]", "[[/A]]", "[[#h]]", "[[x y]]",
+		"[[D.e]]", "[![i](i.png)](C)", "[a\nb](x%20y.md)", "| [[C\\|C]] |", "`", "$", "%%", "<!--", "\n", "\n\n", "```\n", "> ", "- ", "[[", "]]", "[", "](", "#tag", " ", "\\",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.SampledFrom(files).Draw(t, "from")
+		to := rapid.SampledFrom([]string{"A.md", "N.md", "f/B.md", "f/x y.md", "g/A.md", "h/(p.md", "D.e", "f/a$b`.md", "f/N.png", "N|.md", "g/h/i.png", "f/g/100%41.md", "ö.md", "a.MD", "g/'q.md"}).Draw(t, "to")
+		if slices.Contains(files, to) {
+			return
+		}
+		source := rapid.SampledFrom([]string{"A.md", "f/A.md", "f/g/B.md", "D.e.md", "c.canvas", "f/c.canvas"}).Draw(t, "source")
+		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), "")
+		if rapid.Bool().Draw(t, "properties") && strings.HasSuffix(source, ".md") {
+			text = "---\nu: \"[[A]]\"\nv: ['[[C|C]]', \"[t](B.md)\"]\nw: |-\n  [[x y]]\n---\n" + text
+		}
+		m := moved(files, from, to, Format(rapid.IntRange(0, 2).Draw(t, "format")))
+		if strings.HasSuffix(source, ".canvas") {
+			text = `{"nodes":[{"type":"file","file":"f/A.md"},{"type":"text","text":` + string(quote("é"+text)) + `}]}`
+		}
+		sound(t, m, []byte(text), source)
+	})
+}
+
+func FuzzRewrite(f *testing.F) {
+	for _, text := range []string{"[[A]] [t](f/A.md \"x\") ![[i.png|1]]", "---\nu: \"[[A]]\"\n---\n[C](<../g/C.md>)", "| [[A\\|x]] |\n[![i](i.png)](A.md)",
+		`{"nodes":[{"type":"file","file":"A.md"},{"type":"text","text":"\ud83d\ude00[[A]] \n[[f/A|A]]"}]}`} {
+		f.Add([]byte(text), uint8(0), "f/New (name).md", uint8(4), uint8(0))
+		f.Add([]byte(text), uint8(2), "N%41.md", uint8(10), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, from uint8, to string, source, format uint8) {
+		if to == "" || strings.Contains("/"+to+"/", "//") || strings.Contains("/"+to+"/", "/./") || strings.Contains("/"+to+"/", "/../") || slices.Contains(files, to) || len(text) > 1<<14 {
+			return
+		}
+		m := moved(files, files[int(from)%len(files)], to, Format(format%3))
+		if note := files[int(source)%len(files)]; !strings.HasSuffix(note, ".png") {
+			sound(t, m, text, note)
+		}
+	})
+}
+
+func BenchmarkRewrite(b *testing.B) {
+	var many []string
+	for i := range 5000 {
+		many = append(many, strings.Repeat("f", i%40)+"/note"+string(rune('a'+i%26))+strings.Repeat("x", i/26)+".md")
+	}
+	many = append(many, "Old.md")
+	m := moved(many, "Old.md", "g/New.md", Shortest)
+	text := []byte(strings.Repeat("plain text of a note without anything in it\n[[notea]] and [[Old#h|x]]\n", 100))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		m.Rewrite(text, "A.md")
+	}
+}
