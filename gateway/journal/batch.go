@@ -1,0 +1,179 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"time"
+)
+
+// batch is what is written at once: all of it is kept, or nothing.
+type batch struct {
+	*Journal
+	tail   *tail
+	name   string
+	out    handle
+	fresh  bool // the segment was not there
+	start  int64
+	at     int64 // where the next line begins
+	buf    []byte
+	stored int64    // in files
+	made   []string // files
+}
+
+// flushAt is how much is collected before it is written.
+const flushAt = 256 << 10
+
+// write gives fill a batch and keeps what it writes. Unless it is to be lazy it
+// is durable then. After an error nothing was written.
+func (j *Journal) write(now time.Time, lazy bool, fill func(*batch) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.prepare(); err != nil {
+		return err
+	}
+	unlock, err := j.place.lockShortly()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	b, err := j.newBatch(now)
+	if err != nil {
+		return err
+	}
+	if err = fill(b); err == nil {
+		err = b.commit(lazy)
+	}
+	if err == nil {
+		return nil
+	}
+	b.undo()
+	var theirs *contentError
+	if errors.As(err, &theirs) {
+		return theirs.cause
+	}
+	return unusable(j.place.dir, err)
+}
+
+func (j *Journal) newBatch(now time.Time) (*batch, error) {
+	t, err := j.reach(now)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{Journal: j, tail: t, name: j.place.file(segmentName(t.number)), start: t.read, at: t.read}
+	b.out, err = j.sys.open(b.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		b.fresh = true
+		b.out, err = j.sys.create(b.name)
+	}
+	// A segment in which something stands has a name that is durable.
+	if err == nil && b.start == 0 {
+		err = j.sys.sync(j.place.dir)
+	}
+	if err == nil {
+		err = b.head(now)
+	}
+	if err != nil {
+		if b.out != nil {
+			b.undo()
+		}
+		return nil, unusable(b.name, err)
+	}
+	return b, nil
+}
+
+// head writes what stands before the first record: the segment's own, or the
+// end of a line that was cut short.
+func (b *batch) head(now time.Time) error {
+	switch {
+	case b.start == 0:
+		return b.value(segmentRecord{b.tail.number, formatVersion, now.UTC()})
+	case b.tail.torn:
+		b.buf = append(b.buf, '\n')
+		b.at++
+		return b.value(repairRecord{"the line before was cut short"})
+	}
+	return nil
+}
+
+// value writes a record.
+func (b *batch) value(v any) error {
+	record, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return b.line(record)
+}
+
+// line writes a record's line.
+func (b *batch) line(record []byte) error {
+	length := int64(lineHead + len(record) + 1)
+	if length > maxLine {
+		return &TooLarge{"a record", maxLine}
+	}
+	b.buf = appendLine(b.buf, record)
+	b.tail.add(record, b.at, length)
+	b.at += length
+	if err := b.checkSize(); err != nil {
+		return err
+	}
+	if len(b.buf) >= flushAt {
+		return b.flush()
+	}
+	return nil
+}
+
+// checkSize returns an error if the batch alone is more than a journal may be.
+func (b *batch) checkSize() error {
+	if b.at-b.start+b.stored > b.limits.MaxBytes {
+		return &TooLarge{"what an entry has to keep", b.limits.MaxBytes}
+	}
+	return nil
+}
+
+func (b *batch) flush() error {
+	if len(b.buf) == 0 {
+		return nil
+	}
+	_, err := b.out.Write(b.buf)
+	b.buf = b.buf[:0]
+	return err
+}
+
+// commit makes everything durable. Nothing is believed before it returns, so
+// the objects and the record that needs them can be synced together.
+func (b *batch) commit(lazy bool) error {
+	err := b.flush()
+	if err == nil && !lazy {
+		err = b.out.Sync()
+	}
+	if err == nil && (b.tail.unsure || len(b.made) > 0) {
+		err = b.sys.sync(b.place.dir)
+	}
+	if err != nil {
+		return err
+	}
+	b.tail.read, b.tail.torn, b.tail.unsure = b.at, false, false
+	b.tail.objects += b.stored
+	err = b.out.Close()
+	b.out = nil
+	return err
+}
+
+// undo leaves things as they were. If the disk does not let it, there are
+// records that say nothing, or a line that is cut short.
+func (b *batch) undo() {
+	if b.out != nil {
+		_ = b.out.Close()
+	}
+	if b.fresh {
+		_ = b.sys.remove(b.name)
+	} else {
+		_ = b.sys.truncate(b.name, b.start)
+	}
+	for _, name := range b.made {
+		_ = b.sys.remove(name)
+	}
+	b.Journal.tail = nil
+	b.Journal.recent = recent{}
+}

@@ -1,0 +1,97 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// BenchmarkBare is what is to be compared with: writing the bytes of a note and
+// syncing them, twice.
+func BenchmarkBare(b *testing.B) {
+	for _, size := range []int{2_000, 50_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			file, err := os.OpenFile(filepath.Join(b.TempDir(), "bare"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			must(b, err)
+			defer file.Close()
+			text := bytes.Repeat([]byte("x"), size)
+			for b.Loop() {
+				for range 2 {
+					_, err := file.Write(text)
+					must(b, err)
+					must(b, file.Sync())
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBeginEnd appends a line to a note, time after time, in one process
+// or as if each time in a new one.
+func BenchmarkBeginEnd(b *testing.B) {
+	for _, size := range []int{2_000, 50_000, 200_000} {
+		for _, cold := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d cold %v", size, cold), func(b *testing.B) {
+				j := newJournal(b, Limits{})
+				base := prose(size)
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if cold {
+						j = again(j)
+					}
+					e, content := change("a.md", fmt.Sprintf("%sline %d\n", base, i), "")
+					must(b, j.Begin(e, content))
+					must(b, j.End(e.ID, Done, nil, ""))
+				}
+			})
+		}
+	}
+}
+
+// prose is a text that is compressed about as well as notes are.
+func prose(size int) string {
+	words := strings.Fields("the note of a meeting with people who had questions about plans and tasks for the next week")
+	noise := random(size)
+	var text strings.Builder
+	for i := 0; text.Len() < size; i++ {
+		fmt.Fprintf(&text, "%s %x ", words[int(noise[i])%len(words)], noise[i+1:i+3])
+		if i%12 == 11 {
+			text.WriteByte('\n')
+		}
+	}
+	return text.String()[:size]
+}
+
+func TestTenThousandAppendsTakeLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	j := newJournal(t, Limits{})
+	text := prose(200_000)
+	total := int64(0)
+	for i := range 10_000 {
+		before := text[:20*(i+1)]
+		total += int64(len(before))
+		e, content := change("daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
+		must(t, j.Begin(e, content))
+		must(t, j.End(e.ID, Done, nil, ""))
+	}
+	use := diskUse(t, j.place.dir)
+	t.Logf("%d bytes of notes take %d on the disk", total, use)
+	if use > 100<<20 {
+		t.Errorf("%d bytes on the disk", use)
+	}
+	list, damage, err := j.Entries(Filter{Limit: 20_000})
+	must(t, err)
+	if len(list) != 10_000 || len(damage) != 0 {
+		t.Errorf("%d entries, %v", len(list), damage)
+	}
+	for i := 0; i < len(list); i += 97 {
+		if got, err := j.Object(list[i].Steps[0].Before.Hash); err != nil || string(got) != text[:20*(10_000-i)] {
+			t.Fatalf("%d: %d bytes, %v", i, len(got), err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sample fills a journal with ten entries and returns them.
+func sample(t *testing.T, j *Journal) []Entry {
+	text := strings.Repeat("a line of a note\n", 20)
+	for i := range 10 {
+		next := text + fmt.Sprintf("line %d\n", i)
+		e, content := change(fmt.Sprintf("%d.md", i%2), text, next)
+		must(t, j.Begin(e, content))
+		must(t, j.End(e.ID, Done, nil, ""))
+		text = next
+	}
+	return entries(t, j)
+}
+
+// harmed checks a journal of which one byte was changed: that is told, and at
+// most two records are gone, for a newline belongs to two.
+func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
+	t.Helper()
+	list, damage, err := j.Entries(Filter{})
+	must(t, err)
+	if len(damage) == 0 {
+		t.Fatalf("%s: nothing is told", what)
+	}
+	lost := 0
+	for _, e := range whole {
+		at := slices.IndexFunc(list, func(other Entry) bool { return other.ID == e.ID })
+		if at < 0 || list[at].State != e.State {
+			lost++
+			continue
+		}
+		if fmt.Sprint(list[at]) != fmt.Sprint(e) {
+			t.Fatalf("%s: %+v became %+v", what, e, list[at])
+		}
+	}
+	if lost > 1 {
+		t.Errorf("%s: %d records are lost", what, lost)
+	}
+	for _, e := range whole {
+		want := e.Steps[0].Before
+		text, err := j.Object(want.Hash)
+		if err == nil && ImageOf(text) != want {
+			t.Fatalf("%s: wrong bytes", what)
+		}
+		if err != nil && !isTyped(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
+	j := newJournal(t, Limits{})
+	whole := sample(t, j)
+	name := j.place.file(segmentName(1))
+	data, err := os.ReadFile(name)
+	must(t, err)
+	step := 1 + len(data)/1500
+	for at := 0; at < len(data); at += step {
+		for _, b := range []byte{data[at] ^ 1<<(at%8), '\n', 0} {
+			if b == data[at] {
+				continue
+			}
+			changed := slices.Clone(data)
+			changed[at] = b
+			must(t, os.WriteFile(name, changed, 0o600))
+			harmed(t, again(j), whole, fmt.Sprintf("byte %d of %d became %q", at, len(data), b))
+		}
+		if at == len(data)-1 {
+			break // without its newline the last line is still whole
+		}
+		must(t, os.WriteFile(name, slices.Delete(slices.Clone(data), at, at+1), 0o600))
+		harmed(t, again(j), whole, fmt.Sprintf("byte %d of %d is missing", at, len(data)))
+	}
+	for at := range data {
+		if data[at] == '\n' && at < len(data)-1 {
+			changed := slices.Clone(data)
+			changed[at] = 'x'
+			must(t, os.WriteFile(name, changed, 0o600))
+			if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole) {
+				t.Errorf("without the newline at %d: %d entries, %v, %v", at, len(list), damage, err)
+			}
+		}
+	}
+}
+
+func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
+	j := newJournal(t, Limits{})
+	whole := sample(t, j)
+	name := j.place.file(segmentName(1))
+	data, err := os.ReadFile(name)
+	must(t, err)
+	for size := len(data) - 1; size > len(data)-1200; size-- {
+		must(t, os.WriteFile(name, data[:size], 0o600))
+		j := again(j)
+		c := confirmed{map[string]string{}, map[string]State{}}
+		for _, e := range whole[3:] {
+			text, err := j.Object(e.Steps[0].Before.Hash)
+			must(t, err)
+			c.texts[e.ID] = string(text)
+		}
+		c.check(t, j, fmt.Sprintf("cut at %d", size))
+		e, content := change("0.md", "text", "")
+		must(t, j.Begin(e, content))
+		c.texts[e.ID] = "text"
+		for _, j := range []*Journal{j, again(j)} {
+			c.check(t, j, fmt.Sprintf("cut at %d, and gone on", size))
+		}
+		got, err := os.ReadFile(name)
+		if must(t, err); !strings.HasPrefix(string(got), string(data[:size])) {
+			t.Fatal("what was readable is gone")
+		}
+	}
+}
+
+func TestADamagedFileIsToldAndReplaced(t *testing.T) {
+	for _, size := range []int{maxInline + 1000, maxText + 1} {
+		j := newJournal(t, Limits{})
+		text := string(random(size))
+		e, content := change("a.bin", text, "")
+		must(t, j.Begin(e, content))
+		files, _ := filepath.Glob(j.place.file("*" + objectEnd))
+		if len(files) != 1 {
+			t.Fatalf("files %q", files)
+		}
+		data, err := os.ReadFile(files[0])
+		must(t, err)
+		data[len(data)/2] ^= 1
+		for name, spoil := range map[string]func() error{
+			"altered": func() error { return os.WriteFile(files[0], data, 0o600) },
+			"cut":     func() error { return os.Truncate(files[0], int64(size/2)) },
+			"missing": func() error { return os.Remove(files[0]) },
+		} {
+			must(t, spoil())
+			var damaged *Damaged
+			if _, err := again(j).Object(e.Steps[0].Before.Hash); !errors.As(err, &damaged) {
+				t.Errorf("%s: %v", name, err)
+			}
+			next, content := change("a.bin", text, "")
+			must(t, again(j).Begin(next, content))
+			if got, err := again(j).Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
+				t.Errorf("%s: %d bytes, %v", name, len(got), err)
+			}
+		}
+	}
+}
+
+func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
+	j := newJournal(t, Limits{})
+	text := string(random(2000))
+	e, content := change("a.md", text, "")
+	must(t, j.Begin(e, content))
+	name := j.place.file(segmentName(1))
+	data, err := os.ReadFile(name)
+	must(t, err)
+	data[strings.Index(string(data), `"data"`)+100] ^= 1
+	must(t, os.WriteFile(name, data, 0o600))
+	j = again(j)
+	if _, err := j.Object(e.Steps[0].Before.Hash); !isTyped(err) {
+		t.Error(err)
+	}
+	next, content := change("a.md", text, "")
+	must(t, j.Begin(next, content))
+	if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+func TestALineTooLongIsSkipped(t *testing.T) {
+	j := newJournal(t, Limits{})
+	whole := sample(t, j)
+	file, err := os.OpenFile(j.place.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	_, err = file.Write(append(make([]byte, 3*maxLine), '\n'))
+	must(t, errors.Join(err, file.Close()))
+	e, content := change("a.md", "a", "b")
+	must(t, j.Begin(e, content))
+	if list, damage, err := again(j).Entries(Filter{}); err != nil || len(damage) != 1 || len(list) != len(whole)+1 {
+		t.Errorf("%d entries, %v, %v", len(list), damage, err)
+	}
+}
+
+func TestAMissingSegmentIsTold(t *testing.T) {
+	j := newJournal(t, Limits{MaxBytes: 1 << 20})
+	first := ""
+	for i := 0; i == 0 || j.tail.number < 4; i++ {
+		e, content := change("a.md", string(random(8000+i)), "")
+		must(t, j.Begin(e, content))
+		if i == 0 {
+			first = e.ID
+		}
+	}
+	must(t, j.End(first, Done, nil, ""))
+	entries(t, j)
+	// Those that are too old go from the first one on, and that is no damage.
+	must(t, os.Remove(j.place.file(segmentName(1))))
+	whole := entries(t, again(j))
+	must(t, os.Remove(j.place.file(segmentName(3))))
+	list, damage, err := again(j).Entries(Filter{})
+	if err != nil || len(damage) != 1 || damage[0].File != segmentName(3) || len(list) >= len(whole) {
+		t.Errorf("%d of %d entries, %+v, %v", len(list), len(whole), damage, err)
+	}
+}

@@ -1,0 +1,67 @@
+package journal
+
+import "bytes"
+
+// A note is mostly changed in one place. The difference from the version before
+// is then where the two begin and end alike, and what stands in between.
+
+const (
+	// A version is read by way of those before it, each of which costs a read.
+	maxDepth = 31
+	// Below, a difference would not be shorter than the note, written down.
+	leastDelta = 256
+)
+
+// common returns how many bytes two texts have in common at the beginning, and
+// behind that at the end.
+func common(a, b []byte) (prefix, suffix int) {
+	n := min(len(a), len(b))
+	for prefix < n && a[prefix] == b[prefix] {
+		prefix++
+	}
+	n -= prefix
+	for suffix < n && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return prefix, suffix
+}
+
+// pieces are a text in parts. To go from version to version the text need not be
+// copied each time.
+type pieces [][]byte
+
+func (p pieces) size() (n int) {
+	for _, part := range p {
+		n += len(part)
+	}
+	return n
+}
+
+// first returns the first n bytes, of which there are so many.
+func (p pieces) first(n int) (kept pieces) {
+	for _, part := range p {
+		part = part[:min(n, len(part))]
+		n -= len(part)
+		kept = append(kept, part)
+		if n == 0 {
+			break
+		}
+	}
+	return kept
+}
+
+// last returns the last n bytes, of which there are so many.
+func (p pieces) last(n int) (kept pieces) {
+	skip := p.size() - n
+	for _, part := range p {
+		cut := min(skip, len(part))
+		skip -= cut
+		if cut < len(part) {
+			kept = append(kept, part[cut:])
+		}
+	}
+	return kept
+}
+
+// text returns the whole text.
+func (p pieces) text() []byte { return bytes.Join(p, nil) }

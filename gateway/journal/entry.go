@@ -1,0 +1,190 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// Entry is one change of one or more notes.
+type Entry struct {
+	ID      string // see [NewID]
+	Time    time.Time
+	Session string
+	Client  string
+	Command string
+	Params  []string // the names of parameters, never their values
+	Backend string
+	Undoes  string // the entry that this one takes back, "" mostly
+
+	// Steps are what is to be done, in this order. In a brief listing there are
+	// none, and Count says how many there would be.
+	Steps []Step
+	Count int
+
+	// What comes from later records.
+	State    State
+	Note     string // a short remark, such as why it failed
+	UndoneBy string // the entry that took this one back, if it is known
+}
+
+// Step is what happens to one file.
+type Step struct {
+	Path string
+	// From is where the file was before, "" if it is not moved. Before is then
+	// what was there. What a move replaces at Path needs a step of its own.
+	From   string
+	Before Image
+	// After is what is expected, and what was found once the outcome is known.
+	After Image
+}
+
+// isPureMove reports whether a step leaves the bytes as they are. They are not
+// kept then.
+func (s Step) isPureMove() bool { return s.From != "" && s.Before == s.After }
+
+// Image names the bytes of a file. The zero Image is that of no file.
+type Image struct {
+	Exists bool
+	Hash   string // the SHA-256 in hexadecimal; in what is expected it may be ""
+	Size   int64
+}
+
+// ImageOf returns the image of a file with these bytes.
+func ImageOf(content []byte) Image {
+	sum := sha256.Sum256(content)
+	return Image{Exists: true, Hash: hex.EncodeToString(sum[:]), Size: int64(len(content))}
+}
+
+// State is how far a change has come. The zero State is the one of which
+// nothing is known but that it was to begin.
+type State uint8
+
+// The states, in the order in which they may follow each other.
+const (
+	Begun State = iota
+	Done
+	Failed // it may have been done in part
+	Undone
+)
+
+var stateNames = [...]string{"begun", "done", "failed", "undone"}
+
+// String returns the name that [ParseState] takes.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "State(" + strconv.Itoa(int(s)) + ")"
+}
+
+// ParseState returns the state of that name.
+func ParseState(name string) (State, error) {
+	for i, known := range stateNames {
+		if name == known {
+			return State(i), nil
+		}
+	}
+	return 0, &Invalid{"state", name, "is no state"}
+}
+
+// mayFollow reports whether s can be the outcome of what is in state before.
+func (s State) mayFollow(before State) bool {
+	switch s {
+	case Done, Failed:
+		return before == Begun
+	case Undone:
+		return before != Undone
+	}
+	return false
+}
+
+const (
+	maxObject  = 128 << 20 // an attachment that is deleted; a note is at most 5 MB
+	maxSteps   = 200_000   // a move may rewrite the links of every note
+	maxPath    = 4096      // what systems take
+	maxName    = 256       // of sessions, clients, commands, parameters
+	maxParams  = 64
+	maxNote    = 1 << 10  // a remark is a sentence
+	maxListing = 64 << 20 // of the steps of an entry, as they are written
+)
+
+// check returns an error unless a record can hold e.
+func (e Entry) check() error {
+	if _, err := ParseID(e.ID); err != nil {
+		return err
+	}
+	if e.Undoes != "" {
+		if _, err := ParseID(e.Undoes); err != nil {
+			return err
+		}
+	}
+	if e.State != Begun || e.UndoneBy != "" {
+		return &Invalid{"state", e.State.String(), "is not how an entry begins"}
+	}
+	if len(e.Params) > maxParams {
+		return &TooLarge{"the number of parameters", maxParams}
+	}
+	if len(e.Steps) > maxSteps {
+		return &TooLarge{"the number of steps", maxSteps}
+	}
+	for _, name := range append([]string{e.Session, e.Client, e.Command, e.Backend}, e.Params...) {
+		if err := checkText("name", name, maxName); err != nil {
+			return err
+		}
+	}
+	if err := checkText("note", e.Note, maxNote); err != nil {
+		return err
+	}
+	for _, step := range e.Steps {
+		if err := step.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkText(field, text string, limit int) error {
+	if !utf8.ValidString(text) {
+		return &Invalid{field, text, "is not UTF-8"}
+	}
+	if len(text) > limit {
+		return &TooLarge{fmt.Sprintf("%s %.50q", field, text), int64(limit)}
+	}
+	return nil
+}
+
+func (s Step) check() error {
+	if s.Path == "" {
+		return &Invalid{"path", "", "is empty"}
+	}
+	for _, path := range []string{s.Path, s.From} {
+		if err := checkText("path", path, maxPath); err != nil {
+			return err
+		}
+	}
+	if s.Before.Exists && s.Before.Size > maxObject && !s.isPureMove() {
+		return &TooLarge{fmt.Sprintf("%.100q", s.Path), maxObject}
+	}
+	if s.Before.Exists && s.Before.Hash == "" {
+		return &Invalid{"image", s.Path, "has no hash"}
+	}
+	if err := s.Before.check(); err != nil {
+		return err
+	}
+	return s.After.check()
+}
+
+func (i Image) check() error {
+	sound := i == Image{}
+	if i.Exists {
+		sound = i.Size >= 0 && (i.Hash == "" || isHash(i.Hash))
+	}
+	if !sound {
+		return &Invalid{"image", i.Hash, "is no image"}
+	}
+	return nil
+}

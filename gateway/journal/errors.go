@@ -1,0 +1,138 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Unusable says that the journal cannot be written or read where it lies: the
+// disk is full, the folder is read-only, is a link, or is open to others. What
+// was to be done has left nothing behind.
+type Unusable struct {
+	Path   string
+	Reason string
+	Cause  error // may be nil
+}
+
+// Code returns the name of the error for programs.
+func (*Unusable) Code() string { return "journal_unusable" }
+
+func (e *Unusable) Error() string { return fmt.Sprintf("journal %q: %s", e.Path, e.Reason) }
+
+func (e *Unusable) Unwrap() error { return e.Cause }
+
+// unusable tells an error of the system as one of ours.
+func unusable(path string, err error) error {
+	if err == nil || isTyped(err) {
+		return err
+	}
+	// The path is said once.
+	reason := err
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		reason = fmt.Errorf("%s: %w", at.Op, at.Err)
+	}
+	return &Unusable{Path: path, Reason: reason.Error(), Cause: err}
+}
+
+// isTyped reports whether err is one of this package's errors.
+func isTyped(err error) bool {
+	var typed interface {
+		error
+		Code() string
+	}
+	return errors.As(err, &typed)
+}
+
+// Busy says that another process held the lock until the time was up.
+type Busy struct {
+	Path  string
+	Cause error // of the context
+}
+
+// Code returns the name of the error for programs.
+func (*Busy) Code() string { return "journal_busy" }
+
+func (e *Busy) Error() string {
+	return fmt.Sprintf("journal lock %q: is held by another process", e.Path)
+}
+
+func (e *Busy) Unwrap() error { return e.Cause }
+
+// Damaged says that something is not what was written.
+type Damaged struct {
+	What   string // a hash, an id, or the name of a file
+	Reason string
+}
+
+// Code returns the name of the error for programs.
+func (*Damaged) Code() string { return "journal_damaged" }
+
+func (e *Damaged) Error() string { return fmt.Sprintf("journal: %q: %s", e.What, e.Reason) }
+
+// Unknown says that there is no such entry or object; it may have been too old
+// to be kept.
+type Unknown struct{ What string }
+
+// Code returns the name of the error for programs.
+func (*Unknown) Code() string { return "journal_unknown" }
+
+func (e *Unknown) Error() string { return fmt.Sprintf("journal: %q is not kept", e.What) }
+
+// TooLarge says that something is larger than the journal takes. Nothing was
+// written.
+type TooLarge struct {
+	What  string
+	Limit int64
+}
+
+// Code returns the name of the error for programs.
+func (*TooLarge) Code() string { return "journal_too_large" }
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("journal: %s: is more than the journal takes (%d)", e.What, e.Limit)
+}
+
+// Invalid says that a caller gave what no record can hold.
+type Invalid struct{ Field, Value, Reason string }
+
+// Code returns the name of the error for programs.
+func (*Invalid) Code() string { return "journal_invalid" }
+
+func (e *Invalid) Error() string {
+	return fmt.Sprintf("journal: %s %.100q: %s", e.Field, e.Value, e.Reason)
+}
+
+// Changed says that the bytes of a note are not those that its image names:
+// somebody has changed it in between. Nothing was written.
+type Changed struct{ Path string }
+
+// Code returns the name of the error for programs.
+func (*Changed) Code() string { return "journal_changed" }
+
+func (e *Changed) Error() string {
+	return fmt.Sprintf("journal: %q was changed while it was being kept", e.Path)
+}
+
+// KeyReused says that an idempotency key was used for another call before.
+type KeyReused struct{ ID string } // of that call's entry
+
+// Code returns the name of the error for programs.
+func (*KeyReused) Code() string { return "key_reused" }
+
+func (e *KeyReused) Error() string {
+	return fmt.Sprintf("the idempotency key was used for another call, journal entry %q", e.ID)
+}
+
+// Unfinished says that the call of an idempotency key was begun and has no
+// answer: it is under way, or was broken off. The journal entry may tell what
+// became of it; there may be none if it was broken off early.
+type Unfinished struct{ ID string }
+
+// Code returns the name of the error for programs.
+func (*Unfinished) Code() string { return "key_unfinished" }
+
+func (e *Unfinished) Error() string {
+	return fmt.Sprintf("the call with this idempotency key was begun and has no answer, journal entry %q", e.ID)
+}

@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// faulty lets the n-th call fail. With killed every later call fails too, as if
+// the process had ended there.
+type faulty struct {
+	real   realSystem
+	n      int
+	killed bool
+	calls  int
+}
+
+var errFault = syscall.ENOSPC
+
+func (f *faulty) fails() bool {
+	f.calls++
+	return f.calls == f.n || f.killed && f.calls > f.n
+}
+
+func (f *faulty) do(real func() error) error {
+	if f.fails() {
+		return errFault
+	}
+	return real()
+}
+
+func (f *faulty) mkdir(name string) error { return f.do(func() error { return f.real.mkdir(name) }) }
+func (f *faulty) truncate(name string, size int64) error {
+	return f.do(func() error { return f.real.truncate(name, size) })
+}
+func (f *faulty) rename(from, to string) error {
+	return f.do(func() error { return f.real.rename(from, to) })
+}
+func (f *faulty) remove(name string) error { return f.do(func() error { return f.real.remove(name) }) }
+func (f *faulty) sync(dir string) error    { return f.do(func() error { return f.real.sync(dir) }) }
+
+func (f *faulty) create(name string) (handle, error) { return f.wrap(f.real.create, name) }
+func (f *faulty) open(name string) (handle, error)   { return f.wrap(f.real.open, name) }
+
+func (f *faulty) wrap(open func(string) (handle, error), name string) (handle, error) {
+	if f.fails() {
+		return nil, errFault
+	}
+	h, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyHandle{h, f}, nil
+}
+
+// faultyHandle writes half before it fails.
+type faultyHandle struct {
+	handle
+	faulty *faulty
+}
+
+func (h *faultyHandle) Write(data []byte) (int, error) {
+	if h.faulty.fails() {
+		n, _ := h.handle.Write(data[:len(data)/2])
+		return n, errFault
+	}
+	return h.handle.Write(data)
+}
+
+func (h *faultyHandle) Sync() error { return h.faulty.do(h.handle.Sync) }
+
+func (h *faultyHandle) Close() error {
+	err := h.handle.Close()
+	if h.faulty.fails() {
+		return errFault
+	}
+	return err
+}
+
+// confirmed is what a journal has said that it keeps.
+type confirmed struct {
+	texts  map[string]string // by the id of the entry
+	states map[string]State
+}
+
+// check fails unless everything that was confirmed is there, and nothing is
+// damaged but lines that were cut short.
+func (c confirmed) check(t *testing.T, j *Journal, what string) {
+	t.Helper()
+	list, damage, err := j.Entries(Filter{})
+	must(t, err)
+	for _, d := range damage {
+		if !d.Torn {
+			t.Errorf("%s: %+v", what, d)
+		}
+	}
+	found := map[string]Entry{}
+	for _, e := range list {
+		found[e.ID] = e
+	}
+	for id, text := range c.texts {
+		e, ok := found[id]
+		if !ok {
+			t.Fatalf("%s: entry %s is lost", what, id)
+		}
+		if state := c.states[id]; state != Begun && e.State != state {
+			t.Errorf("%s: entry is %v, want %v", what, e.State, state)
+		}
+		if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(got) != text {
+			t.Errorf("%s: %d bytes, want %d, %v", what, len(got), len(text), err)
+		}
+	}
+}
+
+func TestEveryFault(t *testing.T) {
+	texts := map[string]string{
+		"a short note": "text\n", "a long note": strings.Repeat("a line\n", 20_000) + "end\n",
+		"a file": string(random(maxInline + 1)),
+	}
+	if !testing.Short() {
+		texts["an attachment"] = string(random(maxText + 1))
+	}
+	for name, text := range texts {
+		for _, killed := range []bool{false, true} {
+			for _, isNew := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s killed %v new %v", name, killed, isNew), func(t *testing.T) { everyFault(t, text, killed, isNew) })
+			}
+		}
+	}
+}
+
+func everyFault(t *testing.T, text string, killed, isNew bool) {
+	origin := newJournal(t, Limits{MaxBytes: 64 << 20})
+	for n := 1; ; n++ {
+		if n > 60 {
+			t.Fatal("it never succeeded")
+		}
+		j := again(origin)
+		j.place = newPlace(filepath.Join(t.TempDir(), "journal"), testVault)
+		c := confirmed{map[string]string{}, map[string]State{}}
+		if !isNew {
+			e, content := change("a.md", "an earlier text\n"+text, text)
+			must(t, j.Begin(e, content))
+			c.texts[e.ID] = "an earlier text\n" + text
+		}
+		sys := &faulty{n: n, killed: killed}
+		j.sys = sys
+		e, content := change("a.md", text, text+"more")
+		err := j.Begin(e, content)
+		if err == nil {
+			c.texts[e.ID] = text
+			if err = j.End(e.ID, Done, nil, ""); err == nil {
+				c.states[e.ID] = Done
+			}
+		}
+		var typed *Unusable
+		if err != nil && (!errors.As(err, &typed) || !errors.Is(err, errFault)) {
+			t.Errorf("call %d: %v", n, err)
+		}
+		what := fmt.Sprintf("call %d failed", n)
+		c.check(t, again(j), what)
+		if left, _ := filepath.Glob(j.place.file("*" + halfEnd)); len(left) > 0 && !killed {
+			t.Errorf("%s and left %q", what, left)
+		}
+		// Somebody goes on where this process ended.
+		next := again(j)
+		for range 2 {
+			more, content := change("a.md", text+"more", "")
+			must(t, next.Begin(more, content))
+			c.texts[more.ID] = text + "more"
+		}
+		c.check(t, again(j), what+", and another process goes on")
+		next.limits.MaxBytes = leastBytes
+		must(t, next.Prune())
+		if left, _ := filepath.Glob(j.place.file("*" + halfEnd)); len(left) > 0 {
+			t.Errorf("%s, and after all there is %q", what, left)
+		}
+		if sys.calls < n {
+			return
+		}
+	}
+}

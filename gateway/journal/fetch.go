@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Object returns the bytes with this hash. What it returns has been checked. If
+// they are not kept it answers with an *[Unknown], if they cannot be read any
+// more with a *[Damaged].
+func (j *Journal) Object(hash string) ([]byte, error) {
+	var out bytes.Buffer
+	if err := j.CopyObject(&out, hash); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// CopyObject is Object for what is large. What it has written is to be believed
+// only if it returns nil.
+func (j *Journal) CopyObject(out io.Writer, hash string) error {
+	if !isHash(hash) {
+		return &Invalid{"hash", hash, "is no SHA-256"}
+	}
+	// One and the same object may be kept in several segments.
+	counted := &counter{out: out}
+	var result error = &Unknown{hash}
+	err := j.eachWith(hash, func(number uint64, s spot, text []byte, err error) (stop bool) {
+		if err == nil && s.file {
+			err = j.place.copyFile(counted, number, Image{true, hash, s.size})
+		} else if err == nil {
+			_, err = counted.Write(text)
+		}
+		result = err
+		// What was written cannot be taken back.
+		return err == nil || counted.n > 0
+	})
+	if err != nil {
+		return err
+	}
+	return result
+}
+
+// eachWith tries the segments that hold an object, the newest first, until one
+// will do.
+func (j *Journal) eachWith(hash string, try func(number uint64, s spot, text []byte, err error) (stop bool)) error {
+	segments, err := j.segments()
+	if err != nil {
+		return err
+	}
+	for i := len(segments) - 1; i >= 0; i-- {
+		number, s, text, err := j.locate(segments[i], hash)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // not there, or removed in between
+		}
+		if try(number, s, text, err) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (j *Journal) locate(seg segment, hash string) (number uint64, s spot, text []byte, err error) {
+	j.seenMu.Lock()
+	defer j.seenMu.Unlock()
+	ix, err := j.indexOf(seg)
+	if err != nil {
+		return 0, spot{}, nil, err
+	}
+	s, ok := ix.objects[hash]
+	if !ok {
+		return 0, spot{}, nil, fs.ErrNotExist
+	}
+	if !s.file {
+		text, err = j.place.text(ix, hash)
+	}
+	return ix.number, s, text, err
+}
+
+// maxSeen is how many indexes are remembered. What is undone together lies
+// together.
+const maxSeen = 4
+
+// indexOf returns the index of a segment, up to its size. It needs seenMu.
+func (j *Journal) indexOf(seg segment) (*index, error) {
+	ix := j.seen[seg.number]
+	if ix == nil || ix.read > seg.size {
+		ix = newIndex(seg.number)
+	}
+	if ix.read < seg.size {
+		if err := j.place.read(ix, seg.size); err != nil {
+			return nil, err
+		}
+	}
+	if j.seen == nil || len(j.seen) >= maxSeen {
+		j.seen = map[uint64]*index{}
+	}
+	j.seen[seg.number] = ix
+	return ix, nil
+}
+
+// segments returns what there is to read. Up to those sizes nothing changes any
+// more, so the lock is not needed while it is read.
+func (j *Journal) segments() ([]segment, error) {
+	there, err := j.place.isThere()
+	if err != nil || !there {
+		return nil, err
+	}
+	unlock, err := j.place.lockToRead()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	seen, err := j.place.survey()
+	return seen.segments, err
+}
+
+// text returns a text that is kept as lines, or as a small file.
+func (p place) text(ix *index, hash string) ([]byte, error) {
+	chain, start, err := p.chain(ix, hash)
+	if err != nil {
+		return nil, err
+	}
+	parts := pieces{start}
+	for i := len(chain) - 1; i >= 0; i-- {
+		var ok bool
+		if parts, ok = chain[i].over(parts); !ok {
+			return nil, &Damaged{hash, "is kept as a difference that does not fit"}
+		}
+	}
+	text := parts.text()
+	if ImageOf(text).Hash != hash {
+		return nil, &Damaged{hash, "is not what was kept"}
+	}
+	return text, nil
+}
+
+// chain returns the records that lead to an object, and what the last one starts
+// from.
+func (p place) chain(ix *index, hash string) (chain []object, start []byte, err error) {
+	name := p.file(segmentName(ix.number))
+	lines, err := openOwn(name, os.O_RDONLY)
+	if err != nil {
+		return nil, nil, unusable(name, err)
+	}
+	defer lines.Close()
+	for next := hash; len(chain) <= maxDepth; {
+		s, ok := ix.objects[next]
+		if !ok {
+			return nil, nil, &Damaged{hash, "is kept as the difference from something that is missing"}
+		}
+		if s.file {
+			var text bytes.Buffer
+			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, maxText)})
+			return chain, text.Bytes(), err
+		}
+		o, ok := objectAt(lines, s)
+		if !ok || o.Hash != next {
+			return nil, nil, &Damaged{hash, "its record cannot be read"}
+		}
+		chain = append(chain, o)
+		if o.Base == "" {
+			return chain, nil, nil
+		}
+		next = o.Base
+	}
+	return nil, nil, &Damaged{hash, "is kept as too many differences"}
+}
+
+func objectAt(lines io.ReaderAt, s spot) (object, bool) {
+	line := make([]byte, s.length)
+	if _, err := lines.ReadAt(line, s.at); err != nil || len(line) == 0 {
+		return object{}, false
+	}
+	record, ok := unwrap(line[:len(line)-1])
+	if !ok {
+		return object{}, false
+	}
+	return parseObject(record)
+}
+
+// copyFile copies an object that is a file.
+func (p place) copyFile(out io.Writer, number uint64, image Image) error {
+	name := objectName(number, image.Hash)
+	file, err := openOwn(p.file(name), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Damaged{name, "is missing"}
+	}
+	if err != nil {
+		return unusable(p.file(name), err)
+	}
+	defer file.Close()
+	sum := sha256.New()
+	in := io.LimitReader(flate.NewReader(bufio.NewReaderSize(file, 64<<10)), image.Size+1)
+	to := &failing{out: io.MultiWriter(sum, out)}
+	n, err := io.Copy(to, in)
+	if to.err != nil {
+		return to.err
+	}
+	if err != nil || n != image.Size || hex.EncodeToString(sum.Sum(nil)) != image.Hash {
+		return &Damaged{name, "is not what was kept"}
+	}
+	return nil
+}
+
+// failing remembers the error of a writer, to tell it from one of the reader.
+type failing struct {
+	out io.Writer
+	err error
+}
+
+func (f *failing) Write(data []byte) (n int, err error) {
+	n, f.err = f.out.Write(data)
+	return n, f.err
+}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestAnUnfitFolderIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, j *Journal){
+		"a folder open to others":     func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.root, 0o755)) },
+		"a vault open to others":      func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.dir, 0o750)) },
+		"a segment open to others":    func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.file(segmentName(1)), 0o644)) },
+		"a link to a folder":          func(t *testing.T, j *Journal) { relink(t, j.place.root) },
+		"a link to a vault":           func(t *testing.T, j *Journal) { relink(t, j.place.dir) },
+		"a link to a segment":         func(t *testing.T, j *Journal) { relink(t, j.place.file(segmentName(1))) },
+		"a link for a lock":           func(t *testing.T, j *Journal) { relink(t, j.place.file(appendLock)) },
+		"a link for the next segment": func(t *testing.T, j *Journal) { must(t, os.Symlink("/nowhere", j.place.file(segmentName(2)))) },
+		"a folder for a segment":      func(t *testing.T, j *Journal) { must(t, os.Mkdir(j.place.file(segmentName(2)), 0o700)) },
+		"a file for a folder": func(t *testing.T, j *Journal) {
+			must(t, os.RemoveAll(j.place.dir))
+			must(t, os.WriteFile(j.place.dir, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJournal(t, Limits{})
+			e, content := change("a.md", "a", "b")
+			must(t, j.Begin(e, content))
+			spoil(t, j)
+			before := diskUse(t, filepath.Dir(j.place.root))
+			var unusable *Unusable
+			for _, j := range []*Journal{j, again(j)} {
+				e, content := change("a.md", "a", "b")
+				if err := j.Begin(e, content); !errors.As(err, &unusable) {
+					t.Errorf("begin: %v", err)
+				}
+				if _, _, err := j.Entries(Filter{}); !errors.As(err, &unusable) {
+					t.Errorf("entries: %v", err)
+				}
+			}
+			if after := diskUse(t, filepath.Dir(j.place.root)); after != before {
+				t.Error("something was written")
+			}
+		})
+	}
+	if err := Open("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil); !isTyped(err) {
+		t.Error(err)
+	}
+}
+
+// relink moves what is at name away and puts a link to it in its place.
+func relink(t *testing.T, name string) {
+	t.Helper()
+	must(t, os.Rename(name, name+"-away"))
+	must(t, os.Symlink(name+"-away", name))
+}

@@ -1,0 +1,97 @@
+// Package journal keeps what is needed to undo a change of notes: before it, an
+// entry that says what is about to be done, with the bytes of every note that it
+// touches, and after it, how it ended.
+//
+// It lies in the user's own folder for such things, never in a vault, one folder
+// for each vault. What is said there is a line of JSON behind its checksum, in
+// segments that are only ever appended to. The bytes of notes are named by their
+// SHA-256. Small ones are lines too, the difference from an earlier version of
+// the same note where that is shorter, so that one sync makes an entry and all
+// it needs durable; large ones are files beside the segment. Nothing in a
+// segment needs anything outside of it but the outcomes of its entries, which
+// may come later. So the oldest segment can be removed at any time, and no
+// bytes remain that nobody refers to.
+//
+// A line that was cut short, or altered, is reported with its place and skipped.
+// It is never removed: what follows it begins on a line of its own.
+//
+// The package imports nothing of ours: the gateway uses it and so does the
+// program that works in the vault. It never looks into a vault, and what it
+// returns of paths has to be judged as if it came from anywhere.
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Limits say how much is kept. The zero Limits keep 256 MiB and 90 days.
+type Limits struct {
+	// MaxBytes is how much a vault's journal may take on the disk, beside the
+	// entry that is being written, which may take as much again.
+	MaxBytes int64
+	// MaxAge is how long an entry is kept. Entries go by the segment, so one may
+	// stay an eighth longer.
+	MaxAge time.Duration
+}
+
+const (
+	defaultBytes = 256 << 20
+	defaultAge   = 90 * 24 * time.Hour
+
+	leastBytes = 64 << 10 // below, a segment would hold less than an entry
+	// The longest segment, beside one long entry. A process that begins to write
+	// reads it once; a note that is changed is kept whole once in each.
+	maxSegment = 1 << 20
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.MaxBytes <= 0 {
+		l.MaxBytes = defaultBytes
+	}
+	if l.MaxAge <= 0 {
+		l.MaxAge = defaultAge
+	}
+	l.MaxBytes = max(l.MaxBytes, leastBytes)
+	return l
+}
+
+// Journal is the journal of one vault. It is safe for use by several goroutines,
+// and by several processes at once.
+type Journal struct {
+	place  place
+	limits Limits
+	sys    system
+
+	mu     sync.Mutex // one that writes at a time, in this process
+	tail   *tail      // what is known of the segment that is written to
+	recent recent
+	tended time.Time // when old segments were last looked for
+	// indexes of segments that are read, by number
+	seenMu sync.Mutex
+	seen   map[uint64]*index
+}
+
+// Open returns the journal of the vault at an absolute path, which is kept below
+// the folder dir. It looks at nothing; a folder that is missing is made when
+// something is written, and holds nothing until then.
+func Open(dir, vault string, limits Limits) *Journal {
+	return &Journal{place: newPlace(dir, vault), limits: limits.orDefaults(), sys: realSystem{}}
+}
+
+// place is where the journal of one vault lies.
+type place struct {
+	root  string // of the journals of all vaults
+	dir   string // of this vault
+	vault string
+}
+
+func newPlace(root, vault string) place {
+	sum := sha256.Sum256([]byte(vault))
+	return place{root, filepath.Join(root, hex.EncodeToString(sum[:16])), vault}
+}
+
+func (p place) file(name string) string { return filepath.Join(p.dir, name) }

@@ -1,0 +1,440 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const testVault = "/home/somebody/vault"
+
+func newJournal(t testing.TB, limits Limits) *Journal {
+	t.Helper()
+	return Open(filepath.Join(t.TempDir(), "state", "journal"), testVault, limits)
+}
+
+func again(j *Journal) *Journal { return Open(j.place.root, j.place.vault, j.limits) }
+
+// change is an entry that makes after of before.
+func change(path, before, after string) (Entry, Content) {
+	now := time.Now()
+	e := Entry{
+		ID: NewID(now), Time: now.UTC(), Session: "s", Client: "c", Command: "append", Params: []string{"path", "content"}, Backend: "embedded",
+		Steps: []Step{{Path: path, Before: ImageOf([]byte(before)), After: ImageOf([]byte(after))}},
+		Count: 1,
+	}
+	return e, Texts(map[string][]byte{path: []byte(before)})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// entries returns all that is there, and fails if anything is damaged.
+func entries(t testing.TB, j *Journal) []Entry {
+	t.Helper()
+	list, damage, err := j.Entries(Filter{})
+	must(t, err)
+	if len(damage) > 0 {
+		t.Fatalf("damage %+v", damage)
+	}
+	return list
+}
+
+func TestAnEntryIsReadAsItWasWritten(t *testing.T) {
+	j := newJournal(t, Limits{})
+	if list := entries(t, j); len(list) != 0 {
+		t.Fatalf("%d entries of nothing", len(list))
+	}
+	e, content := change("a note.md", "one\n", "one\ntwo\n")
+	must(t, j.Begin(e, content))
+	for _, j := range []*Journal{j, again(j)} {
+		if got, err := j.Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
+			t.Errorf("got %+v, %v, want %+v", got, err, e)
+		}
+	}
+	after := []Image{ImageOf([]byte("something else"))}
+	must(t, j.End(e.ID, Failed, after, "the client was cut short"))
+	e.State, e.Note, e.Steps[0].After = Failed, "the client was cut short", after[0]
+	if got, err := again(j).Entry(e.ID); err != nil || fmt.Sprint(got) != fmt.Sprint(e) {
+		t.Errorf("got %+v, %v, want %+v", got, err, e)
+	}
+	by := NewID(time.Now())
+	must(t, again(j).MarkUndone(e.ID, by))
+	if got, err := j.Entry(e.ID); err != nil || got.State != Undone || got.UndoneBy != by || got.Note != e.Note {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if text, err := j.Object(e.Steps[0].Before.Hash); err != nil || string(text) != "one\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	brief, _, err := j.Entries(Filter{Brief: true})
+	if err != nil || len(brief) != 1 || brief[0].Steps != nil || brief[0].Count != 1 {
+		t.Errorf("brief %+v, %v", brief, err)
+	}
+}
+
+func TestStatesFollowEachOther(t *testing.T) {
+	all := []State{Begun, Done, Failed, Undone}
+	allowed := map[[2]State]bool{
+		{Begun, Done}: true, {Begun, Failed}: true, {Begun, Undone}: true, {Done, Undone}: true, {Failed, Undone}: true,
+	}
+	for _, first := range all {
+		for _, second := range all {
+			j := newJournal(t, Limits{})
+			e, content := change("a.md", "a", "b")
+			must(t, j.Begin(e, content))
+			if first != Begun {
+				must(t, j.End(e.ID, first, nil, ""))
+			}
+			if err := j.End(e.ID, second, nil, ""); (err == nil) != allowed[[2]State{first, second}] {
+				t.Errorf("%v after %v: %v", second, first, err)
+			}
+			entries(t, j)
+		}
+	}
+}
+
+func TestWhatNoRecordCanHoldIsRefused(t *testing.T) {
+	j := newJournal(t, Limits{})
+	hash := strings.Repeat("a", 64)
+	for name, spoil := range map[string]func(*Entry){
+		"no id":             func(e *Entry) { e.ID = "" },
+		"a path for an id":  func(e *Entry) { e.ID = "../../../../../../../../../../x" },
+		"no path":           func(e *Entry) { e.Steps[0].Path = "" },
+		"a path not UTF-8":  func(e *Entry) { e.Steps[0].Path = "\xff" },
+		"a long path":       func(e *Entry) { e.Steps[0].Path = strings.Repeat("x", maxPath+1) },
+		"no hash":           func(e *Entry) { e.Steps[0].Before.Hash = "" },
+		"half a hash":       func(e *Entry) { e.Steps[0].Before.Hash = hash[1:] },
+		"a negative size":   func(e *Entry) { e.Steps[0].Before.Size = -1 },
+		"an absent size":    func(e *Entry) { e.Steps[0].After = Image{Size: 1} },
+		"a large object":    func(e *Entry) { e.Steps[0].Before.Size = maxObject + 1 },
+		"many parameters":   func(e *Entry) { e.Params = make([]string, maxParams+1) },
+		"many steps":        func(e *Entry) { e.Steps = make([]Step, maxSteps+1) },
+		"a long command":    func(e *Entry) { e.Command = strings.Repeat("x", maxName+1) },
+		"a state":           func(e *Entry) { e.State = Done },
+		"other bytes":       func(e *Entry) { e.Steps[0].Before.Hash = hash },
+		"bytes not at hand": func(e *Entry) { e.Steps[0].Path = "b.md" },
+	} {
+		e, content := change("a.md", "a", "b")
+		spoil(&e)
+		if err := j.Begin(e, content); !isTyped(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if list := entries(t, j); len(list) != 0 {
+		t.Errorf("%d entries", len(list))
+	}
+	e, content := change("a.md", "a", "b")
+	must(t, j.Begin(e, content))
+	if err := j.Begin(e, content); err == nil {
+		t.Error("an id is taken twice")
+	}
+	if err := j.End(e.ID, Done, make([]Image, 2), ""); err == nil {
+		t.Error("two images for one step")
+	}
+	var unknown *Unknown
+	if err := j.End(NewID(time.Now()), Done, nil, ""); !errors.As(err, &unknown) {
+		t.Errorf("an unknown entry: %v", err)
+	}
+	must(t, j.End(e.ID, Done, nil, strings.Repeat("ü", maxNote)))
+	if list := entries(t, j); len(list) != 1 || len(list[0].Note) > maxNote {
+		t.Errorf("%d entries", len(list))
+	}
+}
+
+func TestIDsAreStrict(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 31, 5, 123456789, time.UTC)
+	if got, err := ParseID(NewID(now)); err != nil || !got.Equal(now) {
+		t.Errorf("%v, %v", got, err)
+	}
+	good := "20261121T093105.123456789Z-7f3a"
+	if _, err := ParseID(good); err != nil {
+		t.Error(err)
+	}
+	for at := range good {
+		for _, c := range "/.\\ Zx\x00-é" {
+			bad := good[:at] + string(c) + good[at+1:]
+			if _, err := ParseID(bad); err == nil && bad != good {
+				t.Errorf("%q is an id", bad)
+			}
+		}
+	}
+}
+
+// random returns a text that cannot be compressed.
+func random(size int) []byte {
+	text := make([]byte, size)
+	source := rand.NewChaCha8([32]byte{byte(size), byte(size >> 8)})
+	_, _ = source.Read(text)
+	return text
+}
+
+func TestObjectsOfEverySize(t *testing.T) {
+	j := newJournal(t, Limits{})
+	for _, size := range []int{0, 1, leastPacked, leastDelta, 100_000, maxInline, maxInline + 1, maxText, maxText + 1, 6 << 20} {
+		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
+			e, content := change("a.md", string(text), "")
+			must(t, j.Begin(e, content))
+			for _, j := range []*Journal{j, again(j)} {
+				if got, err := j.Object(e.Steps[0].Before.Hash); err != nil || !bytes.Equal(got, text) {
+					t.Errorf("%d bytes: %d, %v", size, len(got), err)
+				}
+			}
+		}
+	}
+	entries(t, j)
+}
+
+func TestTheSameBytesAreKeptOnce(t *testing.T) {
+	for _, size := range []int{1000, maxInline + 1000, maxText + 1000} {
+		j := newJournal(t, Limits{})
+		text := string(random(size))
+		sizes := []int64{}
+		for range 3 {
+			e, content := change("a.md", text, "")
+			must(t, again(j).Begin(e, content))
+			sizes = append(sizes, diskUse(t, j.place.dir))
+		}
+		if sizes[2]-sizes[0] > 3000 {
+			t.Errorf("%d bytes take %v", size, sizes)
+		}
+	}
+}
+
+func diskUse(t testing.TB, dir string) (total int64) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range list {
+		info, err := e.Info()
+		must(t, err)
+		total += info.Size()
+	}
+	return total
+}
+
+func TestAnEntryOfManySteps(t *testing.T) {
+	j := newJournal(t, Limits{})
+	e, _ := change("a.md", "", "")
+	texts := map[string][]byte{}
+	e.Steps = nil
+	count := 200_000
+	if testing.Short() {
+		count = 20_000
+	}
+	after := make([]Image, count)
+	for i := range count {
+		path := fmt.Sprintf("folder/%d.md", i)
+		texts[path] = fmt.Appendf(nil, "links of %d", i%100)
+		after[i] = ImageOf(fmt.Appendf(nil, "after %d", i))
+		e.Steps = append(e.Steps, Step{Path: path, Before: ImageOf(texts[path])})
+	}
+	must(t, j.Begin(e, Texts(texts)))
+	must(t, j.End(e.ID, Done, after, ""))
+	got, err := again(j).Entry(e.ID)
+	must(t, err)
+	if len(got.Steps) != count || got.Steps[count-1].Path != e.Steps[count-1].Path || got.Steps[count/2].After != after[count/2] {
+		t.Errorf("%d steps, the last is %+v", len(got.Steps), got.Steps[count-1])
+	}
+	entries(t, j)
+}
+
+func TestVersionsFollowANoteThroughMoves(t *testing.T) {
+	j := newJournal(t, Limits{})
+	begin := func(state State, steps ...Step) {
+		t.Helper()
+		e, _ := change("x", "", "")
+		e.Steps = steps
+		texts := map[string][]byte{}
+		for _, s := range steps {
+			for _, text := range []string{"1", "2", "3", "4", "5"} {
+				if ImageOf([]byte(text)) == s.Before {
+					texts[s.Source()] = []byte(text)
+				}
+			}
+		}
+		must(t, j.Begin(e, Texts(texts)))
+		if state != Begun {
+			must(t, j.End(e.ID, state, nil, ""))
+		}
+	}
+	image := func(text string) Image { return ImageOf([]byte(text)) }
+	begin(Done, Step{Path: "a.md", After: image("1")})
+	begin(Done, Step{Path: "a.md", Before: image("1"), After: image("2")})
+	begin(Done, Step{Path: "other.md", Before: image("5"), After: image("1")})
+	begin(Failed, Step{Path: "c.md", From: "a.md", Before: image("2"), After: image("2")})
+	begin(Done, Step{Path: "b.md", From: "a.md", Before: image("2"), After: image("2")}, Step{Path: "b.md", Before: image("2"), After: image("3")})
+	begin(Done, Step{Path: "c.md", From: "b.md", Before: image("3"), After: image("4")})
+	begin(Begun, Step{Path: "c.md", Before: image("4"), After: image("5")})
+	begin(Done, Step{Path: "a.md", After: image("5")}) // another note of that name
+	versions, _, err := j.Versions("c.md", 0)
+	must(t, err)
+	got := []string{}
+	for _, v := range versions {
+		text, err := j.Object(v.Image.Hash)
+		must(t, err)
+		got = append(got, v.Path+"="+string(text))
+	}
+	if want := []string{"c.md=4", "b.md=3", "b.md=2", "a.md=1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if limited, _, err := j.Versions("c.md", 2); err != nil || len(limited) != 2 {
+		t.Errorf("%d versions, %v", len(limited), err)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	j := newJournal(t, Limits{})
+	ids := []string{}
+	for i := range 9 {
+		e, content := change(fmt.Sprintf("%d.md", i%3), "a", "b")
+		e.Session = fmt.Sprint(i % 2)
+		must(t, j.Begin(e, content))
+		ids = append(ids, e.ID)
+	}
+	for name, c := range map[string]struct {
+		filter Filter
+		want   []int
+	}{
+		"the newest":       {Filter{Limit: 2}, []int{8, 7}},
+		"behind one":       {Filter{Limit: 2, OlderThan: ids[7]}, []int{6, 5}},
+		"of a session":     {Filter{Session: "1", Limit: 3}, []int{7, 5, 3}},
+		"of a note":        {Filter{Path: "2.md", Brief: true}, []int{8, 5, 2}},
+		"behind something": {Filter{OlderThan: "x"}, nil},
+	} {
+		list, _, err := j.Entries(c.filter)
+		must(t, err)
+		got := []int(nil)
+		for _, e := range list {
+			got = append(got, slices.Index(ids, e.ID))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestOldEntriesGoFirst(t *testing.T) {
+	limits := Limits{MaxBytes: 1 << 20}
+	j := newJournal(t, limits)
+	ids := []string{}
+	for i := range 400 {
+		e, content := change("a.md", string(random(10_000+i)), "")
+		must(t, j.Begin(e, content))
+		must(t, j.End(e.ID, Done, nil, ""))
+		ids = append(ids, e.ID)
+	}
+	list := entries(t, j)
+	if len(list) < 20 || len(list) == len(ids) {
+		t.Errorf("%d of %d entries are left", len(list), len(ids))
+	}
+	for i, e := range list {
+		if e.ID != ids[len(ids)-1-i] || e.State != Done {
+			t.Fatalf("entry %d is %+v", i, e)
+		}
+		if _, err := j.Object(e.Steps[0].Before.Hash); err != nil {
+			t.Error(err)
+		}
+	}
+	if use := diskUse(t, j.place.dir); use > limits.MaxBytes*5/4 {
+		t.Errorf("%d bytes on the disk", use)
+	}
+	var unknown *Unknown
+	if _, err := j.Entry(ids[0]); !errors.As(err, &unknown) {
+		t.Error(err)
+	}
+}
+
+func TestOldEntriesGoByAge(t *testing.T) {
+	j := newJournal(t, Limits{MaxAge: 80 * time.Hour})
+	begin := func() {
+		e, content := change("a.md", "a", "")
+		must(t, j.Begin(e, content))
+	}
+	begin()
+	long := time.Now().Add(-90 * time.Hour)
+	first := j.place.file(segmentName(1))
+	must(t, os.Chtimes(first, long, long))
+	must(t, again(j).Prune())
+	if list := entries(t, j); len(list) != 1 {
+		t.Errorf("%d entries, want the newest segment kept", len(list))
+	}
+	j.tail.born = long
+	begin()
+	if list := entries(t, j); len(list) != 1 {
+		t.Errorf("%d entries", len(list))
+	}
+	if _, err := os.Stat(first); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
+	j := newJournal(t, Limits{MaxBytes: leastBytes})
+	var large *TooLarge
+	for _, size := range []int{leastBytes * 2, maxInline * 2, maxText + 1} {
+		e, content := change("a.md", string(random(size)), "")
+		if err := j.Begin(e, content); !errors.As(err, &large) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if use := diskUse(t, j.place.dir); use > 200 {
+		t.Errorf("%d bytes are left", use)
+	}
+}
+
+func TestTheErrorsOfContentComeBack(t *testing.T) {
+	j := newJournal(t, Limits{})
+	e, _ := change("a.md", "a", "b")
+	for _, c := range []Content{
+		func(Step) (readCloser, error) { return nil, os.ErrNotExist },
+		func(Step) (readCloser, error) { return failingReader{}, nil },
+	} {
+		if err := j.Begin(e, c); err != os.ErrNotExist {
+			t.Error(err)
+		}
+	}
+}
+
+func TestOneWriterAtATime(t *testing.T) {
+	j := newJournal(t, Limits{})
+	unlock, err := j.Lock(t.Context())
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var busy *Busy
+	if _, err := again(j).Lock(ctx); !errors.As(err, &busy) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	e, content := change("a.md", "a", "b")
+	must(t, j.Begin(e, content)) // does not need it
+	unlock()
+	unlock, err = again(j).Lock(t.Context())
+	must(t, err)
+	unlock()
+}
+
+func TestVaultsAreApart(t *testing.T) {
+	j := newJournal(t, Limits{})
+	other := Open(j.place.root, testVault+"2", Limits{})
+	e, content := change("a.md", "a", "b")
+	must(t, j.Begin(e, content))
+	if list := entries(t, other); len(list) != 0 {
+		t.Error("an entry of another vault")
+	}
+	text, err := os.ReadFile(j.place.file(placard))
+	if err != nil || !strings.Contains(string(text), testVault) {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,197 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Content gives the bytes that a step is going to change, as its Before says. It
+// is asked only for what is not kept yet, in the order of the steps.
+type Content func(Step) (io.ReadCloser, error)
+
+// Source is where the bytes of Before lie.
+func (s Step) Source() string {
+	if s.From != "" {
+		return s.From
+	}
+	return s.Path
+}
+
+// Texts is the content of notes that are in memory, by their path.
+func Texts(texts map[string][]byte) Content {
+	return func(s Step) (io.ReadCloser, error) {
+		text, ok := texts[s.Source()]
+		if !ok {
+			return nil, &Invalid{"content", s.Source(), "is missing"}
+		}
+		return io.NopCloser(bytes.NewReader(text)), nil
+	}
+}
+
+// keepStep keeps what a step changes.
+func (b *batch) keepStep(s Step, content Content) error {
+	if !s.Before.Exists || s.isPureMove() || b.holds(s.Before) {
+		return nil
+	}
+	if content == nil {
+		return &Invalid{"content", s.Source(), "is missing"}
+	}
+	in, err := content(s)
+	if err != nil {
+		return &contentError{err}
+	}
+	defer in.Close()
+	return b.keep(s.Source(), s.Before, theirs{in})
+}
+
+// contentError is an error of whoever gives the bytes, which is given back as
+// it is.
+type contentError struct{ cause error }
+
+func (e *contentError) Error() string { return e.cause.Error() }
+
+// theirs marks the errors of a reader.
+type theirs struct{ io.Reader }
+
+func (r theirs) Read(buf []byte) (int, error) {
+	n, err := r.Reader.Read(buf)
+	if err != nil && err != io.EOF {
+		err = &contentError{err}
+	}
+	return n, err
+}
+
+// holds reports whether an object is kept in this segment and can be read.
+func (b *batch) holds(image Image) bool {
+	spot, known := b.tail.index.objects[image.Hash]
+	if !known || spot.size != image.Size {
+		return false
+	}
+	if spot.file && spot.size > maxText {
+		return b.place.copyFile(io.Discard, b.tail.number, image) == nil
+	}
+	_, ok := b.text(image.Hash)
+	return ok
+}
+
+// text returns a text that is kept in this segment.
+func (b *batch) text(hash string) ([]byte, bool) {
+	if text, ok := b.recent.texts[hash]; ok {
+		return text, true
+	}
+	if b.flush() != nil {
+		return nil, false
+	}
+	text, err := b.place.text(b.tail.index, hash)
+	if err != nil {
+		return nil, false
+	}
+	b.recent.put(version{hash, text})
+	return text, true
+}
+
+// keep keeps what in gives, if that is what image says.
+func (b *batch) keep(path string, image Image, in io.Reader) error {
+	if image.Size > maxText {
+		return b.keepFile(path, image, in)
+	}
+	text, err := io.ReadAll(io.LimitReader(in, image.Size+1))
+	if err != nil {
+		return err
+	}
+	if ImageOf(text) != image {
+		return &Changed{path}
+	}
+	return b.keepText(path, version{image.Hash, text})
+}
+
+// keepText keeps a text as a line if it can: as the difference from the last
+// version of the same note, or whole.
+func (b *batch) keepText(path string, v version) error {
+	note := noteOf(path)
+	o, ok := b.delta(note, v)
+	if !ok {
+		o, ok = newObject(v.hash, note, v.text)
+	}
+	if !ok {
+		return b.keepFile(path, Image{true, v.hash, int64(len(v.text))}, bytes.NewReader(v.text))
+	}
+	record, err := o.record()
+	if err != nil {
+		return err
+	}
+	b.recent.put(v)
+	return b.line(record)
+}
+
+func (b *batch) delta(note string, v version) (object, bool) {
+	hash, known := b.tail.latest[note]
+	spot := b.tail.index.objects[hash]
+	if !known || spot.depth >= maxDepth || spot.size > maxText || len(v.text) < leastDelta || hash == v.hash {
+		return object{}, false
+	}
+	base, ok := b.text(hash)
+	if !ok {
+		return object{}, false
+	}
+	return newDelta(v.hash, note, v.text, version{hash, base}, spot.depth+1)
+}
+
+// keepFile keeps an object as a file of its own, and tells so in a line.
+func (b *batch) keepFile(path string, image Image, in io.Reader) error {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	half := b.place.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, halfEnd))
+	if err := b.fillFile(half, path, image, in); err != nil {
+		return errors.Join(err, b.sys.remove(half))
+	}
+	name := b.place.file(objectName(b.tail.number, image.Hash))
+	// If there is one of that name, it was looked at and found damaged.
+	if err := b.sys.rename(half, name); err != nil {
+		return errors.Join(err, b.sys.remove(half))
+	}
+	b.made = append(b.made, name)
+	return b.value(object{Hash: image.Hash, Note: noteOf(path), Size: image.Size, File: true})
+}
+
+func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
+	out, err := b.sys.create(half)
+	if err != nil {
+		return err
+	}
+	counted := &counter{out: out}
+	buffered := bufio.NewWriterSize(counted, flushAt)
+	sum := sha256.New()
+	packed := newPacker(buffered)
+	n, err := io.Copy(packed, io.TeeReader(io.LimitReader(in, image.Size+1), sum))
+	err = errors.Join(err, packed.Close(), buffered.Flush())
+	b.stored += counted.n
+	if err == nil && (n != image.Size || hex.EncodeToString(sum.Sum(nil)) != image.Hash) {
+		err = &Changed{path}
+	}
+	if err == nil {
+		err = b.checkSize()
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// counter counts what is written.
+type counter struct {
+	out io.Writer
+	n   int64
+}
+
+func (c *counter) Write(data []byte) (int, error) {
+	n, err := c.out.Write(data)
+	c.n += int64(n)
+	return n, err
+}

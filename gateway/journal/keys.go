@@ -1,0 +1,299 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Keys remembers the answers to calls with an idempotency key, so that a call
+// that is repeated is not done twice, after a restart neither. It lies in the
+// journal's folder, a file for each key.
+type Keys struct{ journal *Journal }
+
+// Keys returns the keys of j's vault.
+func (j *Journal) Keys() Keys { return Keys{j} }
+
+const (
+	keysFolder = "keys"
+	keyEnd     = ".key"
+
+	keyAge    = 24 * time.Hour
+	maxKey    = 512
+	maxKeys   = 4096     // a call with a key every twenty seconds, all day
+	maxAnswer = 1 << 20  // an answer is what an agent reads
+	maxStored = 64 << 20 // of all answers; beyond, keys are refused until some are too old
+)
+
+// keyRecord is what is kept of a key.
+type keyRecord struct {
+	Key    string    `json:"key"` // its hash
+	Digest string    `json:"digest"`
+	ID     string    `json:"id"`
+	Time   time.Time `json:"time"`
+	Done   bool      `json:"done"`
+	Answer []byte    `json:"answer,omitempty"`
+}
+
+// KeyState says what is known of a key.
+type KeyState uint8
+
+// The states of a key. One that was begun and has no answer is told by the error
+// *[Unfinished].
+const (
+	KeyNew KeyState = iota
+	KeyAnswered
+)
+
+// Recall returns the answer to the call with this key and digest, if it was made
+// in the last 24 hours. Its errors are *[KeyReused] if the key came with another
+// digest, *[Unfinished], *[Damaged] if nobody can tell any more, and *[Unusable].
+func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answer []byte, state KeyState, err error) {
+	name, err := nameOf(key)
+	if err != nil {
+		return nil, KeyNew, err
+	}
+	if there, err := k.journal.place.isThere(); err != nil || !there {
+		return nil, KeyNew, err
+	}
+	if there, err := k.isThere(); err != nil || !there {
+		return nil, KeyNew, err
+	}
+	r, err := k.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, KeyNew, nil
+	}
+	if err != nil || isExpired(r.Time, now) {
+		return nil, KeyNew, err
+	}
+	if err := r.refuse(digest); err != nil {
+		return nil, KeyNew, err
+	}
+	return r.Answer, KeyAnswered, nil
+}
+
+// refuse returns an error unless the record has the answer for digest.
+func (r keyRecord) refuse(digest [sha256.Size]byte) error {
+	if r.Digest != hex.EncodeToString(digest[:]) {
+		return &KeyReused{r.ID}
+	}
+	if !r.Done {
+		return &Unfinished{r.ID}
+	}
+	return nil
+}
+
+// Claim keeps that the call with this key is about to begin, as the entry id. It
+// refuses a key that was claimed in the last 24 hours, with the errors of Recall
+// or, if that has an answer, an *[Invalid]; of two that claim a key at once, one
+// is refused.
+func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Time) error {
+	name, err := nameOf(key)
+	if err != nil {
+		return err
+	}
+	if _, err := ParseID(id); err != nil {
+		return err
+	}
+	return k.locked(func() error {
+		r, err := k.read(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !isExpired(r.Time, now):
+			if err := r.refuse(digest); err != nil {
+				return err
+			}
+			return &Invalid{"key", key, "has an answer"}
+		}
+		if err := k.sweep(now); err != nil {
+			return err
+		}
+		return k.put(name, keyRecord{Digest: hex.EncodeToString(digest[:]), ID: id, Time: now.UTC()})
+	})
+}
+
+// Remember keeps the answer to the call that has claimed a key.
+func (k Keys) Remember(key string, digest [sha256.Size]byte, answer []byte, now time.Time) error {
+	name, err := nameOf(key)
+	if err != nil {
+		return err
+	}
+	if len(answer) > maxAnswer {
+		return &TooLarge{"the answer to a call", maxAnswer}
+	}
+	return k.locked(func() error {
+		r, err := k.read(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &Unknown{"idempotency key"}
+		}
+		if err != nil {
+			return err
+		}
+		if r.Digest != hex.EncodeToString(digest[:]) {
+			return &KeyReused{r.ID}
+		}
+		r.Done, r.Answer, r.Time = true, answer, now.UTC()
+		return k.put(name, r)
+	})
+}
+
+// Forget takes back a claim: the call was refused before it changed anything.
+func (k Keys) Forget(key string, id string) error {
+	name, err := nameOf(key)
+	if err != nil {
+		return err
+	}
+	return k.locked(func() error {
+		r, err := k.read(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (r.Done || r.ID != id) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return unusable(k.path(name), k.journal.sys.remove(k.path(name)))
+	})
+}
+
+// isExpired reports whether something was too long ago; with a clock that was
+// put back, as far ahead.
+func isExpired(then, now time.Time) bool { return now.Sub(then).Abs() > keyAge }
+
+// nameOf returns the name of a key, by which nobody can choose a file.
+func nameOf(key string) (string, error) {
+	if key == "" || len(key) > maxKey {
+		return "", &Invalid{"key", key, "is empty or too long"}
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (k Keys) folder() string          { return k.journal.place.file(keysFolder) }
+func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keyEnd) }
+
+func (k Keys) isThere() (bool, error) {
+	err := checkPrivate(k.folder())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// locked runs do while nobody else changes keys.
+func (k Keys) locked(do func() error) error {
+	j := k.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.prepare(); err != nil {
+		return err
+	}
+	if err := j.makeFolder(k.folder()); err != nil {
+		return err
+	}
+	unlock, err := j.place.lockShortly()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do()
+}
+
+// read reads what is kept of a key.
+func (k Keys) read(name string) (r keyRecord, err error) {
+	file, err := openOwn(k.path(name), os.O_RDONLY)
+	if err != nil {
+		return r, unusable(k.path(name), err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, 2*maxAnswer))
+	if err != nil {
+		return r, unusable(k.path(name), err)
+	}
+	line, ended := strings.CutSuffix(string(data), "\n")
+	record, ok := unwrap([]byte(line))
+	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !isHash(r.Digest) {
+		return r, &Damaged{keysFolder + "/" + name + keyEnd, "cannot be read"}
+	}
+	return r, nil
+}
+
+// put replaces what is kept of a key, all at once.
+func (k Keys) put(name string, r keyRecord) error {
+	r.Key = name
+	record, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	sys, half := k.journal.sys, filepath.Join(k.folder(), name+halfEnd)
+	_ = sys.remove(half) // left behind by a process that came to an end
+	err = k.writeNew(half, appendLine(nil, record))
+	if err == nil {
+		err = os.Chtimes(half, r.Time, r.Time) // by which it is swept up
+	}
+	if err == nil {
+		err = sys.rename(half, k.path(name))
+	}
+	if err != nil {
+		_ = sys.remove(half)
+		return unusable(k.path(name), err)
+	}
+	return unusable(k.folder(), sys.sync(k.folder()))
+}
+
+func (k Keys) writeNew(name string, data []byte) error {
+	file, err := k.journal.sys.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// sweep removes keys that are too old, and returns an error if there is no room
+// for one more. To forget a younger one would be to let its call be done twice.
+func (k Keys) sweep(now time.Time) error {
+	entries, err := os.ReadDir(k.folder())
+	if err != nil {
+		return unusable(k.folder(), err)
+	}
+	count, stored := 0, int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		name, isKey := strings.CutSuffix(e.Name(), keyEnd)
+		if !isKey {
+			if strings.HasSuffix(e.Name(), halfEnd) {
+				_ = k.journal.sys.remove(filepath.Join(k.folder(), e.Name()))
+			}
+			continue
+		}
+		// The time of the file is that of its record. It is also the only one that
+		// a damaged record has.
+		if isExpired(info.ModTime(), now) {
+			if err := k.journal.sys.remove(k.path(name)); err != nil {
+				return unusable(k.path(name), err)
+			}
+			continue
+		}
+		count++
+		stored += info.Size()
+	}
+	if count >= maxKeys || stored > maxStored {
+		return &TooLarge{"the number or size of answers that are remembered", maxKeys}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestAKeyHasOneCall(t *testing.T) {
+	j := newJournal(t, Limits{})
+	now := time.Now()
+	one, other := [32]byte{1}, [32]byte{2}
+	id := NewID(now)
+	recall := func(digest [32]byte, now time.Time) (string, KeyState, error) {
+		answer, state, err := again(j).Keys().Recall("../a key", digest, now)
+		return string(answer), state, err
+	}
+	if answer, state, err := recall(one, now); answer != "" || state != KeyNew || err != nil {
+		t.Errorf("a new key: %q, %v, %v", answer, state, err)
+	}
+	var unknown *Unknown
+	if err := j.Keys().Remember("../a key", one, nil, now); !errors.As(err, &unknown) {
+		t.Errorf("an answer without a claim: %v", err)
+	}
+	must(t, j.Keys().Claim("../a key", one, id, now))
+	var unfinished *Unfinished
+	if _, _, err := recall(one, now); !errors.As(err, &unfinished) || unfinished.ID != id {
+		t.Error(err)
+	}
+	if err := again(j).Keys().Claim("../a key", one, id, now); !errors.As(err, &unfinished) {
+		t.Error(err)
+	}
+	var reused *KeyReused
+	for _, err := range []error{
+		func() error { _, _, err := recall(other, now); return err }(),
+		j.Keys().Claim("../a key", other, id, now),
+		j.Keys().Remember("../a key", other, nil, now),
+	} {
+		if !errors.As(err, &reused) || reused.ID != id {
+			t.Error(err)
+		}
+	}
+	must(t, j.Keys().Remember("../a key", one, []byte("the answer"), now))
+	for _, at := range []time.Time{now, now.Add(23 * time.Hour), now.Add(-time.Hour)} {
+		if answer, state, err := recall(one, at); answer != "the answer" || state != KeyAnswered || err != nil {
+			t.Errorf("%q, %v, %v", answer, state, err)
+		}
+	}
+	if err := j.Keys().Claim("../a key", one, id, now); err == nil {
+		t.Error("an answered key is claimed")
+	}
+	for _, at := range []time.Time{now.Add(25 * time.Hour), now.Add(-25 * time.Hour)} {
+		if _, state, err := recall(other, at); state != KeyNew || err != nil {
+			t.Errorf("%v, %v", state, err)
+		}
+	}
+	must(t, j.Keys().Claim("../a key", other, id, now.Add(25*time.Hour)))
+	must(t, j.Keys().Forget("../a key", id))
+	if _, state, err := recall(one, now); state != KeyNew || err != nil {
+		t.Errorf("a key that was forgotten: %v, %v", state, err)
+	}
+}
+
+func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
+	j := newJournal(t, Limits{})
+	now, k := time.Now(), j.Keys()
+	for i := 19; i >= 0; i-- {
+		must(t, k.Claim(fmt.Sprint(i), [32]byte{}, NewID(now), now.Add(-time.Duration(i)*2*time.Hour)))
+	}
+	must(t, k.Claim("one more", [32]byte{}, NewID(now), now))
+	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
+	if len(names) != 14 {
+		t.Errorf("%d keys are left", len(names))
+	}
+	if err := k.Remember("one more", [32]byte{}, make([]byte, maxAnswer+1), now); !isTyped(err) {
+		t.Error(err)
+	}
+	answer := bytes.Repeat([]byte("x"), maxAnswer)
+	must(t, k.Remember("one more", [32]byte{}, answer, now))
+	if got, _, err := k.Recall("one more", [32]byte{}, now); err != nil || !bytes.Equal(got, answer) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	for i := range maxKeys {
+		must(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keyEnd), nil, 0o600))
+	}
+	var large *TooLarge
+	if err := k.Claim("one too many", [32]byte{}, NewID(now), now); !errors.As(err, &large) {
+		t.Error(err)
+	}
+}
+
+func TestADamagedKeyIsNoNewOne(t *testing.T) {
+	j := newJournal(t, Limits{})
+	now, k := time.Now(), j.Keys()
+	must(t, k.Claim("key", [32]byte{}, NewID(now), now))
+	names, _ := filepath.Glob(filepath.Join(k.folder(), "*"))
+	data, err := os.ReadFile(names[0])
+	must(t, err)
+	for at := range data {
+		for _, changed := range [][]byte{data[:at], append(append(bytes.Clone(data[:at]), data[at]^4), data[at+1:]...)} {
+			must(t, os.WriteFile(names[0], changed, 0o600))
+			var damaged *Damaged
+			if _, _, err := k.Recall("key", [32]byte{}, now); !errors.As(err, &damaged) {
+				t.Fatalf("byte %d: %v", at, err)
+			}
+			if err := k.Claim("key", [32]byte{}, NewID(now), now); !errors.As(err, &damaged) {
+				t.Fatalf("byte %d: %v", at, err)
+			}
+		}
+	}
+}
+
+func TestOfManyClaimsOneIsGranted(t *testing.T) {
+	j := newJournal(t, Limits{})
+	now := time.Now()
+	var mu sync.Mutex
+	granted := 0
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if again(j).Keys().Claim("key", [32]byte{}, NewID(now), now) == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				granted++
+			}
+		})
+	}
+	all.Wait()
+	if granted != 1 {
+		t.Errorf("%d claims were granted", granted)
+	}
+}
+
+func TestEveryFaultOfAKey(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		for n := 1; ; n++ {
+			j := newJournal(t, Limits{})
+			now, digest := time.Now(), [32]byte{1}
+			sys := &faulty{n: n, killed: killed}
+			j.sys = sys
+			claimed := j.Keys().Claim("key", digest, NewID(now), now) == nil
+			answered := claimed && j.Keys().Remember("key", digest, []byte("answer"), now) == nil
+			answer, state, err := again(j).Keys().Recall("key", digest, now)
+			var unfinished *Unfinished
+			switch {
+			case answered && (state != KeyAnswered || string(answer) != "answer"):
+				t.Errorf("call %d: %q, %v, %v", n, answer, state, err)
+			case claimed && state == KeyNew && !errors.As(err, &unfinished):
+				t.Errorf("call %d: %v", n, err)
+			case err != nil && !errors.As(err, &unfinished):
+				t.Errorf("call %d: %v", n, err)
+			}
+			if sys.calls < n {
+				break
+			}
+		}
+	}
+}

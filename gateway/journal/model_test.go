@@ -1,0 +1,132 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// model is what a journal should hold, as a list.
+type model struct {
+	dir      string
+	handles  [2]*Journal // as two processes have them
+	entries  []Entry     // the oldest first
+	contents map[string]string
+	limits   Limits
+}
+
+func TestAnyUseIsAList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "journal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		m := &model{dir: dir, contents: map[string]string{}, limits: Limits{MaxBytes: 512 << 10}}
+		for i := range m.handles {
+			m.handles[i] = m.open()
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"reopen": func(t *rapid.T) { m.handles[rapid.IntRange(0, 1).Draw(t, "handle")] = m.open() },
+			"begin":  func(t *rapid.T) { m.begin(t) },
+			"end":    func(t *rapid.T) { m.end(t) },
+			"put":    func(t *rapid.T) { m.put(t) },
+			"prune":  func(t *rapid.T) { m.fail(t, m.draw(t).Prune()) },
+			"":       func(t *rapid.T) { m.check(t) },
+		})
+	})
+}
+
+func (m *model) open() *Journal { return Open(m.dir, testVault, m.limits) }
+
+func (m *model) draw(t *rapid.T) *Journal {
+	return m.handles[rapid.IntRange(0, 1).Draw(t, "handle")]
+}
+
+func (m *model) fail(t *rapid.T, err error) {
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// text draws a text, often one that begins like the last one.
+func (m *model) text(t *rapid.T) string {
+	text := string(random(rapid.SampledFrom([]int{0, 10, 300, 3000, 20_000}).Draw(t, "size")))
+	return text + fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "end"))
+}
+
+func (m *model) begin(t *rapid.T) {
+	texts := map[string][]byte{}
+	e, _ := change("", "", "")
+	e.Steps = nil
+	for i := range rapid.IntRange(0, 3).Draw(t, "steps") {
+		path := rapid.SampledFrom([]string{"a.md", "b.md", "ü/c.md"}).Draw(t, "path")
+		if _, known := texts[path]; known {
+			continue
+		}
+		text := m.text(t)
+		texts[path] = []byte(text)
+		step := Step{Path: path, Before: ImageOf([]byte(text)), After: ImageOf(fmt.Append(nil, i))}
+		m.contents[step.Before.Hash] = text
+		e.Steps = append(e.Steps, step)
+	}
+	e.Count = len(e.Steps)
+	m.fail(t, m.draw(t).Begin(e, Texts(texts)))
+	m.entries = append(m.entries, e)
+}
+
+func (m *model) end(t *rapid.T) {
+	if len(m.entries) == 0 {
+		t.Skip("nothing to end")
+	}
+	e := &m.entries[max(0, len(m.entries)-1-rapid.IntRange(0, 5).Draw(t, "back"))]
+	state := State(rapid.IntRange(0, 3).Draw(t, "state"))
+	note := rapid.StringN(0, 20, 40).Draw(t, "note")
+	err := m.draw(t).End(e.ID, state, nil, note)
+	if _, gone := err.(*Unknown); gone {
+		return
+	}
+	if (err == nil) != state.mayFollow(e.State) {
+		t.Fatalf("%v after %v: %v", state, e.State, err)
+	}
+	if err == nil {
+		e.State = state
+		if note != "" {
+			e.Note = note
+		}
+	}
+}
+
+func (m *model) put(t *rapid.T) {
+	text := []byte(m.text(t))
+	m.fail(t, m.draw(t).Put("a.md", ImageOf(text), readerOf(text)))
+}
+
+// check compares: what is there is the newest part of the list.
+func (m *model) check(t *rapid.T) {
+	for _, j := range append(m.handles[:], m.open()) {
+		list, damage, err := j.Entries(Filter{})
+		m.fail(t, err)
+		if len(damage) > 0 {
+			t.Fatalf("damage %+v", damage)
+		}
+		if len(list) < min(2, len(m.entries)) || len(list) > len(m.entries) {
+			t.Fatalf("%d entries of %d", len(list), len(m.entries))
+		}
+		slices.Reverse(list)
+		for i, want := range m.entries[len(m.entries)-len(list):] {
+			if fmt.Sprint(list[i]) != fmt.Sprint(want) {
+				t.Fatalf("got %+v, want %+v", list[i], want)
+			}
+			for _, s := range want.Steps {
+				text, err := j.Object(s.Before.Hash)
+				if err != nil || string(text) != m.contents[s.Before.Hash] {
+					t.Fatalf("%d bytes, %v", len(text), err)
+				}
+			}
+		}
+	}
+}

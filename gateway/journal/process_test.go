@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+const childOf = "JOURNAL_TEST_CHILD_OF"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childOf); dir != "" {
+		child(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child changes notes until it is killed, or was asked to do so many, and says
+// what was confirmed.
+func child(dir string) {
+	j := Open(dir, testVault, Limits{})
+	count := 1 << 30
+	_, _ = fmt.Sscan(os.Getenv("COUNT"), &count)
+	out := bufio.NewWriterSize(os.Stdout, 1) // written through
+	say := func(format string, args ...any) {
+		fmt.Fprintf(out, format+"\n", args...)
+		out.Flush()
+	}
+	for i := range count {
+		seed := rand.IntN(1 << 20)
+		e, content := change(fmt.Sprintf("%d.md", i%3), childText(seed), "")
+		e.Note = fmt.Sprint(seed)
+		unlock, err := j.Lock(context.Background())
+		if err == nil {
+			err = j.Begin(e, content)
+		}
+		if err != nil {
+			say("error %v", err)
+			return
+		}
+		say("begun %s", e.ID)
+		if err := j.End(e.ID, Done, nil, ""); err != nil {
+			say("error %v", err)
+			return
+		}
+		say("done %s", e.ID)
+		unlock()
+	}
+}
+
+// childText makes the text of a seed: mostly a short one that is like others,
+// sometimes one that needs a file.
+func childText(seed int) string {
+	if seed%16 == 0 {
+		return string(random(maxInline + seed%1000))
+	}
+	return strings.Repeat("a line of the note\n", 200) + fmt.Sprint(seed)
+}
+
+func start(t *testing.T, dir string, count int) (cmd *exec.Cmd, said *strings.Builder) {
+	t.Helper()
+	cmd, said = exec.Command(os.Args[0]), &strings.Builder{}
+	cmd.Env = append(os.Environ(), childOf+"="+dir)
+	if count > 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("COUNT=%d", count))
+	}
+	cmd.Stdout = said
+	must(t, cmd.Start())
+	return cmd, said
+}
+
+// verify fails unless everything that children have said is there. It reports
+// how much that was.
+func verify(t *testing.T, dir, said string) (confirmedEntries int) {
+	t.Helper()
+	j := Open(dir, testVault, Limits{})
+	list, damage, err := j.Entries(Filter{Limit: 1 << 20})
+	must(t, err)
+	for _, d := range damage {
+		if !d.Torn {
+			t.Errorf("damage %+v", d)
+		}
+	}
+	found := map[string]Entry{}
+	for _, e := range list {
+		found[e.ID] = e
+		seed := 0
+		_, _ = fmt.Sscan(e.Note, &seed)
+		text, err := j.Object(e.Steps[0].Before.Hash)
+		if err != nil || string(text) != childText(seed) {
+			t.Errorf("%s: %d bytes, %v", e.ID, len(text), err)
+		}
+	}
+	for line := range strings.Lines(said) {
+		word, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		e, ok := found[id]
+		if !ok || word == "done" && e.State != Done {
+			t.Errorf("%q was said, and is %v: %+v", line, ok, e)
+		}
+		confirmedEntries++
+	}
+	return confirmedEntries
+}
+
+func TestKilledAtAnyMoment(t *testing.T) {
+	kills := 200
+	if testing.Short() {
+		kills = 20
+	}
+	dir, all := t.TempDir(), ""
+	must(t, os.Chmod(dir, 0o700))
+	confirmed := 0
+	for n := range kills {
+		cmd, said := start(t, dir, 0)
+		time.Sleep(time.Duration(5_000+rand.IntN(40_000)) * time.Microsecond)
+		must(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		all += said.String()
+		if n%20 == 19 {
+			// A folder for each twenty: all of it is read again.
+			confirmed += verify(t, dir, all)
+			dir, all = t.TempDir(), ""
+			must(t, os.Chmod(dir, 0o700))
+		}
+	}
+	if confirmed < kills {
+		t.Errorf("only %d records were confirmed in %d lives", confirmed, kills)
+	}
+	t.Logf("%d kills, %d confirmed records", kills, confirmed)
+}
+
+func TestFourProcessesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o700))
+	const each = 40
+	var commands []*exec.Cmd
+	var said []*strings.Builder
+	for range 4 {
+		cmd, out := start(t, dir, each)
+		commands, said = append(commands, cmd), append(said, out)
+	}
+	// Meanwhile somebody reads, and somebody prunes.
+	j := Open(dir, testVault, Limits{})
+	for range 30 {
+		entries(t, j)
+		must(t, j.Prune())
+	}
+	all := ""
+	for i, cmd := range commands {
+		must(t, cmd.Wait())
+		all += said[i].String()
+	}
+	if n := verify(t, dir, all); n != 4*each*2 {
+		t.Errorf("%d records, want %d", n, 4*each*2)
+	}
+	entries(t, j)
+}

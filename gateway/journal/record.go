@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+)
+
+// The records beside those of objects. Which one a record is, is told by its
+// first key, and what is needed to find one's way stands at fixed places.
+
+const (
+	segmentKey = `{"segment":`
+	entryKey   = `{"entry":"`
+	stepsKey   = `{"steps":"`
+	afterKey   = `{"after":"`
+	outcomeKey = `{"outcome":"`
+	repairKey  = `{"repair":`
+
+	formatVersion = 1
+)
+
+// segmentRecord begins a segment.
+type segmentRecord struct {
+	Segment uint64    `json:"segment"`
+	Version int       `json:"version"`
+	Time    time.Time `json:"time"`
+}
+
+// repairRecord says that the line before it was cut short.
+type repairRecord struct {
+	Repair string `json:"repair"`
+}
+
+// entryRecord ends what is written when an entry begins. The steps stand here if
+// they are few, else in records before it.
+type entryRecord struct {
+	ID      string          `json:"entry"`
+	Count   int             `json:"count"`
+	Time    time.Time       `json:"time"`
+	Session string          `json:"session,omitempty"`
+	Client  string          `json:"client,omitempty"`
+	Command string          `json:"command,omitempty"`
+	Params  []string        `json:"params,omitempty"`
+	Backend string          `json:"backend,omitempty"`
+	Undoes  string          `json:"undoes,omitempty"`
+	Note    string          `json:"note,omitempty"`
+	Steps   json.RawMessage `json:"list,omitempty"`
+}
+
+// outcomeRecord ends what is written when an entry ends.
+type outcomeRecord struct {
+	ID    string          `json:"outcome"`
+	State string          `json:"state"`
+	Home  uint64          `json:"home"` // the segment of the entry
+	Count int             `json:"count"`
+	Note  string          `json:"note,omitempty"`
+	By    string          `json:"by,omitempty"`
+	After json.RawMessage `json:"list,omitempty"`
+}
+
+type stepRecord struct {
+	Path   string      `json:"path"`
+	From   string      `json:"from,omitempty"`
+	Before *fileRecord `json:"before,omitempty"`
+	After  *fileRecord `json:"after,omitempty"`
+}
+
+// fileRecord is the image of a file that exists.
+type fileRecord struct {
+	Hash string `json:"hash,omitempty"`
+	Size int64  `json:"size"`
+}
+
+func recordOf(i Image) *fileRecord {
+	if !i.Exists {
+		return nil
+	}
+	return &fileRecord{i.Hash, i.Size}
+}
+
+func (r *fileRecord) image() Image {
+	if r == nil {
+		return Image{}
+	}
+	return Image{Exists: true, Hash: r.Hash, Size: r.Size}
+}
+
+func (r stepRecord) step() Step {
+	return Step{r.Path, r.From, r.Before.image(), r.After.image()}
+}
+
+// chunk is how long a part of a list may become before it is written.
+const chunk = 64 << 10
+
+// writeList gives the items of a list to write, as JSON lists of bounded length,
+// but for the last one, which it returns. first is the place of the first item.
+func writeList(count int, item func(i int) any, write func(first int, list []byte) error) (last []byte, lastFirst int, err error) {
+	list, first, total := []byte{'['}, 0, 0
+	for i := range count {
+		data, err := json.Marshal(item(i))
+		if err != nil {
+			return nil, 0, err
+		}
+		if total += len(data); total > maxListing {
+			return nil, 0, &TooLarge{"the list of steps", maxListing}
+		}
+		if i > first && len(list)+len(data) > chunk {
+			if err := write(first, append(list, ']')); err != nil {
+				return nil, 0, err
+			}
+			list, first = list[:1], i
+		}
+		if i > first {
+			list = append(list, ',')
+		}
+		list = append(list, data...)
+	}
+	return append(list, ']'), first, nil
+}
+
+// listRecord returns the record of a part of a list.
+func listRecord(key, id string, first int, list []byte) []byte {
+	record := make([]byte, 0, len(key)+idLength+40+len(list))
+	record = append(append(append(record, key...), id...), `","first":`...)
+	record = append(strconv.AppendInt(record, int64(first), 10), `,"list":`...)
+	return append(append(record, list...), '}')
+}
+
+// part is a part of a list as it is read.
+type part struct {
+	ID    string
+	First int
+	Steps []stepRecord
+	After []*fileRecord
+}
+
+func parseSteps(record []byte) (p part, ok bool) {
+	var r struct {
+		ID    string       `json:"steps"`
+		First int          `json:"first"`
+		List  []stepRecord `json:"list"`
+	}
+	if json.Unmarshal(record, &r) != nil || !isID(r.ID) {
+		return part{}, false
+	}
+	return part{ID: r.ID, First: r.First, Steps: r.List}, true
+}
+
+func parseAfter(record []byte) (p part, ok bool) {
+	var r struct {
+		ID    string        `json:"after"`
+		First int           `json:"first"`
+		List  []*fileRecord `json:"list"`
+	}
+	if json.Unmarshal(record, &r) != nil || !isID(r.ID) {
+		return part{}, false
+	}
+	return part{ID: r.ID, First: r.First, After: r.List}, true
+}
+
+func parseSegment(record []byte) (s segmentRecord, ok bool) {
+	err := json.Unmarshal(record, &s)
+	return s, err == nil
+}
+
+// parseEntry takes an entry's record. A brief entry has no steps.
+func parseEntry(record []byte, brief bool) (e Entry, ok bool) {
+	var r entryRecord
+	if json.Unmarshal(record, &r) != nil || r.Count < 0 || r.Count > maxSteps {
+		return Entry{}, false
+	}
+	var steps []stepRecord
+	if len(r.Steps) > 0 && !brief && json.Unmarshal(r.Steps, &steps) != nil {
+		return Entry{}, false
+	}
+	e = Entry{
+		ID: r.ID, Time: r.Time, Session: r.Session, Client: r.Client, Command: r.Command, Params: r.Params,
+		Backend: r.Backend, Undoes: r.Undoes, Note: r.Note, Count: r.Count, Steps: stepsOf(steps),
+	}
+	return e, len(steps) <= r.Count && e.check() == nil
+}
+
+func stepsOf(records []stepRecord) []Step {
+	steps := make([]Step, len(records))
+	for i, r := range records {
+		steps[i] = r.step()
+	}
+	return steps
+}
+
+// outcome is how an entry ended, as it is read.
+type outcome struct {
+	id, note, by string
+	state        State
+	home         uint64
+	count        int
+	after        []*fileRecord
+}
+
+func parseOutcome(record []byte) (o outcome, ok bool) {
+	var r outcomeRecord
+	if json.Unmarshal(record, &r) != nil || !isID(r.ID) || r.By != "" && !isID(r.By) || r.Count < 0 || r.Count > maxSteps {
+		return outcome{}, false
+	}
+	o = outcome{id: r.ID, note: r.Note, by: r.By, home: r.Home, count: r.Count}
+	if len(r.After) > 0 && json.Unmarshal(r.After, &o.after) != nil {
+		return outcome{}, false
+	}
+	var err error
+	if o.state, err = ParseState(r.State); err != nil || o.state == Begun || len(o.after) > r.Count {
+		return outcome{}, false
+	}
+	return o, checkText("note", r.Note, maxNote) == nil
+}
+
+func isID(text string) bool {
+	_, err := ParseID(text)
+	return err == nil
+}
+
+// hasKey reports whether a record is of the kind that begins with key.
+func hasKey(record []byte, key string) bool { return bytes.HasPrefix(record, []byte(key)) }

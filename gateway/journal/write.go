@@ -1,0 +1,179 @@
+package journal
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Begin keeps an entry, and what its steps are going to change. When it returns
+// nil, a crash loses nothing of it; after an error nothing was kept, and nothing
+// may be changed. content may be nil if no step has bytes to be kept.
+//
+// Its errors are those of content and *[Unusable], *[Busy], *[TooLarge],
+// *[Changed] and *[Invalid].
+func (j *Journal) Begin(e Entry, content Content) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	return j.write(time.Now(), false, func(b *batch) error {
+		if _, known := b.tail.entries[e.ID]; known {
+			return &Invalid{"id", e.ID, "is taken"}
+		}
+		for _, step := range e.Steps {
+			if err := b.keepStep(step, content); err != nil {
+				return err
+			}
+		}
+		return b.entry(e)
+	})
+}
+
+func (b *batch) entry(e Entry) error {
+	item := func(i int) any {
+		s := e.Steps[i]
+		return stepRecord{s.Path, s.From, recordOf(s.Before), recordOf(s.After)}
+	}
+	last, first, err := writeList(len(e.Steps), item, b.list(stepsKey, e.ID))
+	if err != nil {
+		return err
+	}
+	if first > 0 {
+		if err := b.list(stepsKey, e.ID)(first, last); err != nil {
+			return err
+		}
+		last = nil
+	}
+	return b.value(entryRecord{
+		ID: e.ID, Count: len(e.Steps), Time: e.Time, Session: e.Session, Client: e.Client, Command: e.Command,
+		Params: e.Params, Backend: e.Backend, Undoes: e.Undoes, Note: e.Note, Steps: json.RawMessage(last),
+	})
+}
+
+func (b *batch) list(key, id string) func(first int, list []byte) error {
+	return func(first int, list []byte) error { return b.line(listRecord(key, id, first, list)) }
+}
+
+// End keeps how an entry ended: Done or Failed, or Undone if nobody knows which
+// entry took it back. after is what was found afterwards, one image for each
+// step, or nil if it is what was expected. A note that is too long is cut.
+func (j *Journal) End(id string, state State, after []Image, note string) error {
+	return j.end(outcomeRecord{ID: id, State: state.String(), Note: shortened(note)}, state, after)
+}
+
+// MarkUndone keeps that an entry was taken back by another one.
+func (j *Journal) MarkUndone(id, by string) error {
+	if _, err := ParseID(by); err != nil {
+		return err
+	}
+	return j.end(outcomeRecord{ID: id, State: Undone.String(), By: by}, Undone, nil)
+}
+
+func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
+	if _, err := ParseID(r.ID); err != nil {
+		return err
+	}
+	for _, image := range after {
+		if err := image.check(); err != nil {
+			return err
+		}
+	}
+	return j.write(time.Now(), false, func(b *batch) error {
+		known, err := b.lookUp(r.ID)
+		if err != nil {
+			return err
+		}
+		if !state.mayFollow(known.state) {
+			return &Invalid{"state", state.String(), "cannot follow " + known.state.String()}
+		}
+		if after != nil && len(after) != known.count {
+			return &Invalid{"images", r.ID, "are not one for each step"}
+		}
+		r.Home, r.Count = known.home, len(after)
+		return b.outcome(r, after)
+	})
+}
+
+func (b *batch) outcome(r outcomeRecord, after []Image) error {
+	if len(after) > 0 {
+		item := func(i int) any { return recordOf(after[i]) }
+		last, first, err := writeList(len(after), item, b.list(afterKey, r.ID))
+		if err != nil {
+			return err
+		}
+		if first > 0 {
+			if err := b.list(afterKey, r.ID)(first, last); err != nil {
+				return err
+			}
+			last = nil
+		}
+		r.After = last
+	}
+	return b.value(r)
+}
+
+// standing is what is known of an entry.
+type standing struct {
+	home  uint64
+	count int
+	state State
+}
+
+// lookUp finds an entry, from the newest segment back.
+func (b *batch) lookUp(id string) (standing, error) {
+	s := standing{state: b.tail.states[id]}
+	if count, ok := b.tail.entries[id]; ok {
+		return standing{b.tail.number, count, s.state}, nil
+	}
+	seen, err := b.place.survey()
+	if err != nil {
+		return standing{}, err
+	}
+	b.seenMu.Lock()
+	defer b.seenMu.Unlock()
+	for i := len(seen.segments) - 1; i >= 0; i-- {
+		if seen.segments[i].number == b.tail.number {
+			continue
+		}
+		ix, err := b.indexOf(seen.segments[i])
+		if err != nil {
+			return standing{}, err
+		}
+		if s.state == Begun {
+			s.state = ix.states[id]
+		}
+		if count, ok := ix.entries[id]; ok {
+			return standing{ix.number, count, s.state}, nil
+		}
+	}
+	return standing{}, &Unknown{id}
+}
+
+// Put keeps the bytes of the note at path beside the entries, such as those that
+// a change has made. They are durable with the next Begin or End.
+func (j *Journal) Put(path string, image Image, content io.Reader) error {
+	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
+		return err
+	}
+	return j.write(time.Now(), true, func(b *batch) error {
+		if b.holds(image) {
+			return nil
+		}
+		return b.keep(path, image, theirs{content})
+	})
+}
+
+// shortened returns as much of a remark as is kept.
+func shortened(note string) string {
+	note = strings.ToValidUTF8(note, "\uFFFD")
+	if len(note) <= maxNote {
+		return note
+	}
+	cut := maxNote - len("…")
+	for !utf8.RuneStart(note[cut]) {
+		cut--
+	}
+	return note[:cut] + "…"
+}
