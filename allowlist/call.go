@@ -171,7 +171,7 @@ func (c Call) has(key string) bool {
 }
 
 // String returns the call as one line for people: not for a shell.
-func (c Call) String() string { return strings.Join(c.items(), " ") }
+func (c Call) String() string { return strings.Join(c.Items(), " ") }
 
 func (r *row) minimum() tiers.Version {
 	if r.since == (tiers.Version{}) {

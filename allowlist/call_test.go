@@ -181,6 +181,8 @@ func TestConfirmations(t *testing.T) {
 		"open": {"Opened: "}, "create": {"Created: ", "Overwrote: "}, "append": {"Appended to: "}, "prepend": {"Prepended to: "},
 		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
 		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "unique": {"Created: "},
+		"undo":         {"Undone: "},
+		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).Reply().Confirms; !slices.Equal(got, want[r.name]) {

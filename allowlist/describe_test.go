@@ -42,7 +42,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 			t.Errorf("%s: its worst effect is better than its plain one", name)
 		}
 	}
-	if want := 115 + 3; len(commands) != want { // the help page and our extensions
+	if want := 115 + 7; len(commands) != want { // the help page and our extensions
 		t.Errorf("%d commands", len(commands))
 	}
 }
@@ -87,7 +87,7 @@ func TestSignature(t *testing.T) {
 	}{
 		{"daily:read", all, "daily:read [date= offset=]"},
 		{"help", all, "help [<command>]"},
-		{"append", all, "append content= [file= path= inline]"},
+		{"append", all, "append content= [file= path= inline heading=]"},
 		{"search", all, "search query= [path= limit= format=text|json total case]"},
 		{"task", all, "task [ref= file= path= line= status= toggle daily done todo]"},
 		{"task", harmless, "task [ref= file= path= line= daily]"},

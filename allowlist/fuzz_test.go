@@ -78,7 +78,7 @@ func FuzzParse(f *testing.F) {
 		name, params := fuzzRequest(name, words)
 		call, err := Parse(name, params)
 		if err != nil {
-			if call.Valid() || call.items() != nil || code(err) == "?" || err.Error() == "" {
+			if call.Valid() || call.Items() != nil || code(err) == "?" || err.Error() == "" {
 				t.Fatalf("a refused request left %v, %v", call, err)
 			}
 			return
@@ -88,7 +88,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		r := find(name)
-		for i, item := range aimed.items() {
+		for i, item := range aimed.Items() {
 			key, _, _ := strings.Cut(item, "=")
 			known := i == 0 && item == "vault=Work" || i == 1 && item == r.name || r.param(key) != nil || i == 2 && slices.Contains(names, item)
 			if !known || strings.HasPrefix(item, "-") || strings.ContainsRune(item, 0) {
@@ -96,8 +96,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		again, err := Parse(name, call.Params())
-		if err != nil || !slices.Equal(again.items(), call.items()) {
-			t.Fatalf("%q parsed again: %q, %v", call.items(), again.items(), err)
+		if err != nil || !slices.Equal(again.Items(), call.Items()) {
+			t.Fatalf("%q parsed again: %q, %v", call.Items(), again.Items(), err)
 		}
 		if call.Effect() != again.Effect() || call.Shows() != again.Shows() {
 			t.Fatalf("%v parsed again has another effect", call)

@@ -104,7 +104,9 @@ func rewritten(s string) bool {
 }
 
 // items writes the whole call as arguments.
-func (c Call) items() []string { return c.itemsWithout("") }
+// Items returns the call as the arguments that it stands for, before anything is
+// done to carry them safely: what tells one call from another.
+func (c Call) Items() []string { return c.itemsWithout("") }
 
 func (c Call) itemsWithout(key string) []string {
 	if c.row == nil {

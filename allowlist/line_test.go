@@ -176,6 +176,9 @@ func TestStandardInputTakesOneValue(t *testing.T) {
 		{"a delicate value of a property does not", "property:set", Params{"path": Text("A.md"), "name": Text("x"), "value": Text(delicate)}, "value", ""},
 		{"a delicate name does not", "tag", Params{"name": Text(delicate)}, "name", ""},
 		{"the delicate one of two goes first", "base:create", Params{"path": Text("B.base"), "content": Text(long), "view": Text(delicate)}, "view", ""},
+		{"the delicate text that is replaced goes", "note:replace", Params{"path": Text("A.md"), "old": Text(delicate), "new": Text("x")}, "old", ""},
+		{"or the delicate one that replaces it", "note:replace", Params{"path": Text("A.md"), "old": Text("x"), "new": Text(delicate)}, "new", ""},
+		{"a delicate text that is inserted goes", "note:insert", Params{"path": Text("A.md"), "lines": Text("3"), "position": Text("after"), "content": Text(delicate)}, "content", ""},
 		{"two delicate ones do not fit", "base:create", Params{"path": Text("B.base"), "content": Text(delicate), "view": Text(delicate)}, "", CodeContentUnsafe},
 		{"a path never goes there", "read", Params{"path": Text("A.md")}, "", ""},
 	}

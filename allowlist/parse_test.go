@@ -337,7 +337,7 @@ func TestParseWords(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", test.sentence, err, test.want)
 			continue
 		}
-		if got := strings.Join(call.items(), "|"); err == nil && got != test.argv {
+		if got := strings.Join(call.Items(), "|"); err == nil && got != test.argv {
 			t.Errorf("%s: got %s, want %s", test.sentence, got, test.argv)
 		}
 	}

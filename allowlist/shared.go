@@ -10,6 +10,7 @@ var (
 	countOnly  = []string{"count"}
 	panes      = []string{"tab", "split", "window"}
 	origins    = []string{"core", "community"}
+	sides      = []string{"before", "after"}
 )
 
 var (
@@ -41,6 +42,15 @@ var (
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, summary: "With open: where"}
 	inNewTab    = param{name: "newtab", kind: kindFlag, summary: "In a new tab, not in place of what is shown"}
 
+	// Below a heading is an extension: the app ignores heading= and writes at the
+	// end of the note.
+	belowHeading = param{name: "heading", kind: kindName, ours: true, summary: "Below this heading, before the next one; A#B is B below A"}
+
+	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
+	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
+	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
+	partLines   = param{name: "lines", kind: kindName, summary: "These lines, such as 12-20"}
+
 	pluginID     = param{name: "id", kind: kindName, required: true, summary: "The id of the plugin"}
 	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, summary: "Only plugins of this origin"}
 	themeName    = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
@@ -51,6 +61,8 @@ var (
 var (
 	fileOrPath  = [][]string{{"file", "path"}}
 	oneOfNotes  = [][]string{{"file", "path", "active"}}
+	oneOfParts  = [][]string{{"heading", "block", "lines"}}
+	namedPart   = [][]string{{"file", "path", "daily"}, {"heading", "block", "lines"}}
 	onOrOff     = [][]string{{"on", "off"}}
 	tabNeeds    = []need{{"newtab", []string{"open"}}}
 	paneNeeds   = []need{{"paneType", []string{"open"}}}
@@ -64,4 +76,7 @@ const (
 	maxRecent = 1000  // as a page of a listing
 )
 
-var dayOrOffset = [][]string{{"date", "offset"}}
+var (
+	dayOrOffset     = [][]string{{"date", "offset"}}
+	inlineOrHeading = [][]string{{"heading", "inline"}}
+)

@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestRowsAreWellFormed(t *testing.T) {
-	commandName := regexp.MustCompile(`^[a-z]+(:[a-z]+)?$`)
+	commandName := regexp.MustCompile(`^[a-z]+(:[a-z]+(-[a-z]+)?)?$`)
 	paramName := regexp.MustCompile(`^[a-z][a-zA-Z]*(-[a-z]+)*$`)
 	seen := map[string]bool{}
 	last := tiers.V0
@@ -157,6 +157,15 @@ func TestEffectsOfWholeCalls(t *testing.T) {
 		{"publish:remove", tiers.Publishes, false, true},
 		{"template:insert name=A", tiers.Writes, false, true},
 		{"template:insert name=A path=B.md", tiers.Writes, false, false},
+		{"append content=x heading=A", tiers.Writes, false, true},
+		{"daily:append content=x heading=A", tiers.Writes, false, false},
+		{"note:replace old=a new=b", tiers.Writes, false, true},
+		{"note:replace path=A.md old=a new=b", tiers.Writes, false, false},
+		{"note:replace daily old=a new=b", tiers.Writes, false, false},
+		{"note:insert lines=1 position=after content=x", tiers.Writes, false, true},
+		{"note:insert daily lines=1 position=after content=x", tiers.Writes, false, false},
+		{"note:set-section block=id content=x", tiers.Writes, false, true},
+		{"note:set-section file=A block=id content=x", tiers.Writes, false, false},
 		{"random", tiers.Shows, true, false},
 		{"web url=https://example.org", tiers.Shows, true, false},
 		{"workspace:save name=A", tiers.Administers, false, false},

@@ -49,10 +49,10 @@ var v0Rows = []row{
 		name: "daily:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
 		summary: "Add text at the end of today's daily note",
 		shows:   showsOpen,
-		params:  []param{newText, openPane, inlineEnd, openAfter},
-		needs:   paneNeeds,
-		since:   tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
-		reply:   Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true},
+		params:  []param{newText, openPane, inlineEnd, openAfter, belowHeading}, exclusive: inlineOrHeading,
+		needs: paneNeeds,
+		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true},
 	},
 	{
 		// Confirmed like daily:append.
@@ -95,5 +95,13 @@ var v0Rows = []row{
 			{name: "to", kind: kindDate, summary: "The last day, else today"},
 		},
 		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		// An extension, of the embedded vault CLI alone: it has the journal. Taking
+		// back is a change like others, and can be taken back itself.
+		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, ours: true,
+		summary: "Take back a change made through this gateway",
+		params:  []param{{name: "id", kind: kindName, summary: "The id of the change, else the last one"}},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Undone: "}},
 	},
 }

@@ -84,7 +84,7 @@ var v1Rows = []row{
 	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes,
 		summary: "Add text at the end of a note",
-		params:  []param{noteByName, noteByPath, newText, inlineEnd}, exclusive: fileOrPath,
+		params:  []param{noteByName, noteByPath, newText, inlineEnd, belowHeading}, exclusive: [][]string{{"file", "path"}, {"heading", "inline"}},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Appended to: "}},
 	},
 	{
@@ -290,13 +290,45 @@ var v1Rows = []row{
 		name: "note:section", tier: tiers.V1, effect: tiers.Reads, ours: true,
 		summary: "Print the section of a heading, a block or some lines of a note",
 		params: []param{
-			noteByName, noteByPath,
-			{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"},
-			{name: "block", kind: kindName, summary: "The block with this id"},
-			{name: "lines", kind: kindName, summary: "These lines, such as 12-20"},
+			noteByName, noteByPath, partHeading, partBlock, partLines,
 		},
-		oneOf: [][]string{{"heading", "block", "lines"}}, exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}},
+		oneOf: oneOfParts, exclusive: [][]string{{"file", "path"}, {"heading", "block", "lines"}},
 		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		// Three more extensions: an agent that changes a part cannot lose the rest.
+		// They take text away only where other text comes, so they write.
+		name: "note:replace", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		summary: "Replace a text that stands in a note exactly once",
+		params: []param{
+			noteByName, noteByPath, inToday,
+			{name: "old", kind: kindContent, required: true, summary: "What stands there, exactly"},
+			{name: "new", kind: kindContent, required: true, summary: "What shall stand there"},
+		},
+		exclusive: [][]string{{"file", "path", "daily"}},
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Replaced in: "}},
+	},
+	{
+		name: "note:insert", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		summary: "Insert text before or after a section, a block or some lines",
+		params: []param{
+			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
+			{name: "position", kind: kindChoice, required: true, choices: sides, summary: "On which side of the part"},
+			newText,
+		},
+		oneOf: oneOfParts, exclusive: namedPart,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Inserted into: "}},
+	},
+	{
+		// A line break as content empties a section.
+		name: "note:set-section", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		summary: "Replace the section below a heading, a block or some lines",
+		params: []param{
+			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
+			{name: "content", kind: kindContent, required: true, summary: "What shall stand there"},
+		},
+		oneOf: oneOfParts, exclusive: namedPart,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Section set in: "}},
 	},
 	{
 		// An extension: the app's recents are what was opened, not what was changed.

@@ -46,6 +46,11 @@ var deviations = map[string]string{
 	"workspace:save name required": "which layout is replaced without a name is stated nowhere",
 	"template:insert path":         "an extension of the embedded vault CLI; the app has no target for it",
 
+	"append heading":         "an extension of the embedded vault CLI; the app ignores it",
+	"append exclusive":       "lines of their own continue none",
+	"daily:append heading":   "as for append",
+	"daily:append exclusive": "as for append",
+
 	"daily:path date":      "an extension of the embedded vault CLI",
 	"daily:path offset":    "as date",
 	"daily:path exclusive": "both name the day",

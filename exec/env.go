@@ -23,6 +23,8 @@ var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDR
 // focused note, and where its cache and its journal are.
 var ownVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
 
+const sessionVariable = "VAULTWICKET_SESSION"
+
 func appEnvironment(getenv func(string) string) []string {
 	env := pick(getenv, sharedVariables, appVariables)
 	// Launchers that are scripts look for their tools here.
@@ -32,8 +34,12 @@ func appEnvironment(getenv func(string) string) []string {
 	return env
 }
 
-func ownEnvironment(getenv func(string) string) []string {
-	return pick(getenv, sharedVariables, ownVariables)
+func ownEnvironment(getenv func(string) string, session string) []string {
+	env := pick(getenv, sharedVariables, ownVariables)
+	if session != "" {
+		env = append(env, sessionVariable+"="+session)
+	}
+	return env
 }
 
 // pick leaves out what is not set or empty. It never returns nil, which os/exec

@@ -23,6 +23,7 @@ const (
 	CodeNoSuchNote     = "not_found"
 	CodeAlreadyExists  = "already_exists"
 	CodeAmbiguous      = "ambiguous"
+	CodeConflict       = "conflict"
 	CodeNotConfigured  = "not_configured"
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"

@@ -49,6 +49,9 @@ type Config struct {
 	// Resident keeps the embedded program running, one process a vault, in
 	// place of one process a call. Whoever sets it calls Close in the end.
 	Resident bool
+	// Session names the session on whose behalf notes are changed, for the
+	// journal.
+	Session string
 	// Getenv is os.Getenv when nil.
 	Getenv func(string) string
 }
@@ -93,7 +96,7 @@ func (r *Runner) Close() { r.pool.close() }
 // first use.
 func (r *Runner) environments() func(backend) []string {
 	app := sync.OnceValue(func() []string { return appEnvironment(r.config.Getenv) })
-	own := sync.OnceValue(func() []string { return ownEnvironment(r.config.Getenv) })
+	own := sync.OnceValue(func() []string { return ownEnvironment(r.config.Getenv, r.config.Session) })
 	return func(b backend) []string {
 		if b == toEmbedded {
 			return own()

@@ -15,6 +15,7 @@ type facts struct {
 	Path   string `json:"path"`
 	Hash   string `json:"hash"`
 	Before string `json:"before"`
+	Change string `json:"change"`
 }
 
 // takeFacts cuts the facts from the end of stderr. Without any, or with facts

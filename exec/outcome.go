@@ -25,7 +25,8 @@ type Outcome struct {
 	Notices []string
 	// Path, Hash and Before are what the embedded program reported: the note,
 	// the hash of its content and the hash it had before. The app reports none.
-	Path, Hash, Before string
+	// Change is the entry of the journal that can take the change back.
+	Path, Hash, Before, Change string
 	// Failure is nil when the call did what it was asked to.
 	Failure *Failure
 }

@@ -16,6 +16,57 @@ type Program struct {
 	path    string // absolute, links resolved
 	name    string // what the program is told it was called as
 	folder  string // the vault of the embedded program
+	manner  Manner
+}
+
+// Manner says how the embedded program carries out a call that changes
+// something. The app knows no such thing.
+type Manner struct {
+	// Task is what is to be done about the call; the zero Task carries it out.
+	Task Task
+	// Entry is the id under which the journal keeps the change, "" for one that
+	// the program makes up.
+	Entry string
+	// Expect is the hash that the note must have, "" for any.
+	Expect string
+}
+
+// Task is a part of carrying out a change.
+type Task uint8
+
+const (
+	// Whole carries out the call.
+	Whole Task = iota
+	// Plan works out what the call would change, and changes nothing.
+	Plan
+	// Begin does the same and keeps in the journal what is going to be changed,
+	// for somebody else who carries out the call.
+	Begin
+	// End looks at what became of that, and notes it in the journal.
+	End
+)
+
+var taskSwitches = [...]string{Plan: "--plan", Begin: "--begin", End: "--end"}
+
+// Acting returns the program with a manner for the calls that change something.
+func (p Program) Acting(m Manner) Program {
+	p.manner = m
+	return p
+}
+
+// switches are those of the manner, which stand in front of a command that
+// changes something.
+func (m Manner) switches() (args []string) {
+	if m.Task != Whole {
+		args = append(args, taskSwitches[m.Task])
+	}
+	if m.Entry != "" {
+		args = append(args, "--change", m.Entry)
+	}
+	if m.Expect != "" {
+		args = append(args, "--expect", m.Expect)
+	}
+	return args
 }
 
 type backend uint8
@@ -66,6 +117,9 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		args := []string{"vault", p.folder}
 		if line.StdinParam != "" {
 			args = append(args, "--stdin", line.StdinParam)
+		}
+		if call.Effect().Mutates() {
+			args = append(args, p.manner.switches()...)
 		}
 		args = append(append(args, "--facts"), line.Argv...)
 		return Command{Path: p.path, Args: args, StdinParam: line.StdinParam, Stdin: line.Stdin}, nil

@@ -25,6 +25,9 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	if !permit.Valid() {
 		return notRun(), ErrNoPermit
 	}
+	if permit.OnlyPreviews() && (p.backend != toEmbedded || p.manner.Task != Plan) {
+		return notRun(), ErrNoPermit
+	}
 	command, err := p.Command(permit.Call())
 	if err != nil {
 		return notRun(), err
@@ -158,7 +161,7 @@ func (a attempt) outcome() Outcome {
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.exit, Duration: a.took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
-		Path: a.facts.Path, Hash: a.facts.Hash, Before: a.facts.Before,
+		Path: a.facts.Path, Hash: a.facts.Hash, Before: a.facts.Before, Change: a.facts.Change,
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap

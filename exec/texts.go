@@ -33,6 +33,8 @@ type shape struct {
 
 // shapes are asked in this order; the first that fits is the answer.
 var shapes = [...]shape{
+	{prefix: "Error: Conflict: ", code: CodeConflict, hint: hintConflict},
+	{prefix: `Error: File ""`, part: " was changed by somebody else", code: CodeConflict, hint: hintConflict},
 	{prefix: beginsMissing, code: CodeCLIError,
 		hint: "the installed client wants other parameters than the table says; compare with its help"},
 	{prefix: `Error: ""`, suffix: " needs the Obsidian app.", code: CodeNeedsApp,
@@ -54,8 +56,9 @@ var shapes = [...]shape{
 }
 
 const (
-	hintTarget = "name the note with path= or file="
-	hintLookUp = "capital letters count; look the name up with a listing such as files, tags or search"
+	hintTarget   = "name the note with path= or file="
+	hintConflict = "read the note again, and decide again"
+	hintLookUp   = "capital letters count; look the name up with a listing such as files, tags or search"
 )
 
 // shapeOf returns the family of an error answer, nil when it fits none.

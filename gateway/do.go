@@ -15,14 +15,23 @@ import (
 // a fault of our own included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
-	var caught panics.Catcher
-	caught.Try(func() { result = g.do(ctx, req) })
-	if r := caught.Recovered(); r != nil {
-		fmt.Fprintf(g.log, "vaultwicket: bug: command %q: %v\n%s", req.Command, r.Value, r.Stack)
+	if fault := g.guard(req.Command, func() { result = g.do(ctx, req) }); fault != nil {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
 	return result
+}
+
+// guard runs do. A panic in it is logged, and is an error that says no more than
+// that there was one.
+func (g *Gateway) guard(command string, do func()) error {
+	var caught panics.Catcher
+	caught.Try(do)
+	if r := caught.Recovered(); r != nil {
+		fmt.Fprintf(g.log, "vaultwicket: bug: command %q: %v\n%s", command, r.Value, r.Stack)
+		return errFault
+	}
+	return nil
 }
 
 func (g *Gateway) do(ctx context.Context, req Request) Result {
@@ -34,15 +43,38 @@ func (g *Gateway) do(ctx context.Context, req Request) Result {
 	if plan.call.Effect().Mutates() {
 		doors = []chan struct{}{g.writing, g.slots} // one after the other, and no slot is held while it waits
 	}
+	leave, err := enter(ctx, plan.call.Name(), doors...)
+	if err != nil {
+		return failed(req.Command, err)
+	}
+	defer leave()
+	if req.IdempotencyKey != "" && plan.call.Effect().Mutates() {
+		return g.once(req.IdempotencyKey, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
+	}
+	return g.carryOut(ctx, plan)
+}
+
+// enter waits for a place behind each door, in their order, but no longer than
+// ctx lasts. leave gives the places back.
+func enter(ctx context.Context, command string, doors ...chan struct{}) (leave func(), err error) {
+	var passed []chan struct{}
+	leave = func() {
+		for _, door := range passed {
+			<-door
+		}
+	}
 	for _, door := range doors {
 		select {
 		case door <- struct{}{}:
-			defer func() { <-door }()
+			passed = append(passed, door)
 		case <-ctx.Done():
-			return failed(req.Command, refuse(codeCancelled, "", "command %q: cancelled before it started", plan.call.Name()))
 		}
 	}
-	return g.carryOut(ctx, plan)
+	if ctx.Err() != nil { // also where a door was open
+		leave()
+		return nil, refuse(codeCancelled, "", "command %q: cancelled before it started", command)
+	}
+	return leave, nil
 }
 
 // carryOut takes the first route, and the next one if nothing ran on it.
@@ -95,8 +127,8 @@ func (g *Gateway) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	case name == "daily:read":
 		out, err := g.runner.Run(ctx, r.permit, r.program)
 		return r.missingDaily(out, err)
-	case r.stepwise():
-		return g.create(ctx, r)
+	case r.changesNotes():
+		return g.change(ctx, r)
 	}
 	return g.runner.Run(ctx, r.permit, r.program)
 }

@@ -71,6 +71,7 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "creating on a taken path is refused before the app is told to",
+			change:    func(c *Config) { c.Vault.Folder = "" },
 			app:       []string{versionLine, `vault=Work file path=a.md => path	a.md\nname	a\n`},
 			request:   Request{Command: "create", Params: params("path", "a.md")},
 			want:      Result{Command: "create", Backend: "obsidian"},
@@ -78,7 +79,8 @@ func TestDo(t *testing.T) {
 			calledApp: []string{"vault=Work version", "vault=Work file path=a.md"},
 		},
 		{
-			name: "a path without an extension is looked for with and without .md",
+			name:   "a path without an extension is looked for with and without .md",
+			change: func(c *Config) { c.Vault.Folder = "" },
 			app: []string{versionLine, `vault=Work file path=a => Error: File "a" not found.\n`,
 				`vault=Work file path=a.md => Error: File "a.md" not found.\n`, `vault=Work create path=a => Created: a.md\n`},
 			request:   Request{Command: "create", Params: params("path", "a")},
@@ -87,6 +89,7 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "creating by name compares the name that was made",
+			change:    func(c *Config) { c.Vault.Folder = "" },
 			app:       []string{versionLine, `vault=Work file file=a => Error: File "a" not found.\n`, `vault=Work create name=a => Created: Notes/a 1.md\n`},
 			request:   Request{Command: "create", Params: params("name", "a")},
 			want:      Result{Command: "create", Stdout: "Created: Notes/a 1.md\n", Backend: "obsidian"},
@@ -95,6 +98,7 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "overwriting needs no question first",
+			change:    func(c *Config) { c.Vault.Folder = "" },
 			app:       []string{versionLine, `vault=Work create path=a.md overwrite => Overwrote: a.md\n`},
 			request:   Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("a.md"), "overwrite": allowlist.Flag(true)}},
 			want:      Result{Command: "create", Stdout: "Overwrote: a.md\n", Backend: "obsidian", Path: "a.md"},
@@ -128,10 +132,10 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "text that the client would rewrite takes the other way",
-			embedded:  []string{`--stdin content --facts vault=Work daily:append => Added to: a.md\n`},
+			embedded:  []string{`--stdin content --change ID --facts vault=Work daily:append => Added to: a.md\n`},
 			request:   Request{Command: "daily:append", Params: params("content", `\nabla`)},
 			want:      Result{Command: "daily:append", Stdout: "Added to: a.md\n", Backend: "embedded", Path: "a.md"},
-			calledOwn: []string{"--stdin content --facts vault=Work daily:append"},
+			calledOwn: []string{"--stdin content --change ID --facts vault=Work daily:append"},
 		},
 		{
 			name:      "the note of another day is asked of the embedded program",
@@ -204,7 +208,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestDoNamesTheWayItTook(t *testing.T) {
-	f := newFixture(t, nil).embedded(`--stdin content --facts vault=Work daily:append => Added to: a.md\n`)
+	f := newFixture(t, nil).embedded(`--stdin content --change ID --facts vault=Work daily:append => Added to: a.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
 	if len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "embedded backend") {
 		t.Errorf("notices %q, want one that names the embedded backend", got.Notices)

@@ -1,6 +1,10 @@
 package gateway
 
 import (
+	"context"
+	"encoding/json"
+	"strings"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/policy"
@@ -21,13 +25,25 @@ type DryRun struct {
 	Stdin    *Stdin   `json:"stdin,omitempty"`
 	Shell    string   `json:"shell,omitempty"` // the same as a line for a POSIX shell
 	Rules    []Rule   `json:"rules,omitempty"`
-	Notices  []string `json:"notices,omitempty"`
-	Error    *Error   `json:"error,omitempty"`
+	// Files are those that would change, Diff is how; a long one is cut.
+	Files   []PlannedFile `json:"files,omitempty"`
+	Diff    string        `json:"diff,omitempty"`
+	Notices []string      `json:"notices,omitempty"`
+	Error   *Error        `json:"error,omitempty"`
 }
 
 // Stdin says that one value travels on standard input.
 type Stdin struct {
 	Bytes int `json:"bytes"`
+}
+
+// PlannedFile is a file that would change. Hashes are those of [Result]; an empty
+// one stands for no file.
+type PlannedFile struct {
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"` // where it is before a move
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // Rule is the verdict of one rule of the policy.
@@ -37,8 +53,10 @@ type Rule struct {
 	Why     string `json:"why"`
 }
 
-// DryRun plans req and writes the plan out. It starts nothing.
-func (g *Gateway) DryRun(req Request) DryRun {
+// DryRun plans req and writes the plan out. Of a change that would be made, or
+// that a person could allow, it has the embedded program work out the
+// difference. Nothing else is started, and nothing is changed.
+func (g *Gateway) DryRun(ctx context.Context, req Request) DryRun {
 	plan, err := g.Plan(req)
 	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: clip(req.Command), Decision: "allow", Notices: plan.notices}
 	switch {
@@ -57,10 +75,38 @@ func (g *Gateway) DryRun(req Request) DryRun {
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
 	}
+	if d.Decision != "deny" && len(plan.routes) > 0 {
+		g.preview(ctx, &d, plan.routes[0])
+	}
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
 	}
 	return d
+}
+
+// preview fills in what would change, where that can be worked out: in a vault
+// whose folder is known, and not for what only the app knows.
+func (g *Gateway) preview(ctx context.Context, d *DryRun, r route) {
+	own := g.keeper()
+	if own == nil || !r.changesNotes() || !r.preview.Valid() {
+		return
+	}
+	out, err := g.runner.Run(ctx, r.preview, own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect}))
+	switch {
+	case err != nil:
+		d.Notices = append(d.Notices, "what would change could not be worked out: "+err.Error())
+	case out.Failure != nil && out.Failure.Code() == codeNeedsApp:
+	case out.Failure != nil:
+		d.Notices = append(d.Notices, "would fail: "+out.Failure.Error())
+	default:
+		var plan struct {
+			Files []PlannedFile
+			Diff  string
+		}
+		if json.Unmarshal([]byte(out.Stdout), &plan) == nil {
+			d.Files, d.Diff = plan.Files, strings.ToValidUTF8(plan.Diff, "\uFFFD")
+		}
+	}
 }
 
 func rulesOf(verdicts []policy.Verdict) []Rule {

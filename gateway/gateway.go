@@ -44,7 +44,8 @@ type Config struct {
 	Vault   Vault
 	// MaxParallel bounds the calls that run at once; 0 means 4.
 	MaxParallel int
-	// Getenv finds the app's list of vaults; nil means no list.
+	// Getenv finds the app's list of vaults and the place of the journal; nil
+	// means neither.
 	Getenv func(string) string
 	// Log takes the details of our own faults, which no caller sees; nil
 	// discards them.
@@ -62,6 +63,7 @@ type Gateway struct {
 	slots   chan struct{}
 	writing chan struct{} // holds the one call that changes something
 	log     io.Writer
+	getenv  func(string) string
 	target  func() target
 }
 
@@ -77,7 +79,11 @@ func New(c Config) *Gateway {
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
+	if c.Getenv == nil {
+		c.Getenv = func(string) string { return "" }
+	}
 	return &Gateway{
+		getenv: c.Getenv,
 		policy: c.Policy, runner: c.Runner, backend: c.Backend, vault: c.Vault,
 		slots: make(chan struct{}, c.MaxParallel), writing: make(chan struct{}, 1), log: c.Log,
 		target: sync.OnceValue(func() target { return c.Vault.locate(appVaults(c.Getenv)) }),

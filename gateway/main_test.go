@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func TestMain(m *testing.M) {
 	case filepath.Base(os.Args[0]) == "obsidian":
 		os.Exit(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:]))
 	case len(os.Args) > 2 && os.Args[1] == "vault":
+		if status, plays := playNotes(os.Args[2], os.Args[3:]); plays {
+			os.Exit(status)
+		}
 		os.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
 	}
 	goleak.VerifyTestMain(m)
@@ -31,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // play answers one call and keeps what was called beside the answers.
 func play(file string, args []string) int {
-	asked := strings.Join(args, " ")
+	asked := entryIDs.ReplaceAllString(strings.Join(args, " "), "--change ID")
 	log, err := os.OpenFile(file+".called", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		fmt.Fprintln(log, asked)
@@ -57,6 +61,9 @@ func play(file string, args []string) int {
 	fmt.Fprintf(os.Stderr, "unexpected call %q\n", asked)
 	return 99
 }
+
+// entryIDs are the ids of the journal in the arguments of the embedded program.
+var entryIDs = regexp.MustCompile(`--change \S+`)
 
 // fixture is a gateway with its programs and what they were asked.
 type fixture struct {
@@ -91,6 +98,8 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 		Runner: exec.New(exec.Config{CLI: f.cli, Self: self}),
 		Vault:  Vault{Name: "Work", Folder: f.vault},
 	}
+	state := t.TempDir()
+	f.config.Getenv = func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
 	if change != nil {
 		change(&f.config)
 	}

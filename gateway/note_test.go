@@ -44,7 +44,7 @@ func TestANameIsResolvedBeforeTheCallIsJudged(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newFixture(t, nil)
+			f := newFixture(t, func(c *Config) { c.Vault.Folder = "" })
 			f.app(versionLine, "vault=Work file file=Plan => "+strings.ReplaceAll(test.located, `\t`, "\t"), test.called+" => "+test.answer)
 			got := f.gateway.Do(context.Background(), Request{Command: test.command, Params: params(test.params...)})
 			if code(got) != test.code || got.Stdout != test.want.Stdout || got.Path != test.want.Path || got.Command != test.command {

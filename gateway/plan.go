@@ -18,6 +18,7 @@ type Plan struct {
 	refusal error
 	routes  []route // the first is taken; the next one when nothing ran on it
 	notices []string
+	expect  string
 }
 
 // route is one way to carry out a call. Without a valid permit it is only good
@@ -27,6 +28,9 @@ type route struct {
 	call    allowlist.Call
 	command exec.Command
 	permit  policy.Permit
+	preview policy.Permit // to work out what would change
+	expect  string        // the hash that the note must have
+	entry   string        // of the journal, "" for a new one
 }
 
 // Plan judges req and picks the program for it. It starts nothing. The error
@@ -38,7 +42,10 @@ func (g *Gateway) Plan(req Request) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{call: call}
+	if err := req.check(call); err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{call: call, expect: req.ExpectHash}
 	_, plan.refusal = g.policy.Decide(call)
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
@@ -125,7 +132,8 @@ func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error
 	if err != nil && plan.refusal == nil {
 		return err // it is the vault that the policy is against
 	}
-	plan.routes = append(plan.routes, route{program, call, command, permit})
+	preview, _ := g.policy.Preview(call) // it is worthless where it is not granted
+	plan.routes = append(plan.routes, route{program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"strings"
 
 	"vaultwicket/allowlist"
 )
@@ -13,6 +14,12 @@ type Request struct {
 	// gives them. Only one of the two is set.
 	Params allowlist.Params
 	Words  []string
+	// ExpectHash is the hash that the note must have for a change to be made, ""
+	// for any.
+	ExpectHash string
+	// IdempotencyKey makes sure that a call with side effects is carried out
+	// once: with the same key and call the first answer is given again.
+	IdempotencyKey string
 }
 
 func (r Request) parse() (allowlist.Call, error) {
@@ -20,6 +27,17 @@ func (r Request) parse() (allowlist.Call, error) {
 		return allowlist.ParseWords(r.Command, r.Words)
 	}
 	return allowlist.Parse(r.Command, r.Params)
+}
+
+// check refuses what would mean nothing for the call.
+func (r Request) check(call allowlist.Call) error {
+	switch {
+	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
+		return refuse(codeBadRequest, "give the hash of an earlier result", "expectHash %q is no hash: 16 digits of 0-9 and a-f", clip(r.ExpectHash))
+	case r.ExpectHash != "" && !call.Effect().Mutates():
+		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
+	}
+	return nil
 }
 
 // Codes that the gateway itself answers with, besides those of the packages
@@ -32,6 +50,11 @@ const (
 	codeCLIError      = "cli_error"
 	codeCancelled     = "cancelled"
 	codeInternal      = "internal"
+	codeConflict      = "conflict"
+	codeNotConfigured = "not_configured"
+	codeNeedsApp      = "needs_app"
+	codeBadRequest    = "bad_request"
+	codeUnknown       = "outcome_unknown"
 )
 
 // RequestError is a failure that the gateway itself finds.

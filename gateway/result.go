@@ -25,6 +25,7 @@ type Result struct {
 	Hash       string     `json:"hash,omitempty"` // of the note's bytes: the first 16 hex digits of SHA-256
 	Truncated  *Truncated `json:"truncated,omitempty"`
 	Notices    []string   `json:"notices,omitempty"`
+	Change     *Change    `json:"change,omitempty"`
 	Error      *Error     `json:"error,omitempty"`
 
 	raw string // Stdout before it was repaired
@@ -62,6 +63,9 @@ func errorOf(err error) *Error {
 	return &Error{Code: c.Code(), Message: strings.ToValidUTF8(c.Error(), "\uFFFD"), Hint: c.Hint()}
 }
 
+// ErrorOf is what callers see of an error of this package.
+func ErrorOf(err error) *Error { return errorOf(err) }
+
 // failed is the result of a request for which no process ran.
 func failed(command string, err error) Result {
 	return Result{Command: clip(command), ExitCode: -1, Error: errorOf(err)}
@@ -74,6 +78,9 @@ func report(r route, out exec.Outcome, err error) Result {
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(), Vault: call.Vault(),
 		Path: out.Path, Hash: out.Hash, Notices: out.Notices, raw: out.Stdout,
+	}
+	if out.Change != "" {
+		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash}
 	}
 	result.Stdout = result.repair(out.Stdout, "stdout")
 	result.Stderr = result.repair(out.Stderr, "stderr")
@@ -158,9 +165,10 @@ func clip(s string) string {
 func Reject(command string, err error) Result { return failed(command, err) }
 
 // Fault is the result of a request on which vaultwicket itself failed.
-func Fault(command string) Result {
-	return failed(command, refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket"))
-}
+func Fault(command string) Result { return failed(command, errFault) }
+
+// errFault is a fault of ours of which no caller sees more.
+var errFault = refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket")
 
 // Output returns the command's standard output byte for byte, also where
 // Stdout had to be repaired or clipped.

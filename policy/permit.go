@@ -10,6 +10,7 @@ import (
 type Permit struct {
 	call    *allowlist.Call
 	minimum tiers.Version
+	preview bool
 }
 
 // Valid reports whether p was granted by a policy.
@@ -23,6 +24,10 @@ func (p Permit) Call() allowlist.Call {
 	}
 	return *p.call
 }
+
+// OnlyPreviews reports whether p is good for nothing but to have worked out what
+// the call would change.
+func (p Permit) OnlyPreviews() bool { return p.preview }
 
 // MinVersion returns the oldest app that may run the call.
 func (p Permit) MinVersion() tiers.Version { return p.minimum }

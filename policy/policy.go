@@ -7,6 +7,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 
 	"vaultwicket/allowlist"
@@ -84,6 +85,19 @@ func (p Policy) Decide(call allowlist.Call) (Permit, error) {
 		return Permit{}, denial
 	}
 	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
+}
+
+// Preview returns the permit to have worked out what a call would change. It is
+// granted where the call is, and where a person could still allow it: to know
+// what it is about is what the person needs.
+func (p Policy) Preview(call allowlist.Call) (Permit, error) {
+	permit, err := p.Decide(call)
+	var denial *Denial
+	if errors.As(err, &denial) && denial.Asks() { // the rule that asks is the last
+		permit, err = Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
+	}
+	permit.preview = err == nil
+	return permit, err
 }
 
 // firstDenial asks the rules until one refuses.

@@ -54,7 +54,7 @@ func (p Permit) Locate() Permit {
 }
 
 func (p Permit) step(name string, params allowlist.Params) Permit {
-	if !p.Valid() {
+	if !p.Valid() || p.preview {
 		return Permit{}
 	}
 	call, err := allowlist.Parse(name, params)

@@ -11,8 +11,8 @@ import (
 )
 
 // dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
-// every rule. Nothing is started.
-func dryRun(_ context.Context, std streams, args []string) error {
+// every rule and the difference that a change would make. Nothing is changed.
+func dryRun(ctx context.Context, std streams, args []string) error {
 	o, err := open("dry-run", std, args, nil)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func dryRun(_ context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan := o.gateway.DryRun(req)
+	plan := o.gateway.DryRun(ctx, req)
 	status := statusDone
 	if !plan.OK {
 		status = statusOfResult(plan.Error)
@@ -62,6 +62,9 @@ func printPlan(out io.Writer, plan gateway.DryRun) {
 		fact("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why))
 	}
 	w.Flush()
+	if plan.Diff != "" {
+		fmt.Fprintf(out, "\n%s", visible(plan.Diff))
+	}
 	if plan.Shell != "" {
 		fmt.Fprintf(out, "\n%s\n", plan.Shell)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"vaultwicket/gateway"
 )
@@ -12,7 +13,8 @@ import (
 // runCommand is "vaultwicket run": one command through the gateway. Standard
 // output is the command's own, byte for byte.
 func runCommand(ctx context.Context, std streams, args []string) error {
-	o, err := open("run", std, args, nil)
+	var once condition
+	o, err := open("run", std, args, once.flags)
 	if err != nil {
 		return err
 	}
@@ -20,7 +22,12 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	result := o.gateway.Do(ctx, req)
+	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
+	return o.report(std, o.gateway.Do(ctx, req))
+}
+
+// report prints a result: the command's own output, or all of it as JSON.
+func (o opened) report(std streams, result gateway.Result) error {
 	if o.json {
 		return printJSON(std.out, result, statusOfResult(result.Error))
 	}
@@ -32,12 +39,24 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 		fmt.Fprintf(std.err, "vaultwicket: note: %s\n", visible(notice))
 	}
 	if result.Error != nil {
+		if result.Error.Code == "conflict" { // what follows the sentence is the difference
+			_, difference, _ := strings.Cut(result.Output(), "\n")
+			fmt.Fprint(std.err, visible(difference))
+		}
 		return tell(std, result.Error)
 	}
 	if _, err := io.WriteString(std.out, result.Output()); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil
+}
+
+// condition is what a person may ask for besides a change.
+type condition struct{ hash, key string }
+
+func (c *condition) flags(f *flags) {
+	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
+	f.StringVar(&c.key, "idempotency-key", "", "give the first answer again to the same call with this key")
 }
 
 // request reads the command and its words.

@@ -220,7 +220,7 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "VAULTWICKET_LIFELINE", "OTHER"} {
+	for _, name := range []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "VAULTWICKET_LIFELINE", "VAULTWICKET_SESSION", "OTHER"} {
 		if _, _, err := newFlags("run").load(world(map[string]string{name: "x"}), []string{"--config=none"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

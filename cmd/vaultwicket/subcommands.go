@@ -17,8 +17,11 @@ type subcommand struct {
 func subcommands() []subcommand {
 	return []subcommand{
 		{"run", "[flags] COMMAND [key=value | flag …]", "one command through the gateway", runCommand},
-		{"dry-run", "[flags] COMMAND [key=value | flag …]", "what would happen; nothing is started", dryRun},
+		{"dry-run", "[flags] COMMAND [key=value | flag …]", "what would happen; nothing is changed", dryRun},
+		{"batch", "[flags] FILE|-", "several commands from a file of JSON", batch},
 		{"serve", "[flags]", "MCP on standard input and output", serve},
+		{"undo", "[flags] [ID]", "take back a change, the last one if none is named", undo},
+		{"journal", "[flags] list | show ID", "what was changed", showJournal},
 		{"commands", "[flags] [--all]", "what is allowed here; with --all also what is not, and why", listCommands},
 		{"explain", "[flags] COMMAND", "one command: parameters, tier, effect, whether it is allowed", explain},
 		{"demo", "", "a whole session on a built-in vault", demo},

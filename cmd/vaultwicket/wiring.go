@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 
 	"vaultwicket/exec"
@@ -31,9 +32,12 @@ func newRunner(s settings, std streams, resident bool) (*exec.Runner, error) {
 		return known
 	}
 	return exec.New(exec.Config{
-		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Getenv: std.getenv,
+		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: newSession(), Getenv: std.getenv,
 	}), nil
 }
+
+// newSession names what this process does, for the journal.
+func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
 
 // opened is a subcommand's settings, its gateway and the rest of its words.
 type opened struct {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 )
 
 // argumentNames are the arguments of the tool.
-var argumentNames = []string{"command", "params", "dryRun"}
+var argumentNames = []string{"command", "params", "dryRun", "expectHash", "idempotencyKey"}
 
 // The codes of an [argumentError].
 const (
@@ -34,6 +35,14 @@ type arguments struct {
 	Command string
 	Params  allowlist.Params
 	DryRun  bool
+	// ExpectHash and IdempotencyKey are those of [gateway.Request].
+	ExpectHash     string
+	IdempotencyKey string
+}
+
+// request is what the arguments ask of the gateway.
+func (a arguments) request() gateway.Request {
+	return gateway.Request{Command: a.Command, Params: a.Params, ExpectHash: a.ExpectHash, IdempotencyKey: a.IdempotencyKey}
 }
 
 // argumentError says what is wrong with the arguments of a tool call. It is the
@@ -82,6 +91,12 @@ func decodeArguments(raw json.RawMessage) (arguments, *argumentError) {
 		return arguments{}, err
 	}
 	if a.Params, err = decodeCommandParams(fields["params"]); err != nil {
+		return arguments{}, err
+	}
+	if a.ExpectHash, err = decodeText("expectHash", fields["expectHash"]); err != nil {
+		return arguments{}, err
+	}
+	if a.IdempotencyKey, err = decodeText("idempotencyKey", fields["idempotencyKey"]); err != nil {
 		return arguments{}, err
 	}
 	return a, nil

@@ -18,8 +18,8 @@ func TestDecodeArguments(t *testing.T) {
 		want      arguments
 	}{
 		{"a command alone", `{"command":"daily"}`, arguments{Command: "daily"}},
-		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"dryRun":true}`,
-			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true}},
+		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"dryRun":true,"expectHash":"00","idempotencyKey":"k"}`,
+			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true, "00", "k"}},
 		{"params as text", `{"command":"read","params":" {\"path\":\"A.md\"} "}`, arguments{Command: "read", Params: allowlist.Params{"path": allowlist.Text("A.md")}}},
 		{"params as empty text", `{"command":"read","params":""}`, arguments{Command: "read"}},
 		{"null for what is not said", `{"command":"read","params":null,"dryRun":null}`, arguments{Command: "read"}},
@@ -30,7 +30,7 @@ func TestDecodeArguments(t *testing.T) {
 		{"a replacement character that was sent", `{"command":"x","params":{"a":"\ufffd"}}`, arguments{Command: "x", Params: allowlist.Params{"a": allowlist.Text("\ufffd")}}},
 	} {
 		got, err := decodeArguments(json.RawMessage(test.raw))
-		if err != nil || got.Command != test.want.Command || got.DryRun != test.want.DryRun || !maps.Equal(got.Params, test.want.Params) {
+		if err != nil || got.Command != test.want.Command || got.DryRun != test.want.DryRun || got.ExpectHash != test.want.ExpectHash || got.IdempotencyKey != test.want.IdempotencyKey || !maps.Equal(got.Params, test.want.Params) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
 		}
 	}

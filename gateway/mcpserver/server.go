@@ -67,6 +67,9 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
 	s.AddTool(t, handler{c}.call)
+	if c.Gateway.Worst().Mutates() {
+		s.AddTool(batchTool(c.Gateway), handler{c}.batch)
+	}
 	return s, nil
 }
 
@@ -78,9 +81,9 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 	if refused != nil {
 		return answer(gateway.Reject(args.Command, refused))
 	}
-	request := gateway.Request{Command: args.Command, Params: args.Params}
+	request := args.request()
 	if args.DryRun {
-		plan := h.Gateway.DryRun(request)
+		plan := h.Gateway.DryRun(ctx, request)
 		return reply(plan, !plan.OK)
 	}
 	return answer(h.Gateway.Do(ctx, request).Clip(h.MaxOutput))
@@ -90,7 +93,10 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 // refused, or is a dry run, does not.
 func (h handler) changes(arguments json.RawMessage) bool {
 	args, refused := decodeArguments(arguments)
-	return refused == nil && !args.DryRun && h.Gateway.Changes(gateway.Request{Command: args.Command, Params: args.Params})
+	if refused != nil {
+		return h.changesInBatch(arguments)
+	}
+	return !args.DryRun && h.Gateway.Changes(args.request())
 }
 
 func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }

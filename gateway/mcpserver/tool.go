@@ -19,11 +19,11 @@ const toolName = "obsidianCli"
 // mcp-go's own defaults say that every tool destroys.
 func tool(gw *gateway.Gateway) (mcp.Tool, error) {
 	listing := open(gw)
-	schema, err := inputSchema(listing)
+	worst := gw.Worst()
+	schema, err := inputSchema(listing, worst.Mutates())
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	worst := gw.Worst()
 	t := mcp.NewToolWithRawSchema(toolName, describe(gw.VaultName(), listing), schema)
 	t.RawOutputSchema = json.RawMessage(outputSchema)
 	t.Annotations = mcp.ToolAnnotation{
@@ -99,21 +99,26 @@ func mark(e tiers.Effect) string {
 
 // inputSchema is plain enough for every client: no $ref, no union at the root,
 // every object with an explicit additionalProperties.
-func inputSchema(listing []gateway.Listed) (json.RawMessage, error) {
+func inputSchema(listing []gateway.Listed, mutates bool) (json.RawMessage, error) {
 	names := make([]string, len(listing))
 	for i, c := range listing {
 		names[i] = c.Name
 	}
-	return json.Marshal(map[string]any{
-		"type": "object",
-		"properties": map[string]any{
-			"command": map[string]any{"type": "string", "enum": names, "description": "command to run"},
-			"params": map[string]any{
-				"type": "object", "description": "its parameters",
-				"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
-			},
-			"dryRun": map[string]any{"type": "boolean", "description": "plan only"},
+	properties := map[string]any{
+		"command": map[string]any{"type": "string", "enum": names, "description": "command to run"},
+		"params": map[string]any{
+			"type": "object", "description": "its parameters",
+			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
+		"dryRun": map[string]any{"type": "boolean", "description": "plan only"},
+	}
+	if mutates {
+		properties["expectHash"] = map[string]any{"type": "string", "description": "change only a note with this hash"}
+		properties["idempotencyKey"] = map[string]any{"type": "string", "description": "run once"}
+	}
+	return json.Marshal(map[string]any{
+		"type":                 "object",
+		"properties":           properties,
 		"required":             []string{"command"},
 		"additionalProperties": false,
 	})

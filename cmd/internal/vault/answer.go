@@ -37,7 +37,15 @@ func answer(v *vault, r request) reply {
 	if err != nil {
 		return explain(err)
 	}
-	said, err := row.run(v, values)
+	said, err := reply{}, error(nil)
+	switch {
+	case row.writes():
+		said, err = v.write(row, values, r.how)
+	case r.how != (manner{}):
+		err = misuse("%s changes nothing: it takes no %s.", row.name, r.how.given())
+	default:
+		said, err = row.run(v, values)
+	}
 	if err != nil {
 		return explain(err)
 	}

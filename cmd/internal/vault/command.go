@@ -13,10 +13,16 @@ type command struct {
 	params []param
 	// bare names the value that a bare word stands for, if one is taken.
 	bare string
-	// writes says that the command may change the vault.
-	writes bool
-	run    func(*vault, params) (reply, error)
+	// run answers a command that reads. One that may change the vault has plan in
+	// its place, which says what it would do and touches nothing.
+	run  func(*vault, params) (reply, error)
+	plan func(*vault, params) (proposal, error)
+	// shows reports whether a request of a command with a plan only shows
+	// something, nil means that none does.
+	shows func(params) bool
 }
+
+func (c command) writes() bool { return c.plan != nil }
 
 // kind says what a parameter is.
 type kind int
@@ -51,9 +57,11 @@ var known struct {
 }
 
 func everyRow() []command {
-	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), dailyCommands(), randomCommands(),
-		templateCommands(), bookmarkCommands(), recentCommands(), changedCommands(), baseCommands(), vaultsCommands(),
-		searchCommands(), linkCommands(), tagCommands(), taskCommands(), taskCommand(), sectionCommands(), outlineCommands(), propertyCommands())
+	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), createCommands(), moveCommands(), deleteCommands(), dailyCommands(), randomCommands(),
+		templateCommands(), insertCommands(), bookmarkCommands(), bookmarkAddCommands(), uniqueCommands(), recentCommands(), changedCommands(),
+		baseCommands(), baseCreateCommands(), vaultsCommands(), undoCommands(), historyCommands(),
+		searchCommands(), linkCommands(), tagCommands(), taskCommands(), taskCommand(), sectionCommands(), noteEditCommands(),
+		outlineCommands(), propertyCommands(), propertyWriteCommands())
 	slices.SortFunc(rows, func(a, b command) int { return strings.Compare(a.name, b.name) })
 	return rows
 }

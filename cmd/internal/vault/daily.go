@@ -1,8 +1,6 @@
 package vault
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -21,7 +19,7 @@ func dailyCommands() []command {
 	return []command{
 		{
 			name: "daily", about: "Make today's note if it is missing, and name it",
-			params: []param{pane}, writes: true, run: daily,
+			params: []param{pane}, plan: daily,
 		},
 		{name: "daily:path", about: "Show the path of today's note", params: dayParams(), run: dailyPath},
 		{name: "daily:read", about: "Read today's note", params: dayParams(), run: dailyRead},
@@ -34,38 +32,49 @@ func dailyCommands() []command {
 			run: dailyRange,
 		},
 		{
-			name: "daily:append", about: "Add text at the end of today's note",
-			params: added, writes: true, run: dailyEdit(note.Append),
+			name: "daily:append", about: "Add text at the end of today's note, or below a heading of it",
+			params: slices.Concat(added, []param{underHeading()}), plan: dailyEdit(note.Append),
 		},
 		{
 			name: "daily:prepend", about: "Add text at the start of today's note",
-			params: added, writes: true, run: dailyEdit(note.Prepend),
+			params: added, plan: dailyEdit(note.Prepend),
 		},
 	}
 }
 
 // daily makes today's note if it is missing. The app shows it then; nothing
 // can be shown here, so the path is the answer.
-func daily(v *vault, _ params) (reply, error) {
+func daily(v *vault, _ params) (proposal, error) {
 	today, err := v.today()
 	if err != nil {
-		return reply{}, err
+		return proposal{}, err
 	}
-	said := reply{text: today.path.String(), note: today.path}
-	_, err = v.disk.Stat(today.path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return said, unwritten(today.path.String(), err)
+	return v.dailyNote(today, today.path.String(), func(text []byte) ([]byte, error) { return text, nil })
+}
+
+// dailyNote returns the proposal to change today's note. If it is missing it is
+// made from its template, already changed, so that no half of the work can be
+// seen.
+func (v *vault) dailyNote(today dailyNote, said string, edit func([]byte) ([]byte, error)) (proposal, error) {
+	before, err := v.current(today.path)
+	if err != nil {
+		return proposal{}, unwritten(today.path.String(), err)
+	}
+	if before.there {
+		after, err := edit(before.text)
+		if err != nil {
+			return proposal{}, err
+		}
+		return changing(today.path, before.text, after, said), nil
 	}
 	text, err := today.fresh(v)
 	if err != nil {
-		return reply{}, err
+		return proposal{}, err
 	}
-	err = v.disk.Make(today.path, text)
-	if errors.Is(err, fs.ErrExist) {
-		return said, nil // somebody else was faster, and that is as good
+	if text, err = edit(text); err != nil {
+		return proposal{}, err
 	}
-	said.change = &change{after: digest(text)}
-	return said, unwritten(today.path.String(), err)
+	return proposal{steps: []step{{path: today.path, after: holding(text)}}, said: said, note: today.path}, nil
 }
 
 func dailyPath(v *vault, p params) (reply, error) {
@@ -118,41 +127,12 @@ func dailyRange(v *vault, p params) (reply, error) {
 }
 
 // dailyEdit returns the command that adds text to today's note in one way.
-func dailyEdit(add func(text []byte, content string, inline bool) []byte) func(*vault, params) (reply, error) {
-	return func(v *vault, p params) (reply, error) {
+func dailyEdit(add adding) func(*vault, params) (proposal, error) {
+	return func(v *vault, p params) (proposal, error) {
 		today, err := v.today()
 		if err != nil {
-			return reply{}, err
+			return proposal{}, err
 		}
-		made, err := v.editOrMake(today, func(text []byte) []byte { return add(text, p["content"], p.has("inline")) })
-		if err != nil {
-			return reply{}, unwritten(today.path.String(), err)
-		}
-		return reply{text: "Added to: " + today.path.String(), note: today.path, change: made}, nil
+		return v.dailyNote(today, "Added to: "+today.path.String(), add.of(p))
 	}
-}
-
-// editOrMake changes today's note. If it is missing it is made from its
-// template, already changed, so that no half of the work can be seen. If
-// somebody else makes it in between, theirs is changed.
-func (v *vault) editOrMake(today dailyNote, edit func([]byte) []byte) (*change, error) {
-	before, after, err := v.disk.Edit(today.path, edit)
-	if errors.Is(err, fs.ErrNotExist) {
-		var text []byte
-		if text, err = today.fresh(v); err != nil {
-			return nil, err
-		}
-		text = edit(text)
-		err = v.disk.Make(today.path, text)
-		if err == nil {
-			return &change{after: digest(text)}, nil
-		}
-		if errors.Is(err, fs.ErrExist) {
-			before, after, err = v.disk.Edit(today.path, edit)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &change{before: digest(before), after: digest(after)}, nil
 }

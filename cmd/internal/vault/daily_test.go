@@ -114,10 +114,10 @@ func TestContentFromStandardInput(t *testing.T) {
 	if got := h.get("2026-11-21.md"); got != h.stdin {
 		t.Errorf("the note became %q", got)
 	}
-	h.steps([]step{
+	h.steps([]turn{
 		{"and as an argument too", "--stdin content daily:append content=x", wrong, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", wrong, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"},
-		{"a flag has no value", "--stdin inline daily:append", wrong, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"},
+		{"a parameter that is not there", "--stdin text daily:append", wrong, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
+		{"a flag has no value", "--stdin inline daily:append", wrong, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
 		{"twice", "--stdin content --stdin content daily:append", wrong, "Error: Unknown switch: --stdin\n"},
 	})
 	h.put("a.md", "A")

@@ -15,6 +15,7 @@ type facts struct {
 	path string
 	// before is nil if nothing was written, and empty if the note was made.
 	before *string
+	entry  string // of the journal, "" if nothing was written
 	// hash is computed once the answer is printed, for the body streams.
 	hash func() string
 }
@@ -25,7 +26,8 @@ func (f *facts) line() string {
 		Path   string  `json:"path"`
 		Hash   string  `json:"hash"`
 		Before *string `json:"before,omitempty"`
-	}{f.path, f.hash(), f.before})
+		Change string  `json:"change,omitempty"`
+	}{f.path, f.hash(), f.before, f.entry})
 	if err != nil {
 		return "" // strings always marshal
 	}
@@ -38,7 +40,7 @@ func (v *vault) factsOf(r *reply) *facts {
 	if r.status != done || r.note == (disk.Path{}) {
 		return nil
 	}
-	f := &facts{path: r.note.String()}
+	f := &facts{path: r.note.String(), entry: r.entry}
 	switch {
 	case r.change != nil:
 		f.before, f.hash = &r.change.before, func() string { return r.change.after }

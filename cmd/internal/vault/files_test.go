@@ -17,7 +17,7 @@ func TestRead(t *testing.T) {
 		"odd.md": "\ufeffa\r\nb\xff\x00", "error.md": "Error: File \"x\" not found.\n",
 		"board.canvas": "{}", ".obsidian/app.json": "{}", "sub/.trash/gone.md": "", "sub/a.md": "a",
 	})
-	h.steps([]step{
+	h.steps([]turn{
 		{"a line break is added where one is missing", "read path=plain.md", done, "text\n"},
 		{"none is added where one is", "read path=ends.md", done, "text\n"},
 		{"all of them stay", "read path=two.md", done, "text\n\n"},
@@ -121,7 +121,7 @@ func TestListings(t *testing.T) {
 		"b10.md": "", "b9.md": "", "_x.md": "", "Ä.md": "", "a.MD": "", "sub/z.md": "", "sub/deep/y.canvas": "", "sub2/x.md": "",
 		".obsidian/app.json": "", "sub/.hidden.md": "", "LICENSE": "",
 	})
-	h.steps([]step{
+	h.steps([]turn{
 		{"files in the order of a reader", "files", done, "_x.md\na.MD\nÄ.md\nb9.md\nb10.md\nLICENSE\nsub/deep/y.canvas\nsub/z.md\nsub2/x.md\n"},
 		{"how many", "files total", done, "9\n"},
 		{"below a folder", "files folder=sub", done, "sub/deep/y.canvas\nsub/z.md\n"},
@@ -145,7 +145,7 @@ func TestListings(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "123", "sub/b.md": "45", "sub/deep/c.png": "6", ".obsidian/app.json": "{}"})
-	h.steps([]step{
+	h.steps([]turn{
 		{"the vault's name", "vault info=name", done, "Home\n"},
 		{"the vault's files", "vault info=files", done, "3\n"},
 		{"the vault's folders", "vault info=folders", done, "2\n"},
@@ -210,7 +210,7 @@ func TestRandom(t *testing.T) {
 	if len(seen) != 3 || !seen["a.md\n"] || !seen["sub/b.md\n"] || !seen["sub2/d.md\n"] {
 		t.Errorf("random named %v", seen)
 	}
-	h.steps([]step{
+	h.steps([]turn{
 		{"below a folder", "random folder=sub newtab", done, "sub/b.md\n"},
 		{"path and text", "random:read folder=sub/", done, "sub/b.md\nB\n"},
 		{"an empty note", "random:read folder=sub2", done, "sub2/d.md\n"},

@@ -53,7 +53,7 @@ func overview() string {
 	out.WriteString(`
 Notes:
   file resolves like a link, path is exact; without either the focused note counts.
-  In content=<text> use \n for a line break and \t for a tab.
+  In content=, old= and new= use \n for a line break and \t for a tab.
   Exit status: 0 done, 1 failed, 2 wrong request.
 
 Commands:
@@ -68,7 +68,7 @@ Commands:
 func (c command) block() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "  %s%s\n", column(c.name, 22), c.about)
-	if c.bare != "" {
+	if _, named := c.param(c.bare); c.bare != "" && !named {
 		fmt.Fprintf(&out, "    %s- One command or family\n", column("<"+c.bare+">", 20))
 	}
 	for _, p := range c.params {

@@ -8,6 +8,8 @@ import (
 
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/places"
 )
 
 // host is what outlives one call: the surroundings of the process and the
@@ -32,6 +34,9 @@ type host struct {
 	// behind the wall.
 	homeless bool
 	listed   func() []registered // the app's list of vaults
+
+	journals sync.Mutex
+	journal  *journal.Journal // of the vault, once something was written
 
 	mu     sync.Mutex
 	path   string
@@ -62,13 +67,23 @@ func (h *host) lockIn(vault string, list bool) {
 		_, err := os.Stat(vault)
 		h.homeless = err != nil
 		folders := []string{vault}
-		for _, dir := range []string{cacheFolder(h.env, vault), stateFolder(h.env, vault)} {
-			if makePrivate(dir) {
+		for _, dir := range []string{places.Cache(h.env, vault), places.State(h.env, vault)} {
+			if places.MakePrivate(dir) {
 				folders = append(folders, dir)
 			}
 		}
 		h.sandbox = h.confine(folders)
 	})
+}
+
+// journalAt returns the journal of a vault. A worker keeps it.
+func (h *host) journalAt(dir, vault string) *journal.Journal {
+	h.journals.Lock()
+	defer h.journals.Unlock()
+	if h.journal == nil {
+		h.journal = journal.Open(dir, vault, journal.Limits{})
+	}
+	return h.journal
 }
 
 // open returns the folder at path, opened at the first call. It stays open

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/index"
 	"vaultwicket/cmd/internal/vault/watch"
+	"vaultwicket/gateway/places"
 )
 
 // knowledge is what is known of the files of a vault from before: what a worker
@@ -147,7 +148,7 @@ func (k *knowledge) attend(v *vault) {
 	k.release()
 	k.folder = v.disk
 	k.keep.Lock()
-	k.cache = cache.Open(cacheFolder(v.host.env, v.path), v.path, thisProgram())
+	k.cache = cache.Open(places.Cache(v.host.env, v.path), v.path, thisProgram())
 	k.keep.Unlock()
 	if !k.stays || k.closing {
 		return

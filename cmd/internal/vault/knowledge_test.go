@@ -79,7 +79,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 		t.Fatal(want)
 	}
 	same(t, "no cache yet", h.answers(), want)
-	dir := filepath.Join(h.env["XDG_CACHE_HOME"], programFolder)
+	dir := filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket")
 	if c := cache.Open(dir, h.dir, thisProgram()); c.Len() != 44 { // 40 and four, of which one is excluded and one a canvas
 		t.Errorf("the cache holds %d files", c.Len())
 	}
@@ -139,7 +139,7 @@ func TestAYoungNoteIsNotKept(t *testing.T) {
 	h := library(t)
 	h.later = 0
 	same(t, "young notes", h.answers(), h.without().answers())
-	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], programFolder), h.dir, thisProgram()); c.Len() != 0 {
+	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir, thisProgram()); c.Len() != 0 {
 		t.Errorf("the cache holds %d files", c.Len())
 	}
 }

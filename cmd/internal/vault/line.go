@@ -3,19 +3,22 @@ package vault
 import (
 	"io"
 	"strings"
+
+	"vaultwicket/gateway/journal"
 )
 
 // line is a command line taken apart, its parameters not yet looked at.
 type line struct {
 	folder  string
 	stdin   string  // the parameter whose value comes from standard input
+	how     manner  // for a command that writes
 	facts   bool    // write a line of facts behind the answer
 	vault   *string // the name the caller knows the vault by, if he gave one
 	command string
 	args    []string
 }
 
-const synopsis = "Usage: vaultwicket vault FOLDER [--stdin PARAM] [vault=<name>] <command> [options]"
+const synopsis = "Usage: vaultwicket vault FOLDER [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [vault=<name>] <command> [options]"
 
 // parseLine takes the arguments of the program apart.
 func parseLine(args []string) (line, error) {
@@ -50,6 +53,23 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			return nil, misuse("%s stands alone behind the folder.", arg)
 		case arg == "--facts":
 			l.facts = true
+		case (arg == planSwitch || arg == beginSwitch || arg == endSwitch) && l.how.task == "":
+			l.how.task = arg
+		case arg == changeSwitch && l.how.id == "":
+			if len(args) < 2 {
+				return nil, misuse("%s needs an id.", arg)
+			}
+			if _, err := journal.ParseID(args[1]); err != nil {
+				return nil, misuse("%s: %v", arg, err)
+			}
+			l.how.id = args[1]
+			args = args[1:]
+		case arg == expectSwitch && l.how.expect == "":
+			if len(args) < 2 || !isHash(args[1]) {
+				return nil, misuse("%s needs a hash of 16 hexadecimal digits.", arg)
+			}
+			l.how.expect = args[1]
+			args = args[1:]
 		case isVault && l.vault == nil:
 			l.vault = &name
 		default:

@@ -33,7 +33,7 @@ const (
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--stdin PARAM] [--facts]
-// [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+// [--plan] [--change ID] [--expect HASH] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
@@ -102,7 +102,7 @@ func (h *host) converse(c call) (reply, *facts) {
 	if err != nil {
 		return explain(err), nil
 	}
-	req := request{command: line.command, args: line.args}
+	req := request{command: line.command, args: line.args, how: line.how}
 	if line.stdin != "" {
 		if req.literal, err = readLiteral(line.stdin, c.stdin, disk.MaxNote); err != nil {
 			return explain(err), nil
@@ -113,9 +113,6 @@ func (h *host) converse(c call) (reply, *facts) {
 		return explain(err), nil
 	}
 	said := answer(v, req)
-	if said.change != nil {
-		h.known.touch(said.note)
-	}
 	if !line.facts {
 		return said, nil
 	}

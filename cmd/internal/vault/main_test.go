@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type house struct {
 
 func build(t testing.TB, files map[string]string) *house {
 	t.Helper()
-	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{nowVariable: saturday}}
+	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{nowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,13 @@ func (h *house) put(path, text string) {
 	h.t.Helper()
 	full := h.file(path)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) remove(path string) {
+	h.t.Helper()
+	if err := os.Remove(h.file(path)); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -88,14 +96,14 @@ func (h *house) expect(status int, stdout string, args ...string) {
 }
 
 // step is one call in a table: the arguments are separated by blanks.
-type step struct {
+type turn struct {
 	name   string
 	args   string
 	status int
 	want   string
 }
 
-func (h *house) steps(steps []step) {
+func (h *house) steps(steps []turn) {
 	h.t.Helper()
 	for _, s := range steps {
 		h.t.(*testing.T).Run(s.name, func(t *testing.T) {
@@ -107,8 +115,8 @@ func (h *house) steps(steps []step) {
 
 func TestGrammar(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window]\n"
-	h.steps([]step{
+	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"
+	h.steps([]turn{
 		{"the vault may be named", "vault=Home read path=a.md", done, "text\n"},
 		{"another vault is not here", "vault=Work read path=a.md", failed, "Vault not found.\n"},
 		{"a vault's name counts with its case", "vault=home read path=a.md", failed, "Vault not found.\n"},
@@ -136,7 +144,7 @@ func TestGrammar(t *testing.T) {
 
 func TestCommandsThatAreNotHere(t *testing.T) {
 	h := build(t, nil)
-	h.steps([]step{
+	h.steps([]turn{
 		{"one that needs the app", "hotkeys verbose", failed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
 		{"its parameters do not matter", "eval nonsense", failed, "Error: \"eval\" needs the Obsidian app.\n"},
 		{"nothing near", "frobnicate", wrong, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
@@ -147,7 +155,7 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 }
 
 // extensions are the commands that the app does not have.
-var extensions = []string{"daily:range", "note:section", "recent"}
+var extensions = []string{"daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "recent", "undo"}
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {
 	names := officialNames()
@@ -237,7 +245,7 @@ func TestHelp(t *testing.T) {
 	const readBlock = "  read                  Read the contents of a file\n" +
 		"    file=<name>         - File name, resolved like a link\n" +
 		"    path=<path>         - File path from the vault's folder\n"
-	h.steps([]step{
+	h.steps([]turn{
 		{"one command", "help read", done, readBlock},
 		{"by the switch behind it", "read path=a.md --help", done, readBlock},
 		{"by the switch in front", "--help read", done, readBlock},
@@ -275,6 +283,9 @@ func TestClockVariable(t *testing.T) {
 	}
 }
 
+// entryID is the id of an entry of the journal.
+var entryID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
+
 func TestFacts(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text", ".obsidian/daily-notes.json": `{"folder":"D"}`})
 	const text, empty = "982d9e3eb996f559", "e3b0c44298fc1c14"
@@ -284,9 +295,9 @@ func TestFacts(t *testing.T) {
 		{"a note by chance", "random", `{"path":"a.md","hash":"` + text + `"}`},
 		{"a text by chance", "random:read", `{"path":"a.md","hash":"` + text + `"}`},
 		{"a path where nothing is", "daily:path", `{"path":"D/2026-11-21.md","hash":""}`},
-		{"a note that is made", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `","before":""}`},
+		{"a note that is made", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `","before":"","change":"ID"}`},
 		{"a note that was there", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `"}`},
-		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `"}`},
+		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `","change":"ID"}`},
 		{"a listing concerns no one note", "files", ""},
 		{"a failed call", "read path=b.md", ""},
 		{"a wrong call", "read path=", ""},
@@ -296,7 +307,8 @@ func TestFacts(t *testing.T) {
 		if test.want != "" {
 			want = "vaultwicket-facts: " + test.want + "\n"
 		}
-		if _, _, stderr := h.run(append([]string{"--facts"}, strings.Fields(test.args)...)...); stderr != want {
+		_, _, stderr := h.run(append([]string{"--facts"}, strings.Fields(test.args)...)...)
+		if stderr = entryID.ReplaceAllString(stderr, "ID"); stderr != want {
 			t.Errorf("%s: %q, want %q", test.name, stderr, want)
 		}
 	}
@@ -340,7 +352,10 @@ func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 func FuzzArgs(f *testing.F) {
 	for _, seed := range []string{
 		"files", "read\x00path=a.md", "--stdin\x00content\x00daily:append", "vault=Home\x00daily:append\x00content=x\x00inline",
-		"--facts\x00random:read\x00folder=/", "help\x00daily", "read\x00file=../a", "daily:prepend\x00content=\\n", "folder\x00path=b/", "\x00", "--help",
+		"--facts\x00random:read\x00folder=/", "help\x00daily", "read\x00file=../a", "daily:prepend\x00content=\\n", "note:replace\x00path=a.md\x00old=t\x00new=x",
+		"note:insert\x00daily\x00lines=1\x00position=after\x00content=x", "note:set-section\x00file=a\x00block=^b\x00content=x", "append\x00path=a.md\x00heading=H\x00content=x",
+		"task\x00ref=a.md:1\x00status=/", "property:set\x00path=a.md\x00name=k\x00value=1,2\x00type=list", "property:remove\x00path=a.md\x00name=k",
+		"folder\x00path=b/", "\x00", "--help",
 	} {
 		f.Add(seed, "stdin")
 	}

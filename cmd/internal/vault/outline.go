@@ -30,17 +30,25 @@ func outlineCommands() []command {
 // scanned reads the note that a request means and looks through it. It needs
 // no index: one note is read faster than a vault is looked at.
 func (v *vault) scanned(p params) (text []byte, found markdown.Note, err error) {
-	t, err := v.target(p)
+	_, text, err = v.markdownNote(p)
 	if err != nil {
 		return nil, found, err
 	}
+	return text, markdown.Scan(text), nil
+}
+
+// markdownNote reads the note that a request means, which has to be Markdown.
+func (v *vault) markdownNote(p params) (t target, text []byte, err error) {
+	if t, err = v.target(p); err != nil {
+		return t, nil, err
+	}
 	if text, err = v.disk.Read(t.path); err != nil {
-		return nil, found, unreadable(t.typed, err)
+		return t, nil, unreadable(t.typed, err)
 	}
 	if t.path.Ext() != "md" {
-		return nil, found, failure("File is not a markdown file.")
+		return t, nil, failure("File is not a markdown file.")
 	}
-	return text, markdown.Scan(text), nil
+	return t, text, nil
 }
 
 // outline has the same sentence for nothing in every form, the total too.

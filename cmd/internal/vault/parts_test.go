@@ -9,16 +9,15 @@ func TestTaskIsShown(t *testing.T) {
 	h.expect(done, shown, "task", "file=A", "line=2")
 	h.expect(done, shown, "task", "ref=A.md:2")
 	h.expect(done, "status\t \ntext\t- [ ] today\nfile\t2026-11-21.md\nline\t1\n", "task", "daily", "line=1")
-	h.expect(failed, "Error: Task \"A.md:1\" not found.\n", "task", "path=A.md", "line=1")
-	h.expect(failed, "Error: Task \"b.txt:1\" not found.\n", "task", "path=b.txt", "line=1")
+	h.expect(failed, "Error: Task \"A.md:1\" not found. The nearest are line 2 \"- [x] done one\".\n", "task", "path=A.md", "line=1")
+	h.expect(failed, "Error: Task \"b.txt:1\" not found. Only Markdown notes have tasks.\n", "task", "path=b.txt", "line=1")
 	h.expect(failed, "Error: File \"C.md\" not found.\n", "task", "ref=C.md:1")
 	h.expect(failed, "Error: File \"../C.md\" not found.\n", "task", "ref=../C.md:1")
 	h.expect(wrong, "Error: Invalid ref: A.md. Use <path>:<line>.\n", "task", "ref=A.md")
 	h.expect(wrong, "Error: Invalid number: 0\n", "task", "ref=A.md:0")
 	h.expect(wrong, "Error: Missing required parameter: line=<n>\n", "task", "path=A.md")
-	for _, change := range []string{"done", "todo", "toggle", "status=/"} {
-		h.expect(failed, "Error: \"task\" needs the Obsidian app.\n", "task", "path=A.md", "line=2", change)
-	}
+	h.expect(wrong, "Error: ref=<path:line> holds the note and the line: leave out file, path, daily and line.\n", "task", "ref=A.md:2", "line=2")
+	h.expect(wrong, "Error: Use file=<name>, path=<path> or daily, not several.\n", "task", "path=A.md", "daily", "line=2")
 }
 
 func TestNoteSection(t *testing.T) {
@@ -32,7 +31,7 @@ func TestNoteSection(t *testing.T) {
 	h.expect(done, "### Deep\ndeep\n", "note:section", "path=A.md", "heading=One#Deep")
 	h.expect(done, "## Log\r\nsecond log\r\na block ^id1\r\n", "note:section", "path=A.md", "heading=two more#log")
 	h.expect(failed, "Error: Heading \"Log\" is ambiguous: lines 6, 11.\n", "note:section", "path=A.md", "heading=Log")
-	h.expect(failed, "Error: Heading \"Two#Deep\" not found.\n", "note:section", "path=A.md", "heading=Two#Deep")
+	h.expect(failed, "Error: Heading \"Two#Deep\" not found. The note has \"One\" (line 4), \"Log\" (line 6), \"Deep\" (line 8), \"Two: (more)\" (line 10), \"Log\" (line 11).\n", "note:section", "path=A.md", "heading=Two#Deep")
 	h.expect(done, "# One\nintro\n", "note:section", "path=A.md", "lines=4-5")
 	h.expect(done, "intro\n", "note:section", "path=A.md", "lines=5")
 	h.expect(done, "a block ^id1\r\n", "note:section", "path=A.md", "lines=13-99")
@@ -42,6 +41,7 @@ func TestNoteSection(t *testing.T) {
 		h.expect(wrong, "Error: Invalid lines: "+lines+". Use <n> or <n-m>, counted from 1.\n", "note:section", "path=A.md", "lines="+lines)
 	}
 	h.expect(wrong, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n", "note:section", "path=A.md")
+	h.expect(wrong, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n", "note:section", "path=A.md", "lines=1", "heading=One")
 	h.expect(failed, "Error: File is not a markdown file.\n", "note:section", "path=pic.png", "lines=1")
 	if status, out, _ := h.run("note:section", "path=A.md", "block=^id1"); status != done || out == "" {
 		t.Errorf("%d %q", status, out)

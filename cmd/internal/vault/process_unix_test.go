@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -17,6 +19,13 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
+}
+
+// stateHome is the place of the journal of all processes of a test.
+func stateHome(t *testing.T) string {
+	dir := filepath.Join(os.TempDir(), "vaultwicket-test-"+strconv.Itoa(os.Getpid()), filepath.Base(t.Name()))
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(dir)) })
+	return dir
 }
 
 // child is the program in a process of its own.
@@ -32,7 +41,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
 	process, err := os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
-		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, nowVariable + "=" + saturday},
+		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, nowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	})
 	if err != nil {

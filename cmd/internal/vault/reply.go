@@ -24,6 +24,7 @@ type reply struct {
 	// one; change says what became of it, if it was written.
 	note   disk.Path
 	change *change
+	entry  string // of the journal, which can take the change back
 	// seen is the hash of body while it is printed.
 	seen hash.Hash
 }

@@ -12,6 +12,7 @@ type request struct {
 	// literal holds values that did not come as arguments. They are taken as
 	// they are, with no escape expanded.
 	literal map[string]string
+	how     manner
 }
 
 // params are the values of a request that its command knows, every one of them

@@ -4,20 +4,43 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func sectionCommands() []command {
 	return []command{{
 		name: "note:section", about: "Read a part of a note",
-		params: append(targetParams(),
-			param{name: "heading", hint: "text", about: "The section of this heading; A#B is B below A"},
-			param{name: "block", hint: "id", about: "The block with this id"},
-			param{name: "lines", hint: "n-m", about: "These lines"}),
-		run: readSection,
+		params: append(targetParams(), partParams()...),
+		run:    readSection,
 	}}
+}
+
+// partParams are the three ways to name a part of a note.
+func partParams() []param {
+	return []param{
+		{name: "heading", hint: "text", about: "The section of this heading; A#B is B below A"},
+		{name: "block", hint: "id", about: "The block with this id"},
+		{name: "lines", hint: "n-m", about: "These lines"},
+	}
+}
+
+// onePart refuses a request that names no part of a note, or several.
+func onePart(p params) error {
+	given := 0
+	for _, way := range partParams() {
+		if p.has(way.name) {
+			given++
+		}
+	}
+	switch given {
+	case 0:
+		return misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
+	case 1:
+		return nil
+	}
+	return misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
 // readSection prints the bytes of one part of a note as they are.
@@ -26,16 +49,17 @@ func readSection(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := onePart(p); err != nil {
+		return reply{}, err
+	}
 	var part markdown.Span
 	switch {
 	case p.has("heading"):
 		part, err = headingSpan(found, p["heading"])
 	case p.has("block"):
 		part, err = blockSpan(found, p["block"])
-	case p.has("lines"):
-		part, err = lineSpan(text, p["lines"])
 	default:
-		err = misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
+		part, err = lineSpan(text, p["lines"])
 	}
 	if err != nil {
 		return reply{}, err
@@ -46,60 +70,11 @@ func readSection(v *vault, p params) (reply, error) {
 // headingSpan finds the section of a heading. Several of one name are told
 // apart by those above them, or by their lines.
 func headingSpan(found markdown.Note, wanted string) (markdown.Span, error) {
-	chain := strings.Split(strings.TrimLeft(wanted, "#"), "#")
-	var places []int
-	for i := range found.Headings {
-		if headed(found.Headings[:i+1], chain) {
-			places = append(places, i)
-		}
+	i, err := edit.FindHeading(found, wanted)
+	if err != nil {
+		return markdown.Span{}, unedited(found, err)
 	}
-	switch len(places) {
-	case 0:
-		return markdown.Span{}, failure("Heading %q not found.", verbatim(wanted))
-	case 1:
-		return found.Section(places[0]), nil
-	}
-	var lines []string
-	for _, i := range places {
-		lines = append(lines, strconv.Itoa(found.Headings[i].Line))
-	}
-	return markdown.Span{}, failure("Heading %q is ambiguous: lines %s.", verbatim(wanted), strings.Join(lines, ", "))
-}
-
-// headed reports whether the last heading is the last of a chain and those
-// above it are the others, from the bottom up; headings between may be left
-// out.
-func headed(headings []markdown.Heading, chain []string) bool {
-	last := len(headings) - 1
-	level := headings[last].Level
-	if !sameHeading(headings[last].Text, chain[len(chain)-1]) {
-		return false
-	}
-	rest := chain[:len(chain)-1]
-	for i := last - 1; i >= 0 && len(rest) > 0; i-- {
-		if headings[i].Level >= level {
-			continue
-		}
-		level = headings[i].Level
-		if sameHeading(headings[i].Text, rest[len(rest)-1]) {
-			rest = rest[:len(rest)-1]
-		}
-	}
-	return len(rest) == 0
-}
-
-// sameHeading compares as links do: case, punctuation and the width of blanks
-// do not count.
-func sameHeading(a, b string) bool { return plainHeading(a) == plainHeading(b) }
-
-func plainHeading(s string) string {
-	letters := strings.Map(func(r rune) rune {
-		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, s)
-	return strings.Join(strings.Fields(letters), " ")
+	return found.Section(i), nil
 }
 
 func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
@@ -110,24 +85,33 @@ func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
 	return block.Span, nil
 }
 
-// lineSpan finds lines that are given as "12" or "12-20", counted from 1. The
-// last one may lie behind the end of the note.
+// lineSpan finds the bytes of lines. The last one may lie behind the end of the
+// note.
 func lineSpan(text []byte, wanted string) (markdown.Span, error) {
+	first, last, err := parseLines(wanted)
+	if err != nil {
+		return markdown.Span{}, err
+	}
+	start, ok := lineStart(text, 0, first-1)
+	if !ok {
+		return markdown.Span{}, failure("Line %q not found.", verbatim(strconv.Itoa(first)))
+	}
+	end, _ := lineStart(text, start, last-first+1)
+	return markdown.Span{Start: start, End: end}, nil
+}
+
+// parseLines reads lines that are given as "12" or "12-20", counted from 1.
+func parseLines(wanted string) (first, last int, err error) {
 	from, to, several := strings.Cut(wanted, "-")
 	if !several {
 		to = from
 	}
-	first, err := strconv.Atoi(from)
+	first, err = strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
 	if err != nil || err2 != nil || first < 1 || last < first {
-		return markdown.Span{}, misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
+		return 0, 0, misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
 	}
-	start, ok := lineStart(text, 0, first-1)
-	if !ok {
-		return markdown.Span{}, failure("Line %q not found.", verbatim(from))
-	}
-	end, _ := lineStart(text, start, last-first+1)
-	return markdown.Span{Start: start, End: end}, nil
+	return first, last, nil
 }
 
 // lineStart returns where the line begins that is n lines behind the one at

@@ -81,17 +81,34 @@ func readTemplate(v *vault, p params) (reply, error) {
 	if !p.has("resolve") {
 		return v.show(target{path, p["name"]})
 	}
+	filled, err := v.fill(path, p["name"], settings, p["title"])
+	return say(string(filled)), err
+}
+
+// fill returns the text of a template with its blanks filled in.
+func (v *vault) fill(path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
 	text, err := v.disk.Read(path)
 	if err != nil {
-		return reply{}, unreadable(p["name"], err)
+		return nil, unreadable(typed, err)
 	}
 	if settings.DateFormat == "" {
 		settings.DateFormat = defaultDate
 	}
 	now := v.clock()
-	fill := blanks{now: now, date: moment.Format(now, settings.DateFormat), title: p["title"]}
-	filled, err := fill.in(v, string(text))
-	return say(string(filled)), err
+	return blanks{now: now, date: moment.Format(now, settings.DateFormat), title: title}.in(v, string(text))
+}
+
+// fromTemplate returns what a template makes of a note with this title.
+func (v *vault) fromTemplate(name, title string) ([]byte, error) {
+	folder, settings, err := v.templateFolder()
+	if err != nil {
+		return nil, err
+	}
+	path, err := v.template(folder, name)
+	if err != nil {
+		return nil, err
+	}
+	return v.fill(path, name, settings, title)
 }
 
 // template finds a template by its name: its path in the template folder, with

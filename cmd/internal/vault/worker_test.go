@@ -208,6 +208,8 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 			want := said{stdout, stderr, frame.End{Status: uint8(status)}}
 			// The two vaults differ in their path and in their files' times.
 			for _, s := range []*said{&got, &want} {
+				s.stderr = entryID.ReplaceAllString(s.stderr, "ID")
+				s.stdout = entryID.ReplaceAllString(s.stdout, "ID")
 				s.stdout = times.ReplaceAllString(strings.NewReplacer(alone.dir, "VAULT", shared.dir, "VAULT").Replace(s.stdout), "TIME")
 			}
 			if got != want {
@@ -222,8 +224,9 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 	}
 }
 
-// times are what differs between two copies of a vault.
-var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*`)
+// times are what differs between two copies of a vault; the ids of changes begin
+// with one.
+var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*|\b[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\b|` + entryID.String())
 
 // content is what a vault holds.
 func (h *house) content() string {

@@ -3,7 +3,8 @@
 // os.Roots, or where files are only looked at and read, through a place.
 //
 // What it promises: nothing outside the vault is read or written; hidden files
-// and folders do not exist, except the app's settings through [Folder.Config];
+// and folders do not exist, except the app's settings through [Folder.Config], one
+// of which can be written, and the trash, where only what was put there is seen;
 // only regular files are opened, and never so that a pipe could block; a crash
 // at any point leaves the old note or the new one.
 //

@@ -20,7 +20,7 @@ const (
 
 // Path is a canonical path in a vault: segments joined by slashes, none of
 // them empty, hidden, or with a meaning of its own. The zero Path is the vault's
-// root folder. Only [ParsePath] and [ParseFolder] make others.
+// root folder. Only [ParsePath], [ParseFolder] and [Bookmarks] make others.
 type Path struct{ text string }
 
 // ParsePath returns the path of a file.
@@ -51,6 +51,10 @@ func ParseFolder(text string) (Path, error) {
 	}
 	return ParsePath(strings.TrimSuffix(text, "/"))
 }
+
+// Bookmarks is the path of the one settings file of the app that is written.
+// No other path leads to a hidden place.
+func Bookmarks() Path { return Path{text: configFolder + "/bookmarks.json"} }
 
 // flaw says what is wrong with one segment, or nothing.
 func flaw(segment string) string {

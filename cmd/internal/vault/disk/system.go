@@ -53,3 +53,47 @@ func (realSystem) sync(dir *os.Root) error {
 	defer handle.Close()
 	return handle.Sync()
 }
+
+// Interpose has ask called before every call that changes the disk; an error of
+// ask is that of the call, which is not made then. It is there to find out what
+// becomes of work that the disk breaks off, and for nothing else.
+func (f *Folder) Interpose(ask func() error) { f.sys = asking{f.sys, ask} }
+
+type asking struct {
+	system
+	ask func() error
+}
+
+func (a asking) create(dir *os.Root, name string, perm fs.FileMode) (handle, error) {
+	if err := a.ask(); err != nil {
+		return nil, err
+	}
+	return a.system.create(dir, name, perm)
+}
+
+func (a asking) mkdir(dir *os.Root, name string) error {
+	return a.unless(func() error { return a.system.mkdir(dir, name) })
+}
+
+func (a asking) rename(dir *os.Root, from, to string) error {
+	return a.unless(func() error { return a.system.rename(dir, from, to) })
+}
+
+func (a asking) link(dir *os.Root, from, to string) error {
+	return a.unless(func() error { return a.system.link(dir, from, to) })
+}
+
+func (a asking) remove(dir *os.Root, name string) error {
+	return a.unless(func() error { return a.system.remove(dir, name) })
+}
+
+func (a asking) sync(dir *os.Root) error {
+	return a.unless(func() error { return a.system.sync(dir) })
+}
+
+func (a asking) unless(call func() error) error {
+	if err := a.ask(); err != nil {
+		return err
+	}
+	return call()
+}

@@ -134,10 +134,23 @@ func (f *Folder) publishByRename(dir *os.Root, temp, name string) error {
 	return errors.Join(err, ignoreMissing(f.sys.remove(dir, name)))
 }
 
+// Unsettled says that a file was written and may yet be lost if the system
+// crashes.
+type Unsettled struct {
+	Name  string
+	Cause error
+}
+
+func (u *Unsettled) Error() string {
+	return fmt.Sprintf("%q was written, but its folder could not be synced: %v", u.Name, u.Cause)
+}
+
+func (u *Unsettled) Unwrap() error { return u.Cause }
+
 // settle makes the name of a written note durable.
 func (f *Folder) settle(dir *os.Root, name string) error {
 	if err := f.sys.sync(dir); err != nil {
-		return fmt.Errorf("%q was written, but its folder could not be synced: %w", name, err)
+		return &Unsettled{name, err}
 	}
 	return nil
 }

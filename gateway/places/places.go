@@ -1,4 +1,6 @@
-package vault
+// Package places says where this program keeps what is not the user's own: by
+// the rules of each system, and never in a vault.
+package places
 
 import (
 	"os"
@@ -9,15 +11,15 @@ import (
 
 const programFolder = "vaultwicket" // of this program, within the places for all programs
 
-// cacheFolder returns where this program keeps what it can find out again, ""
+// Cache returns where this program keeps what it can find out again, ""
 // where there is no such place or it lies in the vault: nothing of ours does.
-func cacheFolder(env func(string) string, vault string) string {
+func Cache(env func(string) string, vault string) string {
 	return outside(vault, place(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
-// stateFolder returns where this program keeps what must not be lost, in the
+// State returns where this program keeps what must not be lost, in the
 // same way.
-func stateFolder(env func(string) string, vault string) string {
+func State(env func(string) string, vault string) string {
 	return outside(vault, place(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
 }
 
@@ -68,9 +70,9 @@ func resolved(path string) string {
 	return path
 }
 
-// makePrivate makes a folder that only this user can look into. It reports
+// MakePrivate makes a folder that only this user can look into. It reports
 // false where that cannot be.
-func makePrivate(dir string) bool {
+func MakePrivate(dir string) bool {
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return false
 	}

@@ -1,4 +1,4 @@
-package vault
+package places
 
 import (
 	"os"
@@ -32,19 +32,19 @@ func TestWhereTheCacheIs(t *testing.T) {
 		{"the vault lies beside it by name", home, vault + "2", vault, vault + "2/vaultwicket"},
 	} {
 		env := map[string]string{"HOME": test.home, "XDG_CACHE_HOME": test.variable}
-		if got := cacheFolder(func(name string) string { return env[name] }, test.vault); got != test.want {
+		if got := Cache(func(name string) string { return env[name] }, test.vault); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 	env := map[string]string{"HOME": home}
-	if got := stateFolder(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
+	if got := State(func(name string) string { return env[name] }, vault); got != home+"/.local/state/vaultwicket" {
 		t.Errorf("the state is in %q", got)
 	}
 }
 
 func TestAPrivateFolderIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	if !makePrivate(dir) {
+	if !MakePrivate(dir) {
 		t.Fatal("not made")
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
@@ -54,20 +54,7 @@ func TestAPrivateFolderIsMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if makePrivate("") || makePrivate(file) || makePrivate(filepath.Join(file, "x")) {
+	if MakePrivate("") || MakePrivate(file) || MakePrivate(filepath.Join(file, "x")) {
 		t.Error("a file was taken for a folder")
 	}
-}
-
-// A process that is locked in still answers everything about its vault, and
-// tells of the wall.
-func TestStatus(t *testing.T) {
-	h := build(t, map[string]string{"a.md": "a"})
-	h.env["HOME"] = t.TempDir()
-	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+cacheFolder(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
-	h.env["HOME"] = ""
-	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(wrong, "Error: --status stands alone behind the folder.\n", "--status", "files")
-	h.dir += "gone"
-	h.expect(failed, "Vault not found.\n", "--status")
 }

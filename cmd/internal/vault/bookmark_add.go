@@ -1,0 +1,238 @@
+package vault
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+func bookmarkAddCommands() []command {
+	return []command{{
+		name: "bookmark", about: "Bookmark a file, folder, search or web address",
+		params: []param{
+			{name: "file", hint: "path", about: "The file by its path from the vault's folder"},
+			{name: "subpath", hint: "heading", about: "With file: a heading or block in it"},
+			{name: "folder", hint: "path", about: "The folder"},
+			{name: "search", hint: "query", about: "The search query"},
+			{name: "url", hint: "address", about: "The web address"},
+			{name: "title", hint: "text", about: "The label of the bookmark"},
+		},
+		plan: addBookmark,
+	}}
+}
+
+// newBookmark is an entry as the app writes it, its fields in that order.
+type newBookmark struct {
+	Type    string `json:"type"`
+	Ctime   int64  `json:"ctime"`
+	Path    string `json:"path,omitempty"`
+	Subpath string `json:"subpath,omitempty"`
+	Query   string `json:"query,omitempty"`
+	URL     string `json:"url,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// addBookmark puts an entry behind the others. The app reads the file again when
+// it changes; what it prints was never recorded.
+func addBookmark(v *vault, p params) (proposal, error) {
+	added, err := v.newBookmark(p)
+	if err != nil {
+		return proposal{}, err
+	}
+	at := disk.Bookmarks()
+	before, err := v.current(at)
+	if err != nil {
+		return proposal{}, unreadable(at.String(), err)
+	}
+	after, err := withBookmark(before.text, added)
+	if err != nil {
+		return proposal{}, failure("Cannot use the bookmarks in %s: %v", at, err)
+	}
+	shown := bookmark{Type: added.Type, Path: added.Path, Subpath: added.Subpath, Query: added.Query, URL: added.URL}
+	return proposal{steps: []step{{path: at, before: before, after: holding(after)}}, said: "Bookmarked: " + shown.target(), note: at}, nil
+}
+
+// newBookmark takes exactly one thing to be led to, which has to be there if it
+// is in the vault.
+func (v *vault) newBookmark(p params) (newBookmark, error) {
+	var kinds []string
+	for _, kind := range []string{"file", "folder", "search", "url"} {
+		if p.has(kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) != 1 {
+		return newBookmark{}, misuse("Use exactly one of file=<path>, folder=<path>, search=<query>, url=<address>.")
+	}
+	if p.has("subpath") && !p.has("file") {
+		return newBookmark{}, misuse("Use subpath=<heading> with file=<path>.")
+	}
+	b := newBookmark{Type: kinds[0], Ctime: v.clock().UnixMilli(), Query: p["search"], URL: p["url"], Title: p["title"]}
+	switch b.Type {
+	case "file":
+		at, err := disk.ParsePath(p["file"])
+		if err == nil {
+			_, err = v.disk.Stat(at)
+		}
+		if err != nil {
+			return newBookmark{}, fileNotFound(p["file"])
+		}
+		b.Path, b.Subpath = at.String(), subpath(p["subpath"])
+	case "folder":
+		at, err := disk.ParseFolder(p["folder"])
+		if err == nil {
+			err = v.disk.Walk(at, func(disk.Entry) {})
+		}
+		if err != nil {
+			return newBookmark{}, failure("Folder %q not found.", verbatim(p["folder"]))
+		}
+		if b.Path = at.String(); b.Path == "" {
+			b.Path = "/"
+		}
+	}
+	return b, nil
+}
+
+// subpath is written with a number sign, in front of the mark of a block too.
+func subpath(typed string) string {
+	if typed == "" || strings.HasPrefix(typed, "#") {
+		return typed
+	}
+	return "#" + typed
+}
+
+// withBookmark returns the text of the app's file with one more entry at its end.
+// All other bytes stay.
+func withBookmark(text []byte, added newBookmark) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return layout{indent: "\n    ", unit: "  "}.around("{\n  \"items\": [", added, "\n  ]\n}"), nil
+	}
+	list, err := findItems(text)
+	if err != nil {
+		return nil, err
+	}
+	return list.with(text, added), nil
+}
+
+// items is where the list of bookmarks stands in its file.
+type items struct {
+	there   bool // in an object without one it is added
+	first   bool // nothing stands in it, or in the object
+	at      int  // behind its last element, or behind the last key
+	indent  string
+	closing string // the blanks in front of the bracket, if it is empty
+}
+
+// findItems reads a file, which has to be an object. If it has several lists, the
+// last one counts, as for the app.
+func findItems(text []byte) (items, error) {
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return items{}, err
+	}
+	if whole == nil {
+		return items{}, fmt.Errorf("it is no object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	_, _ = decoder.Token() // the text is valid from here on
+	found := items{first: true, at: int(decoder.InputOffset())}
+	last := found.at
+	for decoder.More() {
+		key, _ := decoder.Token()
+		if key != "items" {
+			var skipped json.RawMessage
+			_ = decoder.Decode(&skipped)
+			last = int(decoder.InputOffset())
+			continue
+		}
+		list, err := readItems(text, decoder)
+		if err != nil {
+			return items{}, err
+		}
+		found, last = list, int(decoder.InputOffset())
+	}
+	if !found.there {
+		found.first, found.at = len(whole) == 0, last
+		found.indent = blanksBehind(text, bytes.IndexByte(text, '{')+1)
+	}
+	return found, nil
+}
+
+// readItems reads the list of bookmarks.
+func readItems(text []byte, decoder *json.Decoder) (items, error) {
+	opening, _ := decoder.Token()
+	if opening != json.Delim('[') {
+		return items{}, fmt.Errorf("the items are no list")
+	}
+	list := items{there: true, first: true, at: int(decoder.InputOffset())}
+	list.indent = blanksBehind(text, list.at)
+	for decoder.More() {
+		var skipped json.RawMessage
+		_ = decoder.Decode(&skipped)
+		list.first, list.at = false, int(decoder.InputOffset())
+	}
+	if list.first {
+		list.closing = list.indent
+		list.indent = ""
+		if bytes.ContainsRune(text, '\n') {
+			list.indent, list.closing = "\n    ", "\n  "
+		}
+	}
+	_, _ = decoder.Token()
+	return list, nil
+}
+
+// with returns text with one more entry.
+func (l items) with(text []byte, added newBookmark) []byte {
+	before, after := text[:l.at], text[l.at:]
+	comma := ","
+	if l.first {
+		comma = ""
+		after = bytes.TrimLeft(after, " \t\r\n")
+	}
+	how := layout{indent: l.indent, unit: unitOf(l.indent)}
+	if l.there {
+		return how.around(string(before)+comma, added, l.closing+string(after))
+	}
+	key := l.indent + `"items":[`
+	if strings.Contains(l.indent, "\n") {
+		key = l.indent + `"items": [`
+		how.indent += how.unit
+		l.closing = l.indent
+	}
+	return how.around(string(before)+comma+key, added, l.closing+"]"+string(after))
+}
+
+// layout is how an entry is written: on one line, or a line for each field.
+type layout struct{ indent, unit string }
+
+func (l layout) around(before string, added newBookmark, after string) []byte {
+	var out bytes.Buffer
+	out.WriteString(before + l.indent)
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if at := strings.LastIndexByte(l.indent, '\n'); at >= 0 {
+		encoder.SetIndent(l.indent[at+1:], l.unit)
+	}
+	_ = encoder.Encode(added) // texts and a number always encode
+	out.Truncate(out.Len() - len("\n"))
+	out.WriteString(after)
+	return out.Bytes()
+}
+
+// unitOf returns what one level is indented by.
+func unitOf(indent string) string {
+	if strings.Contains(indent, "\t") {
+		return "\t"
+	}
+	return "  "
+}
+
+// blanksBehind returns the blanks that stand in a text from at on.
+func blanksBehind(text []byte, at int) string {
+	rest := text[at:]
+	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n"))])
+}

@@ -1,0 +1,190 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// Swap puts text in the place of what is in the file at p, which has to be
+// before. It answers ErrChanged if it is not, and has the errors of Read.
+func (f *Folder) Swap(p Path, before, text []byte) error {
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+	info, err := statIn(dir, p.base())
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o200 == 0 {
+		return &Refusal{Path: p.text, Reason: "is read-only"}
+	}
+	if err := checkSize(p, text); err != nil {
+		return err
+	}
+	return f.replace(dir, p.base(), before, text, info.Mode().Perm())
+}
+
+// Remove removes the file at p for good. It answers ErrChanged unless the file
+// holds the bytes before.
+func (f *Folder) Remove(p Path, before []byte) error {
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+	if err := unchanged(dir, p.base(), before); err != nil {
+		return err
+	}
+	if err := f.sys.remove(dir, p.base()); err != nil {
+		return err
+	}
+	return f.settle(dir, p.base())
+}
+
+// Move gives the file at from the path to, and makes the folders that are
+// missing there. It answers fs.ErrExist if something is at to, unless that is
+// the file itself under a name that the system takes for the same, and
+// ErrChanged unless the file holds the bytes before.
+func (f *Folder) Move(from, to Path, before []byte) error {
+	if reason := unportable(to.base()); reason != "" {
+		return &Refusal{Path: to.base(), Reason: reason}
+	}
+	source, err := f.enter(from.parents())
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	defer lock(source)()
+	if err := unchanged(source, from.base(), before); err != nil {
+		return err
+	}
+	target, err := f.enterMaking(to.parents())
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	if err := f.rename(source, from, target, to); err != nil {
+		return err
+	}
+	return errors.Join(f.settle(target, to.base()), f.sys.sync(source))
+}
+
+// rename moves a name without ever replacing another file.
+func (f *Folder) rename(source *os.Root, from Path, target *os.Root, to Path) error {
+	old, err := source.Lstat(from.base())
+	if err != nil {
+		return err
+	}
+	switch there, err := target.Lstat(to.base()); {
+	case err == nil && os.SameFile(old, there) && from != to && strings.EqualFold(from.text, to.text):
+		return f.sys.rename(f.root, from.text, to.text) // the case of letters alone changes
+	case err == nil:
+		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return f.pass(from.text, to.text)
+}
+
+// pass gives the file at from the name to, which has to be free. Between its two
+// calls the file has both names; a crash there leaves them.
+func (f *Folder) pass(from, to string) error {
+	err := f.sys.link(f.root, from, to)
+	switch {
+	case err == nil:
+		if err = f.sys.remove(f.root, from); err != nil {
+			return errors.Join(err, f.sys.remove(f.root, to))
+		}
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%q: %w", to, fs.ErrExist)
+	}
+	// A file system without hard links. A rename would replace what is there.
+	if _, err := f.root.Lstat(to); err == nil {
+		return fmt.Errorf("%q: %w", to, fs.ErrExist)
+	}
+	return f.sys.rename(f.root, from, to)
+}
+
+// trashFolder is where the app puts what is deleted, if it is not the trash of
+// the system. Nothing in it is visible.
+const trashFolder = ".trash"
+
+// Trash moves the file at p into the trash of the vault, which is flat, and
+// returns its name there: one that is taken gets a number. It answers ErrChanged
+// unless the file holds the bytes before. A name beside an error says that the
+// file is there nevertheless.
+func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+	if err := unchanged(dir, p.base(), before); err != nil {
+		return "", err
+	}
+	trash, err := f.enterMaking([]string{trashFolder})
+	if err != nil {
+		return "", err
+	}
+	defer trash.Close()
+	for n := range maxTrashed {
+		name = numbered(p.base(), n)
+		err = f.pass(p.text, trashFolder+"/"+name)
+		switch {
+		case err == nil:
+			return name, errors.Join(f.settle(trash, name), f.sys.sync(dir))
+		case !errors.Is(err, fs.ErrExist):
+			return "", err
+		}
+	}
+	return "", err
+}
+
+// maxTrashed is how many files of one name the trash takes.
+const maxTrashed = 10_000
+
+// numbered returns name with a number in front of its extension; 0 is none.
+func numbered(name string, n int) string {
+	if n == 0 {
+		return name
+	}
+	ext := path.Ext(name)
+	return fmt.Sprintf("%s %d%s", strings.TrimSuffix(name, ext), n, ext)
+}
+
+// Untrash moves a file out of the trash of the vault to p, where nothing may be,
+// and makes the folders that are missing there. So it has its times and its mode
+// again. It answers ErrChanged unless the file holds the bytes content.
+func (f *Folder) Untrash(name string, p Path, content []byte) error {
+	if strings.ContainsAny(name, `/\`) || flaw(name) != "" {
+		return &Refusal{Path: name, Reason: "is not the name of a file"}
+	}
+	trash, err := f.enter([]string{trashFolder})
+	if err != nil {
+		return err
+	}
+	defer trash.Close()
+	if err := unchanged(trash, name, content); err != nil {
+		return err
+	}
+	dir, err := f.enterMaking(p.parents())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	defer lock(dir)()
+	if err := f.pass(trashFolder+"/"+name, p.text); err != nil {
+		return err
+	}
+	return errors.Join(f.settle(dir, p.base()), f.sys.sync(trash))
+}

@@ -1,0 +1,274 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// contents returns the texts of all files in dir, hidden ones included, by path.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestChanges(t *testing.T) {
+	a, b, deep := mustPath(t, "a.md"), mustPath(t, "b.md"), mustPath(t, "new/deep/a.md")
+	hidden := func(name string) Path { return Path{text: name} }
+	text := []byte("text")
+	start := map[string]string{"a.md": "text", "b.md": "other", "f/c.md": "", ".trash/x.md": "gone"}
+	tests := []struct {
+		name string
+		act  func(f *Folder) error
+		want error             // one of errors.Is, nil if it is done
+		tree map[string]string // what differs afterwards; "-" is gone
+	}{
+		{"a swap replaces what is expected", func(f *Folder) error { return f.Swap(a, text, []byte("new")) }, nil, map[string]string{"a.md": "new"}},
+		{"a swap of something else is refused", func(f *Folder) error { return f.Swap(b, text, nil) }, ErrChanged, nil},
+		{"a swap of nothing is refused", func(f *Folder) error { return f.Swap(deep, nil, text) }, fs.ErrNotExist, nil},
+		{"a removal removes what is expected", func(f *Folder) error { return f.Remove(a, text) }, nil, map[string]string{"a.md": "-"}},
+		{"a removal of something else is refused", func(f *Folder) error { return f.Remove(b, text) }, ErrChanged, nil},
+		{"a folder is not removed", func(f *Folder) error { return f.Remove(mustPath(t, "f"), nil) }, ErrChanged, nil},
+		{"a removal of nothing is refused", func(f *Folder) error { return f.Remove(mustPath(t, "f/no.md"), nil) }, ErrChanged, nil},
+		{"a move makes folders", func(f *Folder) error { return f.Move(a, deep, text) }, nil, map[string]string{"a.md": "-", "new/deep/a.md": "text"}},
+		{"a move of something else is refused", func(f *Folder) error { return f.Move(b, deep, text) }, ErrChanged, nil},
+		{"a move of nothing is refused", func(f *Folder) error { return f.Move(mustPath(t, "no.md"), deep, text) }, ErrChanged, nil},
+		{"a move never replaces", func(f *Folder) error { return f.Move(a, b, text) }, fs.ErrExist, nil},
+		{"a move never goes into a folder of that name", func(f *Folder) error { return f.Move(a, mustPath(t, "f"), text) }, fs.ErrExist, nil},
+		{"the case of letters alone can change", func(f *Folder) error { return f.Move(a, mustPath(t, "A.md"), text) }, nil, map[string]string{"a.md": "-", "A.md": "text"}},
+		{"the trash is flat, a taken name gets a number", func(f *Folder) error {
+			name, err := f.Trash(a, text)
+			return errors.Join(err, expectName(name, "a.md"))
+		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text"}},
+		{"twice the same name", func(f *Folder) error {
+			for i, want := range []string{"a.md", "a 1.md", "a 2.md"} {
+				if i > 0 {
+					if err := f.Make(a, text); err != nil {
+						return err
+					}
+				}
+				name, err := f.Trash(a, text)
+				if err := errors.Join(err, expectName(name, want)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, nil, map[string]string{"a.md": "-", ".trash/a.md": "text", ".trash/a 1.md": "text", ".trash/a 2.md": "text"}},
+		{"something else does not go into the trash", func(f *Folder) error { _, err := f.Trash(b, text); return err }, ErrChanged, nil},
+		{"out of the trash", func(f *Folder) error { return f.Untrash("x.md", deep, []byte("gone")) }, nil, map[string]string{".trash/x.md": "-", "new/deep/a.md": "gone"}},
+		{"what was changed in the trash stays there", func(f *Folder) error { return f.Untrash("x.md", deep, text) }, ErrChanged, nil},
+		{"nothing comes out of the trash over a file", func(f *Folder) error { return f.Untrash("x.md", b, []byte("gone")) }, fs.ErrExist, nil},
+		{"what is not in the trash", func(f *Folder) error { return f.Untrash("y.md", deep, nil) }, ErrChanged, nil},
+		{"the bookmarks are made with their folder", func(f *Folder) error { return f.Make(Bookmarks(), text) }, nil, map[string]string{".obsidian/bookmarks.json": "text"}},
+		{"an intermediate folder that is hidden", func(f *Folder) error { return f.Swap(hidden(".trash/x.md"), []byte("gone"), text) }, nil, map[string]string{".trash/x.md": "text"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			plant(t, dir, start)
+			err := test.act(openFolder(t, dir))
+			if !errors.Is(err, test.want) || test.want == nil && err != nil {
+				t.Errorf("error %v, want %v", err, test.want)
+			}
+			want := map[string]string{}
+			for _, files := range []map[string]string{start, test.tree} {
+				for path, text := range files {
+					want[path] = text
+					if text == "-" {
+						delete(want, path)
+					}
+				}
+			}
+			if got := contents(t, dir); !maps.Equal(got, want) {
+				t.Errorf("the tree is %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func expectName(got, want string) error {
+	if got != want {
+		return errors.New("it is called " + got)
+	}
+	return nil
+}
+
+func TestChangesThatAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a.md": "text", "ro.md": "text", "f/x.md": ""})
+	if err := os.Chmod(filepath.Join(dir, "ro.md"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	f := openFolder(t, dir)
+	for _, test := range []struct {
+		name, want string
+		err        error
+	}{
+		{"a read-only note", `"ro.md" is read-only`, f.Swap(mustPath(t, "ro.md"), []byte("text"), nil)},
+		{"a name that does not travel", `holds '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), []byte("text"))},
+		{"a path in the trash", `is not the name of a file`, f.Untrash("../a.md", mustPath(t, "b.md"), []byte("text"))},
+		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), nil)},
+	} {
+		var refusal *Refusal
+		if !errors.As(test.err, &refusal) || !strings.Contains(test.err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, test.err)
+		}
+	}
+	if got := contents(t, dir); len(got) != 3 || got["a.md"] != "text" {
+		t.Errorf("the tree is %q", got)
+	}
+}
+
+func TestAFileComesBackFromTheTrashAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a.md": "text"})
+	full := filepath.Join(dir, "a.md")
+	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := errors.Join(os.Chmod(full, 0o600), os.Chtimes(full, then, then)); err != nil {
+		t.Fatal(err)
+	}
+	f := openFolder(t, dir)
+	name, err := f.Trash(mustPath(t, "a.md"), []byte("text"))
+	if err == nil {
+		err = f.Untrash(name, mustPath(t, "a.md"), []byte("text"))
+	}
+	info, also := os.Stat(full)
+	if err := errors.Join(err, also); err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 || !info.ModTime().Equal(then) {
+		t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
+	}
+}
+
+// A trash that leads elsewhere would take notes out of the vault.
+func TestATrashThatIsALinkIsRefused(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	plant(t, dir, map[string]string{"a.md": "text"})
+	if err := os.Symlink(elsewhere, filepath.Join(dir, trashFolder)); err != nil {
+		t.Skip(err)
+	}
+	_, err := openFolder(t, dir).Trash(mustPath(t, "a.md"), []byte("text"))
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || len(contents(t, elsewhere)) > 0 {
+		t.Errorf("error %v", err)
+	}
+}
+
+// eachFault runs act with the first, second, third … call failing, on a new
+// folder each time, until it is through without a fault.
+func eachFault(t *testing.T, sys faulty, files map[string]string, act func(*Folder) error, check func(n int, err error, tree map[string]string)) {
+	t.Helper()
+	for n := 1; ; n++ {
+		if n > 50 {
+			t.Fatal("it never succeeded")
+		}
+		dir := t.TempDir()
+		plant(t, dir, files)
+		folder, broken := openFolder(t, dir), sys
+		broken.n = n
+		folder.sys = &broken
+		err := act(folder)
+		check(n, err, contents(t, dir))
+		if broken.calls < n {
+			if err != nil {
+				t.Errorf("nothing failed, and yet: %v", err)
+			}
+			return
+		}
+	}
+}
+
+func TestEveryFaultOfAChangeLeavesTheOldOrTheNew(t *testing.T) {
+	a, deep := mustPath(t, "a.md"), mustPath(t, "new/deep/b.md")
+	start := map[string]string{"a.md": oldText, ".trash/x.md": oldText}
+	tests := []struct {
+		name  string
+		act   func(*Folder) error
+		after map[string]string
+		both  map[string]string // only when the process ends in between
+	}{
+		{"swap", func(f *Folder) error { return f.Swap(a, []byte(oldText), []byte(newText)) }, map[string]string{"a.md": newText, ".trash/x.md": oldText}, nil},
+		{"remove", func(f *Folder) error { return f.Remove(a, []byte(oldText)) }, map[string]string{".trash/x.md": oldText}, nil},
+		{
+			"move", func(f *Folder) error { return f.Move(a, deep, []byte(oldText)) },
+			map[string]string{"new/deep/b.md": oldText, ".trash/x.md": oldText},
+			map[string]string{"a.md": oldText, "new/deep/b.md": oldText, ".trash/x.md": oldText},
+		},
+		{
+			"trash", func(f *Folder) error { _, err := f.Trash(a, []byte(oldText)); return err },
+			map[string]string{".trash/a.md": oldText, ".trash/x.md": oldText},
+			map[string]string{"a.md": oldText, ".trash/a.md": oldText, ".trash/x.md": oldText},
+		},
+		{
+			"untrash", func(f *Folder) error { return f.Untrash("x.md", deep, []byte(oldText)) },
+			map[string]string{"a.md": oldText, "new/deep/b.md": oldText},
+			map[string]string{"a.md": oldText, "new/deep/b.md": oldText, ".trash/x.md": oldText},
+		},
+	}
+	for _, test := range tests {
+		for _, sys := range []faulty{{}, {killed: true}, {noLink: true}, {noLink: true, killed: true}} {
+			eachFault(t, sys, start, test.act, func(n int, err error, got map[string]string) {
+				if sys.killed {
+					for path := range got {
+						if strings.HasSuffix(path, ".tmp") {
+							delete(got, path) // nobody was left to tidy up
+						}
+					}
+				}
+				fine := maps.Equal(got, start) && err != nil || maps.Equal(got, test.after) || sys.killed && maps.Equal(got, test.both)
+				if !fine {
+					t.Errorf("%s %+v, fault %d: %v, %q", test.name, sys, n, err, got)
+				}
+			})
+		}
+	}
+}
+
+func TestInterposeIsAskedBeforeEveryCall(t *testing.T) {
+	dir := t.TempDir()
+	f := openFolder(t, dir)
+	asked := 0
+	f.Interpose(func() error { asked++; return nil })
+	a, b := mustPath(t, "f/a.md"), mustPath(t, "f/b.md")
+	err := errors.Join(f.Make(a, []byte("x")), f.Swap(a, []byte("x"), []byte("y")), f.Move(a, b, []byte("y")))
+	if err != nil || asked < 8 {
+		t.Errorf("asked %d times, %v", asked, err)
+	}
+	before := contents(t, dir)
+	f.Interpose(func() error { return errFault })
+	for i, err := range []error{f.Make(a, nil), f.Swap(b, []byte("y"), nil), f.Remove(b, []byte("y")), f.Make(mustPath(t, "g/x.md"), nil), f.Move(b, a, []byte("y"))} {
+		if !errors.Is(err, errFault) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if after := contents(t, dir); !maps.Equal(before, after) {
+		t.Errorf("%q became %q", before, after)
+	}
+}
+
+func TestNumberedNames(t *testing.T) {
+	got := []string{numbered("a.md", 0), numbered("a.md", 1), numbered("v1.2 x.md", 12), numbered("LICENSE", 3)}
+	if want := []string{"a.md", "a 1.md", "v1.2 x 12.md", "LICENSE 3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,131 @@
+package edit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// Target names a part of a note: [Heading], [Block] or [Lines]. The zero Target
+// names nothing and is refused.
+type Target struct {
+	kind     targetKind
+	name     string
+	from, to int
+}
+
+type targetKind uint8
+
+const (
+	noTarget targetKind = iota
+	heading
+	block
+	someLines
+)
+
+// Heading is the section of a heading, sub-headings included; "A#B" is B below
+// A. Case and punctuation do not count. Headings in code are none.
+func Heading(text string) Target { return Target{kind: heading, name: text} }
+
+// Block is the block with an id, with or without its mark.
+func Block(id string) Target { return Target{kind: block, name: strings.TrimPrefix(id, "^")} }
+
+// Lines are the lines from the one to the other, counted from 1. The last may
+// lie behind the end.
+func Lines(from, to int) Target { return Target{kind: someLines, from: from, to: to} }
+
+// span returns the bytes of a part: whole lines of a section and of lines, the
+// block alone of a block.
+func (d *doc) span(t Target) (markdown.Span, error) {
+	switch t.kind {
+	case heading:
+		i, err := FindHeading(d.found, t.name)
+		if err != nil {
+			return markdown.Span{}, err
+		}
+		return d.found.Section(i), nil
+	case block:
+		b, err := d.block(t.name)
+		return b.Span, err
+	case someLines:
+		return d.lines(t.from, t.to)
+	}
+	return markdown.Span{}, &Refusal{Line: 1, Reason: "no part of the note is named"}
+}
+
+// block finds the block with an id.
+func (d *doc) block(id string) (markdown.Block, error) {
+	all := &Ambiguous{What: "block", Wanted: id}
+	for _, b := range d.found.Blocks {
+		if strings.EqualFold(b.ID, id) {
+			all.add(b.Line, d.lineAt(d.startOf(b.Line)))
+		}
+	}
+	switch all.Count {
+	case 0:
+		return markdown.Block{}, d.noBlock(id)
+	case 1:
+		b, _ := d.found.Block(id)
+		return b, nil
+	}
+	return markdown.Block{}, all
+}
+
+// noBlock explains why there is no block with an id: the app has none within a
+// table.
+func (d *doc) noBlock(id string) error {
+	for at := d.found.Body; at < len(d.text); at = d.next(at) {
+		row := d.lineAt(at)
+		if kindOf(row) != tableRow || !hasID(row, id) || d.isRaw(at) {
+			continue
+		}
+		return &Refusal{
+			Line: d.line(at), Reason: fmt.Sprintf("block id %q stands in the row of a table, where it names nothing", id),
+			Instead: d.around(at, tableRow),
+		}
+	}
+	return &NotFound{What: "block", Wanted: id}
+}
+
+// hasID reports whether a row of a table holds a block id.
+func hasID(row, id string) bool {
+	for _, word := range strings.Fields(strings.ReplaceAll(row, "|", " ")) {
+		if name, ok := strings.CutPrefix(word, "^"); ok && strings.EqualFold(name, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// lines finds whole lines, which must be some of the body.
+func (d *doc) lines(from, to int) (markdown.Span, error) {
+	start := d.startOf(from)
+	switch {
+	case from < 1 || to < from:
+		return markdown.Span{}, &NotFound{What: "line", Wanted: fmt.Sprintf("%d-%d", from, to)}
+	case start < 0 || start == len(d.text) && (from > 1 || len(d.text) > 0):
+		return markdown.Span{}, &NotFound{What: "line", Wanted: strconv.Itoa(from)}
+	case start < d.found.Body:
+		return markdown.Span{}, &Refusal{Line: from, Reason: "the line is one of the properties"}
+	}
+	end := d.startOf(to + 1)
+	if end < 0 {
+		end = len(d.text)
+	}
+	return markdown.Span{Start: start, End: end}, nil
+}
+
+// startOf returns where a line begins, -1 if the text has fewer.
+func (d *doc) startOf(line int) int {
+	at := 0
+	for n := 1; n < line; n++ {
+		next := d.next(at)
+		if next == len(d.text) && !d.endsLine() || next == at {
+			return -1
+		}
+		at = next
+	}
+	return at
+}

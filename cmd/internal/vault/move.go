@@ -1,0 +1,211 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/relink"
+)
+
+func moveCommands() []command {
+	return []command{
+		{
+			name: "move", about: "Move a file to another folder or path",
+			params: append(targetParams(), param{name: "to", hint: "folder/|path", required: true, about: "A folder with a slash at its end, or the new path"}),
+			plan:   move,
+		},
+		{
+			name: "rename", about: "Give a file another name in its folder",
+			params: append(targetParams(), param{name: "name", hint: "name", required: true, about: "The new name; without an extension it keeps its own"}),
+			plan:   rename,
+		},
+	}
+}
+
+func move(v *vault, p params) (proposal, error) {
+	return v.moving(p, "Moved", func(from disk.Path) string {
+		if strings.HasSuffix(p["to"], "/") {
+			return strings.TrimPrefix(p["to"], "/") + path.Base(from.String())
+		}
+		return withExtension(p["to"], from)
+	})
+}
+
+func rename(v *vault, p params) (proposal, error) {
+	if strings.ContainsAny(p["name"], `/\`) {
+		return proposal{}, misuse("Invalid value for name: %s. Use move to=<path> for another folder.", p["name"])
+	}
+	return v.moving(p, "Renamed", func(from disk.Path) string {
+		return path.Join(path.Dir(from.String()), withExtension(p["name"], from))
+	})
+}
+
+// withExtension adds the extension of a file to its new name, unless the name
+// brings that or one that the app knows: what stands behind another dot belongs
+// to the name, as in "v1.2 notes".
+func withExtension(name string, file disk.Path) string {
+	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
+	switch {
+	case ext != "" && (ext == strings.ToLower(file.Ext()) || slices.Contains(supported, ext)), file.Ext() == "":
+		return name
+	}
+	return name + "." + file.Ext()
+}
+
+// supported are the extensions of the files that the app opens.
+var supported = strings.Fields("md base canvas avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg oga opus wav webm 3gp mkv mov mp4 ogv pdf")
+
+// moving returns the proposal to give a file another path. The file itself comes
+// first: it is the one that the change is about.
+func (v *vault) moving(p params, said string, destination func(from disk.Path) string) (proposal, error) {
+	t, err := v.target(p)
+	if err != nil {
+		return proposal{}, err
+	}
+	before, err := v.disk.Read(t.path)
+	if err != nil {
+		return proposal{}, unreadable(t.typed, err)
+	}
+	typed := destination(t.path)
+	to, err := disk.ParsePath(typed)
+	if err != nil {
+		return proposal{}, failure("File %q cannot be made: %v.", verbatim(typed), err)
+	}
+	planned := proposal{said: said + ": " + t.path.String() + " -> " + to.String(), note: to}
+	if to == t.path {
+		return planned, nil
+	}
+	if v.isTaken(to, t.path) {
+		return proposal{}, failure("Destination file already exists!")
+	}
+	planned.steps = []step{{path: to, from: t.path, before: holding(before), after: holding(before)}}
+	return planned, v.relink(&planned)
+}
+
+// isTaken reports whether something else than the file at from is at to. On some
+// systems one file answers to every spelling of its name.
+func (v *vault) isTaken(to, from disk.Path) bool {
+	there, err := v.disk.Stat(to)
+	var refusal *disk.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
+	case err != nil:
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	old, err := v.disk.Stat(from)
+	return err != nil || !strings.EqualFold(to.String(), from.String()) || !os.SameFile(there, old)
+}
+
+// relink adds to the proposal of a move what happens to links, if the vault is
+// set to have them follow. It is off by default, in the app too, which then
+// leaves them without a word.
+func (v *vault) relink(planned *proposal) error {
+	var app struct {
+		Update bool   `json:"alwaysUpdateLinks"`
+		Format string `json:"newLinkFormat"`
+	}
+	if err := v.config("app.json", &app); err != nil || !app.Update {
+		return err
+	}
+	x, err := v.index()
+	if err != nil {
+		return err
+	}
+	moved := planned.steps[0]
+	m := moveIn(x, moved.from.String(), moved.path.String(), relink.ParseFormat(app.Format))
+	var left []string
+	for _, source := range concerned(x, m, moved.from, moved.path) {
+		if source == moved.from {
+			text, _, lost := m.Rewrite(moved.before.text, source.String())
+			planned.steps[0].after = holding(text)
+			left = append(left, remarks(moved.path, lost)...)
+			continue
+		}
+		before, err := v.disk.Read(source)
+		if disk.IsMissing(err) {
+			continue // it was removed meanwhile
+		}
+		if err != nil {
+			return unreadable(source.String(), err)
+		}
+		after, changed, lost := m.Rewrite(before, source.String())
+		left = append(left, remarks(source, lost)...)
+		if changed > 0 {
+			planned.steps = append(planned.steps, step{path: source, before: holding(before), after: holding(after)})
+		}
+	}
+	planned.said = strings.Join(append([]string{planned.said}, left...), "\n")
+	return nil
+}
+
+// remarks are lines about the links that lead elsewhere from now on.
+func remarks(source disk.Path, left []relink.Left) (lines []string) {
+	for _, l := range left {
+		lines = append(lines, fmt.Sprintf("Link %q in %s, line %d, is left as it is: %s", verbatim(l.Target), source, l.Line, l.Reason))
+	}
+	return lines
+}
+
+// moveIn returns the move of a file among those of an index.
+func moveIn(x *index.Index, from, to string, format relink.Format) *relink.Move {
+	before, after := make([]string, len(x.Files)), make([]string, len(x.Files))
+	for i, f := range x.Files {
+		before[i], after[i] = f.Path.String(), f.Path.String()
+		if before[i] == from {
+			after[i] = to
+		}
+	}
+	return relink.New(from, to, lookup.New(before), lookup.New(after), format)
+}
+
+// concerned returns the files in which links have to change, in the order of
+// listings. Only a link can be concerned that leads to a file of the old name
+// or the new one, and those of the file itself.
+func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []disk.Path) {
+	near, names := map[int]bool{}, map[string]bool{}
+	for _, name := range append(linkNames(from), linkNames(to)...) {
+		names[name] = true
+	}
+	graph := x.Graph()
+	for place, f := range x.Files {
+		if f.Path == from {
+			near[place] = true
+		}
+		if slices.ContainsFunc(linkNames(f.Path), func(name string) bool { return names[name] }) {
+			for _, edge := range graph.In[place] {
+				near[int(edge.Place)] = true
+			}
+		}
+	}
+	for place, f := range x.Files {
+		if !near[place] {
+			continue
+		}
+		// A canvas names files by the exact letters of their paths, which only
+		// Rewrite looks at.
+		links := f.Facts.Links()
+		has := f.Path.Ext() == "canvas" && len(links) > 0
+		for i := 0; i < len(links) && !has; i++ {
+			has = m.Concerns(links[i], f.Path.String())
+		}
+		if has {
+			sources = append(sources, f.Path)
+		}
+	}
+	return sources
+}
+
+// linkNames are the names by which a link may mean a file.
+func linkNames(p disk.Path) []string {
+	name := lookup.Fold(path.Base(p.String()))
+	return []string{name, strings.TrimSuffix(name, ".md")}
+}

@@ -1,0 +1,244 @@
+package vault
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+const followLinks = `{"alwaysUpdateLinks":true}`
+
+func TestMoveAndRename(t *testing.T) {
+	for _, test := range []struct {
+		name, args string
+		status     int
+		want       string
+		at, gone   string // where a.md is afterwards, and is not any more
+	}{
+		{"to a path", "move path=a.md to=b.md", done, "Moved: a.md -> b.md", "b.md", "a.md"},
+		{"into a folder that is there", "move file=a to=sub/", done, "Moved: a.md -> sub/a.md", "sub/a.md", "a.md"},
+		{"into folders that are made", "move file=a to=x/y/", done, "Moved: a.md -> x/y/a.md", "x/y/a.md", "a.md"},
+		{"into the vault's folder, where it is", "move file=a to=/", done, "Moved: a.md -> a.md", "a.md", ""},
+		{"the extension is kept when it is left out", "move file=a to=x/b", done, "Moved: a.md -> x/b.md", "x/b.md", "a.md"},
+		{"a word is the name of a file, although a folder has it", "move file=a to=sub", done, "Moved: a.md -> sub.md", "sub.md", "a.md"},
+		{"a new name", "rename path=a.md name=b", done, "Renamed: a.md -> b.md", "b.md", "a.md"},
+		{"a dot in a name", "rename path=a.md name=v1.2", done, "Renamed: a.md -> v1.2.md", "v1.2.md", "a.md"},
+		{"another extension that the app knows", "rename path=a.md name=a.canvas", done, "Renamed: a.md -> a.canvas", "a.canvas", "a.md"},
+		{"the same name", "rename path=a.md name=a", done, "Renamed: a.md -> a.md", "a.md", ""},
+		{"only the case changes", "rename path=a.md name=A", done, "Renamed: a.md -> A.md", "A.md", "a.md"},
+		{"a name that is taken", "rename path=a.md name=taken", failed, "Error: Destination file already exists!", "a.md", ""},
+		{"a path that is taken", "move path=a.md to=sub/c.md", failed, "Error: Destination file already exists!", "a.md", ""},
+		{"a folder of that name", "move path=a.md to=dir.md", failed, "Error: Destination file already exists!", "a.md", ""},
+		{"the source is looked at first", "move path=none.md to=taken.md", failed, "Error: File \"none.md\" not found.", "a.md", ""},
+		{"a name with a folder", "rename path=a.md name=x/b", wrong, "Error: Invalid value for name: x/b. Use move to=<path> for another folder.", "a.md", ""},
+		{"out of the vault", "move path=a.md to=../b.md", failed, "Error: File \"../b.md\" cannot be made: path \"../b.md\": has a hidden segment.", "a.md", ""},
+		{"into the trash", "move path=a.md to=.trash/", failed, "Error: File \".trash/a.md\" cannot be made: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", failed, "Error: File \"a?.md\" cannot be written: \"a?.md\" holds '?', which not every system and link can carry.", "a.md", ""},
+		{"through a file", "move path=a.md to=taken.md/", failed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", "a.md", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "text", "taken.md": "", "sub/c.md": "", "dir.md/x.md": "", "r.md": "[[a]]"})
+			h.expect(test.status, test.want+"\n", strings.Fields(test.args)...)
+			if got := h.get(test.at); got != "text" {
+				t.Errorf("%s is %q", test.at, got)
+			}
+			if test.gone != "" && h.get(test.gone) != "(missing)" {
+				t.Errorf("%s is still there", test.gone)
+			}
+			if h.get("r.md") != "[[a]]" {
+				t.Errorf("a link was changed: %q", h.get("r.md"))
+			}
+		})
+	}
+}
+
+func TestMoveOfOtherFiles(t *testing.T) {
+	h := build(t, map[string]string{"pic.png": "\x89", "LICENSE": "x", "data.json": "{}"})
+	h.steps([]turn{
+		{"an image keeps its extension", "rename path=pic.png name=photo", done, "Renamed: pic.png -> photo.png\n"},
+		{"a kind that the app does not know", "rename path=data.json name=other", done, "Renamed: data.json -> other.json\n"},
+		{"a file without an extension", "rename path=LICENSE name=COPYING", done, "Renamed: LICENSE -> COPYING\n"},
+	})
+}
+
+func TestLinksFollowAMove(t *testing.T) {
+	files := map[string]string{
+		".obsidian/app.json": followLinks,
+		"a.md":               "[[b]] [x](c/d.md) [[./b]]",
+		"b.md":               "[[a]] ![[a#h|a]] [t](a.md) `[[a]]`",
+		"c/d.md":             "---\nup: \"[[a]]\"\n---\n",
+		"c/e.md":             "nothing",
+		"board.canvas":       "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"a.md\"},{\"type\":\"text\",\"text\":\"[[a]]\"}\n\t]}",
+		"other.canvas":       `{"nodes":[{"type":"file","file":"b.md"}]}`,
+		"notes/sub/b2.md":    "[[Z]] [[A]]",
+	}
+	want := map[string]string{
+		"c/Z.md":          "[[b]] [x](c/d.md) [[../b]]",
+		"b.md":            "[[Z]] ![[Z#h|a]] [t](Z.md) `[[a]]`",
+		"c/d.md":          "---\nup: \"[[Z]]\"\n---\n",
+		"board.canvas":    "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"c/Z.md\"},{\"type\":\"text\",\"text\":\"[[Z]]\"}\n\t]}",
+		"notes/sub/b2.md": "[[Z]] [[Z]]",
+	}
+	h := build(t, files)
+	listed := planned(t, h, "move", "path=a.md", "to=c/Z.md")
+	if got, want := listed, []string{"c/Z.md", "b.md", "board.canvas", "c/d.md", "notes/sub/b2.md"}; !slices.Equal(got, want) {
+		t.Errorf("the plan lists %q, want %q", got, want)
+	}
+	for path, text := range files {
+		if h.get(path) != text {
+			t.Errorf("planning changed %s", path)
+		}
+	}
+	h.expect(done, "Moved: a.md -> c/Z.md\n", "move", "path=a.md", "to=c/Z.md")
+	for path, text := range want {
+		if got := h.get(path); got != text {
+			t.Errorf("%s is %q, want %q", path, got, text)
+		}
+	}
+	for _, path := range []string{"c/e.md", "other.canvas"} {
+		if h.get(path) != files[path] {
+			t.Errorf("%s was changed", path)
+		}
+	}
+	h.run("undo")
+	for path, text := range files {
+		if got := h.get(path); got != text {
+			t.Errorf("undone, %s is %q, want %q", path, got, text)
+		}
+	}
+}
+
+// planned returns the paths that a dry run lists.
+func planned(t *testing.T, h *house, args ...string) (paths []string) {
+	t.Helper()
+	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
+	var plan struct{ Files []plannedFile }
+	if err := json.Unmarshal([]byte(out), &plan); err != nil || status != done {
+		t.Fatalf("status %d, %q", status, out)
+	}
+	for _, file := range plan.Files {
+		paths = append(paths, file.Path)
+	}
+	return paths
+}
+
+func TestHowLinksAreWritten(t *testing.T) {
+	for _, test := range []struct{ format, want string }{
+		{"shortest", "[[z]] [t](z.md)"}, {"relative", "[[../x/z]] [t](../x/z.md)"}, {"absolute", "[[x/z]] [t](x/z.md)"},
+	} {
+		h := build(t, map[string]string{
+			".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + test.format + `"}`, "a.md": "", "n/b.md": "[[a]] [t](a.md)",
+		})
+		h.expect(done, "Moved: a.md -> x/z.md\n", "move", "path=a.md", "to=x/z.md")
+		if got := h.get("n/b.md"); got != test.want {
+			t.Errorf("%s: %q", test.format, got)
+		}
+	}
+}
+
+func TestALinkThatCannotBeWrittenIsNamed(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "", "b.md": "\n$c [[a]] [[d]]", "d.md": ""})
+	h.expect(done, "Renamed: a.md -> x$y.md\nLink \"a\" in b.md, line 2, is left as it is: with the new path other links would be read differently\n", "rename", "path=a.md", "name=x$y")
+}
+
+func TestAMoveThatCannotChangeALinkMovesNothing(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "A", "b.md": "[[a]]", "c.md": "[[a]]"})
+	if err := os.Chmod(h.file("c.md"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := h.snapshot()
+	h.expect(failed, "Error: File \"c.md\" cannot be written: \"c.md\" is read-only.\n", "rename", "path=a.md", "name=z")
+	if after, _, _ := h.snapshot(); after != before {
+		t.Errorf("the vault is\n%s, was\n%s", after, before)
+	}
+	h.expect(failed, "Error: Nothing to undo.\n", "undo")
+}
+
+func TestBrokenSettingsStopAMove(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/app.json": "[]", "a.md": "A"})
+	for _, args := range []string{"rename path=a.md name=z", "delete path=a.md"} {
+		status, out, _ := h.run(strings.Fields(args)...)
+		if status != failed || !strings.HasPrefix(out, "Error: Cannot use the settings in .obsidian/app.json: ") || h.get("a.md") != "A" {
+			t.Errorf("status %d, %q", status, out)
+		}
+	}
+}
+
+// leads returns where the links of a note lead, by the rules of their own room.
+func leads(text, source string, paths []string) (targets []string) {
+	files := lookup.New(paths)
+	for _, link := range markdown.Scan([]byte(text)).Links {
+		target := ""
+		if i, ok := files.Resolve(link.Path, source); ok {
+			target = files.Path(i)
+		}
+		targets = append(targets, target)
+	}
+	return targets
+}
+
+func TestNoLinkLeadsElsewhereAfterAMove(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		paths := []string{"a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/c.md"}
+		link := rapid.SampledFrom([]string{"[[a]]", "[[b]]", "[[c]]", "[[x/a]]", "[[./a]]", "[[../b]]", "[t](a.md)", "[t](x/b.md)", "[[y/a]]", "[[/a]]"})
+		files := map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks":true,"newLinkFormat":"` + rapid.SampledFrom([]string{"shortest", "relative", "absolute"}).Draw(rt, "format") + `"}`}
+		for _, path := range paths {
+			files[path] = strings.Join(rapid.SliceOfN(link, 0, 4).Draw(rt, path), " ")
+		}
+		h := build(t, files)
+		from := rapid.SampledFrom(paths).Draw(rt, "from")
+		to := rapid.SampledFrom([]string{"z.md", "c.md", "x/z.md", "x/y/b.md", "w/a.md"}).Draw(rt, "to")
+		list := planned(t, h, "move", "path="+from, "to="+to)
+		h.expect(done, "Moved: "+from+" -> "+to+"\n", "move", "path="+from, "to="+to)
+		renamed := func(paths []string) []string {
+			paths = slices.Clone(paths)
+			for i, path := range paths {
+				if path == from {
+					paths[i] = to
+				}
+			}
+			return paths
+		}
+		after := renamed(paths)
+		for i, path := range paths {
+			text := h.get(after[i])
+			want := renamed(leads(files[path], path, paths))
+			for j, target := range leads(text, after[i], after) {
+				// What led nowhere may lead somewhere now: it is not touched.
+				if want[j] != "" && target != want[j] {
+					rt.Errorf("%s: %q led to %q, %q leads to %q", path, files[path], want, text, target)
+				}
+			}
+			if changed := text != files[path]; path != from && changed != slices.Contains(list, path) {
+				rt.Errorf("%s changed: %v, the plan lists %q", path, changed, list)
+			}
+		}
+	})
+}
+
+func TestAWorkerSeesWhatItMoved(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/app.json": followLinks, "a.md": "[[b]]", "b.md": "[[a]]"})
+	w := h.worker()
+	for _, call := range []struct{ args, want, b string }{
+		{"move path=a.md to=x/c.md", "Moved: a.md -> x/c.md\n", "[[c]]"},
+		{"rename path=x/c.md name=d", "Renamed: x/c.md -> x/d.md\n", "[[d]]"},
+		{"append path=b.md content=[[d]] inline", "Appended to: b.md\n", "[[d]][[d]]"},
+		{"move path=x/d.md to=a.md", "Moved: x/d.md -> a.md\n", "[[a]][[a]]"},
+		{"undo", "", "[[d]][[d]]"},
+		{"rename path=x/d.md name=e", "Renamed: x/d.md -> x/e.md\n", "[[e]][[e]]"},
+	} {
+		got := w.ask(nil, strings.Fields(call.args)...)
+		if call.want != "" && got.stdout != call.want || got.end.Status != done || h.get("b.md") != call.b {
+			t.Errorf("%s: %+v, b.md is %q, want %q", call.args, got, h.get("b.md"), call.b)
+		}
+	}
+	w.in.Close()
+	w.ends(done)
+}

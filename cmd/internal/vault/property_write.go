@@ -1,0 +1,123 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+func propertyWriteCommands() []command {
+	name := param{name: "name", hint: "name", required: true, about: "The property"}
+	return []command{
+		{
+			name: "property:set", about: "Set a property of a note",
+			params: append([]param{
+				name,
+				// A short value, not content: paths and formulas hold backslashes.
+				{name: "value", hint: "value", required: true, about: "Its value; commas separate the items of a list"},
+				{name: "type", oneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, about: "Its type; else the vault's, or what the value looks like"},
+			}, targetParams()...),
+			plan: setProperty,
+		},
+		{
+			name: "property:remove", about: "Remove a property from a note",
+			params: append([]param{name}, targetParams()...),
+			plan:   removeProperty,
+		},
+	}
+}
+
+// setProperty changes the lines of one property. The app writes the whole block
+// anew, which loses comments and every other form.
+func setProperty(v *vault, p params) (proposal, error) {
+	t, text, err := v.markdownNote(p)
+	if err != nil {
+		return proposal{}, err
+	}
+	value, err := v.typedValue(p)
+	if err != nil {
+		return proposal{}, err
+	}
+	edited, err := frontmatter.Set(text, p["name"], value)
+	if err != nil {
+		return proposal{}, unset(t, text, err)
+	}
+	return changing(t.path, text, edited, "Set "+p["name"]+": "+p["value"]), nil
+}
+
+// removeProperty says the same of a property that is not there: like the app, and
+// because a note without it is what was asked for.
+func removeProperty(v *vault, p params) (proposal, error) {
+	t, text, err := v.markdownNote(p)
+	if err != nil {
+		return proposal{}, err
+	}
+	edited, _, err := frontmatter.Remove(text, p["name"])
+	if err != nil {
+		return proposal{}, unset(t, text, err)
+	}
+	return changing(t.path, text, edited, "Removed: "+p["name"]), nil
+}
+
+// typedValue reads the value of a request. Its type is the one that is given,
+// else the one that the user assigned to the name in this vault, else that of
+// the shape of the value. The app goes by the shape alone, with which a number
+// becomes the text that the user once made it; a value that does not fit the
+// assigned type is refused.
+func (v *vault) typedValue(p params) (frontmatter.Value, error) {
+	as, assigned := frontmatter.Type(p["type"]), false
+	if !p.has("type") {
+		types, err := v.propertyTypes()
+		if err != nil {
+			return frontmatter.Value{}, err
+		}
+		as, assigned = assignedType(types, p["name"])
+	}
+	value, err := frontmatter.ParseValue(p["value"], as)
+	switch {
+	case err == nil:
+		return value, nil
+	case assigned:
+		return value, misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, verbatim(p["name"]), as)
+	}
+	return value, misuse("%v", err)
+}
+
+// assignedType returns the type that a name has in a vault. The three that the
+// app has for itself are lists everywhere.
+func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
+	name = strings.ToLower(name)
+	switch set := types[name]; set {
+	case "text", "number", "checkbox", "date", "datetime", "multitext":
+		return frontmatter.Type(set), true
+	case "tags", "aliases":
+		return frontmatter.TypeMultitext, true
+	}
+	if slices.Contains(always[:], name) {
+		return frontmatter.TypeMultitext, true
+	}
+	return "", false
+}
+
+// unset explains why the properties of a note cannot be changed, with the line
+// of the note: those of the errors are counted from the start of the block.
+func unset(t target, text []byte, err error) error {
+	line, reason := 0, err.Error()
+	var malformed *frontmatter.Malformed
+	var refusal *frontmatter.Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line, reason = malformed.Line, malformed.Reason
+	case errors.As(err, &refusal):
+		line, reason = refusal.Line, refusal.Reason
+	}
+	if line == 0 {
+		return failure("The properties of %q cannot be changed: %s.", verbatim(t.path.String()), reason)
+	}
+	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
+	return failure("The properties of %q cannot be changed: line %d: %s.", verbatim(t.path.String()), line, reason)
+}

@@ -1,0 +1,96 @@
+package vault
+
+import "testing"
+
+func TestPropertyIsSet(t *testing.T) {
+	const types = `{"types":{"n":"number","Due":"date","at":"datetime","l":"multitext","c":"checkbox","s":"text","tags":"tags","odd":"of-a-plugin"}}`
+	for _, test := range []struct {
+		name, before string
+		args         []string
+		want         string
+	}{
+		{"a block is made", "body", []string{"name=a", "value=b"}, "---\na: b\n---\nbody"},
+		{"a property is added at the end", "---\nz: 1 # why\n---\nbody", []string{"name=a", "value=b"}, "---\nz: 1 # why\na: b\n---\nbody"},
+		{"only its own lines change", "---\n# note\na: [x, y] # why\nz:   '1'\n---\n", []string{"name=A", "value=b"}, "---\n# note\na: b # why\nz:   '1'\n---\n"},
+		{"the line ends stay", "---\r\na: 1\r\n---\r\nbody\r\n", []string{"name=b", "value=x,y", "type=list"}, "---\r\na: 1\r\nb:\r\n  - x\r\n  - y\r\n---\r\nbody\r\n"},
+		{"a value that it has already", "---\na:   'b'\n---\n", []string{"name=a", "value=b"}, "---\na:   'b'\n---\n"},
+		{"what looks like a number is one", "", []string{"name=a", "value=12"}, "---\na: 12\n---\n"},
+		{"unless it is to be text", "", []string{"name=a", "value=12", "type=text"}, "---\na: \"12\"\n---\n"},
+		{"a backslash is no escape", "", []string{"name=a", `value=C:\new\table`}, "---\na: C:\\new\\table\n---\n"},
+		{"commas make no list by themselves", "", []string{"name=a", "value=x, y"}, "---\na: x, y\n---\n"},
+		{"a checkbox", "", []string{"name=a", "value=true"}, "---\na: true\n---\n"},
+		{"a date", "", []string{"name=a", "value=2026-11-21", "type=date"}, "---\na: 2026-11-21\n---\n"},
+		{"the user made it a number", "", []string{"name=N", "value=007"}, "---\nN: 7\n---\n"},
+		{"the user made it text", "", []string{"name=s", "value=12"}, "---\ns: \"12\"\n---\n"},
+		{"the user made it a list", "", []string{"name=l", "value=x, y"}, "---\nl:\n  - x\n  - y\n---\n"},
+		{"tags are a list", "", []string{"name=tags", "value=x"}, "---\ntags:\n  - x\n---\n"},
+		{"aliases are one in every vault", "", []string{"name=Aliases", "value=x"}, "---\nAliases:\n  - x\n---\n"},
+		{"the type of a plugin says nothing", "", []string{"name=odd", "value=12"}, "---\nodd: 12\n---\n"},
+		{"a type that is given goes first", "", []string{"name=n", "value=abc", "type=text"}, "---\nn: abc\n---\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"A.md": test.before, ".obsidian/types.json": types})
+			said := "Set " + test.args[0][len("name="):] + ": " + test.args[1][len("value="):] + "\n"
+			h.expect(done, said, append([]string{"property:set", "path=A.md"}, test.args...)...)
+			if got := h.get("A.md"); got != test.want {
+				t.Errorf("the note became %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPropertyIsRemoved(t *testing.T) {
+	for _, test := range []struct{ name, before, want string }{
+		{"its lines alone", "---\n# x\na:\n  - 1\n  - 2\nb: 1\n---\nbody", "---\n# x\nb: 1\n---\nbody"},
+		{"the last one with its block", "---\na: 1\n---\nbody", "body"},
+		{"one that is not there", "---\nb: 1\n---\nbody", "---\nb: 1\n---\nbody"},
+		{"from a note without any", "body", "body"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"A.md": test.before})
+			h.expect(done, "Removed: a\n", "property:remove", "file=A", "name=a")
+			if got := h.get("A.md"); got != test.want {
+				t.Errorf("the note became %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPropertiesThatCannotBeChanged(t *testing.T) {
+	notes := map[string]string{
+		"A.md": "---\na: 1\n---\n", "Bad.md": "\ufeff---\r\na: 1\r\nb: [x\r\n---\r\n", "Twice.md": "---\na: 1\nb: 2\na: 3\n---\n",
+		"Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
+	}
+	h := build(t, notes)
+	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>]\n"
+	h.steps([]turn{
+		{"no number", "property:set path=A.md name=x value=abc type=number", wrong, "Error: Invalid number: abc\n"},
+		{"no date", "property:set path=A.md name=x value=21.11.2026 type=date", wrong, "Error: Invalid date format. Use YYYY-MM-DD\n"},
+		{"no number, and the user made it one", "property:set path=A.md name=N value=abc", wrong,
+			"Error: Invalid number: abc. In this vault \"N\" is of the type number; type= sets it to another.\n"},
+		{"no type", "property:set path=A.md name=x value=1 type=tags", wrong, "Error: Invalid value for type: tags. Use text, list, number, checkbox, date, datetime.\n"},
+		{"no value", "property:set path=A.md name=x", wrong, "Error: Missing required parameter: value=<value>\n" + setUsage},
+		{"an empty value", "property:set path=A.md name=x value=", wrong, "Error: Missing required parameter: value\n"},
+		{"broken YAML, by its line in the note", "property:set path=Bad.md name=x value=1", failed,
+			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
+		{"also to remove", "property:remove path=Bad.md name=a", failed,
+			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
+		{"a key twice", "property:set path=Twice.md name=b value=1", failed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" stands twice.\n"},
+		{"properties in braces", "property:set path=Braces.md name=b value=1", failed,
+			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties stand in braces, not on lines of their own.\n"},
+		{"another file", "property:set path=p.png name=x value=1", failed, "Error: File is not a markdown file.\n"},
+		{"a missing note", "property:remove path=B.md name=x", failed, "Error: File \"B.md\" not found.\n"},
+		{"no note", "property:remove name=x", failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+	})
+	h.expect(failed, "Error: The properties of \"A.md\" cannot be changed: the name of a property is one line.\n", "property:set", "path=A.md", "name=a\nb", "value=1")
+	for path, text := range notes {
+		if got := h.get(path); got != text {
+			t.Errorf("%s became %q", path, got)
+		}
+	}
+	h.put(".obsidian/types.json", "[")
+	if status, out, _ := h.run("property:set", "path=A.md", "name=x", "value=1"); status != failed || h.get("A.md") != notes["A.md"] {
+		t.Errorf("with types that cannot be read: status %d, %q", status, out)
+	}
+	h.expect(done, "Set x: 1\n", "property:set", "path=A.md", "name=x", "value=1", "type=number")
+}

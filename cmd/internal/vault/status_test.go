@@ -1,0 +1,20 @@
+package vault
+
+import (
+	"testing"
+
+	"vaultwicket/gateway/places"
+)
+
+// A process that is locked in still answers everything about its vault, and
+// tells of the wall.
+func TestStatus(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a"})
+	h.env["HOME"] = t.TempDir()
+	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+places.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.env["HOME"] = ""
+	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(wrong, "Error: --status stands alone behind the folder.\n", "--status", "files")
+	h.dir += "gone"
+	h.expect(failed, "Vault not found.\n", "--status")
+}

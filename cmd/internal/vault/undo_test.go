@@ -1,0 +1,277 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/journal"
+)
+
+// journal returns the journal of the house, as the program finds it.
+func (h *house) journal() *journal.Journal {
+	v, err := h.host().vault(context.Background(), line{folder: h.dir})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer v.disk.Close()
+	j, err := v.journal()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return j
+}
+
+// changes returns the ids of the changes in the journal, oldest first.
+func (h *house) changes() (ids []string) {
+	entries, damage, err := h.journal().Entries(journal.Filter{})
+	if err != nil || len(damage) > 0 {
+		h.t.Fatal(err, damage)
+	}
+	for _, e := range entries {
+		ids = append([]string{e.ID}, ids...)
+	}
+	return ids
+}
+
+// tree returns the texts of all files that are no settings, by path.
+func (h *house) tree() string {
+	var out strings.Builder
+	text, _, _ := h.snapshot()
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "/\n") { // folders stay when their last file goes
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func TestUndo(t *testing.T) {
+	for _, test := range []struct{ name, call, said string }{
+		{"what was made is removed", "create path=n/new.md content=x", "create n/new.md"},
+		{"what was changed is as it was", "append path=a.md content=x", "append a.md"},
+		{"what was replaced too", "create path=a.md content=x overwrite", "create a.md"},
+		{"what was moved is moved back", "move path=a.md to=x/y.md", "move a.md"},
+		{"with the links that followed", "rename path=linked.md name=other", "rename linked.md"},
+		{"what was deleted comes back", "delete path=a.md", "delete a.md"},
+		{"for good or not", "delete path=sub/b.md permanent", "delete sub/b.md"},
+		{"today's note goes", "daily:append content=x", "daily:append 2026-11-21.md"},
+		{"bookmarks are settings", "bookmark file=a.md", "bookmark .obsidian/bookmarks.json"},
+		{"and the file of them stays", "bookmark search=a.md", "bookmark .obsidian/bookmarks.json"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "text\r\n", "sub/b.md": "", "linked.md": "[[a]] [[linked]]", "l.md": "[[linked]]", ".obsidian/app.json": followLinks})
+			if strings.Contains(test.call, "search") {
+				h.put(".obsidian/bookmarks.json", "{}")
+			}
+			before := h.tree()
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != done {
+				t.Fatalf("status %d, %q", status, out)
+			}
+			after := h.tree()
+			first := h.changes()[0]
+			for range 3 {
+				h.expect(done, "Undone: "+first+" "+test.said+"\n", "undo", first)
+				if got := h.tree(); got != before {
+					t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
+				}
+				h.expect(failed, "Error: Change "+first+" is undone already.\n", "undo", "id="+first)
+				h.expect(failed, "Error: Nothing to undo.\n", "undo")
+				ids := h.changes()
+				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != done {
+					t.Fatalf("status %d, %q", status, out)
+				}
+				if got := h.tree(); got != after {
+					t.Fatalf("done again, the vault is\n%s, was\n%s", got, after)
+				}
+				ids = h.changes()
+				first, test.said = ids[len(ids)-1], "undo "+redone(t, h, ids[len(ids)-1])
+			}
+		})
+	}
+}
+
+// redone returns the note that taking a change back is about.
+func redone(t *testing.T, h *house, id string) string {
+	t.Helper()
+	e, err := h.journal().Entry(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Steps[0].Source()
+}
+
+func TestUndoGoesBackStepByStep(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0"})
+	for _, call := range []string{"append path=a.md content=1 inline", "move path=a.md to=b.md", "append path=b.md content=2 inline", "delete path=b.md"} {
+		h.run(strings.Fields(call)...)
+	}
+	for _, want := range []string{"b.md 012", "b.md 01", "a.md 01", "a.md 0"} {
+		path, text, _ := strings.Cut(want, " ")
+		if status, out, _ := h.run("undo"); status != done || h.get(path) != text {
+			t.Fatalf("status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
+		}
+	}
+	h.expect(failed, "Error: Nothing to undo.\n", "undo")
+}
+
+func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
+	const refused = " Nothing was undone.\n"
+	for _, test := range []struct {
+		name, call string
+		meanwhile  func(h *house)
+		want       string
+	}{
+		{
+			"a note that was edited", "append path=a.md content=mine",
+			func(h *house) { h.put("a.md", "text\nmine\ntheirs\n") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n text\n-mine\n\\ No newline at end of file\n+mine\n+theirs\n",
+		},
+		{
+			"a note that is gone", "append path=a.md content=mine", func(h *house) { h.remove("a.md") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-text\n-mine\n\\ No newline at end of file\n",
+		},
+		{
+			"a note that is there again", "delete path=a.md", func(h *house) { h.put("a.md", "theirs\n") },
+			"Error: Conflict: \"a.md\" was changed since." + refused + "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+theirs\n",
+		},
+		{
+			"another note where one was", "move path=a.md to=b.md", func(h *house) { h.put("a.md", "theirs") },
+			"Error: Conflict: there is another file at \"a.md\"." + refused,
+		},
+		{
+			"a note that was moved on", "move path=a.md to=b.md", func(h *house) { h.remove("b.md"); h.put("c.md", "text\n") },
+			"Error: Conflict: \"b.md\" was changed since." + refused + "What the change left there is not kept.\n",
+		},
+		{
+			"a long difference is cut", "append path=a.md content=mine", func(h *house) { h.put("a.md", strings.Repeat("line\n", 10_000)) },
+			"",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != done {
+				t.Fatalf("status %d, %q", status, out)
+			}
+			test.meanwhile(h)
+			before := h.tree()
+			if test.want != "" {
+				h.expect(failed, test.want, "undo")
+			} else if status, out, _ := h.run("undo"); status != failed || len(out) > maxShown+200 || !strings.Contains(out, " more bytes\n") {
+				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
+			}
+			if after := h.tree(); after != before {
+				t.Errorf("the vault is\n%s, was\n%s", after, before)
+			}
+		})
+	}
+}
+
+func TestOneConflictStopsTheWholeUndo(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "", "b.md": "[[a]]", "c.md": "[[a]]", ".obsidian/app.json": followLinks})
+	h.run("rename", "path=a.md", "name=z")
+	h.put("b.md", "theirs [[z]]")
+	before := h.tree()
+	status, out, _ := h.run("undo")
+	if status != failed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
+		t.Errorf("status %d, %q", status, out)
+	}
+}
+
+func TestWrongIDs(t *testing.T) {
+	h := build(t, nil)
+	const id = "20260101T000000.000000000Z-abcd"
+	h.steps([]turn{
+		{"nothing was changed yet", "undo", failed, "Error: Nothing to undo.\n"},
+		{"an id that is none", "undo 7", wrong, "Error: Invalid value for id: 7\n"},
+		{"a change that is not kept", "undo " + id, failed, "Error: Change \"" + id + "\" not found.\n"},
+		{"two ids", "undo " + id + " id=" + id, wrong, "Error: Parameter given twice: id\n"},
+	})
+	h.put("a.md", "x")
+	h.env["XDG_STATE_HOME"] = ""
+	status, out, _ := h.run("undo")
+	if status != failed || !strings.HasPrefix(out, "Error: Nothing is changed without a journal") {
+		t.Errorf("status %d, %q", status, out)
+	}
+}
+
+// broken writes an entry for a change that was broken off.
+func (h *house) broken(steps ...journal.Step) string {
+	now := time.Now()
+	e := journal.Entry{ID: journal.NewID(now), Time: now, Command: "move", Steps: steps}
+	content := func(s journal.Step) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader([]byte("old"))), nil
+	}
+	if err := h.journal().Begin(e, content); err != nil {
+		h.t.Fatal(err)
+	}
+	return e.ID
+}
+
+func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
+	old, other := journal.ImageOf([]byte("old")), journal.ImageOf([]byte("new"))
+	for _, test := range []struct {
+		name  string
+		found map[string]string
+		step  journal.Step
+		want  map[string]string
+	}{
+		{"nothing was done yet", map[string]string{"a.md": "old"}, journal.Step{Path: "a.md", Before: old, After: other}, map[string]string{"a.md": "old"}},
+		{"all was done", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", Before: old, After: other}, map[string]string{"a.md": "old"}},
+		{"it was not made yet", nil, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
+		{"it was made", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
+		{"it was not moved yet", map[string]string{"a.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it had both names", map[string]string{"a.md": "old", "b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and changed", map[string]string{"b.md": "new"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"it was moved and not changed yet", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+	} {
+		for _, named := range []bool{true, false} {
+			h := build(t, test.found)
+			args := []string{"undo", h.broken(test.step)}
+			if !named {
+				args = args[:1]
+			}
+			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
+			status, out, _ := h.run(args...)
+			if want := named || changed; (status == done) != want {
+				t.Errorf("%s: status %d, %q", test.name, status, out)
+			}
+			for path, text := range test.want {
+				if h.get(path) != text {
+					t.Errorf("%s: %s is %q, want %q", test.name, path, h.get(path), text)
+				}
+			}
+			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != failed {
+				t.Errorf("%s: it can be undone twice", test.name)
+			}
+		}
+	}
+}
+
+func TestAPathOfTheJournalIsJudged(t *testing.T) {
+	for _, path := range []string{"../a.md", ".obsidian/app.json", "/etc/passwd", ".trash/a.md"} {
+		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
+		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
+		status, out, _ := h.run("undo", id)
+		if status != failed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
+			t.Errorf("%s: status %d, %q", path, status, out)
+		}
+	}
+}
+
+func TestUndoCanBePlannedAndExpected(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text"})
+	h.run("delete", "path=a.md")
+	if paths := planned(t, h, "undo"); len(paths) != 1 || paths[0] != "a.md" || h.get("a.md") != "(missing)" {
+		t.Errorf("the plan lists %q", paths)
+	}
+	h.expect(failed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
+	_, _, facts := h.run("--facts", "undo")
+	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID"}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
+		t.Errorf("facts %q", facts)
+	}
+}

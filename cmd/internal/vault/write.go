@@ -1,0 +1,279 @@
+package vault
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/places"
+)
+
+// manner says how a command that writes is carried out.
+type manner struct {
+	task   string // planSwitch, beginSwitch or endSwitch; "" carries the call out
+	id     string // of the entry in the journal, "" for a new one
+	expect string // the hash that the note has to have, "" for any
+}
+
+// The switches for it, which stand before the command.
+const (
+	planSwitch   = "--plan"  // show what would be done, and do nothing
+	beginSwitch  = "--begin" // keep it besides, for the app to carry it out
+	endSwitch    = "--end"   // look at what became of that
+	changeSwitch = "--change"
+	expectSwitch = "--expect"
+)
+
+// given returns the first switch that was given.
+func (m manner) given() string {
+	switch {
+	case m.task != "":
+		return m.task
+	case m.id != "":
+		return changeSwitch
+	}
+	return expectSwitch
+}
+
+// isHash reports whether a text can be the hash of a note.
+func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
+
+// sessionVariable names the session on whose behalf this program writes, for
+// the journal.
+const sessionVariable = "VAULTWICKET_SESSION"
+
+// write carries out a command that writes: alone in the vault among all
+// programs of this kind, kept in the journal before anything is touched, and
+// read back afterwards.
+func (v *vault) write(row command, values params, how manner) (reply, error) {
+	switch {
+	case row.shows != nil && row.shows(values):
+		p, err := row.plan(v, values)
+		return p.answer(), err
+	case how.task != "" && how.task != planSwitch && how.id == "":
+		return reply{}, misuse("%s needs %s.", how.task, changeSwitch)
+	case how.task == beginSwitch:
+		return v.begin(row, values, how)
+	case how.task == endSwitch:
+		return v.end(how)
+	case how.task == planSwitch:
+		p, err := row.plan(v, values)
+		if err != nil || p.reading != nil {
+			return p.answer(), err
+		}
+		return v.showPlan(p)
+	}
+	j, err := v.journal()
+	if err != nil {
+		return reply{}, err
+	}
+	unlock, err := j.Lock(v.ctx)
+	if err != nil {
+		return reply{}, unjournaled(err)
+	}
+	defer unlock()
+	p, err := row.plan(v, values)
+	if err != nil || p.reading != nil {
+		return p.answer(), err
+	}
+	if err := p.expects(how.expect); err != nil {
+		return reply{}, err
+	}
+	p.drop(step.idle)
+	said := reply{text: p.said, note: p.note, change: p.change()}
+	if len(p.steps) == 0 {
+		return said, p.nothingLeft(j)
+	}
+	said.entry, err = v.carryOut(j, p, v.entry(row, values, how.id, p))
+	return said, err
+}
+
+// nothingLeft notes that of what is to be undone nothing is there.
+func (p proposal) nothingLeft(j *journal.Journal) error {
+	if p.undoes == "" {
+		return nil
+	}
+	if err := j.End(p.undoes, journal.Undone, nil, ""); err != nil {
+		return unjournaled(err)
+	}
+	return nil
+}
+
+func (p proposal) answer() reply {
+	if p.reading != nil {
+		return *p.reading
+	}
+	return reply{}
+}
+
+// carryOut keeps, does, checks and closes.
+func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id string, err error) {
+	if err := j.Begin(e, p.content); err != nil {
+		return "", unjournaled(err)
+	}
+	err = v.doAll(p.steps)
+	if err == nil {
+		err = v.check(p.steps)
+	}
+	state, remark := journal.Done, p.trashed()
+	if err != nil {
+		state, remark = journal.Failed, shorten(err.Error())
+	}
+	if err == nil {
+		keepWritten(j, p.steps)
+	}
+	// Behind this the change is made and can be taken back, even if only its
+	// beginning is noted.
+	endErr := j.End(e.ID, state, nil, remark)
+	if err == nil && endErr == nil && p.undoes != "" {
+		_ = j.MarkUndone(p.undoes, e.ID)
+	}
+	return e.ID, err
+}
+
+// maxKept is how many notes of one change are kept as they were left, too: a
+// move may have changed thousands.
+const maxKept = 16
+
+// keepWritten keeps what was written, so that an undo can show what somebody
+// made of it since. It costs no space, for the next change of the note has to
+// keep it anyway. Nothing else needs it, so an error is none.
+func keepWritten(j *journal.Journal, steps []step) {
+	for _, s := range steps[:min(len(steps), maxKept)] {
+		if s.after.there && !s.before.equal(s.after) {
+			_ = j.Put(s.path.String(), imageOf(s.after), bytes.NewReader(s.after.text))
+		}
+	}
+}
+
+// inTrash begins the remark of the journal that says under which name a removed
+// file lies in the trash.
+const inTrash = "in the trash as "
+
+func (p proposal) trashed() string {
+	for _, s := range p.steps {
+		if s.trash && s.trashed != "" {
+			return inTrash + s.trashed
+		}
+	}
+	return ""
+}
+
+// check reads back what was written.
+func (v *vault) check(steps []step) error {
+	for _, s := range steps {
+		now, err := v.current(s.path)
+		if err != nil {
+			return unreadable(s.path.String(), err)
+		}
+		if !now.equal(s.after) {
+			return failure("File %q was changed by somebody else right after it was written.", verbatim(s.path.String()))
+		}
+	}
+	return nil
+}
+
+// entry is what the journal keeps of a call: never a value, but the names of
+// its parameters.
+func (v *vault) entry(row command, values params, id string, p proposal) journal.Entry {
+	now := v.host.now()
+	if id == "" {
+		id = journal.NewID(now)
+	}
+	e := journal.Entry{
+		ID: id, Time: now, Session: v.host.env(sessionVariable), Command: row.name, Backend: "embedded", Undoes: p.undoes,
+	}
+	for name := range values {
+		e.Params = append(e.Params, name)
+	}
+	slices.Sort(e.Params)
+	for _, s := range p.steps {
+		e.Steps = append(e.Steps, journal.Step{Path: s.path.String(), From: s.from.String(), Before: imageOf(s.before), After: imageOf(s.after)})
+	}
+	return e
+}
+
+func imageOf(c held) journal.Image {
+	if !c.there {
+		return journal.Image{}
+	}
+	return journal.ImageOf(c.text)
+}
+
+// drop takes out steps.
+func (p *proposal) drop(which func(step) bool) { p.steps = slices.DeleteFunc(p.steps, which) }
+
+// content gives the journal the bytes that a step is going to change.
+func (p proposal) content(step journal.Step) (io.ReadCloser, error) {
+	for _, s := range p.steps {
+		if s.path.String() == step.Path && s.from.String() == step.From {
+			return io.NopCloser(bytes.NewReader(s.before.text)), nil
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// change is what the answer says of the note that it is about.
+func (p proposal) change() *change {
+	for _, s := range p.steps {
+		if s.path != p.note {
+			continue
+		}
+		made := &change{}
+		if s.before.there {
+			made.before = digest(s.before.text)
+		}
+		if s.after.there {
+			made.after = digest(s.after.text)
+		}
+		return made
+	}
+	return nil
+}
+
+// expects refuses a proposal if its note is not the one that the caller knows.
+func (p proposal) expects(hash string) error {
+	if hash == "" {
+		return nil
+	}
+	for _, s := range p.steps {
+		if s.path != p.note && s.from != p.note {
+			continue
+		}
+		now := "none"
+		if s.before.there {
+			now = digest(s.before.text)
+		}
+		if now != hash {
+			return failure("Conflict: %q has the hash %s, not %s.", verbatim(p.note.String()), now, hash)
+		}
+		return nil
+	}
+	return failure("Conflict: the call concerns no note that has a hash.")
+}
+
+// journal returns the journal of the vault.
+func (v *vault) journal() (*journal.Journal, error) {
+	dir := places.State(v.host.env, v.path)
+	if dir == "" {
+		return nil, failure("Nothing is changed without a journal, and there is no place for one outside the vault. Set XDG_STATE_HOME to a folder.")
+	}
+	return v.host.journalAt(dir+"/journal", v.path), nil
+}
+
+// unjournaled says that nothing was done because it could not be kept.
+func unjournaled(err error) error {
+	return failure("Nothing was changed, because the journal cannot keep it: %v", err)
+}
+
+const maxRemark = 500
+
+func shorten(text string) string {
+	if len(text) > maxRemark {
+		text = text[:maxRemark]
+	}
+	return strings.ToValidUTF8(text, "")
+}

@@ -1,0 +1,292 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/note"
+)
+
+// texts returns what the visible files hold, or all files that are no settings.
+func (h *house) texts(hidden bool) map[string]string {
+	found := map[string]string{}
+	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(h.dir, path)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && !hidden && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case !entry.IsDir():
+			found[filepath.ToSlash(rel)] = h.get(rel)
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return found
+}
+
+// model is a vault in memory: the notes, and for each name what was there before
+// every change, the newest first.
+type model struct {
+	notes    map[string]string
+	versions map[string][]string
+	undo     []map[string]string // the notes before each change
+}
+
+func (m *model) set(path, text string) {
+	old, there := m.notes[path]
+	if there && old == text {
+		return
+	}
+	m.begin()
+	if there {
+		m.versions[path] = append([]string{old}, m.versions[path]...)
+	}
+	m.notes[path] = text
+}
+
+func (m *model) begin() { m.undo = append(m.undo, maps.Clone(m.notes)) }
+
+func (m *model) remove(path string) {
+	m.begin()
+	m.versions[path] = append([]string{m.notes[path]}, m.versions[path]...)
+	delete(m.notes, path)
+}
+
+func (m *model) move(from, to string) {
+	if from == to {
+		return
+	}
+	m.begin()
+	m.notes[to] = m.notes[from]
+	m.versions[to] = slices.Clone(m.versions[from])
+	delete(m.notes, from)
+}
+
+// turn draws a call and does in memory what it should do. It returns the call
+// and whether it is to succeed.
+func (m *model) turn(t *rapid.T) (call []string, fine bool) {
+	const daily = "2026-11-21.md"
+	path := rapid.SampledFrom([]string{"a.md", "b.md", "x/a.md", "x/y/c.md", daily}).Draw(t, "path")
+	text := rapid.SampledFrom([]string{"1", "2\n", "---\na: 1\n---\n", "\r\n", "é"}).Draw(t, "text")
+	old, there := m.notes[path]
+	switch command := rapid.SampledFrom([]string{"create", "append", "prepend", "move", "rename", "delete", "daily:append", "history:restore"}).Draw(t, "command"); command {
+	case "create":
+		call = []string{"create", "path=" + path, "content=" + text}
+		if rapid.Bool().Draw(t, "overwrite") {
+			call, there = append(call, "overwrite"), false
+		}
+		if !there {
+			m.set(path, text)
+		}
+		return call, !there
+	case "append", "prepend":
+		add := map[string]func([]byte, string, bool) []byte{"append": note.Append, "prepend": note.Prepend}[command]
+		if there {
+			m.set(path, string(add([]byte(old), text, false)))
+		}
+		return []string{command, "path=" + path, "content=" + text}, there
+	case "daily:append":
+		m.set(daily, string(note.Append([]byte(m.notes[daily]), text, false)))
+		return []string{command, "content=" + text}, true
+	case "delete":
+		call = []string{command, "path=" + path}
+		if rapid.Bool().Draw(t, "permanent") {
+			call = append(call, "permanent")
+		}
+		if there {
+			m.remove(path)
+		}
+		return call, there
+	case "move", "rename":
+		to := rapid.SampledFrom([]string{"a.md", "b.md", "x/a.md", "z/z.md"}).Draw(t, "to")
+		call = []string{command, "path=" + path, "to=" + to}
+		if command == "rename" {
+			to = filepath.Base(to)
+			call[2] = "name=" + to
+			to = filepath.ToSlash(filepath.Join(filepath.Dir(path), to))
+		}
+		if _, taken := m.notes[to]; !there || taken && to != path {
+			return call, false
+		}
+		m.move(path, to)
+		return call, true
+	default:
+		n := rapid.IntRange(1, 3).Draw(t, "version")
+		call = []string{command, "path=" + path, "version=" + strconv.Itoa(n)}
+		if n > len(m.versions[path]) {
+			return call, false
+		}
+		m.set(path, m.versions[path][n-1])
+		return call, true
+	}
+}
+
+func TestWritesAgainstAModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		start := map[string]string{"a.md": "A\r\n", "x/a.md": "[[a]]", "LICENSE": "\x00"}
+		h := build(t, start)
+		at := h.host()
+		defer at.close()
+		run := func(call []string) (int, string) {
+			var out, messages bytes.Buffer
+			// Literal, so that the texts are taken as they are.
+			status := at.perform(callOf(h, call, &out, &messages))
+			return status, out.String()
+		}
+		m := &model{notes: maps.Clone(start), versions: map[string][]string{}}
+		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
+			call, fine := m.turn(rt)
+			status, out := run(call)
+			if (status == done) != fine {
+				rt.Fatalf("%q: status %d, %q", call, status, out)
+			}
+			if got := h.texts(false); !maps.Equal(got, m.notes) {
+				rt.Fatalf("%q made %q, the model has %q", call, got, m.notes)
+			}
+		}
+		for i, before := range slices.Backward(m.undo) {
+			if status, out := run([]string{"undo"}); status != done {
+				rt.Fatalf("undo %d: status %d, %q", i, status, out)
+			}
+			if got := h.texts(false); !maps.Equal(got, before) {
+				rt.Fatalf("undo %d made %q, the model has %q", i, got, before)
+			}
+		}
+		if got := h.texts(true); !maps.Equal(got, start) {
+			rt.Fatalf("in the end there is %q", got)
+		}
+		if status, out := run([]string{"undo"}); status != failed || out != "Error: Nothing to undo.\n" {
+			rt.Fatalf("status %d, %q", status, out)
+		}
+	})
+}
+
+func callOf(h *house, args []string, stdout, stderr *bytes.Buffer) call {
+	return call{context.Background(), append([]string{h.dir}, args...), strings.NewReader(""), stdout, stderr}
+}
+
+// writeKinds are calls of every kind that writes, each behind others that it
+// needs.
+var writeKinds = []struct {
+	name   string
+	before []string
+	call   string
+}{
+	{"create", nil, "create path=n/m/new.md content=x"},
+	{"replace", nil, "create path=a.md content=x overwrite"},
+	{"append", nil, "append path=a.md content=x"},
+	{"daily", nil, "daily:append content=x"},
+	{"move", nil, "move path=linked.md to=n/m/other.md"},
+	{"rename", nil, "rename path=linked.md name=other"},
+	{"delete", nil, "delete path=x/b.md"},
+	{"delete for good", nil, "delete path=x/b.md permanent"},
+	{"bookmark", nil, "bookmark search=x"},
+	{"template", nil, "template:insert name=t path=a.md"},
+	{"unique", nil, "unique content=x"},
+	{"restore", []string{"delete path=a.md"}, "history:restore path=a.md version=1"},
+	{"undo of a move", []string{"move path=linked.md to=n/m/other.md"}, "undo"},
+	{"undo of a deletion", []string{"delete path=x/b.md"}, "undo"},
+	{"undo of a creation", []string{"create path=n/m/new.md content=x"}, "undo"},
+}
+
+func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
+	files := map[string]string{
+		"a.md": "A\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
+		".obsidian/app.json": followLinks, ".obsidian/templates.json": `{"folder":"T"}`, ".trash/b.md": "older",
+	}
+	for _, kind := range writeKinds {
+		for _, dead := range []bool{false, true} { // whether all later calls fail too
+			faults := 0
+			for n := 1; n == 1 || faults == n-1; n++ {
+				if n > 200 {
+					t.Fatal("it never succeeded")
+				}
+				h := build(t, files)
+				for _, call := range kind.before {
+					h.run(strings.Fields(call)...)
+				}
+				before := h.texts(true)
+				said, failing := h.runFailing(n, dead, strings.Fields(kind.call))
+				if failing {
+					faults++
+				}
+				h.judge(t, kind.name, n, dead, before, said)
+			}
+			if faults < 2 {
+				t.Errorf("%s: only %d faults", kind.name, faults)
+			}
+		}
+	}
+}
+
+// runFailing runs a call of which the n-th change of the disk fails. It reports
+// whether there was one.
+func (h *house) runFailing(n int, dead bool, args []string) (said reply, failing bool) {
+	at := h.host()
+	defer at.close()
+	v, err := at.vault(context.Background(), line{folder: h.dir})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	calls := 0
+	v.disk.Interpose(func() error {
+		calls++
+		if calls == n || dead && calls > n {
+			return os.ErrDeadlineExceeded
+		}
+		return nil
+	})
+	said = answer(v, request{command: args[0], args: args[1:]})
+	return said, calls >= n
+}
+
+// judge looks at what a call has left.
+func (h *house) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said reply) {
+	t.Helper()
+	left := withoutRemains(h.texts(true), before)
+	same := maps.Equal(left, before)
+	switch {
+	case said.status == done && same:
+		t.Errorf("%s, fault %d: it says %q and did nothing", name, n, said.text)
+	case said.status != done && !same && !strings.Contains(said.text, "stays changed"):
+		t.Errorf("%s, fault %d (dead: %v): it says %q and left %q, was %q", name, n, dead, said.text, left, before)
+	case said.status != done && !same && !dead:
+		t.Errorf("%s, fault %d: one fault and it is not taken back: %q", name, n, said.text)
+	}
+	for path, text := range left {
+		if text != before[path] && said.status != done && !strings.Contains(said.text, path) {
+			t.Errorf("%s, fault %d: it says %q and changed %s", name, n, said.text, path)
+		}
+	}
+	ids := h.changes()
+	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != done && !same {
+		t.Errorf("%s, fault %d: undo says %q", name, n, out)
+	}
+	if got := withoutRemains(h.texts(true), before); !maps.Equal(got, before) {
+		t.Errorf("%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.text, got, before)
+	}
+}
+
+// withoutRemains leaves out what a disk that failed may keep beside the notes:
+// temporary files, and copies in the trash.
+func withoutRemains(files, before map[string]string) map[string]string {
+	maps.DeleteFunc(files, func(path, _ string) bool {
+		_, known := before[path]
+		return strings.HasSuffix(path, ".tmp") || strings.HasPrefix(path, ".trash/") && !known
+	})
+	return files
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+)
+
+const (
+	maxBatchInput  = 4 << 20  // as one message of MCP: 2 MiB of text, and JSON may double it
+	maxBatchOutput = 16 << 20 // as one command prints at most; the operations share it
+)
+
+// batch is "vaultwicket batch": operations from a file, their results as JSON.
+func batch(ctx context.Context, std streams, args []string) error {
+	o, err := open("batch", std, args, stay)
+	if err != nil {
+		return err
+	}
+	defer o.runner.Close()
+	if len(o.rest) != 1 {
+		return &wrongUse{reason: "batch takes one file", hint: `"-" reads the operations from standard input`}
+	}
+	input, err := readBatch(ctx, std, o.rest[0])
+	if err != nil {
+		return err
+	}
+	operations, err := mcpserver.DecodeBatch(input)
+	if err != nil {
+		return printJSON(std.out, gateway.RejectBatch(err), statusOf(err))
+	}
+	operations.MaxOutput = maxBatchOutput
+	result := o.gateway.DoBatch(ctx, operations)
+	return printJSON(std.out, result, worstStatus(result.Failures()))
+}
+
+// readBatch reads a file, or standard input. Nobody waits for input that does
+// not come when a signal does.
+func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
+	in := std.in
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", clip(name), errors.Unwrap(err)), hint: `give a file of JSON, or "-" for standard input`}
+		}
+		defer file.Close()
+		in = file
+	}
+	type read struct {
+		input []byte
+		err   error
+	}
+	done := make(chan read, 1)
+	go func() {
+		input, err := io.ReadAll(io.LimitReader(in, maxBatchInput+1))
+		done <- read{input, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, statusError(statusHalted)
+	case r := <-done:
+		switch {
+		case r.err != nil:
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", clip(name), r.err)}
+		case len(r.input) > maxBatchInput:
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is longer than %d bytes", clip(name), maxBatchInput), hint: "make several of it"}
+		case len(r.input) == 0:
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is empty", clip(name)), hint: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+		}
+		return r.input, nil
+	}
+}
+
+// worstStatus returns the highest exit status of some failures.
+func worstStatus(codes []string) int {
+	status := statusDone
+	for _, code := range codes {
+		status = max(status, statusOfCode(code))
+	}
+	return status
+}

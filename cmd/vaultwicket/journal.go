@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/journal"
+)
+
+// undo is "vaultwicket undo": the command undo through the same door.
+func undo(ctx context.Context, std streams, args []string) error {
+	o, err := open("undo", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.rest) > 1 {
+		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", clip(o.rest[1])), hint: `"vaultwicket journal list" shows the ids`}
+	}
+	req := gateway.Request{Command: "undo", Words: []string{}}
+	if len(o.rest) == 1 {
+		req.Words = append(req.Words, "id="+o.rest[0])
+	}
+	return o.report(std, o.gateway.Do(ctx, req))
+}
+
+// showJournal is "vaultwicket journal": what was changed, and what undo can take
+// back. It shows names of notes and of parameters, and never a text.
+func showJournal(_ context.Context, std streams, args []string) error {
+	var limit int
+	o, err := open("journal", std, args, func(f *flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
+	if err != nil {
+		return err
+	}
+	kept, err := o.gateway.Journal()
+	if err != nil {
+		return tell(std, gateway.ErrorOf(err))
+	}
+	switch {
+	case len(o.rest) == 1 && o.rest[0] == "list" && limit > 0:
+		return o.listJournal(std, kept, limit)
+	case len(o.rest) == 2 && o.rest[0] == "show":
+		return o.showEntry(std, kept, o.rest[1])
+	}
+	return &wrongUse{reason: "journal takes list, or show and an id", hint: `"vaultwicket help journal" shows the flags`}
+}
+
+// keptChange is an entry as "journal --json" prints it.
+type keptChange struct {
+	ID       string           `json:"id"`
+	Time     time.Time        `json:"time"`
+	State    string           `json:"state"`
+	Backend  string           `json:"backend"`
+	Session  string           `json:"session,omitempty"`
+	Command  string           `json:"command"`
+	Params   []string         `json:"params"`
+	Note     string           `json:"note,omitempty"`
+	Undoes   string           `json:"undoes,omitempty"`
+	UndoneBy string           `json:"undoneBy,omitempty"`
+	Files    []keptChangeFile `json:"files"`
+}
+
+type keptChangeFile struct {
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+func keptChangeOf(e journal.Entry) keptChange {
+	k := keptChange{
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Command: e.Command,
+		Params: e.Params, Note: e.Note, Undoes: e.Undoes, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
+	}
+	for _, s := range e.Steps {
+		k.Files = append(k.Files, keptChangeFile{s.Path, s.From, clipHash(s.Before.Hash), clipHash(s.After.Hash)})
+	}
+	return k
+}
+
+// clipHash is the hash of a note as results have it.
+func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
+
+func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error {
+	entries, damage, err := kept.Entries(journal.Filter{Limit: limit})
+	if err != nil {
+		return tell(std, &gateway.Error{Code: "not_found", Message: err.Error()})
+	}
+	for _, d := range damage {
+		fmt.Fprintf(std.err, "vaultwicket: note: the journal is damaged: %s, byte %d: %s\n", visible(d.File), d.Offset, visible(d.Reason))
+	}
+	changes := make([]keptChange, len(entries))
+	for i, e := range entries {
+		changes[i] = keptChangeOf(e)
+	}
+	if o.json {
+		return printJSON(std.out, changes, statusDone)
+	}
+	w := tabwriter.NewWriter(std.out, 0, 8, 2, ' ', 0)
+	for _, c := range changes {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.ID, c.State, visible(c.Command), visible(filesOf(c)))
+	}
+	return w.Flush()
+}
+
+func filesOf(c keptChange) string {
+	if len(c.Files) == 0 {
+		return ""
+	}
+	text := c.Files[0].Path
+	if more := len(c.Files) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func (o opened) showEntry(std streams, kept *journal.Journal, id string) error {
+	e, err := kept.Entry(id)
+	if err != nil {
+		return tell(std, &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+	}
+	c := keptChangeOf(e)
+	if o.json {
+		return printJSON(std.out, c, statusDone)
+	}
+	printEntry(std.out, c)
+	return nil
+}
+
+func printEntry(out io.Writer, c keptChange) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fact := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, visible(value))
+		}
+	}
+	fact("id", c.ID)
+	fact("time", c.Time.Format(time.RFC3339))
+	fact("state", c.State)
+	fact("backend", c.Backend)
+	fact("session", c.Session)
+	fact("command", c.Command)
+	for _, p := range c.Params {
+		fact("parameter", p)
+	}
+	fact("note", c.Note)
+	fact("undoes", c.Undoes)
+	fact("undone by", c.UndoneBy)
+	for _, f := range c.Files {
+		line := f.Path
+		if f.From != "" {
+			line = f.From + " -> " + f.Path
+		}
+		fact("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)))
+	}
+	w.Flush()
+}
+
+func orNone(hash string) string {
+	if hash == "" {
+		return "none"
+	}
+	return hash
+}

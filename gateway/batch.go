@@ -1,0 +1,307 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// MaxOperations bounds a [Batch]: one that is longer is several.
+const MaxOperations = 100
+
+// Batch is a list of operations that are decided together and carried out in
+// their order.
+type Batch struct {
+	Operations []Operation
+	// Atomic takes back what was done when one operation fails.
+	Atomic bool
+	// IdempotencyKey is that of the batch as a whole, see [Request].
+	IdempotencyKey string
+	// MaxOutput bounds the output of all operations together, which share it
+	// evenly; 0 means no bound. No share is smaller than 1 KiB.
+	MaxOutput int
+}
+
+// Operation is one call of a batch. Its request has no key of its own.
+type Operation struct {
+	// ClientID is the caller's name for it, which no other one of the batch has.
+	ClientID string
+	Request
+	// From are parameters that are taken from earlier results, by name. HashFrom
+	// is the same for ExpectHash; the zero Reference takes nothing.
+	From     map[string]Reference
+	HashFrom Reference
+}
+
+// Reference names a field of the result of an earlier operation.
+type Reference struct{ ClientID, Field string }
+
+// BatchResult is the answer to a batch.
+type BatchResult struct {
+	OK bool `json:"ok"` // every operation is
+	// Results are in the order of the operations. There are none where the batch
+	// was refused, and Error and ClientID then say why and where.
+	Results    []OperationResult `json:"results"`
+	Summary    Summary           `json:"summary"`
+	DurationMs int64             `json:"durationMs"`
+	Notices    []string          `json:"notices,omitempty"`
+	ClientID   string            `json:"clientId,omitempty"`
+	Error      *Error            `json:"error,omitempty"`
+}
+
+// OperationResult is what came of one operation.
+type OperationResult struct {
+	ClientID string `json:"clientId"`
+	Status   string `json:"status"` // ok, error or skipped
+	// Undone says of an operation of an atomic batch that failed whether it was
+	// taken back, nil where there was nothing to take back.
+	Undone *bool   `json:"undone,omitempty"`
+	Notice string  `json:"notice,omitempty"` // why it was skipped, or not taken back
+	Result *Answer `json:"result,omitempty"`
+}
+
+// Answer is a [Result] without what the operation or its status says already.
+type Answer struct {
+	Stdout    string     `json:"stdout"`
+	Stderr    string     `json:"stderr,omitempty"`
+	ExitCode  int        `json:"exitCode"`
+	Backend   string     `json:"backend,omitempty"`
+	Vault     string     `json:"vault,omitempty"`
+	Path      string     `json:"path,omitempty"`
+	Hash      string     `json:"hash,omitempty"`
+	Truncated *Truncated `json:"truncated,omitempty"`
+	Notices   []string   `json:"notices,omitempty"`
+	Change    *Change    `json:"change,omitempty"`
+	Error     *Error     `json:"error,omitempty"`
+}
+
+// Summary counts the operations by their status, and those that were and were
+// not taken back.
+type Summary struct {
+	OK        int `json:"ok"`
+	Error     int `json:"error"`
+	Skipped   int `json:"skipped"`
+	Undone    int `json:"undone,omitempty"`
+	NotUndone int `json:"notUndone,omitempty"`
+}
+
+const (
+	statusOK      = "ok"
+	statusError   = "error"
+	statusSkipped = "skipped"
+)
+
+// DoBatch decides about all operations of b and then carries them out. If one
+// is refused, none is begun. Reads that stand side by side run at once; all else
+// runs alone and in its order, so that every operation finds what those before
+// it have done. No other change that comes through g gets in between. It always
+// returns a result, as [Gateway.Do] does.
+func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
+	started := time.Now()
+	fault := g.guard("batch", func() { result = g.doBatch(ctx, b) })
+	if fault != nil {
+		result = refusedBatch("", fault)
+	}
+	result.DurationMs = time.Since(started).Milliseconds()
+	return result
+}
+
+// RejectBatch is the result of a batch that a door in front of the gateway sent
+// back, see [Reject].
+func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
+
+func (g *Gateway) doBatch(ctx context.Context, b Batch) BatchResult {
+	plan, clientID, err := g.planBatch(b)
+	if err != nil {
+		return refusedBatch(clientID, err)
+	}
+	if plan.mutates() {
+		leave, err := enter(ctx, "batch", g.writing)
+		if err != nil {
+			return refusedBatch("", err)
+		}
+		defer leave()
+	}
+	if b.IdempotencyKey != "" && plan.mutates() {
+		return g.batchOnce(ctx, b.IdempotencyKey, plan)
+	}
+	return g.carryOutBatch(ctx, plan)
+}
+
+// refusedBatch is the result of a batch of which nothing was begun.
+func refusedBatch(clientID string, err error) BatchResult {
+	failure := errorOf(err)
+	if clientID != "" {
+		failure.Message = fmt.Sprintf("operation %q: %s", clip(clientID), failure.Message)
+	}
+	return BatchResult{Results: []OperationResult{}, ClientID: clip(clientID), Error: failure}
+}
+
+// batchRun is a batch that is being carried out.
+type batchRun struct {
+	*batchPlan
+	gateway *Gateway
+	results []Result // with the status, by operation
+	done    []OperationResult
+	failed  bool
+}
+
+// carryOutBatch runs one stage after the other.
+func (g *Gateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
+	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
+	for i, step := range plan.steps {
+		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
+	}
+	for _, stage := range plan.stages() {
+		if r.failed && plan.batch.Atomic {
+			r.leaveOut(stage)
+			continue
+		}
+		r.runStage(ctx, stage)
+	}
+	if r.failed && plan.batch.Atomic {
+		r.takeBack(context.WithoutCancel(ctx))
+	}
+	return r.report(ctx)
+}
+
+// runStage runs operations that do not depend on each other.
+func (r *batchRun) runStage(ctx context.Context, stage []int) {
+	var running sync.WaitGroup
+	for _, i := range stage {
+		running.Go(func() { r.run(ctx, i) })
+	}
+	running.Wait()
+	for n, i := range stage {
+		if r.done[i].Status == statusOK {
+			continue
+		}
+		r.failed = true
+		if r.batch.Atomic {
+			r.leaveOut(stage[n+1:]) // they only read, and may have run beside it or not
+			return
+		}
+	}
+}
+
+// leaveOut skips what stands behind the first failure of an atomic batch.
+func (r *batchRun) leaveOut(stage []int) {
+	for _, i := range stage {
+		r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
+	}
+}
+
+// run carries out one operation, unless what it needs is not there.
+func (r *batchRun) run(ctx context.Context, i int) {
+	done := &r.done[i]
+	if from := r.missing(i); from != "" {
+		done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", clip(from))
+		return
+	}
+	var result Result
+	begun := false
+	request, err := r.resolve(i)
+	if err != nil {
+		result, begun = failed(r.steps[i].Command, err), true
+	} else {
+		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, request) })
+		if fault != nil {
+			result, begun = Fault(request.Command), true
+		}
+	}
+	if !begun {
+		done.Notice = "cancelled before it started"
+		return
+	}
+	done.Status = statusError
+	if result.OK {
+		done.Status = statusOK
+	}
+	if r.share > 0 {
+		result = result.within(r.share)
+	}
+	if !r.steps[i].wanted {
+		result.raw = "" // it may be megabytes, and nobody asks for it
+	}
+	done.Result = result.answer()
+	r.results[i] = result
+}
+
+// step goes the way of [Gateway.Do] for one operation, while the batch holds the
+// door of the changes. begun is false for one that was cancelled before.
+func (g *Gateway) step(ctx context.Context, req Request) (result Result, begun bool) {
+	plan, err := g.Plan(req)
+	if err != nil {
+		return failed(req.Command, err), true
+	}
+	leave, err := enter(ctx, plan.call.Name(), g.slots)
+	if err != nil {
+		return failed(req.Command, err), false
+	}
+	defer leave()
+	return g.carryOut(ctx, plan), true
+}
+
+// report counts, and says what stopped the batch.
+func (r *batchRun) report(ctx context.Context) BatchResult {
+	result := BatchResult{Results: r.done}
+	for _, done := range r.done {
+		switch done.Status {
+		case statusOK:
+			result.Summary.OK++
+		case statusError:
+			result.Summary.Error++
+		default:
+			result.Summary.Skipped++
+		}
+		switch {
+		case done.Undone == nil:
+		case *done.Undone:
+			result.Summary.Undone++
+		default:
+			result.Summary.NotUndone++
+		}
+	}
+	result.OK = result.Summary.OK == len(r.done)
+	if result.Summary.NotUndone > 0 {
+		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
+	}
+	if ctx.Err() != nil && result.Summary.Skipped > 0 {
+		result.Error = errorOf(refuse(codeCancelled, "", "the batch was cancelled, and operations were left out"))
+	}
+	return result
+}
+
+// within returns the result with at most share bytes of each stream.
+func (r Result) within(share int) Result {
+	r = r.Clip(share)
+	if len(r.Stderr) > share {
+		r.Stderr = cutText(r.Stderr, share) + "…"
+	}
+	return r
+}
+
+// answer leaves out what stands beside the result already.
+func (r Result) answer() *Answer {
+	return &Answer{
+		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
+		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error,
+	}
+}
+
+// Failures returns the codes of all that went wrong, of the batch and of its
+// operations.
+func (r BatchResult) Failures() []string {
+	var codes []string
+	if r.Error != nil {
+		codes = append(codes, r.Error.Code)
+	}
+	for _, done := range r.Results {
+		if done.Result != nil && done.Result.Error != nil {
+			codes = append(codes, cmp.Or(done.Result.Error.Code, codeInternal))
+		}
+	}
+	return codes
+}

@@ -1,0 +1,291 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
+)
+
+const (
+	maxClientID = 64      // bytes: a name, and messages repeat it
+	leastShare  = 1 << 10 // of the output: enough for a confirmation or an error
+)
+
+// batchPlan is a batch that went through every door but the last.
+type batchPlan struct {
+	batch Batch
+	steps []batchStep
+	share int // bytes of output for each operation, 0 for any
+}
+
+// batchStep is an operation that may be carried out.
+type batchStep struct {
+	Operation
+	call   allowlist.Call // with a stand-in for every value that is taken from a result
+	wanted bool           // by an operation behind it
+}
+
+// BatchChanges reports whether an operation of b would change something, whether
+// it is allowed or not.
+func (g *Gateway) BatchChanges(b Batch) bool {
+	return slices.ContainsFunc(b.Operations, func(o Operation) bool {
+		request, err := o.withStandIns()
+		return err == nil && g.Changes(request)
+	})
+}
+
+// planBatch judges all operations. Of an error it says in which operation it is,
+// "" for the batch.
+func (g *Gateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
+	if n := len(b.Operations); n == 0 || n > MaxOperations {
+		return nil, "", refuse(codeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
+	}
+	plan = &batchPlan{batch: b, steps: make([]batchStep, len(b.Operations))}
+	if b.MaxOutput > 0 {
+		plan.share = max(b.MaxOutput/len(b.Operations), leastShare)
+	}
+	for i, o := range b.Operations {
+		plan.steps[i].Operation = o
+		if err := plan.checkNames(i); err != nil {
+			return nil, o.ClientID, err
+		}
+	}
+	for i, o := range b.Operations {
+		request, err := o.withStandIns()
+		if err != nil {
+			return nil, o.ClientID, err
+		}
+		planned, err := g.Plan(request)
+		if err != nil {
+			return nil, o.ClientID, err
+		}
+		plan.steps[i].call = planned.call
+	}
+	if b.Atomic && plan.mutates() {
+		if clientID, err := g.canTakeBack(plan); err != nil {
+			return nil, clientID, err
+		}
+	}
+	return plan, "", nil
+}
+
+// checkNames looks at the name of an operation and at those that it refers to.
+func (p *batchPlan) checkNames(i int) error {
+	o := p.steps[i].Operation
+	switch {
+	case o.ClientID == "":
+		return refuse(codeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
+	case len(o.ClientID) > maxClientID:
+		return refuse(codeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
+	case p.find(o.ClientID, i) >= 0:
+		return refuse(codeBadRequest, "give every operation a name of its own", "the clientId stands twice in the batch")
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.From)) {
+		if err := p.checkReference("parameter "+key, o.From[key], i); err != nil {
+			return err
+		}
+	}
+	if o.HashFrom != (Reference{}) {
+		return p.checkReference("expectHash", o.HashFrom, i)
+	}
+	return nil
+}
+
+func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
+	from := p.find(ref.ClientID, i)
+	if from < 0 {
+		return refuse(codeBadRequest, "refer to an operation that stands before", "%s takes a field of %q, which is no earlier operation", clip(where), clip(ref.ClientID))
+	}
+	if !slices.Contains(fieldNames, ref.Field) {
+		hint := "the fields are " + strings.Join(fieldNames, ", ")
+		if near := allowlist.Nearest(ref.Field, fieldNames); near != "" {
+			hint = fmt.Sprintf("write %q", near)
+		}
+		return refuse(codeBadRequest, hint, "%s takes the field %q, which no result has", clip(where), clip(ref.Field))
+	}
+	p.steps[from].wanted = true
+	return nil
+}
+
+// find returns the operation of that name among the first n, else -1.
+func (p *batchPlan) find(clientID string, n int) int {
+	return slices.IndexFunc(p.steps[:n], func(s batchStep) bool { return s.ClientID == clientID })
+}
+
+// fieldNames are the fields of a result that an operation can take.
+var fieldNames = []string{"path", "hash", "stdout", "change.id", "vault"}
+
+// references lists what the operation takes from others.
+func (o Operation) references() []Reference {
+	refs := slices.Collect(maps.Values(o.From))
+	if o.HashFrom != (Reference{}) {
+		refs = append(refs, o.HashFrom)
+	}
+	return refs
+}
+
+// withStandIns returns the request with a value that fits in place of every one
+// that is not known yet. What a call may do depends on its command and on which
+// parameters it has, and both are known. With the true values it is judged again.
+func (o Operation) withStandIns() (Request, error) {
+	command, err := allowlist.Describe(o.Command)
+	if err != nil {
+		return Request{}, err
+	}
+	request := o.Request
+	request.Params = make(allowlist.Params, len(o.Params)+len(o.From))
+	maps.Copy(request.Params, o.Params)
+	for key := range o.From {
+		request.Params[key] = allowlist.Text("x") // of a parameter that the command does not have, Plan tells
+		for _, p := range command.Params {
+			if p.Name != key {
+				continue
+			}
+			text := standIn(p)
+			if text == "" {
+				return Request{}, refuse(codeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
+			}
+			request.Params[key] = allowlist.Text(text)
+		}
+	}
+	if o.HashFrom != (Reference{}) {
+		request.ExpectHash = strings.Repeat("0", 16)
+	}
+	return request, nil
+}
+
+// standIn returns a value that the parameter takes, "" for a flag.
+func standIn(p allowlist.Param) string {
+	switch p.Kind {
+	case "flag":
+		return ""
+	case "number":
+		return "1"
+	case "date":
+		return "2026-11-21"
+	case "choice":
+		return p.Choices[0]
+	case "path:line":
+		return "x.md:1"
+	case "url":
+		return "https://example.org"
+	case "word":
+		return "version"
+	case "character", "text", "content", "name":
+		return "x"
+	}
+	return "x.md" // a path, a folder or the name of a note
+}
+
+func (p *batchPlan) mutates() bool {
+	return slices.ContainsFunc(p.steps, func(s batchStep) bool { return s.call.Effect().Mutates() })
+}
+
+// stages puts the operations into groups. Those of a group run at once, and a
+// group begins when the one before it is over. A call that changes something, or
+// what the person sees, has a group of its own.
+func (p *batchPlan) stages() (stages [][]int) {
+	var group []int
+	closeGroup := func() {
+		if len(group) > 0 {
+			stages = append(stages, group)
+		}
+		group = nil
+	}
+	for i, step := range p.steps {
+		alone := step.call.Effect() != tiers.Reads || step.call.Shows()
+		if alone || slices.ContainsFunc(step.references(), func(ref Reference) bool { return slices.Contains(group, p.find(ref.ClientID, i)) }) {
+			closeGroup()
+		}
+		group = append(group, i)
+		if alone {
+			closeGroup()
+		}
+	}
+	closeGroup()
+	return stages
+}
+
+// missing returns the name of an operation that i needs and that did not
+// succeed, else "".
+func (r *batchRun) missing(i int) string {
+	for _, ref := range r.steps[i].references() {
+		if r.done[r.find(ref.ClientID, i)].Status != statusOK {
+			return ref.ClientID
+		}
+	}
+	return ""
+}
+
+// resolve puts in the values that are taken from results.
+func (r *batchRun) resolve(i int) (Request, error) {
+	step := r.steps[i]
+	request := step.Request
+	request.Params = make(allowlist.Params, len(step.Params)+len(step.From))
+	maps.Copy(request.Params, step.Params)
+	for _, key := range slices.Sorted(maps.Keys(step.From)) {
+		text, err := r.field(step.From[key], i)
+		if err != nil {
+			return Request{}, err
+		}
+		request.Params[key] = allowlist.Text(text)
+	}
+	if step.HashFrom != (Reference{}) {
+		var err error
+		if request.ExpectHash, err = r.field(step.HashFrom, i); err != nil {
+			return Request{}, err
+		}
+	}
+	return request, nil
+}
+
+// field returns a field of an earlier result, byte for byte or not at all.
+func (r *batchRun) field(ref Reference, i int) (text string, err error) {
+	result := r.results[r.find(ref.ClientID, i)]
+	switch ref.Field {
+	case "path":
+		text = result.Path
+	case "hash":
+		text = result.Hash
+	case "vault":
+		text = result.Vault
+	case "change.id":
+		if result.Change != nil {
+			text = result.Change.ID
+		}
+	case "stdout":
+		if result.gap != "" {
+			return "", refuse(codeBadRequest, "ask for less", "the output of %q is not whole: %s", clip(ref.ClientID), result.gap)
+		}
+		text = strings.TrimSuffix(strings.TrimSuffix(result.raw, "\n"), "\r")
+	}
+	if text == "" {
+		return "", refuse(codeBadRequest, "", "the result of %q has no %s", clip(ref.ClientID), ref.Field)
+	}
+	return text, nil
+}
+
+// digest tells one batch from every other one, and from every single call.
+func (p *batchPlan) digest() [sha256.Size]byte {
+	hash := sha256.New()
+	write := func(items ...string) {
+		fmt.Fprintf(hash, "%d;", len(items))
+		for _, item := range items {
+			fmt.Fprintf(hash, "%d:%s", len(item), item)
+		}
+	}
+	write("batch", fmt.Sprint(p.batch.Atomic))
+	for _, step := range p.steps {
+		write(step.ClientID, step.ExpectHash, step.HashFrom.ClientID, step.HashFrom.Field)
+		write(step.call.Items()...)
+		for _, key := range slices.Sorted(maps.Keys(step.From)) {
+			write(key, step.From[key].ClientID, step.From[key].Field)
+		}
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}

@@ -1,0 +1,471 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
+)
+
+func embeddedOnly(c *Config) { c.Backend = Embedded }
+
+func operation(id, command string, pairs ...string) Operation {
+	return Operation{ClientID: id, Request: Request{Command: command, Params: params(pairs...)}}
+}
+
+// taking adds a parameter that is a field of an earlier result.
+func (o Operation) taking(param, from, field string) Operation {
+	refs := map[string]Reference{param: {ClientID: from, Field: field}}
+	for key, ref := range o.From {
+		refs[key] = ref
+	}
+	o.From = refs
+	return o
+}
+
+// outcome writes a batch result in one line: id=status(code), then the summary.
+func outcome(r BatchResult) string {
+	var b strings.Builder
+	for _, done := range r.Results {
+		fmt.Fprintf(&b, "%s=%s", done.ClientID, done.Status)
+		if done.Result != nil && done.Result.Error != nil {
+			fmt.Fprintf(&b, "(%s)", done.Result.Error.Code)
+		}
+		if done.Undone != nil {
+			fmt.Fprintf(&b, "[undone %v]", *done.Undone)
+		}
+		b.WriteByte(' ')
+	}
+	if r.Error != nil {
+		fmt.Fprintf(&b, "refused %s at %q", r.Error.Code, r.ClientID)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+const (
+	createsN = `--change ID --facts vault=Work create path=N.md => Created: N.md\n`
+	appendsN = `--change ID --facts vault=Work append content=x path=N.md => Appended to: N.md\n`
+	readsN   = `--facts vault=Work read path=N.md => text\n`
+	readsGo  = `--facts vault=Work read path=gone.md => exit 1 Error: File "gone.md" not found.\n`
+)
+
+func asked(answer string) string { return strings.SplitN(answer, " => ", 2)[0] }
+
+func TestABatch(t *testing.T) {
+	closed := func(c *Config) { c.Backend, c.Policy.Mutations = Embedded, false }
+	for _, test := range []struct {
+		name     string
+		change   func(*Config)
+		embedded []string
+		batch    Batch
+		want     string
+		called   []string // of the embedded program
+	}{
+		{
+			name: "a field of an earlier result", embedded: []string{createsN, appendsN, readsN},
+			batch: Batch{Operations: []Operation{
+				operation("c1", "create", "path", "N.md"),
+				operation("c2", "append", "content", "x").taking("path", "c1", "path"),
+				operation("c3", "read").taking("path", "c2", "path"),
+			}},
+			want: "c1=ok c2=ok c3=ok", called: []string{asked(createsN), asked(appendsN), asked(readsN)},
+		},
+		{
+			name: "a failure stops what refers to it alone", embedded: []string{readsGo, createsN},
+			batch: Batch{Operations: []Operation{
+				operation("c1", "read", "path", "gone.md"),
+				operation("c2", "read").taking("path", "c1", "path"),
+				operation("c3", "read").taking("path", "c2", "path"),
+				operation("c4", "create", "path", "N.md"),
+			}},
+			want: "c1=error(not_found) c2=skipped c3=skipped c4=ok", called: []string{asked(readsGo), asked(createsN)},
+		},
+		{
+			name: "one refusal refuses all", change: closed, embedded: []string{readsN},
+			batch: Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}},
+			want:  `refused mutations_off at "c2"`,
+		},
+		{
+			name: "with a value that is not known yet too", change: closed,
+			batch: Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path")}},
+			want:  `refused mutations_off at "c2"`,
+		},
+		{
+			name: "a value is judged when it is known", embedded: []string{`--facts vault=Work read path=N.md => ../out\n`},
+			batch:  Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "read").taking("path", "c1", "stdout")}},
+			want:   "c1=ok c2=error(bad_value)",
+			called: []string{asked(readsN)},
+		},
+		{
+			name: "a field that the result does not have", embedded: []string{`--facts vault=Work tags => #a\n`},
+			batch:  Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "read").taking("path", "c1", "path")}},
+			want:   "c1=ok c2=error(bad_request)",
+			called: []string{"--facts vault=Work tags"},
+		},
+		{
+			name:  "an unknown command",
+			batch: Batch{Operations: []Operation{operation("c1", "raed")}}, want: `refused unknown_command at "c1"`,
+		},
+		{
+			name:  "an unknown parameter that is taken",
+			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "tags").taking("pth", "c1", "stdout")}}, want: `refused unknown_param at "c2"`,
+		},
+		{name: "nothing", want: `refused bad_request at ""`},
+		{name: "too much", batch: Batch{Operations: make([]Operation, MaxOperations+1)}, want: `refused bad_request at ""`},
+		{name: "without a name", batch: Batch{Operations: []Operation{operation("", "tags")}}, want: `refused bad_request at ""`},
+		{
+			name:  "a name that stands twice",
+			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c1", "tags")}}, want: `refused bad_request at "c1"`,
+		},
+		{
+			name:  "a later operation",
+			batch: Batch{Operations: []Operation{operation("c1", "read").taking("path", "c2", "path"), operation("c2", "tags")}}, want: `refused bad_request at "c1"`,
+		},
+		{
+			name:  "itself",
+			batch: Batch{Operations: []Operation{operation("c1", "read").taking("path", "c1", "path")}}, want: `refused bad_request at "c1"`,
+		},
+		{
+			name:  "an unknown field",
+			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "read").taking("path", "c1", "pth")}}, want: `refused bad_request at "c2"`,
+		},
+		{
+			name:  "a flag that is taken",
+			batch: Batch{Operations: []Operation{operation("c1", "tags"), operation("c2", "create", "path", "N.md").taking("overwrite", "c1", "stdout")}}, want: `refused bad_request at "c2"`,
+		},
+		{
+			name: "a key without a change means nothing", embedded: []string{readsN},
+			batch: Batch{IdempotencyKey: strings.Repeat("x", 9000), Operations: []Operation{operation("c1", "read", "path", "N.md")}},
+			want:  "c1=ok", called: []string{asked(readsN)},
+		},
+		{
+			name: "atomic without a folder", change: func(c *Config) { c.Vault.Folder = "" },
+			batch: Batch{Atomic: true, Operations: []Operation{operation("c1", "append", "path", "N.md", "content", "x")}}, want: `refused bad_request at ""`,
+		},
+		{
+			name: "atomic with what nothing takes back", change: func(c *Config) { c.Backend = Auto },
+			batch: Batch{Atomic: true, Operations: []Operation{operation("c1", "publish:remove", "path", "N.md")}}, want: `refused bad_request at "c1"`,
+		},
+		{
+			name: "atomic without undo", change: func(c *Config) { c.Backend, c.Policy.Disable = Embedded, []string{"undo"} },
+			batch: Batch{Atomic: true, Operations: []Operation{operation("c1", "append", "path", "N.md", "content", "x")}}, want: `refused command_disabled at ""`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.change == nil {
+				test.change = embeddedOnly
+			}
+			f := newFixture(t, test.change).embedded(test.embedded...).app(versionLine)
+			got := f.gateway.DoBatch(context.Background(), test.batch)
+			if outcome(got) != test.want {
+				t.Errorf("got %s, want %s\n%+v", outcome(got), test.want, got.Error)
+			}
+			if ok := got.Error == nil && got.Summary.OK == len(test.batch.Operations); got.OK != ok || (len(got.Failures()) == 0) != ok {
+				t.Errorf("ok %v beside %s", got.OK, outcome(got))
+			}
+			if _, own := f.called(); test.called != nil && !slices.Equal(own, test.called) || got.Error != nil && len(own) > 0 {
+				t.Errorf("called %q, want %q", own, test.called)
+			}
+		})
+	}
+}
+
+func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
+	f := newFixture(t, embeddedOnly)
+	conditional := operation("c2", "append", "content", "x", "path", "N.md")
+	conditional.HashFrom = Reference{"c1", "hash"}
+	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
+	if err != nil {
+		t.Fatal(at, err)
+	}
+	r := batchRun{batchPlan: plan, results: []Result{{OK: true, Hash: "0123456789abcdef"}, {}}}
+	if request, err := r.resolve(1); err != nil || request.ExpectHash != "0123456789abcdef" {
+		t.Errorf("%+v, %v", request, err)
+	}
+	r.results[0] = Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}}
+	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
+		if got, err := r.field(Reference{"c1", field}, 1); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", field, got, err)
+		}
+	}
+	r.results[0] = Result{OK: true, raw: "half", gap: "the rest"}
+	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil {
+		t.Error("half an output is taken for the whole")
+	}
+}
+
+// Every parameter that can be taken from a result has a stand-in that the table
+// takes, and the effect of a call does not depend on which value it is.
+func TestEveryParameterHasAStandIn(t *testing.T) {
+	for _, c := range allowlist.Commands() {
+		if c.Tier == tiers.Restricted {
+			continue
+		}
+		for _, p := range c.Params {
+			text := standIn(p)
+			if (text == "") != (p.Kind == "flag") {
+				t.Errorf("%s %s: the stand-in is %q", c.Name, p.Name, text)
+			}
+			if text == "" || p.Refused != "" {
+				continue
+			}
+			_, err := allowlist.Parse(c.Name, allowlist.Params{p.Name: allowlist.Text(text)})
+			if wrong, ok := err.(*allowlist.ParseError); ok && wrong.Code() == allowlist.CodeBadValue {
+				t.Errorf("%s %s: %v", c.Name, p.Name, err)
+			}
+		}
+	}
+}
+
+func TestStages(t *testing.T) {
+	read := func(id string) Operation { return operation(id, "read", "path", "N.md") }
+	f := newFixture(t, embeddedOnly)
+	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{
+		read("0"), read("1"), operation("2", "append", "path", "N.md", "content", "x"), read("3"),
+		operation("4", "read").taking("path", "3", "path"), operation("5", "read").taking("path", "0", "path"),
+		operation("6", "create", "path", "N.md"), operation("7", "create", "path", "O.md"),
+	}})
+	if err != nil {
+		t.Fatal(at, err)
+	}
+	if got := fmt.Sprint(plan.stages()); got != "[[0 1] [2] [3] [4 5] [6] [7]]" {
+		t.Errorf("got %s", got)
+	}
+	app := newFixture(t, nil)
+	plan, at, err = app.gateway.planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
+	if err != nil {
+		t.Fatal(at, err)
+	}
+	if got := fmt.Sprint(plan.stages()); got != "[[0] [1] [2]]" {
+		t.Errorf("what moves the focus stands beside a read: %s", got)
+	}
+}
+
+func TestACancelledBatchBeginsNothingMore(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(readsN)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	got := f.gateway.DoBatch(ctx, Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "tags")}})
+	if got.OK || got.Error == nil || got.Error.Code != "cancelled" || got.Summary.OK != 0 {
+		t.Errorf("got %s", outcome(got))
+	}
+	if _, own := f.called(); len(own) > 0 {
+		t.Errorf("called %q", own)
+	}
+}
+
+// One that is cancelled while it runs keeps what is done.
+func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
+	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
+	if err != nil {
+		t.Fatal(at, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &batchRun{batchPlan: plan, gateway: f.gateway, results: make([]Result, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
+	r.runStage(ctx, []int{0})
+	cancel()
+	r.runStage(ctx, []int{1})
+	if got := r.report(ctx); outcome(got) != `c1=ok c2=skipped refused cancelled at ""` || got.Results[0].Result.Stdout != "text\n" {
+		t.Errorf("got %s", outcome(got))
+	}
+}
+
+func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
+	got := f.gateway.DoBatch(context.Background(), Batch{Atomic: true, Operations: []Operation{
+		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"), operation("c4", "create", "path", "O.md"),
+	}})
+	if want := "c1=ok c2=error(not_found) c3=skipped c4=skipped"; outcome(got) != want {
+		t.Errorf("got %s, want %s", outcome(got), want)
+	}
+	if _, own := f.called(); slices.ContainsFunc(own, func(line string) bool { return strings.Contains(line, "O.md") }) {
+		t.Errorf("called %q", own)
+	}
+}
+
+// What became of the changes of a batch that failed is told for each of them.
+func TestTakingBack(t *testing.T) {
+	const id = "20261121T083000.000000000Z-00aa"
+	undoes := `--change ID --facts vault=Work undo id=` + id + ` => `
+	for name, test := range map[string]struct {
+		answer string
+		result Result
+		want   string
+	}{
+		"taken back":       {undoes + `Undone: N.md\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
+		"changed since":    {undoes + `exit 1 Error: Conflict: "N.md" has the hash 1, not 2.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
+		"not in a journal": {"", Result{OK: true, Notices: []string{notKept + ", because"}}, "c1=ok[undone false]"},
+		"unknown":          {"", Result{Error: &Error{Code: codeUnknown}}, "c1=ok[undone false]"},
+		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
+	} {
+		f := newFixture(t, embeddedOnly).embedded(test.answer)
+		plan, at, err := f.gateway.planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
+		if err != nil {
+			t.Fatal(at, err)
+		}
+		r := &batchRun{batchPlan: plan, gateway: f.gateway, results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
+		r.takeBack(context.Background())
+		got := r.report(context.Background())
+		if outcome(got) != test.want {
+			t.Errorf("%s: got %s, want %s", name, outcome(got), test.want)
+		}
+		failed := strings.Contains(test.want, "false")
+		if (got.Summary.NotUndone == 1) != failed || (got.Results[0].Notice != "") != failed || (len(got.Notices) == 1) != failed {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestABatchWithAKeyIsCarriedOutOnce(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(createsN, readsN)
+	batch := Batch{IdempotencyKey: "monday", Operations: []Operation{operation("c1", "create", "path", "N.md"), operation("c2", "read").taking("path", "c1", "path")}}
+	first := f.gateway.DoBatch(context.Background(), batch)
+	second := New(f.config).DoBatch(context.Background(), batch)
+	if !first.OK || !second.OK || outcome(first) != outcome(second) || second.Results[1].Result.Stdout != "text\n" || len(second.Notices) != 1 {
+		t.Errorf("first %+v, second %+v", first, second)
+	}
+	if _, own := f.called(); len(own) != 2 {
+		t.Errorf("called %q", own)
+	}
+	for name, change := range map[string]func(*Batch){
+		"another order":     func(b *Batch) { b.Operations = append(b.Operations, operation("c3", "tags")) },
+		"atomic":            func(b *Batch) { b.Atomic = true },
+		"another name":      func(b *Batch) { b.Operations[0].ClientID, b.Operations[1] = "d", operation("c2", "tags") },
+		"another reference": func(b *Batch) { b.Operations[1] = operation("c2", "read").taking("path", "c1", "stdout") },
+		"a plain value":     func(b *Batch) { b.Operations[1] = operation("c2", "read", "path", "x.md") },
+	} {
+		other := batch
+		other.Operations = slices.Clone(batch.Operations)
+		change(&other)
+		if got := f.gateway.DoBatch(context.Background(), other); got.Error == nil || got.Error.Code != "bad_request" {
+			t.Errorf("%s with the key of another batch: %s", name, outcome(got))
+		}
+	}
+	single := Request{Command: "create", Params: params("path", "N.md"), IdempotencyKey: "monday"}
+	if got := f.gateway.Do(context.Background(), single); code(got) != "bad_request" {
+		t.Errorf("a single call with the key of a batch: %+v", got)
+	}
+}
+
+func TestABatchThatDidNothingMayBeTriedAgain(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(readsGo)
+	batch := Batch{IdempotencyKey: "k", Operations: []Operation{
+		operation("c1", "read", "path", "gone.md"), operation("c2", "append", "content", "x").taking("path", "c1", "path"),
+	}}
+	for range 2 {
+		if got := f.gateway.DoBatch(context.Background(), batch); outcome(got) != "c1=error(not_found) c2=skipped" || len(got.Notices) != 0 {
+			t.Errorf("got %s %q", outcome(got), got.Notices)
+		}
+	}
+}
+
+func TestTheOutputOfABatchIsBounded(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 10000))
+	var batch Batch
+	for i := range 2 {
+		batch.Operations = append(batch.Operations, operation(fmt.Sprint(i), "read", "path", "N.md"))
+	}
+	for limit, each := range map[int]int{0: 50000, 1000: 1024, 1 << 20: 50000, 10000: 5000} {
+		batch.MaxOutput = limit
+		got := f.gateway.DoBatch(context.Background(), batch)
+		for _, done := range got.Results {
+			answer := done.Result
+			if len(answer.Stdout) > each || len(answer.Stdout) < each-5 || (answer.Truncated != nil) != (each < 50000) {
+				t.Fatalf("of %d: %d bytes, truncated %+v", limit, len(answer.Stdout), answer.Truncated)
+			}
+		}
+	}
+	long := BatchResult{Results: make([]OperationResult, 3)}
+	for i := range long.Results {
+		long.Results[i].Result = &Answer{Stdout: strings.Repeat("x", maxKept), Stderr: strings.Repeat("y", maxKept)}
+	}
+	text, err := json.Marshal(long.forKeeping())
+	if err != nil || len(text) > 10<<10 || len(long.Results[0].Result.Stdout) != maxKept {
+		t.Errorf("kept are %d bytes, %v", len(text), err)
+	}
+}
+
+// Whatever the order of reads and writes, a batch answers as the same calls do
+// one by one. The program here really keeps notes, so that a read which does not
+// find what a write in front of it has done would be seen.
+func TestABatchAnswersAsSingleCallsDo(t *testing.T) {
+	started := time.Now()
+	for seed := uint64(0); seed < 25 && (seed < 1 || time.Since(started) < 4*time.Second); seed++ { // every call is a process
+		random := rand.New(rand.NewPCG(seed, 4))
+		batch, single := newVault(t), newVault(t)
+		var b Batch
+		for i := range 1 + random.IntN(12) {
+			note := fmt.Sprintf("N%d.md", random.IntN(3))
+			id := fmt.Sprintf("c%d", i)
+			switch random.IntN(4) {
+			case 0:
+				b.Operations = append(b.Operations, operation(id, "append", "path", note, "content", id))
+			case 1:
+				b.Operations = append(b.Operations, operation(id, "create", "path", note, "content", id))
+			default:
+				o := operation(id, "read", "path", note)
+				if i > 0 && random.IntN(2) == 0 {
+					o = operation(id, "read").taking("path", fmt.Sprintf("c%d", random.IntN(i)), "path")
+				}
+				b.Operations = append(b.Operations, o)
+			}
+		}
+		got := batch.DoBatch(context.Background(), b)
+		for i, o := range b.Operations {
+			want := oneByOne(single, b, i, o)
+			done := got.Results[i]
+			have := done.Status
+			if done.Result != nil {
+				have += " " + done.Result.Stdout
+			}
+			if have != want {
+				t.Fatalf("seed %d, %s %s: %q, want %q", seed, o.ClientID, o.Command, have, want)
+			}
+		}
+	}
+}
+
+// oneByOne runs one operation of b as a single call.
+func oneByOne(g *modelVault, b Batch, i int, o Operation) string {
+	request := o.Request
+	for key, ref := range o.From {
+		at := slices.IndexFunc(b.Operations, func(o Operation) bool { return o.ClientID == ref.ClientID })
+		if !g.results[at].OK {
+			g.results = append(g.results, Result{})
+			return statusSkipped
+		}
+		request.Params = params(key, g.results[at].Path)
+	}
+	result := g.Do(context.Background(), request)
+	g.results = append(g.results, result)
+	status := statusError
+	if result.OK {
+		status = statusOK
+	}
+	return status + " " + result.Stdout
+}
+
+// modelVault is a gateway on a vault of playNotes, and what it has answered.
+type modelVault struct {
+	*Gateway
+	results []Result
+}
+
+func newVault(t *testing.T) *modelVault {
+	t.Helper()
+	f := newFixture(t, embeddedOnly)
+	if err := os.WriteFile(filepath.Join(f.vault, ".notes"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &modelVault{Gateway: f.gateway}
+}

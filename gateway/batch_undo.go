@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/journal"
+	"vaultwicket/tiers"
+)
+
+// canTakeBack refuses an atomic batch with a change that no journal could keep,
+// or that could not be taken back for another reason.
+func (g *Gateway) canTakeBack(plan *batchPlan) (clientID string, err error) {
+	for _, step := range plan.steps {
+		effect := step.call.Effect()
+		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
+			return step.ClientID, refuse(codeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
+		}
+	}
+	if g.keeper() == nil {
+		return "", refuse(codeBadRequest, "give the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
+	}
+	if _, err := g.journal(g.target().folder); err != nil {
+		return "", err
+	}
+	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil {
+		failure := errorOf(err)
+		return "", refuse(failure.Code, failure.Hint, "an atomic batch has to be able to take back what it did: %s", failure.Message)
+	}
+	return "", nil
+}
+
+func undoOf(id string) Request {
+	return Request{Command: "undo", Params: allowlist.Params{"id": allowlist.Text(id)}}
+}
+
+// takeBack undoes what was changed, the last change first. One that cannot be
+// taken back keeps no other from it: undo itself refuses where one rests on the
+// other.
+func (r *batchRun) takeBack(ctx context.Context) {
+	for i := len(r.steps) - 1; i >= 0; i-- {
+		if !r.steps[i].call.Effect().Mutates() || r.done[i].Status == statusSkipped {
+			continue
+		}
+		r.takeBackOne(ctx, i)
+	}
+}
+
+func (r *batchRun) takeBackOne(ctx context.Context, i int) {
+	result, done := r.results[i], &r.done[i]
+	undone := false
+	switch {
+	case result.Change != nil:
+		var back Result
+		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, undoOf(result.Change.ID)) })
+		if fault != nil {
+			back = Fault("undo")
+		}
+		if undone = back.OK; !undone {
+			done.Notice = "not taken back: " + back.Error.Message
+		}
+	case result.Error != nil && result.Error.Code == codeUnknown:
+		done.Notice = "not taken back: nobody knows whether it was made"
+	case slices.ContainsFunc(result.Notices, func(n string) bool { return strings.HasPrefix(n, notKept) }):
+		done.Notice = "not taken back: it is " + notKept
+	default:
+		return // it changed nothing
+	}
+	done.Undone = &undone
+}
+
+// batchOnce carries out a batch under its idempotency key, as once does a call.
+func (g *Gateway) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
+	claimed, answer, err := g.claim(key, plan.digest())
+	switch {
+	case err != nil:
+		return refusedBatch("", err)
+	case answer != nil:
+		var first BatchResult
+		if err := json.Unmarshal(answer, &first); err != nil {
+			return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
+		}
+		first.Notices = append(first.Notices, firstTime)
+		return first
+	}
+	result := g.carryOutBatch(ctx, plan)
+	if err := claimed.settle(fateOfBatch(plan, result), result.forKeeping()); err != nil {
+		result.Notices = append(result.Notices, notRemembered+err.Error())
+	}
+	return result
+}
+
+// fateOfBatch says what becomes of the key of a batch.
+func fateOfBatch(plan *batchPlan, result BatchResult) fate {
+	what := fateForget
+	for i, done := range result.Results {
+		if done.Result == nil || !plan.steps[i].call.Effect().Mutates() {
+			continue
+		}
+		switch fateOf(done.Result.ExitCode, done.Result.Error) {
+		case fateUnknown:
+			return fateUnknown
+		case fateRemember:
+			what = fateRemember
+		}
+	}
+	return what
+}
+
+const (
+	maxKept   = 512 << 10 // bytes of an answer under a key, half of what the journal takes
+	keptShare = 1 << 10   // of the output of an operation, where the whole is too long
+)
+
+// forKeeping returns the result, or a shorter one where it is too long to be
+// kept under a key.
+func (r BatchResult) forKeeping() BatchResult {
+	if text, err := json.Marshal(r); err != nil || len(text) <= maxKept {
+		return r
+	}
+	r.Results = slices.Clone(r.Results)
+	for i, done := range r.Results {
+		if done.Result == nil {
+			continue
+		}
+		short := *done.Result
+		cut := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.within(keptShare)
+		short.Stdout, short.Stderr, short.Truncated = cut.Stdout, cut.Stderr, cut.Truncated
+		r.Results[i].Result = &short
+	}
+	return r
+}

@@ -1,0 +1,207 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/places"
+	"vaultwicket/tiers"
+)
+
+// Change says what a call did to the note that it was about. Hashes are those
+// of [Result]; an empty one stands for no note.
+type Change struct {
+	ID     string `json:"id"` // with which undo takes it back
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// changesNotes reports whether the call changes what is in the vault, and not
+// what is published or how the app is set up.
+func (r route) changesNotes() bool {
+	effect := r.call.Effect()
+	return effect == tiers.Writes || effect == tiers.Destroys
+}
+
+// change carries out a call that changes notes. The embedded program keeps,
+// does and checks the change by itself. What the app does is kept before it
+// begins and looked at afterwards, where the folder of the vault is known.
+func (g *Gateway) change(ctx context.Context, r route) (exec.Outcome, error) {
+	id := cmp.Or(r.entry, journal.NewID(time.Now()))
+	manner := exec.Manner{Entry: id, Expect: r.expect}
+	if r.program.Backend() == string(Embedded) {
+		out, err := g.runner.Run(ctx, r.permit, r.program.Acting(manner))
+		if err != nil {
+			return g.lookAgain(ctx, r, r.program, id, out, err)
+		}
+		return out, nil
+	}
+	own := g.keeper()
+	if own == nil {
+		if r.expect != "" {
+			return exec.Outcome{ExitCode: -1}, refuse(codeVaultNotFound, "give the folder of the vault", "expectHash needs the folder of the vault, which is not known")
+		}
+		out, err := g.perform(ctx, r)
+		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
+		return out, err
+	}
+	kept, err := g.journal(g.target().folder)
+	if err != nil {
+		return exec.Outcome{ExitCode: -1}, err
+	}
+	unlock, err := kept.Lock(ctx)
+	if err != nil {
+		return exec.Outcome{ExitCode: -1}, refuse(codeConflict, "try again", "another program changes the vault: %v", err)
+	}
+	defer unlock()
+	manner.Task = exec.Begin
+	begun, err := g.runner.Run(ctx, r.permit, own.Acting(manner))
+	switch {
+	case err != nil:
+		return begun, err
+	case begun.Failure != nil && begun.Failure.Code() == codeNeedsApp:
+		out, err := g.perform(ctx, r)
+		out.Notices = append(out.Notices, notKept+", because only the app knows what it changes: undo cannot take it back")
+		return out, err
+	case begun.Failure != nil:
+		return nothingRan(begun), begun.Failure
+	}
+	out, err := g.perform(ctx, r)
+	if err != nil {
+		return g.lookAgain(ctx, r, *own, id, out, err)
+	}
+	return g.verified(ctx, r, *own, id, begun, out)
+}
+
+// notKept begins the notice of a change that undo cannot take back.
+const notKept = "not in the journal"
+
+// keeper returns the program that keeps a change of the app, nil if there is
+// none.
+func (g *Gateway) keeper() *exec.Program {
+	folder := g.target().folder
+	if folder == "" {
+		return nil
+	}
+	own, err := g.runner.Embedded(folder)
+	if err != nil {
+		return nil // the folder is gone, or was never there: the app says what that means
+	}
+	return &own
+}
+
+// journal returns the journal of the vault; both programs know it by the same
+// path.
+func (g *Gateway) journal(folder string) (*journal.Journal, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	state := places.State(g.getenv, abs)
+	if state == "" {
+		return nil, refuse(codeNotConfigured, "set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
+	}
+	return journal.Open(filepath.Join(state, "journal"), abs, journal.Limits{}), nil
+}
+
+// Journal returns the journal of the vault. The error is a [*RequestError] if its
+// folder is not known.
+func (g *Gateway) Journal() (*journal.Journal, error) {
+	folder := g.target().folder
+	if folder == "" {
+		return nil, refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the journal is that of a folder, which is not known")
+	}
+	return g.journal(folder)
+}
+
+// perform has the app carry out a call.
+func (g *Gateway) perform(ctx context.Context, r route) (exec.Outcome, error) {
+	if r.stepwise() {
+		return g.create(ctx, r)
+	}
+	return g.runner.Run(ctx, r.permit, r.program)
+}
+
+// seen is what the embedded program says of a change afterwards.
+type seen struct {
+	State  string `json:"state"` // applied, untouched or otherwise
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+const (
+	stateApplied   = "applied"
+	stateUntouched = "untouched"
+)
+
+// look asks what became of a change.
+func (g *Gateway) look(ctx context.Context, r route, own exec.Program, id string) (seen, error) {
+	out, err := g.runner.Run(ctx, r.permit, own.Acting(exec.Manner{Task: exec.End, Entry: id}))
+	if err != nil {
+		return seen{}, err
+	}
+	if out.Failure != nil {
+		return seen{}, out.Failure
+	}
+	var s seen
+	return s, json.Unmarshal([]byte(out.Stdout), &s)
+}
+
+// verified compares what the app says that it did with what is there.
+func (g *Gateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
+	var planned struct{ Files []json.RawMessage }
+	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
+		return out, nil // there was nothing to change
+	}
+	s, err := g.look(context.WithoutCancel(ctx), r, own, id)
+	switch {
+	case err != nil:
+		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
+	case s.State == stateUntouched && out.Failure == nil:
+		return out, refuse(codeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+	case s.State != stateUntouched:
+		out.Change, out.Before, out.Hash = id, s.Before, s.After
+	}
+	return out, nil
+}
+
+const (
+	// lookFor is how long a note is looked at again after a call that was broken
+	// off: an app that was only slow is done by then.
+	lookFor   = 2 * time.Second
+	lookEvery = 100 * time.Millisecond
+)
+
+// lookAgain finds out whether a change was made whose call was broken off. It is
+// never made again. Where the program may still be at it, what is not there yet
+// stays unknown.
+func (g *Gateway) lookAgain(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
+	var stopped *exec.Stopped
+	if !errors.As(broken, &stopped) || stopped.Code() != exec.CodeOutcomeUnknown {
+		return out, broken
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
+	defer cancel()
+	for {
+		s, err := g.look(ctx, r, own, id)
+		if err == nil && s.State == stateApplied {
+			out.Change, out.Before, out.Hash = id, s.Before, s.After
+			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
+			return out, nil
+		}
+		if err == nil && s.State == stateUntouched && own == r.program {
+			return out, refuse(codeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
+		}
+		select {
+		case <-ctx.Done():
+			return out, broken
+		case <-time.After(lookEvery):
+		}
+	}
+}

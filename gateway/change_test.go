@@ -1,0 +1,169 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/journal"
+	"vaultwicket/policy"
+)
+
+const (
+	begins  = `--begin --change ID --facts vault=Work append content=x path=A.md => {"path":"A.md","files":[{"path":"A.md"}],"diff":""}\n`
+	appends = `vault=Work append content=x path=A.md => Appended to: A.md\n`
+	ends    = `--end --change ID --facts vault=Work append content=x path=A.md => `
+)
+
+// What the app does is kept before and looked at after it, and told by what is
+// there, whatever the app says.
+func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
+	begin, end := strings.SplitN(begins, " => ", 2)[0], strings.TrimSuffix(ends, " => ")
+	did := strings.SplitN(appends, " => ", 2)[0]
+	for _, test := range []struct {
+		name          string
+		app, embedded []string
+		code          string
+		changed       bool
+		calledApp     []string
+		calledOwn     []string
+	}{
+		{
+			name: "done", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"applied","before":"aa","after":"bb"}\n`},
+			changed: true, calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
+		},
+		{
+			name: "done in another way", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"otherwise","before":"aa","after":"cc"}\n`},
+			changed: true, calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
+		},
+		{
+			name: "said to be done", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"untouched","before":"aa","after":"aa"}\n`},
+			code: "not_applied", calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
+		},
+		{
+			name: "nothing to do", app: []string{versionLine, appends}, embedded: []string{strings.Replace(begins, `{"path":"A.md"}`, "", 1)},
+			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin},
+		},
+		{
+			name: "refused beforehand", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 Error: File "A.md" not found.\n`},
+			code: "not_found", calledOwn: []string{begin},
+		},
+		{
+			name: "what only the app knows", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 Error: "append" needs the Obsidian app.\n`},
+			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin},
+		},
+		{
+			name: "it cannot be read back", app: []string{versionLine, appends}, embedded: []string{begins, ends + `exit 1 Error: torn\n`},
+			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, nil).app(test.app...).embedded(test.embedded...)
+			got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x")})
+			if code(got) != test.code || (got.Change != nil) != test.changed {
+				t.Errorf("got %+v, %+v", got, got.Error)
+			}
+			if test.changed {
+				if _, err := journal.ParseID(got.Change.ID); err != nil || got.Change.Before != "aa" || got.Change.After != got.Hash {
+					t.Errorf("the change is %+v, the hash %q, %v", got.Change, got.Hash, err)
+				}
+			}
+			if app, own := f.called(); !slices.Equal(app, test.calledApp) || !slices.Equal(own, test.calledOwn) {
+				t.Errorf("called %q and %q, want %q and %q", app, own, test.calledApp, test.calledOwn)
+			}
+		})
+	}
+}
+
+func TestWithoutAFolderNothingIsKept(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Vault.Folder = "" }).app(versionLine, appends)
+	request := Request{Command: "append", Params: params("path", "A.md", "content", "x")}
+	got := f.gateway.Do(context.Background(), request)
+	if !got.OK || got.Change != nil || !strings.Contains(strings.Join(got.Notices, " "), "not in the journal") {
+		t.Errorf("got %+v", got)
+	}
+	request.ExpectHash = "0123456789abcdef"
+	if got := f.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
+		t.Errorf("with a hash that nobody can compare: %+v", got.Error)
+	}
+	request.ExpectHash, request.IdempotencyKey = "", "k"
+	if got := f.gateway.Do(context.Background(), request); code(got) != "bad_request" {
+		t.Errorf("with a key that nobody can keep: %+v", got.Error)
+	}
+}
+
+func TestOneWriterAtATime(t *testing.T) {
+	f := newFixture(t, nil).app(versionLine, appends)
+	kept, err := f.gateway.journal(f.vault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := kept.Lock(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	plan, err := f.gateway.Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.gateway.carryOut(ctx, plan); code(got) != "conflict" {
+		t.Errorf("beside another writer: %+v", got.Error)
+	}
+}
+
+func TestAHashIsExpected(t *testing.T) {
+	const conflict = `exit 1 Error: Conflict: "A.md" has the hash 1111111111111111, not 0123456789abcdef.\n`
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
+		embedded(`--change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
+	got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x"), ExpectHash: "0123456789abcdef"})
+	if code(got) != "conflict" || !strings.Contains(got.Error.Message, "1111111111111111") {
+		t.Errorf("got %+v", got.Error)
+	}
+}
+
+func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
+	const line = `--change ID --facts vault=Work append content=x path=A.md`
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(line + ` => Appended to: A.md\n`)
+	request := Request{Command: "append", Params: params("path", "A.md", "content", "x"), IdempotencyKey: "monday"}
+	first := f.gateway.Do(context.Background(), request)
+	second := New(f.config).Do(context.Background(), request) // another gateway, as after a restart
+	if !first.OK || !second.OK || second.Stdout != first.Stdout || !strings.Contains(strings.Join(second.Notices, " "), "first time") {
+		t.Errorf("first %+v, second %+v", first, second)
+	}
+	if _, own := f.called(); !slices.Equal(own, []string{line}) {
+		t.Errorf("called %q", own)
+	}
+	other := request
+	other.Params = params("path", "A.md", "content", "y")
+	if got := f.gateway.Do(context.Background(), other); code(got) != "bad_request" {
+		t.Errorf("another call with the key: %+v", got.Error)
+	}
+	// A call that did nothing may be tried again.
+	away := newFixture(t, func(c *Config) { c.Backend, c.Vault.Folder = Embedded, f.vault+"gone" })
+	for range 2 {
+		if got := away.gateway.Do(context.Background(), request); code(got) != "vault_not_found" {
+			t.Errorf("without a vault: %+v", got.Error)
+		}
+	}
+}
+
+func TestADryRunShowsTheDifference(t *testing.T) {
+	const plan = `{"path":"a.md","files":[{"path":"a.md","before":"aa"}],"diff":"--- a/a.md"}`
+	for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmDestructive} {
+		f := newFixture(t, func(c *Config) { c.Policy.Confirm = confirm })
+		f.embedded(`--plan --facts vault=Work delete path=a.md => ` + plan)
+		got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
+		if !got.OK || len(got.Files) != 1 || got.Files[0] != (PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md" {
+			t.Errorf("confirm %v: %+v", confirm, got)
+		}
+	}
+	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 Error: File "a.md" not found.`)
+	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
+	if !got.OK || !strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found") {
+		t.Errorf("what would fail: %+v", got)
+	}
+}

@@ -1,0 +1,141 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"vaultwicket/gateway/journal"
+)
+
+// once carries out a plan under an idempotency key: the same key with the same
+// call gives the first answer again, also after a restart. A call of which
+// nobody knows whether it was carried out is never carried out again.
+func (g *Gateway) once(key string, plan Plan, carryOut func(Plan) Result) Result {
+	name := plan.call.Name()
+	claimed, answer, err := g.claim(key, digestOf(plan))
+	switch {
+	case err != nil:
+		return failed(name, err)
+	case answer != nil:
+		return firstAnswer(name, answer)
+	}
+	for i := range plan.routes {
+		plan.routes[i].entry = claimed.id
+	}
+	result := carryOut(plan)
+	if err := claimed.settle(fateOf(result.ExitCode, result.Error), result); err != nil {
+		result.Notices = append(result.Notices, notRemembered+err.Error())
+	}
+	return result
+}
+
+// claim is the right to carry out what an idempotency key stands for.
+type claim struct {
+	keys   journal.Keys
+	key    string
+	digest [sha256.Size]byte
+	id     string // the entry of the journal for it
+}
+
+// claim looks a key up. It returns the answer of the first time, where there is
+// one, else the claim.
+func (g *Gateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
+	folder := g.target().folder
+	if folder == "" {
+		return claim{}, nil, refuse(codeBadRequest, "give the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+	}
+	kept, err := g.journal(folder)
+	if err != nil {
+		return claim{}, nil, err
+	}
+	c = claim{kept.Keys(), key, digest, journal.NewID(time.Now())}
+	answer, state, err := c.keys.Recall(key, digest, time.Now())
+	switch {
+	case err != nil:
+		return claim{}, nil, keyError(err)
+	case state == journal.KeyAnswered:
+		return claim{}, append([]byte{}, answer...), nil
+	}
+	if err := c.keys.Claim(key, digest, c.id, time.Now()); err != nil {
+		return claim{}, nil, keyError(err)
+	}
+	return c, nil, nil
+}
+
+// fate is what becomes of a key behind its call.
+type fate uint8
+
+const (
+	fateUnknown  fate = iota // it stays claimed: nobody knows what the answer would be
+	fateForget               // nothing was done: the same call may be tried again
+	fateRemember             // the answer is kept
+)
+
+func fateOf(exitCode int, failure *Error) fate {
+	switch {
+	case failure != nil && failure.Code == codeUnknown:
+		return fateUnknown
+	case failure != nil && (exitCode < 0 || failure.Code == codeCancelled):
+		return fateForget
+	}
+	return fateRemember
+}
+
+// settle ends a claim.
+func (c claim) settle(f fate, answer any) error {
+	switch f {
+	case fateForget:
+		return c.keys.Forget(c.key, c.id)
+	case fateRemember:
+		text, err := json.Marshal(answer)
+		if err != nil {
+			return err
+		}
+		return c.keys.Remember(c.key, c.digest, text, time.Now())
+	}
+	return nil
+}
+
+// What is said of an answer and its key.
+const (
+	firstTime     = "this is the answer of the first time; nothing was done now"
+	notRemembered = "the answer could not be kept under its idempotency key: "
+)
+
+func firstAnswer(name string, answer []byte) Result {
+	var first Result
+	if err := json.Unmarshal(answer, &first); err != nil {
+		return failed(name, refuse(codeUnknown, "look at the note", "the answer that was kept cannot be read"))
+	}
+	first.raw = first.Stdout
+	first.Notices = append(first.Notices, firstTime)
+	return first
+}
+
+// digestOf tells one call from every other one.
+func digestOf(plan Plan) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, item := range append(plan.call.Items(), plan.expect) {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// keyError says in our codes what is wrong with a key.
+func keyError(err error) error {
+	var reused *journal.KeyReused
+	var unfinished *journal.Unfinished
+	var invalid *journal.Invalid
+	switch {
+	case errors.As(err, &reused):
+		return refuse(codeBadRequest, "use another key for another call", "%v", err)
+	case errors.As(err, &unfinished):
+		return refuse(codeUnknown, "look at the note before you try again with another key", "%v", err)
+	case errors.As(err, &invalid):
+		return refuse(codeBadRequest, "a key is a short text", "%v", err)
+	}
+	return refuse(codeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
+}
