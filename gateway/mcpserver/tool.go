@@ -68,10 +68,35 @@ func describe(vault string, listing []gateway.Listed) string {
 	if marks(listing) {
 		b.WriteString(" ! changes notes, !! destroys.")
 	}
+	legend, short := abbreviate(listing)
+	b.WriteString(legend)
 	for _, c := range listing {
-		b.WriteString("\n" + mark(c.Effect) + c.Signature)
+		b.WriteString("\n" + mark(c.Effect) + short.Replace(c.Signature))
 	}
 	return b.String()
+}
+
+// abbreviations stand for what many signatures have in common.
+var abbreviations = [...]struct{ long, short, says string }{
+	{"file= path=", "@", " @ is file= or path=."},
+	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
+}
+
+// abbreviate returns how signatures are shortened, and what tells the reader so.
+// What stands in one or two of them is not worth telling.
+func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replacer) {
+	var pairs []string
+	for _, a := range abbreviations {
+		times := 0
+		for _, c := range listing {
+			times += strings.Count(c.Signature, a.long)
+		}
+		if times > 2 {
+			pairs = append(pairs, a.long, a.short)
+			legend += a.says
+		}
+	}
+	return legend, strings.NewReplacer(pairs...)
 }
 
 // quoteName shows a vault name in the description. Its characters were checked
