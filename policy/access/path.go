@@ -1,0 +1,102 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxPath bounds the path of a rule, in bytes: more than any note has.
+const maxPath = 4096
+
+// parsePath returns the path of a rule without the slash at its end. A rule that
+// could cover nothing protects nothing, so it is refused.
+func parsePath(written string) (string, error) {
+	if written == "/" {
+		return "", nil
+	}
+	path := strings.TrimSuffix(written, "/")
+	switch {
+	case path == "":
+		return "", fmt.Errorf("path %q is empty; the whole vault is %q", written, "/")
+	case len(path) > maxPath:
+		return "", fmt.Errorf("path of %d bytes: at most %d", len(path), maxPath)
+	case strings.HasPrefix(path, "/"):
+		return "", fmt.Errorf("path %q begins with a slash; paths are relative to the vault", written)
+	case strings.ContainsAny(path, "\\\x00"):
+		return "", fmt.Errorf("path %q holds a backslash or NUL; paths are written with /", written)
+	case strings.ContainsAny(path, "*?[]"):
+		return "", fmt.Errorf("path %q looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore", written)
+	case !utf8.ValidString(path):
+		return "", fmt.Errorf("path %q is not UTF-8", written)
+	case strings.ContainsFunc(path, unicode.IsControl):
+		return "", fmt.Errorf("path %q holds a control character", written)
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		switch {
+		case segment == "":
+			return "", fmt.Errorf("path %q has an empty segment", written)
+		case segment == "." || segment == "..":
+			return "", fmt.Errorf("path %q has the segment %q; paths have no relative segments", written, segment)
+		case strings.TrimSpace(segment) != segment:
+			return "", fmt.Errorf("path %q has the segment %q with a blank at its end", written, segment)
+		}
+	}
+	return path, nil
+}
+
+// fold returns what all spellings of a path have in common that some system
+// takes for one file. It takes more for the same than any of them does:
+// compatible characters (Unicode normal form KC), all cases of a letter, and ß
+// for ss (Unicode 16, CaseFolding.txt, status F). golang.org/x/text/cases would
+// cost a tenth of a millisecond at every start.
+func fold(path string) string {
+	if isPlain(path) {
+		return path
+	}
+	if isASCII(path) {
+		return strings.ToLower(path)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKC.String(path) {
+		if r == 'ß' || r == 'ẞ' {
+			b.WriteString("ss")
+			continue
+		}
+		b.WriteRune(foldRune(r))
+	}
+	return norm.NFKC.String(b.String())
+}
+
+// foldRune returns the lower case of a letter, or what its other cases have in
+// common.
+func foldRune(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	return unicode.ToLower(least)
+}
+
+// isPlain reports whether a path folds to itself, as far as that is seen at a
+// glance.
+func isPlain(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
+func isASCII(path string) bool {
+	for i := range len(path) {
+		if path[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,166 @@
+package access
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func mustRules(t testing.TB, pairs ...string) Rules {
+	t.Helper()
+	levels := map[string]Level{}
+	for i := 0; i < len(pairs); i += 2 {
+		level, err := ParseLevel(pairs[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		levels[pairs[i]] = level
+	}
+	rules, err := New(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func TestLevelOfThePath(t *testing.T) {
+	rules := mustRules(t, "Work", "rwd", "Private", "none", "Private/Shared/", "rw", "Work/Plan.md", "r", "Straße", "none", "Caf\u00e9", "none")
+	for _, c := range []struct {
+		path string
+		want Level
+	}{
+		{"Work/a.md", Delete},
+		{"Work", Delete},
+		{"Work/Plan.md", Read},
+		{"Work/Plan.md.md", Delete},
+		{"Workshop/a.md", Read}, // no prefix of a name
+		{"a.md", Read},          // nothing matched
+		{"", Read},
+		{"Private/a.md", None},
+		{"Private", None},
+		{"Private/Shared/x/y.md", Write},
+		{"Private/Sharedx/y.md", None},
+		// Another spelling takes away and never gives.
+		{"PRIVATE/a.md", None},
+		{"work/a.md", Read},
+		{"work/plan.md", Read},
+		{"private/shared/x.md", Read}, // another folder, or Private/Shared: both may be read
+		{"Private/shared/x.md", None},
+		{"STRASSE/x.md", None},
+		{"Cafe\u0301/x.md", None},
+		{"CAFÉ/x.md", None},
+		{"\uff30rivate/x.md", None}, // full width
+		{"\u212aelvin.md", Read},
+	} {
+		if got := rules.Level(c.path); got != c.want {
+			t.Errorf("Level(%q) = %v, want %v", c.path, got, c.want)
+		}
+	}
+}
+
+func TestNoRulesRestrictNothing(t *testing.T) {
+	var none Rules
+	if none.Level("a.md") != Delete || none.Hide() || none.Restrict() || none.String() != "" {
+		t.Errorf("the zero Rules restrict something: %q", none)
+	}
+	if made, err := New(nil); err != nil || made.Restrict() {
+		t.Errorf("New(nil) = %v, %v", made, err)
+	}
+}
+
+func TestDenyBeforeAllowAtEqualLength(t *testing.T) {
+	rules := mustRules(t, "A", "rwd", "a", "none", "B/", "rw", "B", "r")
+	for path, want := range map[string]Level{"A/x": None, "a/x": None, "B/x": Read} {
+		if got := rules.Level(path); got != want {
+			t.Errorf("Level(%q) = %v, want %v", path, got, want)
+		}
+	}
+}
+
+func TestOpensAFolderWithSomethingOpenInIt(t *testing.T) {
+	rules := mustRules(t, "/", "none", "A/B/C", "r")
+	for folder, want := range map[string]bool{"": true, "A": true, "A/B": true, "A/B/C": true, "A/B/C/D": true, "A/X": false, "B": false, "a": false} {
+		if got := rules.Opens(folder); got != want {
+			t.Errorf("Opens(%q) = %v, want %v", folder, got, want)
+		}
+	}
+	if !rules.Hide() || mustRules(t, "A", "rw").Hide() {
+		t.Error("Hide does not tell whether there is a none")
+	}
+}
+
+func TestLowest(t *testing.T) {
+	rules := mustRules(t, "/", "rw", "A/B", "none", "C", "r", "C/D", "rwd")
+	for folder, want := range map[string]Level{"": None, "A": None, "a": None, "A/X": Write, "C": Read, "C/D": Delete, "E": Write} {
+		if got := rules.Lowest(folder); got != want {
+			t.Errorf("Lowest(%q) = %v, want %v", folder, got, want)
+		}
+	}
+}
+
+func TestPathsOfRules(t *testing.T) {
+	for _, path := range []string{"", "//", "/A", "A//B", "A/../B", ".", "A/.", `A\B`, "A\x00", "A*", "[A]", "\xff", "A\nB", " A", "A ", "A/ B", strings.Repeat("a", maxPath+1)} {
+		if rules, err := New(map[string]Level{path: None}); err == nil {
+			t.Errorf("New takes %q: %v", path, rules)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, text := range []string{"{", "[]", "[{}]", `[{"A":"x"}]`, `[{"A":1}]`, `[{"/A":"r"}]`, `{"A":"r"}`, "null", `[null]`} {
+		if rules, err := Parse(text); err == nil {
+			t.Errorf("Parse(%q) = %v", text, rules)
+		}
+	}
+}
+
+var segments = rapid.SampledFrom([]string{"A", "a", "B", "Ä", "ä", "A\u0308", "Straße", "STRASSE", "x.md", "C"})
+
+var paths = rapid.Custom(func(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(segments, 1, 4).Draw(t, "segments"), "/")
+})
+
+var someRules = rapid.Custom(func(t *rapid.T) Rules {
+	levels := rapid.MapOfN(rapid.OneOf(paths, rapid.Just("/")), rapid.Map(rapid.IntRange(0, 3), func(n int) Level { return Level(n) }), 0, 5).Draw(t, "levels")
+	rules, err := New(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+})
+
+func TestRulesKeepTheirMeaning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := someRules.Draw(t, "a"), someRules.Draw(t, "b")
+		path := paths.Draw(t, "path")
+		met := a.Meet(b)
+		if got, want := met.Level(path), min(a.Level(path), b.Level(path)); got != want {
+			t.Errorf("Meet: %v, want %v", got, want)
+		}
+		again, err := Parse(met.String())
+		if err != nil || again.Level(path) != met.Level(path) || again.String() != met.String() {
+			t.Errorf("Parse(%s) = %s, %v", met, again, err)
+		}
+		if met.Level(path) == None && !met.Hide() {
+			t.Errorf("%v hides %q and says it hides nothing", met, path)
+		}
+		for folder := path; strings.Contains(folder, "/"); {
+			folder = folder[:strings.LastIndexByte(folder, '/')]
+			if met.Level(path) > None && !met.Opens(folder) {
+				t.Errorf("%q is open in %q, which is not", path, folder)
+			}
+			if met.Lowest(folder) > met.Level(path) {
+				t.Errorf("Lowest(%q) = %v, and %q is %v", folder, met.Lowest(folder), path, met.Level(path))
+			}
+		}
+	})
+}
+
+func BenchmarkLevel(b *testing.B) {
+	rules := mustRules(b, "/", "r", "Work", "rwd", "Private", "none")
+	b.ReportAllocs()
+	for b.Loop() {
+		rules.Level("Work/Projects/2026/A note about something.md")
+	}
+}
