@@ -10,8 +10,17 @@ func errNoActiveFile() error {
 	return failure("No active file. Use file=<name> or path=<path> to specify a file.")
 }
 
-// activeNote returns the path of the focused note as it is recorded, unchecked.
+// activeNote returns the path of the focused note. Whether there is one is not
+// looked at, but one that is not to be seen is not focused.
 func (v *vault) activeNote() (string, error) {
+	active, err := v.recordedActive()
+	if err == nil && !v.sees(active) {
+		return "", errNoActiveFile()
+	}
+	return active, err
+}
+
+func (v *vault) recordedActive() (string, error) {
 	if v.active != "" {
 		return v.active, nil
 	}

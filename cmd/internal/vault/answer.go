@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/policy/access"
 )
 
 // vault is an opened vault with everything that an answer depends on besides
@@ -17,7 +18,10 @@ type vault struct {
 	name string
 	path string // of the folder, absolute
 	disk *disk.Folder
-	host *host // what is kept between calls
+	// rules and sight say what may be done with which note, and which are there.
+	rules access.Rules
+	sight *sight // nil if all are
+	host  *host  // what is kept between calls
 	// ctx ends when nobody waits for the answer any more. A vault is made for one
 	// call.
 	ctx context.Context

@@ -63,7 +63,7 @@ func listBookmarks(v *vault, p params) (reply, error) {
 		return reply{}, failure("Cannot use the bookmarks in %s: %v", disk.ConfigPath(bookmarksFile), err)
 	}
 	all := rows{keys: []string{"type", "title", "target", "group"}}
-	all.addBookmarks(file.Items, nil)
+	all.addBookmarks(v.seenBookmarks(file.Items), nil)
 	switch {
 	case p.has("total"):
 		return say(strconv.Itoa(len(all.cells))), nil
@@ -75,6 +75,21 @@ func listBookmarks(v *vault, p params) (reply, error) {
 		plain.cells = append(plain.cells, cells[2:3])
 	}
 	return say(plain.print(p["format"])), nil
+}
+
+// seenBookmarks leaves out what leads to a file or folder that is not seen.
+func (v *vault) seenBookmarks(items []bookmark) []bookmark {
+	if v.sight == nil {
+		return items
+	}
+	var seen []bookmark
+	for _, b := range items {
+		b.Items = v.seenBookmarks(b.Items)
+		if b.Path == "" || b.Path == "/" || v.sight.Sees(b.Path, b.Type == "folder") {
+			seen = append(seen, b)
+		}
+	}
+	return seen
 }
 
 // addBookmarks adds entries and what is in groups among them, in their order.

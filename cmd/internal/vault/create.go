@@ -63,7 +63,7 @@ func create(v *vault, p params) (proposal, error) {
 	if before.there {
 		said = "Overwrote: "
 	}
-	return proposal{steps: []step{{path: made, before: before, after: holding(text)}}, said: said + made.String(), note: made}, nil
+	return proposal{steps: []step{{path: made, before: before, after: holding(text)}}, said: said + made.String(), note: made, replaces: before.there}, nil
 }
 
 // kept are the extensions that a name for a new file may bring. To every other

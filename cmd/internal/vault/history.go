@@ -59,6 +59,7 @@ func (v *vault) versions(p params) (target, []journal.Version, error) {
 	if err != nil {
 		return t, nil, failure("Cannot use the journal: %v", err)
 	}
+	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.sees(t.path.String()) || !v.sees(was.Path) })
 	if _, err := v.disk.Stat(t.path); err != nil && len(kept) == 0 {
 		return t, nil, fileNotFound(t.typed)
 	}
@@ -106,7 +107,7 @@ func listHistories(v *vault, _ params) (reply, error) {
 			} else {
 				now = cmp.Or(names[s.Source()], s.Source())
 			}
-			if _, err := disk.ParsePath(now); err == nil && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+			if _, err := disk.ParsePath(now); err == nil && v.sees(now) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
 				found[now] = true
 			}
 		}
@@ -165,7 +166,7 @@ func restoreVersion(v *vault, p params) (proposal, error) {
 	return proposal{
 		steps: []step{{path: t.path, before: before, after: holding(text)}},
 		said:  "Restored: " + t.path.String() + " from version " + p["version"],
-		note:  t.path,
+		note:  t.path, replaces: before.there,
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
 	"vaultwicket/gateway/places"
+	"vaultwicket/policy/access"
 )
 
 // host is what outlives one call: the surroundings of the process and the
@@ -38,15 +39,22 @@ type host struct {
 	journals sync.Mutex
 	journal  *journal.Journal // of the vault, once something was written
 
-	mu     sync.Mutex
-	path   string
-	folder *disk.Folder
-	seen   fs.FileInfo // of the folder when it was opened, nil if not asked for
+	rules    access.Rules
+	rulesErr error // then nothing is answered
+
+	mu       sync.Mutex
+	path     string
+	folder   *disk.Folder
+	seen     fs.FileInfo // of the folder when it was opened, nil if not asked for
+	patterns string      // of the ignore file
+	sight    *sight
+	behind   *disk.Folder // folder as sight sees it
 }
 
 // newHost returns a host that has read nothing yet.
 func newHost(env func(string) string, confine func([]string) confine.State) *host {
 	h := &host{env: env, now: time.Now, confine: confine}
+	h.rules, h.rulesErr = access.Parse(env(accessVariable))
 	h.listed = sync.OnceValue(func() []registered { return registry(env) })
 	return h
 }
@@ -86,21 +94,34 @@ func (h *host) journalAt(dir, vault string) *journal.Journal {
 	return h.journal
 }
 
-// open returns the folder at path, opened at the first call. It stays open
-// until the host is closed.
-func (h *host) open(path string) (*disk.Folder, error) {
+// open returns the folder at path as this call may see it. It is opened at the
+// first call and stays open until the host is closed; the ignore file is looked
+// at again each time.
+func (h *host) open(path string) (*disk.Folder, *sight, error) {
+	if h.rulesErr != nil {
+		return nil, nil, badRules(h.rulesErr)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.folder != nil && h.path == path {
-		return h.folder, nil
+	if h.folder == nil || h.path != path {
+		folder, err := disk.Open(path)
+		if err != nil {
+			return nil, nil, errVaultNotFound
+		}
+		h.closeFolder()
+		h.path, h.folder, h.seen = path, folder, nil
 	}
-	folder, err := disk.Open(path)
+	patterns, err := patternsOf(h.folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	h.closeFolder()
-	h.path, h.folder, h.seen = path, folder, nil
-	return folder, nil
+	if h.behind == nil || h.patterns != patterns {
+		h.patterns, h.sight, h.behind = patterns, newSight(h.rules, patterns), h.folder
+		if h.sight != nil {
+			h.behind = h.folder.Behind(h.sight)
+		}
+	}
+	return h.behind, h.sight, nil
 }
 
 // moved reports whether the opened folder is not the one any more to which its
@@ -133,6 +154,6 @@ func (h *host) close() {
 func (h *host) closeFolder() {
 	if h.folder != nil {
 		h.folder.Close()
-		h.folder = nil
+		h.folder, h.behind = nil, nil
 	}
 }

@@ -31,8 +31,9 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound
 	}
-	if v.disk, err = h.open(path); err != nil {
-		return nil, errVaultNotFound
+	v.rules = h.rules
+	if v.disk, v.sight, err = h.open(path); err != nil {
+		return nil, err
 	}
 	return v, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // begin keeps what a call is going to change, and shows it as a plan does.
 func (v *vault) begin(row command, values params, how manner) (reply, error) {
-	p, err := row.plan(v, values)
+	p, err := v.propose(row, values)
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}

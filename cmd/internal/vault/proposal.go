@@ -17,6 +17,8 @@ type proposal struct {
 	steps []step // in this order
 	said  string // what is printed once they are done
 	note  disk.Path
+	// replaces says that what the note held is thrown away as a whole.
+	replaces bool
 	// undoes is the entry of the journal that this takes back, "" mostly.
 	undoes string
 	// reading is an answer that changes nothing, in place of steps.

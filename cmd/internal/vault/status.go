@@ -19,8 +19,8 @@ func (h *host) status(folder string) reply {
 		return explain(errVaultNotFound)
 	}
 	h.lockIn(path, false)
-	if _, err := h.open(path); err != nil {
-		return explain(errVaultNotFound)
+	if _, _, err := h.open(path); err != nil {
+		return explain(err)
 	}
 	table := rows{}
 	for _, line := range [][2]string{

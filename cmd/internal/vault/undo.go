@@ -36,6 +36,9 @@ func undo(v *vault, p params) (proposal, error) {
 	if err != nil {
 		return proposal{}, unfound(p["id"], err)
 	}
+	if !v.seesAll(e) {
+		return proposal{}, unknownChange(p["id"])
+	}
 	if e.State == journal.Undone {
 		return proposal{}, failure("Change %s is undone already.", e.ID)
 	}
@@ -46,9 +49,17 @@ func undo(v *vault, p params) (proposal, error) {
 func unfound(id string, err error) error {
 	var unknown *journal.Unknown
 	if errors.As(err, &unknown) {
-		return failure("Change %q not found.", verbatim(id))
+		return unknownChange(id)
 	}
 	return failure("Cannot use the journal: %v", err)
+}
+
+func unknownChange(id string) error { return failure("Change %q not found.", verbatim(id)) }
+
+// seesAll reports whether all that an entry concerns may be named. One that
+// concerns more is not there.
+func (v *vault) seesAll(e journal.Entry) bool {
+	return !slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return !v.sees(s.Path) || !v.sees(s.Source()) })
 }
 
 // page is how many entries are looked at at once.
@@ -64,7 +75,7 @@ func (v *vault) undoLast(j *journal.Journal) (proposal, error) {
 		}
 		for _, e := range entries {
 			behind = e.ID
-			if e.State == journal.Undone || e.Undoes != "" {
+			if e.State == journal.Undone || e.Undoes != "" || !v.seesAll(e) {
 				continue
 			}
 			p, err := v.undoing(j, e)

@@ -51,7 +51,7 @@ const sessionVariable = "VAULTWICKET_SESSION"
 func (v *vault) write(row command, values params, how manner) (reply, error) {
 	switch {
 	case row.shows != nil && row.shows(values):
-		p, err := row.plan(v, values)
+		p, err := v.propose(row, values)
 		return p.answer(), err
 	case how.task != "" && how.task != planSwitch && how.id == "":
 		return reply{}, misuse("%s needs %s.", how.task, changeSwitch)
@@ -60,7 +60,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	case how.task == endSwitch:
 		return v.end(how)
 	case how.task == planSwitch:
-		p, err := row.plan(v, values)
+		p, err := v.propose(row, values)
 		if err != nil || p.reading != nil {
 			return p.answer(), err
 		}
@@ -75,7 +75,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 		return reply{}, unjournaled(err)
 	}
 	defer unlock()
-	p, err := row.plan(v, values)
+	p, err := v.propose(row, values)
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}
@@ -89,6 +89,18 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	}
 	said.entry, err = v.carryOut(j, p, v.entry(row, values, how.id, p))
 	return said, err
+}
+
+// propose works out what a call would do, and refuses what the rules do not allow.
+func (v *vault) propose(row command, values params) (proposal, error) {
+	p, err := row.plan(v, values)
+	if err == nil {
+		err = v.judge(p)
+	}
+	if err != nil {
+		return proposal{}, err
+	}
+	return p, nil
 }
 
 // nothingLeft notes that of what is to be undone nothing is there.

@@ -12,6 +12,9 @@ import (
 // Swap puts text in the place of what is in the file at p, which has to be
 // before. It answers ErrChanged if it is not, and has the errors of Read.
 func (f *Folder) Swap(p Path, before, text []byte) error {
+	if !f.sees(p) {
+		return missing(p)
+	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
 		return err
@@ -34,6 +37,9 @@ func (f *Folder) Swap(p Path, before, text []byte) error {
 // Remove removes the file at p for good. It answers ErrChanged unless the file
 // holds the bytes before.
 func (f *Folder) Remove(p Path, before []byte) error {
+	if !f.sees(p) {
+		return missing(p)
+	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
 		return err
@@ -54,6 +60,12 @@ func (f *Folder) Remove(p Path, before []byte) error {
 // the file itself under a name that the system takes for the same, and
 // ErrChanged unless the file holds the bytes before.
 func (f *Folder) Move(from, to Path, before []byte) error {
+	if !f.sees(from) {
+		return missing(from)
+	}
+	if !f.sees(to) {
+		return closed(to)
+	}
 	if reason := unportable(to.base()); reason != "" {
 		return &Refusal{Path: to.base(), Reason: reason}
 	}
@@ -123,6 +135,9 @@ const trashFolder = ".trash"
 // unless the file holds the bytes before. A name beside an error says that the
 // file is there nevertheless.
 func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
+	if !f.sees(p) {
+		return "", missing(p)
+	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
 		return "", err
@@ -166,6 +181,9 @@ func numbered(name string, n int) string {
 // and makes the folders that are missing there. So it has its times and its mode
 // again. It answers ErrChanged unless the file holds the bytes content.
 func (f *Folder) Untrash(name string, p Path, content []byte) error {
+	if !f.sees(p) {
+		return closed(p)
+	}
 	if strings.ContainsAny(name, `/\`) || flaw(name) != "" {
 		return &Refusal{Path: name, Reason: "is not the name of a file"}
 	}

@@ -38,6 +38,7 @@ const configFolder = ".obsidian"
 type Folder struct {
 	root *os.Root
 	sys  system
+	view View // nil sees everything
 }
 
 // Refusal says why something that is there is not taken for a note.

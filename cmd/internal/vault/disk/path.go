@@ -146,6 +146,9 @@ func (p Path) child(name string) (Path, bool) {
 
 func (p Path) base() string { return p.text[strings.LastIndexByte(p.text, '/')+1:] }
 
+// Folder returns the path of the folder that p lies in, "" for the root.
+func (p Path) Folder() string { return p.text[:max(0, strings.LastIndexByte(p.text, '/'))] }
+
 func (p Path) segments() []string {
 	if p.text == "" {
 		return nil

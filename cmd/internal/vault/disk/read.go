@@ -18,6 +18,9 @@ type File struct {
 // Open opens the file at p. It answers fs.ErrNotExist if nothing is there, and
 // a [Refusal] if something else than a regular file is.
 func (f *Folder) Open(p Path) (*File, error) {
+	if !f.sees(p) {
+		return nil, missing(p)
+	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
 		return nil, err
@@ -28,6 +31,9 @@ func (f *Folder) Open(p Path) (*File, error) {
 
 // Stat returns what is known about the file at p, with the errors of Open.
 func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
+	if !f.sees(p) {
+		return nil, missing(p)
+	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
 		return nil, err
@@ -47,6 +53,9 @@ func (f *Folder) Read(p Path) ([]byte, error) {
 // read. The stamp is zero if the file was written meanwhile, because the text
 // may be half old and half new then.
 func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
+	if !f.sees(p) {
+		return nil, Stamp{}, missing(p)
+	}
 	at, err := f.place(p.parents())
 	if err != nil {
 		return nil, Stamp{}, err
@@ -60,6 +69,9 @@ func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
 
 // Stamp returns the state of the file at p, with the errors of Open.
 func (f *Folder) Stamp(p Path) (Stamp, error) {
+	if !f.sees(p) {
+		return Stamp{}, missing(p)
+	}
 	at, err := f.place(p.parents())
 	if err != nil {
 		return Stamp{}, err

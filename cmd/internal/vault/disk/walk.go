@@ -44,15 +44,22 @@ func (e Entry) ReadInto(buf []byte) ([]byte, Stamp, error) {
 // that may not be entered or vanished meanwhile counts as empty. If under is
 // no folder, the answer is fs.ErrNotExist or a [Refusal].
 func (f *Folder) Walk(under Path, visit func(Entry)) error {
+	w, err := f.walker(under, visit)
+	if err != nil {
+		return err
+	}
 	at, err := f.place(under.segments())
 	if err != nil {
 		return err
 	}
 	defer at.close()
-	return walk(at, under, visit)
+	if err := w.walk(at, under); err != nil {
+		return err
+	}
+	return w.end(under)
 }
 
-func walk(at place, path Path, visit func(Entry)) error {
+func (w walker) walk(at place, path Path) error {
 	names, err := at.list()
 	if err != nil {
 		return err
@@ -62,9 +69,12 @@ func walk(at place, path Path, visit func(Entry)) error {
 		if !ok {
 			continue
 		}
-		visit(Entry{Path: child, IsDir: found.folder, at: at})
-		if found.folder {
-			if err := walkInto(at, child, visit); err != nil {
+		visited, entered := w.found(child, found.folder)
+		if visited {
+			w.visit(Entry{Path: child, IsDir: found.folder, at: at})
+		}
+		if entered {
+			if err := w.walkInto(at, child); err != nil {
 				return err
 			}
 		}
@@ -72,11 +82,11 @@ func walk(at place, path Path, visit func(Entry)) error {
 	return nil
 }
 
-func walkInto(at place, path Path, visit func(Entry)) error {
+func (w walker) walkInto(at place, path Path) error {
 	sub, err := at.step(path.base())
 	if err == nil {
 		defer sub.close()
-		err = walk(sub, path, visit)
+		err = w.walk(sub, path)
 	}
 	if IsMissing(err) || errors.Is(err, fs.ErrPermission) {
 		return nil

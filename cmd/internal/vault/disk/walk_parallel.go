@@ -16,18 +16,25 @@ const batch = 64
 // folder may be visited after what it holds, and visit has to guard what it
 // shares. It returns when the last visit has.
 func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
+	walk, err := f.walker(under, visit)
+	if err != nil {
+		return err
+	}
 	at, err := f.place(under.segments())
 	if err != nil {
 		return err
 	}
-	w := &parallelWalk{visit: visit, workers: 1, most: runtime.GOMAXPROCS(0)}
+	w := &parallelWalk{walker: walk, workers: 1, most: runtime.GOMAXPROCS(0)}
 	w.more.L = &w.mu
 	if err := w.folder(at, under); err != nil {
 		return err
 	}
 	w.work()
 	w.running.Wait()
-	return w.failed
+	if w.failed != nil {
+		return w.failed
+	}
+	return w.end(under)
 }
 
 // parallelWalk is one such walk: a few workers, of which the caller is the
@@ -35,7 +42,7 @@ func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
 // last is done first, so that no more folders are open than a walk needs that
 // goes down before it goes on.
 type parallelWalk struct {
-	visit   func(Entry)
+	walker
 	most    int // workers at once
 	running sync.WaitGroup
 
@@ -129,7 +136,9 @@ func (w *parallelWalk) done(j job) {
 // enter visits a folder and finds the jobs in it. One that vanished or may not
 // be entered counts as empty.
 func (w *parallelWalk) enter(parent place, path Path) {
-	w.visit(Entry{Path: path, IsDir: true, at: parent})
+	if visited, _ := w.found(path, true); visited {
+		w.visit(Entry{Path: path, IsDir: true, at: parent})
+	}
 	sub, err := parent.step(path.base())
 	if err == nil {
 		err = w.folder(sub, path)
@@ -154,11 +163,13 @@ func (w *parallelWalk) folder(at place, path Path) error {
 	files := make([]Path, 0, len(names))
 	for _, found := range names {
 		child, ok := path.child(found.name)
-		switch {
-		case !ok:
-		case found.folder:
+		if !ok {
+			continue
+		}
+		switch visited, entered := w.found(child, found.folder); {
+		case entered:
 			jobs = append(jobs, job{in: shared, folder: child})
-		default:
+		case visited:
 			files = append(files, child)
 		}
 	}

@@ -1,0 +1,174 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/git-pkgs/gitignore"
+	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/policy/access"
+)
+
+// accessVariable holds the access rules of a vault, as package access writes
+// them. With rules that cannot be read nothing is answered.
+const accessVariable = "VAULTWICKET_ACCESS"
+
+// sight is what of a vault is there for a call: what the rules do not hide, and
+// the patterns of the ignore file (gitignore(5)) do not either. The patterns can
+// hide more than the rules do, and never show what they hide. It implements
+// [disk.View].
+type sight struct {
+	rules   access.Rules
+	ignored *ignored // nil if there is no file of patterns
+}
+
+// newSight returns the view of a vault, nil where everything is seen. Patterns
+// is the text of the ignore file.
+func newSight(rules access.Rules, patterns string) *sight {
+	s := &sight{rules: rules, ignored: newIgnored(patterns)}
+	if s.ignored == nil && !rules.Hide() {
+		return nil
+	}
+	return s
+}
+
+func (s *sight) Sees(path string, folder bool) bool {
+	return s.rules.Level(path) > access.None && !s.ignored.matches(path, folder)
+}
+
+func (s *sight) Enters(folder string) bool {
+	return s.rules.Opens(folder) && !s.ignored.matches(folder, true)
+}
+
+// level returns what may be done with the file at a path.
+func (s *sight) level(path string, rules access.Rules) access.Level {
+	if s != nil && s.ignored.matches(path, false) {
+		return access.None
+	}
+	return rules.Level(path)
+}
+
+// ignored is a file of patterns. What stands in a folder that they match is
+// matched too, whatever else they say (gitignore(5): "It is not possible to
+// re-include a file if a parent directory of that file is excluded").
+type ignored struct {
+	written, plain gitignore.Matcher // as they are written, and for any spelling of a name
+	folders        sync.Map          // path of a folder → bool
+}
+
+func newIgnored(patterns string) *ignored {
+	if len(strings.TrimSpace(patterns)) == 0 {
+		return nil
+	}
+	m := &ignored{}
+	m.written.AddPatterns([]byte(patterns), "")
+	m.plain.AddPatterns([]byte(plainly(patterns)), "")
+	return m
+}
+
+func (m *ignored) matches(name string, folder bool) bool {
+	if m == nil || name == "" {
+		return false
+	}
+	if folder {
+		return m.matchesFolder(name)
+	}
+	if parent := path.Dir(name); parent != "." && m.matchesFolder(parent) {
+		return true
+	}
+	return m.match(name, false)
+}
+
+func (m *ignored) matchesFolder(name string) bool {
+	if known, ok := m.folders.Load(name); ok {
+		return known.(bool)
+	}
+	parent := path.Dir(name)
+	matched := parent != "." && m.matchesFolder(parent) || m.match(name, true)
+	m.folders.Store(name, matched)
+	return matched
+}
+
+// match asks for one name alone. On some systems another case or normal form is
+// the same file, so a pattern hides every one.
+func (m *ignored) match(name string, folder bool) bool {
+	return m.written.MatchPath(name, folder) || m.plain.MatchPath(plainly(name), folder)
+}
+
+func plainly(text string) string { return norm.NFC.String(strings.ToLower(text)) }
+
+// badRules answers every call where the rules cannot be read.
+func badRules(err error) error {
+	return misuse("%s cannot be read, so nothing is answered: %v", accessVariable, err)
+}
+
+// sees reports whether a path that a call did not ask for, but that stands in a
+// record, may be named.
+func (v *vault) sees(path string) bool {
+	return v.sight == nil || v.sight.Sees(path, false)
+}
+
+// judge refuses a proposal that does more than the rules allow. It looks at what
+// would be done and not at what was asked for: links in other notes that a move
+// rewrites, the note of today, a note that a template makes.
+func (v *vault) judge(p proposal) error {
+	if v.sight == nil && !v.rules.Restrict() {
+		return nil
+	}
+	for _, s := range p.steps {
+		if s.idle() {
+			continue
+		}
+		if err := v.judgeStep(s, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *vault) judgeStep(s step, p proposal) error {
+	switch {
+	case s.path == disk.Bookmarks() && v.sight != nil:
+		return failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+	case s.path == disk.Bookmarks():
+		return nil // it is no note
+	case s.isMove():
+		needed := access.Write
+		if s.from.Folder() != s.path.Folder() && p.undoes == "" {
+			needed = access.Delete // the note goes from where it was
+		}
+		if err := v.needs(s.from, needed, "moved away"); err != nil {
+			return err
+		}
+		return v.needs(s.path, access.Write, "made")
+	case !s.after.there && p.undoes == "":
+		return v.needs(s.path, access.Delete, "deleted")
+	case s.before.there && p.replaces && s.path == p.note:
+		return v.needs(s.path, access.Delete, "replaced")
+	case s.before.there:
+		return v.needs(s.path, access.Write, "changed")
+	}
+	return v.needs(s.path, access.Write, "made")
+}
+
+// needs refuses what a path may not have done to it.
+func (v *vault) needs(at disk.Path, level access.Level, what string) error {
+	if v.sight.level(at.String(), v.rules) >= level {
+		return nil
+	}
+	return failure("Access denied: %q may not be %s.", verbatim(at.String()), what)
+}
+
+// patterns returns what the ignore file of a folder holds now.
+func patternsOf(folder *disk.Folder) (string, error) {
+	patterns, err := folder.Ignored()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", failure("Cannot use %s, so nothing is answered: %v", disk.IgnoreFile, err)
+	}
+	return string(patterns), nil
+}
