@@ -21,6 +21,7 @@ type row struct {
 	// effect is not Publishes, such as opening a web address.
 	sends  bool
 	target target
+	reach  reach
 	params []param
 	// oneOf lists groups of which at least one parameter must be given.
 	oneOf [][]string

@@ -6,7 +6,7 @@ import "vaultwicket/tiers"
 var v0Rows = []row{
 	{
 		// The gateway probes the client with it, so it is open in every tier.
-		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
+		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the commands of the client, or explain one",
 		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
 		since:   tiers.Version{1, 12, 2}, // the name of one command
@@ -14,7 +14,7 @@ var v0Rows = []row{
 	},
 	{
 		// As help: the version gate needs it.
-		name: "version", tier: tiers.V0, effect: tiers.Reads, target: targetNone,
+		name: "version", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "Print the versions of the app and of its installer",
 		reply:   Reply{Kind: Facts},
 	},

@@ -8,7 +8,7 @@ import "vaultwicket/tiers"
 // That is only ever allowed for reads, see policy.
 var v1Rows = []row{
 	{
-		name: "file", tier: tiers.V1, effect: tiers.Reads,
+		name: "file", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Show the path, size and times of a file",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Facts},
@@ -44,7 +44,7 @@ var v1Rows = []row{
 		reply: Reply{Kind: Paths, Silent: true},
 	},
 	{
-		name: "open", tier: tiers.V1, effect: tiers.Shows,
+		name: "open", tier: tiers.V1, effect: tiers.Shows, reach: reachNote,
 		summary: "Open a file in the app",
 		params:  []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true},
@@ -56,7 +56,7 @@ var v1Rows = []row{
 		// first. With a template the app drops content without a word, so the two
 		// exclude each other here. A scripting plugin may run what a template holds;
 		// that is the vault's own setting, and create stays a write.
-		name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone,
+		name: "create", tier: tiers.V1, effect: tiers.Writes, target: targetNone, reach: reachNote,
 		summary: "Create a note; with overwrite, replace one",
 		when:    []escalation{{"overwrite", tiers.Destroys}}, // the old text stays in the file history at best
 		shows:   showsNewTab,
@@ -76,19 +76,19 @@ var v1Rows = []row{
 	{
 		// Even an empty note is printed with a line break (byte counts recorded on
 		// 1.12.7), so it is never silent.
-		name: "read", tier: tiers.V1, effect: tiers.Reads,
+		name: "read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Print a note",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Content},
 	},
 	{
-		name: "append", tier: tiers.V1, effect: tiers.Writes,
+		name: "append", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
 		summary: "Add text at the end of a note",
 		params:  []param{noteByName, noteByPath, newText, inlineEnd, belowHeading}, exclusive: [][]string{{"file", "path"}, {"heading", "inline"}},
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Appended to: "}},
 	},
 	{
-		name: "prepend", tier: tiers.V1, effect: tiers.Writes,
+		name: "prepend", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
 		summary: "Add text at the top of a note, below its properties",
 		params:  []param{noteByName, noteByPath, newText, inlineStart}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Prepended to: "}},
@@ -119,7 +119,7 @@ var v1Rows = []row{
 	},
 	{
 		// permanent is no worse class, but nothing brings the note back then.
-		name: "delete", tier: tiers.V1, effect: tiers.Destroys,
+		name: "delete", tier: tiers.V1, effect: tiers.Destroys, reach: reachNote,
 		summary: "Move a file to the trash, or delete it for good",
 		params: []param{
 			noteByName, noteByPath,
@@ -160,7 +160,7 @@ var v1Rows = []row{
 		// Replaces an old value without asking, and without type it may change the
 		// type; both can be brought back, so it is a write. The app rewrites the
 		// style of all properties.
-		name: "property:set", tier: tiers.V1, effect: tiers.Writes,
+		name: "property:set", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
 		summary: "Set a property of a note",
 		params: []param{
 			{name: "name", kind: kindName, required: true, summary: "The property"},
@@ -173,7 +173,7 @@ var v1Rows = []row{
 	},
 	{
 		// Takes content away, so it destroys, although the file history may have it.
-		name: "property:remove", tier: tiers.V1, effect: tiers.Destroys,
+		name: "property:remove", tier: tiers.V1, effect: tiers.Destroys, reach: reachNote,
 		summary: "Remove a property from a note",
 		params: []param{
 			{name: "name", kind: kindName, required: true, summary: "The property"},
@@ -183,7 +183,7 @@ var v1Rows = []row{
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
 	},
 	{
-		name: "property:read", tier: tiers.V1, effect: tiers.Reads,
+		name: "property:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Print the value of a property of a note",
 		params: []param{
 			{name: "name", kind: kindName, required: true, summary: "The property"},
@@ -268,7 +268,7 @@ var v1Rows = []row{
 		// Four of its parameters make it a write. A task is always named by its
 		// line, in ref or in line; ref and line together would name two. What it
 		// prints was recorded nowhere.
-		name: "task", tier: tiers.V1, effect: tiers.Reads,
+		name: "task", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Show a task, or change its mark",
 		when:    []escalation{{"toggle", tiers.Writes}, {"done", tiers.Writes}, {"todo", tiers.Writes}, {"status", tiers.Writes}},
 		params: []param{

@@ -53,7 +53,7 @@ var v2Rows = []row{
 	},
 	{
 		// Without numbers it lists versions; two equal ones have no difference.
-		name: "diff", tier: tiers.V2, effect: tiers.Reads,
+		name: "diff", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "List the versions of a note, or compare two",
 		params: []param{
 			noteByName, noteByPath,
@@ -65,7 +65,7 @@ var v2Rows = []row{
 		reply: Reply{Kind: Content, Silent: true},
 	},
 	{
-		name: "history", tier: tiers.V2, effect: tiers.Reads,
+		name: "history", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "List the versions of a note in the file history",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Lines, Silent: true},
@@ -76,7 +76,7 @@ var v2Rows = []row{
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "history:read", tier: tiers.V2, effect: tiers.Reads,
+		name: "history:read", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "Print a version of a note from the file history",
 		params: []param{
 			noteByName, noteByPath,
@@ -88,7 +88,7 @@ var v2Rows = []row{
 	{
 		// The app keeps a version every five minutes at most, so the latest edits
 		// may be lost.
-		name: "history:restore", tier: tiers.V2, effect: tiers.Destroys,
+		name: "history:restore", tier: tiers.V2, effect: tiers.Destroys, reach: reachNote,
 		summary: "Replace a note by a version from the file history",
 		params: []param{
 			noteByName, noteByPath,
@@ -98,7 +98,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Quiet},
 	},
 	{
-		name: "history:open", tier: tiers.V2, effect: tiers.Shows,
+		name: "history:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote,
 		summary: "Open the file history of a note in the app",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
@@ -147,7 +147,7 @@ var v2Rows = []row{
 	},
 	{
 		// The sentence comes in every format, for total too.
-		name: "outline", tier: tiers.V2, effect: tiers.Reads,
+		name: "outline", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "List the headings of a note",
 		params: []param{
 			noteByName, noteByPath,
@@ -183,7 +183,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "publish:add", tier: tiers.V2, effect: tiers.Publishes,
+		name: "publish:add", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote,
 		summary: "Publish a note",
 		params: []param{
 			noteByName, noteByPath,
@@ -196,13 +196,13 @@ var v2Rows = []row{
 	{
 		// Destroys the public copy as well. Publishing is the worse of the two,
 		// and both need the same yes.
-		name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes,
+		name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote,
 		summary: "Take a note off the published site",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
 	},
 	{
-		name: "publish:open", tier: tiers.V2, effect: tiers.Shows,
+		name: "publish:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote,
 		summary: "Open the published page of a note",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},

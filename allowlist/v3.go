@@ -37,14 +37,14 @@ var v3Rows = []row{
 		reply:     Reply{Kind: Quiet},
 	},
 	{
-		name: "commands", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "commands", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the command ids of the app and its plugins",
 		params:  []param{{name: "filter", kind: kindName, summary: "Only ids that begin with this"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// The flag all is left out as on orphans.
-		name: "hotkeys", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "hotkeys", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the keyboard shortcuts",
 		params: []param{
 			onlyTotal,
@@ -55,7 +55,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "hotkey", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "hotkey", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "Show the keyboard shortcut of a command of the app",
 		params: []param{
 			{name: "id", kind: kindName, required: true, summary: "The id of the command"},
@@ -64,7 +64,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugins", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "plugins", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the installed plugins",
 		params: []param{
 			pluginFilter,
@@ -75,7 +75,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugins:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "plugins:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the plugins that are switched on",
 		params: []param{
 			pluginFilter,
@@ -86,7 +86,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugin", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "plugin", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "Show facts about a plugin",
 		params:  []param{pluginID},
 		reply:   Reply{Kind: Facts},
@@ -97,13 +97,13 @@ var v3Rows = []row{
 		reply:   Reply{Kind: Facts},
 	},
 	{
-		name: "sync:history", tier: tiers.V3, effect: tiers.Reads,
+		name: "sync:history", tier: tiers.V3, effect: tiers.Reads, reach: reachNote,
 		summary: "List the versions of a note in Sync",
 		params:  []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "sync:read", tier: tiers.V3, effect: tiers.Reads,
+		name: "sync:read", tier: tiers.V3, effect: tiers.Reads, reach: reachNote,
 		summary: "Print a version of a note from Sync",
 		params: []param{
 			noteByName, noteByPath,
@@ -114,7 +114,7 @@ var v3Rows = []row{
 	},
 	{
 		// The other devices of the user get the replaced text too.
-		name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys,
+		name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys, reach: reachNote,
 		summary: "Replace a note by a version from Sync",
 		params: []param{
 			noteByName, noteByPath,
@@ -124,7 +124,7 @@ var v3Rows = []row{
 		reply:     Reply{Kind: Quiet},
 	},
 	{
-		name: "sync:open", tier: tiers.V3, effect: tiers.Shows,
+		name: "sync:open", tier: tiers.V3, effect: tiers.Shows, reach: reachNote,
 		summary: "Open the Sync history of a note in the app",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
@@ -136,25 +136,25 @@ var v3Rows = []row{
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "themes", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "themes", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the installed themes",
 		params:  []param{{name: "versions", kind: kindFlag, summary: "Add their versions"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// The stock look has no name to print.
-		name: "theme", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "theme", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "Show the theme in use, or facts about one",
 		params:  []param{{name: "name", kind: kindName, summary: "The name of the theme"}},
 		reply:   Reply{Kind: Facts, Silent: true},
 	},
 	{
-		name: "snippets", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "snippets", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the style snippets",
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "snippets:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "snippets:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the style snippets that are switched on",
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
@@ -182,7 +182,7 @@ var v3Rows = []row{
 	},
 	{
 		// Names every vault of the user, not only the one that is served.
-		name: "vaults", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "vaults", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
 		summary: "List the vaults that the app knows",
 		params: []param{
 			onlyTotal,
@@ -193,7 +193,7 @@ var v3Rows = []row{
 	{
 		// The address can carry text of a note out, and can reach machines of the
 		// local network.
-		name: "web", tier: tiers.V3, effect: tiers.Shows, sends: true, target: targetNone,
+		name: "web", tier: tiers.V3, effect: tiers.Shows, sends: true, target: targetNone, reach: reachNothing,
 		summary: "Open a web address in the app",
 		params: []param{
 			{name: "url", kind: kindURL, required: true, summary: "The web address"},
@@ -202,7 +202,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Quiet},
 	},
 	{
-		name: "wordcount", tier: tiers.V3, effect: tiers.Reads,
+		name: "wordcount", tier: tiers.V3, effect: tiers.Reads, reach: reachNote,
 		summary: "Count the words and characters of a note",
 		params: []param{
 			noteByName, noteByPath,

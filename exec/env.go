@@ -23,7 +23,10 @@ var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDR
 // focused note, and where its cache and its journal are.
 var ownVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
 
-const sessionVariable = "VAULTWICKET_SESSION"
+const (
+	sessionVariable = "VAULTWICKET_SESSION"
+	accessVariable  = "VAULTWICKET_ACCESS"
+)
 
 func appEnvironment(getenv func(string) string) []string {
 	env := pick(getenv, sharedVariables, appVariables)

@@ -24,6 +24,7 @@ const (
 	CodeAlreadyExists  = "already_exists"
 	CodeAmbiguous      = "ambiguous"
 	CodeConflict       = "conflict"
+	CodeAccessDenied   = "access_denied"
 	CodeNotConfigured  = "not_configured"
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"

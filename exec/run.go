@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
 
 	"vaultwicket/policy"
@@ -26,6 +27,9 @@ func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outc
 		return notRun(), ErrNoPermit
 	}
 	if permit.OnlyPreviews() && (p.backend != toEmbedded || p.manner.Task != Plan) {
+		return notRun(), ErrNoPermit
+	}
+	if permit.Confined() && p.backend != toEmbedded {
 		return notRun(), ErrNoPermit
 	}
 	command, err := p.Command(permit.Call())
@@ -111,8 +115,11 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
 		stdin: command.Stdin, own: p.backend == toEmbedded, keep: r.config.MaxKept,
 	}
+	if c.own && permit.Access() != "" {
+		c.env = append(slices.Clip(c.env), accessVariable+"="+permit.Access())
+	}
 	if c.own && r.config.Resident {
-		return understand(r.pool.run(ctx, c, command), permit, p)
+		return understand(r.pool.run(ctx, c, command, permit.Access()), permit, p)
 	}
 	return understand(c.run(ctx), permit, p)
 }

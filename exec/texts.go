@@ -35,6 +35,7 @@ type shape struct {
 var shapes = [...]shape{
 	{prefix: "Error: Conflict: ", code: CodeConflict, hint: hintConflict},
 	{prefix: `Error: File ""`, part: " was changed by somebody else", code: CodeConflict, hint: hintConflict},
+	{prefix: "Error: Access denied: ", code: CodeAccessDenied, hint: hintAccess},
 	{prefix: beginsMissing, code: CodeCLIError,
 		hint: "the installed client wants other parameters than the table says; compare with its help"},
 	{prefix: `Error: ""`, suffix: " needs the Obsidian app.", code: CodeNeedsApp,
@@ -58,6 +59,7 @@ var shapes = [...]shape{
 const (
 	hintTarget   = "name the note with path= or file="
 	hintConflict = "read the note again, and decide again"
+	hintAccess   = "a person can raise the access in the table [vaults.access] of the settings file"
 	hintLookUp   = "capital letters count; look the name up with a listing such as files, tags or search"
 )
 

@@ -22,10 +22,10 @@ const cancelGrace = 150 * time.Millisecond
 // over its limit, and whatever else goes wrong, its life: nothing is known about
 // the state of a program that did not answer. The next call has another one.
 type worker struct {
-	pool   *pool
-	folder string
-	life   context.Context
-	end    context.CancelFunc // stops the process in steps
+	pool *pool
+	at   seat
+	life context.Context
+	end  context.CancelFunc // stops the process in steps
 
 	// begun is closed when the worker takes requests, or never will. Then peer
 	// is set, or failed says why it is not.
@@ -53,9 +53,9 @@ type worker struct {
 	parked  bool        // the next look is far away
 }
 
-func newWorker(p *pool, folder string) *worker {
+func newWorker(p *pool, at seat) *worker {
 	w := &worker{
-		pool: p, folder: folder, begun: make(chan struct{}), gone: make(chan struct{}),
+		pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
 		places: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, rested: time.Now(),
 	}
 	w.life, w.end = context.WithCancel(context.Background())
@@ -174,7 +174,7 @@ func (w *worker) greet(hear *frame.Reader) error {
 		return w.unfit("is no worker: it " + err.Error())
 	case theirs.Version != frame.Version:
 		return w.unfit(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
-	case theirs.PID != uint32(w.peer.pid) || theirs.Folder != w.folder:
+	case theirs.PID != uint32(w.peer.pid) || theirs.Folder != w.at.folder:
 		return w.unfit("is not the worker that was started")
 	}
 	w.pid = w.peer.pid

@@ -39,10 +39,13 @@ type pool struct {
 
 	mu     sync.Mutex
 	closed bool
-	taking map[string]*worker // by folder
+	taking map[seat]*worker
 	all    map[*worker]struct{}
 	lives  sync.WaitGroup
 }
+
+// seat is what a worker is for: the vault in a folder, under access rules.
+type seat struct{ folder, access string }
 
 func newPool(keep int) *pool {
 	return &pool{
@@ -53,9 +56,9 @@ func newPool(keep int) *pool {
 
 // run has the worker of the vault of c answer one command. What c says about
 // one call is not looked at: a worker is started without it.
-func (p *pool) run(ctx context.Context, c child, command Command) ending {
+func (p *pool) run(ctx context.Context, c child, command Command, access string) ending {
 	for range otherWorkers {
-		w := p.enter(c, command.folder())
+		w := p.enter(c, seat{command.folder(), access})
 		if w == nil {
 			e := p.nothing()
 			e.stopped = context.Canceled // the gateway ends
@@ -77,23 +80,23 @@ func (p *pool) nothing() ending {
 	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: p.keep}}
 }
 
-// enter returns the worker that takes the calls for a folder, and starts it if
+// enter returns the worker that takes the calls for a vault, and starts it if
 // there is none. It is not waited for. The caller calls leave. With a pool that
 // is closed it is nil.
-func (p *pool) enter(c child, folder string) *worker {
+func (p *pool) enter(c child, at seat) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil
 	}
-	w := p.taking[folder]
+	w := p.taking[at]
 	if w == nil {
-		w = newWorker(p, folder)
+		w = newWorker(p, at)
 		if p.taking == nil {
-			p.taking, p.all = map[string]*worker{}, map[*worker]struct{}{}
+			p.taking, p.all = map[seat]*worker{}, map[*worker]struct{}{}
 		}
-		p.taking[folder], p.all[w] = w, struct{}{}
-		c.args = []string{"vault", folder, "--worker"}
+		p.taking[at], p.all[w] = w, struct{}{}
+		c.args = []string{"vault", at.folder, "--worker"}
 		p.lives.Go(func() { w.live(c) })
 	}
 	w.guests++

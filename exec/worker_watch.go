@@ -48,8 +48,8 @@ func (w *worker) look() {
 // retire takes the worker from those that take calls.
 func (w *worker) retire() {
 	w.retired = true
-	if w.pool.taking[w.folder] == w {
-		delete(w.pool.taking, w.folder)
+	if w.pool.taking[w.at] == w {
+		delete(w.pool.taking, w.at)
 	}
 	w.hangUpIfDone()
 }

@@ -11,6 +11,7 @@ const (
 	CodeUnconfirmed    = "unconfirmed"
 	CodeTargetRequired = "target_required"
 	CodeVersion        = "cli_too_old"
+	CodeAccess         = "access_denied"
 )
 
 // Denial says which rule refused a call.
@@ -19,23 +20,31 @@ type Denial struct {
 	Rule    string // the name of the rule, as in a dry run
 	Command string
 	Reason  string // lower case, no full stop
+	// Setting is the name of the setting that decides, "" if none does.
+	Setting string
 	hint    string
+	origin  string
 }
 
 // Code returns one of the Code constants of this package.
 func (d *Denial) Code() string { return d.code }
 
-// Hint says how a person, not the model, can change the answer; "" when nobody
-// can.
-func (d *Denial) Hint() string { return d.hint }
+// Hint says how a person, not the model, can change the answer, and where the
+// setting that decided comes from; "" when nobody can.
+func (d *Denial) Hint() string {
+	if d.origin == "" || d.hint == "" {
+		return d.hint
+	}
+	return d.hint + "; " + d.Setting + " comes from " + d.origin
+}
 
 // Asks reports whether a person's yes would lift the refusal.
 func (d *Denial) Asks() bool { return d.code == CodeUnconfirmed }
 
 func (d *Denial) Error() string { return fmt.Sprintf("command %q: %s", d.Command, d.Reason) }
 
-func deny(code, reason, hint string) *Denial {
-	return &Denial{code: code, Reason: reason, hint: hint}
+func deny(code, setting, reason, hint string) *Denial {
+	return &Denial{code: code, Setting: setting, Reason: reason, hint: hint}
 }
 
 // Verdict is the answer of one rule.

@@ -11,6 +11,10 @@ type Permit struct {
 	call    *allowlist.Call
 	minimum tiers.Version
 	preview bool
+	// access are the rules that the embedded program holds for the call; confined
+	// says that no program may run it that does not know them.
+	access   string
+	confined bool
 }
 
 // Valid reports whether p was granted by a policy.
@@ -28,6 +32,15 @@ func (p Permit) Call() allowlist.Call {
 // OnlyPreviews reports whether p is good for nothing but to have worked out what
 // the call would change.
 func (p Permit) OnlyPreviews() bool { return p.preview }
+
+// Access returns the rules under which the call is to be run, as package access
+// writes them, "" for none. The embedded program is always given them.
+func (p Permit) Access() string { return p.access }
+
+// Confined reports whether only a program that holds the rules of Access may run
+// the call: its answer may depend on notes that are hidden, or it may touch more
+// notes than it names.
+func (p Permit) Confined() bool { return p.confined }
 
 // MinVersion returns the oldest app that may run the call.
 func (p Permit) MinVersion() tiers.Version { return p.minimum }

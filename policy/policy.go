@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -30,6 +31,12 @@ type Policy struct {
 	// Disable closes single commands; EnableOnly, when it is not empty, closes
 	// all others. Neither opens anything.
 	Disable, EnableOnly []string
+	// Access says what may be done with which note. Ignores says that the vault
+	// has a file of patterns that hides more.
+	Access  access.Rules
+	Ignores bool
+	// Origins says for people where a setting comes from, by its name.
+	Origins map[string]string
 	// MinVersion is the oldest app that is used. Below tiers.MinimumFloor the
 	// policy grants nothing.
 	MinVersion tiers.Version
@@ -84,18 +91,30 @@ func (p Policy) Decide(call allowlist.Call) (Permit, error) {
 	if denial := p.firstDenial(subjectOf(call)); denial != nil {
 		return Permit{}, denial
 	}
-	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
+	return p.grant(call), nil
+}
+
+// grant makes the permit for a call that no rule is against.
+func (p Policy) grant(call allowlist.Call) Permit {
+	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since()), access: p.Access.String(), confined: p.confines(call)}
+}
+
+// Confirmed is Decide for a call to which a person has said yes. It grants what
+// Decide grants, and what only a yes was missing for.
+func (p Policy) Confirmed(call allowlist.Call) (Permit, error) {
+	permit, err := p.Decide(call)
+	var denial *Denial
+	if errors.As(err, &denial) && denial.Asks() { // the rule that asks is the last
+		return p.grant(call), nil
+	}
+	return permit, err
 }
 
 // Preview returns the permit to have worked out what a call would change. It is
 // granted where the call is, and where a person could still allow it: to know
 // what it is about is what the person needs.
 func (p Policy) Preview(call allowlist.Call) (Permit, error) {
-	permit, err := p.Decide(call)
-	var denial *Denial
-	if errors.As(err, &denial) && denial.Asks() { // the rule that asks is the last
-		permit, err = Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since())}, nil
-	}
+	permit, err := p.Confirmed(call)
 	permit.preview = err == nil
 	return permit, err
 }
@@ -153,11 +172,13 @@ type subject struct {
 	effect                  tiers.Effect
 	shows, sends, fallsBack bool
 	since                   tiers.Version
+	spells                  []allowlist.Spelled
 }
 
 func subjectOf(call allowlist.Call) subject {
 	return subject{
 		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(),
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.FallsBack(), since: call.Since(),
+		spells: call.Spells(),
 	}
 }

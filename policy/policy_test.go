@@ -238,7 +238,7 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 
 // A dry run shows every rule, the ones behind a refusal too.
 func TestJudgeIsComplete(t *testing.T) {
-	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "ui", "version", "confirm"}
+	order := []string{"known", "restricted", "tier", "enabled", "mutations", "publish", "target", "access", "ui", "version", "confirm"}
 	policies := []policy.Policy{{}, widest(), {Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.MinimumFloor}}
 	for _, call := range append(everyCall(t), allowlist.Call{}) {
 		for _, p := range policies {
@@ -346,6 +346,7 @@ pass enabled: no list of commands closes it
 pass mutations: effect read, mutations are on
 pass publish: publishing is on, and nothing leaves the machine
 pass target: does not change the note that happens to be open
+pass access: there are no access rules
 pass ui: moving the focus is on
 pass version: asks for Obsidian 1.12.7 or newer
 pass confirm: effect read, a person is asked before: nothing`
@@ -417,8 +418,8 @@ func TestDecisionsHaveNames(t *testing.T) {
 }
 
 func TestCodes(t *testing.T) {
-	got := []string{policy.CodeTierClosed, policy.CodeRestricted, policy.CodeDisabled, policy.CodeMutationsOff, policy.CodeUnconfirmed, policy.CodeTargetRequired, policy.CodeVersion}
-	want := []string{"tier_closed", "restricted_command", "command_disabled", "mutations_off", "unconfirmed", "target_required", "cli_too_old"}
+	got := []string{policy.CodeTierClosed, policy.CodeRestricted, policy.CodeDisabled, policy.CodeMutationsOff, policy.CodeUnconfirmed, policy.CodeTargetRequired, policy.CodeVersion, policy.CodeAccess}
+	want := []string{"tier_closed", "restricted_command", "command_disabled", "mutations_off", "unconfirmed", "target_required", "cli_too_old", "access_denied"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the codes changed: %v", got)
 	}

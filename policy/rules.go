@@ -21,6 +21,7 @@ var rules = [...]rule{
 	}},
 	{"publish", publishOpen, func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
 	{"target", targetNamed, func(Policy, subject) string { return "does not change the note that happens to be open" }},
+	{"access", accessAllows, accessPasses},
 	{"ui", uiOpen, func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
 	{"version", versionSet, func(p Policy, s subject) string {
 		return "asks for Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
@@ -42,7 +43,7 @@ type rule struct {
 func (r rule) refuse(p Policy, s subject) *Denial {
 	denial := r.check(p, s)
 	if denial != nil {
-		denial.Rule, denial.Command = r.name, s.name
+		denial.Rule, denial.Command, denial.origin = r.name, s.name, p.Origins[denial.Setting]
 	}
 	return denial
 }
@@ -63,7 +64,7 @@ func known(_ Policy, s subject) *Denial {
 	if s.valid {
 		return nil
 	}
-	return deny(CodeRestricted, "was not made by the table", "")
+	return deny(CodeRestricted, "", "was not made by the table", "")
 }
 
 // notRestricted refuses for good what runs code, administers the app or shows
@@ -73,14 +74,14 @@ func notRestricted(_ Policy, s subject) *Denial {
 	if s.tier != tiers.Restricted {
 		return nil
 	}
-	return deny(CodeRestricted, "runs code in the app, administers it or shows its inside, and cannot be switched on", "use the Obsidian app itself for this")
+	return deny(CodeRestricted, "", "runs code in the app, administers it or shows its inside, and cannot be switched on", "use the Obsidian app itself for this")
 }
 
 func tierOpen(p Policy, s subject) *Denial {
 	if p.Ceiling.Opens(s.tier) {
 		return nil
 	}
-	return deny(CodeTierClosed, "belongs to tier "+s.tier.String()+" and the ceiling is "+p.Ceiling.String(), opensWith(s.tier))
+	return deny(CodeTierClosed, "tier", "belongs to tier "+s.tier.String()+" and the ceiling is "+p.Ceiling.String(), opensWith(s.tier))
 }
 
 // opensWith names the setting that opens a tier, "" where none does.
@@ -93,10 +94,10 @@ func opensWith(t tiers.Tier) string {
 
 func commandEnabled(p Policy, s subject) *Denial {
 	if slices.Contains(p.Disable, s.name) {
-		return deny(CodeDisabled, "is on the list of disabled commands", "take it off the setting disable")
+		return deny(CodeDisabled, "disable", "is on the list of disabled commands", "take it off the setting disable")
 	}
 	if len(p.EnableOnly) > 0 && !slices.Contains(p.EnableOnly, s.name) {
-		return deny(CodeDisabled, "is not on the list of enabled commands", "add it to the setting enable-only")
+		return deny(CodeDisabled, "enable-only", "is not on the list of enabled commands", "add it to the setting enable-only")
 	}
 	return nil
 }
@@ -105,7 +106,7 @@ func mutationsOpen(p Policy, s subject) *Denial {
 	if p.Mutations || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeMutationsOff, changes(s)+" and mutations are off", "start the gateway with --allow-mutations")
+	return deny(CodeMutationsOff, "allow-mutations", changes(s)+" and mutations are off", "start the gateway with --allow-mutations")
 }
 
 // publishOpen looks at sends besides the effect: opening a web address changes
@@ -114,7 +115,7 @@ func publishOpen(p Policy, s subject) *Denial {
 	if p.Publish || !leaves(s) {
 		return nil
 	}
-	return deny(CodeMutationsOff, "can carry text off this machine and publishing is off", "start the gateway with --allow-publish")
+	return deny(CodeMutationsOff, "allow-publish", "can carry text off this machine and publishing is off", "start the gateway with --allow-publish")
 }
 
 // leaves counts whatever is worse than publishing too, but for administering:
@@ -129,14 +130,14 @@ func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeTargetRequired, "would change the note that is open in the app", "name the note with path= or file=")
+	return deny(CodeTargetRequired, "", "would change the note that is open in the app", "name the note with path= or file=")
 }
 
 func uiOpen(p Policy, s subject) *Denial {
 	if p.UI || !s.shows {
 		return nil
 	}
-	return deny(CodeDisabled, "moves the focus or opens a view and that is switched off", "start the gateway with --allow-ui")
+	return deny(CodeDisabled, "allow-ui", "moves the focus or opens a view and that is switched off", "start the gateway with --allow-ui")
 }
 
 // versionSet refuses when no usable minimum is set. The installed version is
@@ -145,7 +146,7 @@ func versionSet(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
 	}
-	return deny(CodeVersion, "needs a minimum version of at least "+tiers.MinimumFloor.String()+", set is "+p.MinVersion.String(),
+	return deny(CodeVersion, "min-cli-version", "needs a minimum version of at least "+tiers.MinimumFloor.String()+", set is "+p.MinVersion.String(),
 		"set min-cli-version to "+tiers.DefaultMinimum.String())
 }
 
@@ -162,7 +163,7 @@ func confirmed(p Policy, s subject) *Denial {
 			return nil
 		}
 	}
-	return deny(CodeUnconfirmed, changes(s)+" and nobody was asked", "a person can start the gateway with --confirm never")
+	return deny(CodeUnconfirmed, "confirm", changes(s)+" and nobody was asked", "a person can start the gateway with --confirm never")
 }
 
 // changes says what the subject does to the vault, for messages.

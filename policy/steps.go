@@ -10,7 +10,11 @@ import "vaultwicket/allowlist"
 
 // Probe returns the permit for the question that comes before the first call
 // of a program: which version are you?
-func (p Permit) Probe() Permit { return p.step("version", nil) }
+func (p Permit) Probe() Permit {
+	permit := p.step("version", nil)
+	permit.confined = false // it has to do with no note
+	return permit
+}
 
 // DailyPath returns the permit to ask where today's daily note is. It is
 // granted to daily commands only.
@@ -64,5 +68,5 @@ func (p Permit) step(name string, params allowlist.Params) Permit {
 	if err != nil {
 		return Permit{}
 	}
-	return Permit{call: &call, minimum: p.minimum}
+	return Permit{call: &call, minimum: p.minimum, access: p.access, confined: p.confined}
 }

@@ -1,0 +1,339 @@
+package policy_test
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+// The rules about notes, written down a second time: in words, over the items of
+// a call as they would be run, and without a look at the rules of the policy.
+
+// places are the notes of the space, with the level that the tables below give
+// them.
+var places = map[string]string{"Hidden/n.md": "none", "Read/n.md": "r", "Write/n.md": "rw", "Delete/n.md": "rwd", "Else/n.md": "r"}
+
+func placesRules(t *testing.T) access.Rules {
+	t.Helper()
+	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Delete": access.Delete})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// wantedAccess says what the access rules must answer to a call on the note at
+// place: "" nothing against it, else a code.
+func wantedAccess(call allowlist.Call, place string) string {
+	enough := map[string]string{"read": "r rw rwd", "write": "rw rwd", "delete": "rwd"}
+	does := "read"
+	switch call.Effect().String() {
+	case "write":
+		does = "write"
+	case "destroy", "destroys", "destructive":
+		does = "delete"
+	}
+	switch call.Name() {
+	case "property:remove":
+		does = "write"
+	case "bookmark", "base:create":
+		does = "read"
+	case "move":
+		to, _ := call.Param("to")
+		if strings.TrimSuffix(to, "/") != path.Dir(place) && path.Dir(to) != path.Dir(place) {
+			does = "delete"
+		}
+	}
+	if to, moves := call.Param("to"); moves && call.Name() == "move" {
+		folder, _, _ := strings.Cut(to, "/")
+		if level := map[string]string{"Write": "rw", "Delete": "rwd", "Hidden": "none"}[folder]; level == "" {
+			return "access_denied" // of level r
+		}
+	}
+	if places[place] == "none" || strings.Contains(" "+enough[does]+" ", " "+places[place]+" ") {
+		return ""
+	}
+	return "access_denied"
+}
+
+// onNote returns every call of the table that can name a note by its path, on
+// the note at place.
+func onNote(t *testing.T, place string) []allowlist.Call {
+	t.Helper()
+	var calls []allowlist.Call
+	for _, c := range allowlist.Commands() {
+		if c.Tier == tiers.Restricted {
+			continue
+		}
+		for _, p := range c.Params {
+			value := place
+			switch {
+			case p.Kind == "path:line":
+				value += ":3"
+			case p.Kind != "path":
+				continue
+			}
+			for _, flag := range append([]string{""}, flagsOf(c)...) {
+				params := smallest(c)
+				for name := range params {
+					if name == "name" && c.Name == "create" || name == "folder" || name == "line" && p.Kind == "path:line" {
+						delete(params, name)
+					}
+				}
+				params[p.Name] = allowlist.Text(value)
+				if flag != "" {
+					params[flag] = allowlist.Flag(true)
+				}
+				if call, err := allowlist.Parse(c.Name, params); err == nil {
+					calls = append(calls, call)
+				}
+				for _, to := range []string{"Delete/", "Write/", "Read/m.md", "Delete/m.md", "Hidden/"} {
+					if _, moves := params["to"]; moves && c.Name == "move" {
+						params["to"] = allowlist.Text(to)
+						calls = append(calls, mustParse(t, c.Name, params))
+					}
+				}
+			}
+		}
+	}
+	return calls
+}
+
+func flagsOf(c allowlist.Command) []string {
+	var names []string
+	for _, p := range c.Params {
+		if p.Kind == "flag" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// TestAccessOverTheWholeSpace holds the policy against the second statement for
+// every command that can name a note, each of its flags, every level, and every
+// gate of mutations and consent.
+func TestAccessOverTheWholeSpace(t *testing.T) {
+	rules := placesRules(t)
+	judged := 0
+	for place := range places {
+		for _, call := range onNote(t, place) {
+			for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmDestructive, policy.ConfirmWrites} {
+				for gates := range 16 {
+					open := widest()
+					open.Ceiling = tiers.V0 + tiers.Tier(gates>>2)
+					open.Confirm, open.Mutations, open.UI = confirm, gates&1 != 0, gates&2 != 0
+					_, before := open.Decide(call)
+					p := open
+					p.Access = rules
+					permit, err := p.Decide(call)
+					judged++
+					want := code(before)
+					if wanted := wantedAccess(call, place); wanted != "" && (want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
+						want = wanted
+					}
+					if code(err) != want {
+						t.Fatalf("%v (%s, confirm %v, gates %04b): %q, want %q", call, places[place], confirm, gates, code(err), want)
+					}
+					if permit.Valid() && permit.Access() != rules.String() {
+						t.Fatalf("%v: the permit goes with the rules %q", call, permit.Access())
+					}
+					if permit.Valid() && places[place] == "none" && !permit.Confined() {
+						t.Fatalf("%v: the app could be asked about a hidden note", call)
+					}
+				}
+			}
+		}
+	}
+	if judged < 15_000 {
+		t.Errorf("%d cases: the space has shrunk", judged)
+	}
+	t.Logf("%d cases", judged)
+}
+
+// What does not name its notes by path is run by a program that holds the rules:
+// always where notes are hidden, for changes where there are rules at all.
+func TestCallsThatReachFurtherAreConfined(t *testing.T) {
+	hiding, err := access.New(map[string]access.Level{"Hidden": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := strings.Fields("help version commands hotkeys hotkey plugins plugins:enabled plugin themes theme snippets snippets:enabled vaults web")
+	for _, call := range everyCall(t) {
+		isApart := false
+		for _, name := range apart {
+			isApart = isApart || call.Name() == name
+		}
+		alone := false
+		for _, s := range call.Spells() {
+			alone = alone || !s.Folder && !s.To
+		}
+		for name, p := range map[string]policy.Policy{
+			"hiding": with(widest(), hiding, false), "restricting": with(widest(), restricting, false), "ignoring": with(widest(), access.Rules{}, true), "none": widest(),
+		} {
+			permit, err := p.Decide(call)
+			if err != nil {
+				if name != "none" && call.FallsBack() && call.Tier() != tiers.Restricted && code(err) != "target_required" {
+					t.Errorf("%s: %v: %v, want target_required", name, call, err)
+				}
+				continue
+			}
+			switch {
+			case name == "none", isApart:
+				if permit.Confined() {
+					t.Errorf("%s: %v is confined", name, call)
+				}
+			case name == "ignoring", name == "hiding" && !alone, name == "restricting" && !alone && call.Effect().Mutates():
+				if !permit.Confined() {
+					t.Errorf("%s: %v is not confined", name, call)
+				}
+			}
+			if steps := []policy.Permit{permit.DailyPath(), permit.Locate(), permit.Exists("path", "a.md"), permit.ReadDaily("a.md")}; permit.Confined() {
+				for _, step := range steps {
+					if step.Valid() && !step.Confined() {
+						t.Errorf("%s: a step of %v is not confined", name, call)
+					}
+				}
+			}
+		}
+	}
+}
+
+func with(p policy.Policy, rules access.Rules, ignores bool) policy.Policy {
+	p.Access, p.Ignores = rules, ignores
+	return p
+}
+
+// A yes lifts nothing but the wish for one.
+func TestAYesLiftsOneRule(t *testing.T) {
+	p := widest()
+	p.Confirm = policy.ConfirmWrites
+	for _, call := range everyCall(t) {
+		for _, shut := range []func(*policy.Policy){func(*policy.Policy) {}, func(p *policy.Policy) { p.Mutations = false }, func(p *policy.Policy) { p.Ceiling = tiers.V0 }, func(p *policy.Policy) { p.UI = false }} {
+			q := p
+			shut(&q)
+			never := q
+			never.Confirm = policy.ConfirmNever
+			_, want := never.Decide(call)
+			permit, err := q.Confirmed(call)
+			if code(err) != code(want) || permit.Valid() != (err == nil) || permit.OnlyPreviews() {
+				t.Fatalf("%v: %v, want %v", call, err, want)
+			}
+		}
+	}
+}
+
+// Tighten allows a call if and only if both policies do.
+func TestTightenMeets(t *testing.T) {
+	rules := placesRules(t)
+	other, err := access.New(map[string]access.Level{"Write": access.Read, "Delete": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []policy.Policy
+	for _, change := range []func(*policy.Policy){
+		func(*policy.Policy) {},
+		func(p *policy.Policy) { p.Ceiling = tiers.V1 },
+		func(p *policy.Policy) { p.Ceiling = 255 },
+		func(p *policy.Policy) { p.Mutations = false },
+		func(p *policy.Policy) { p.Publish, p.UI = false, false },
+		func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive },
+		func(p *policy.Policy) { p.Confirm = 99 },
+		func(p *policy.Policy) { p.Disable = []string{"read", "delete"} },
+		func(p *policy.Policy) { p.EnableOnly = []string{"read", "append"} },
+		func(p *policy.Policy) { p.EnableOnly = []string{"search"} },
+		func(p *policy.Policy) { p.MinVersion = tiers.Version{} },
+		func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 14, 0} },
+		func(p *policy.Policy) { p.Access = rules },
+		func(p *policy.Policy) { p.Access = other },
+		func(p *policy.Policy) { p.Ignores = true },
+		func(p *policy.Policy) { *p = policy.Policy{} },
+	} {
+		p := widest()
+		change(&p)
+		all = append(all, p)
+	}
+	calls := everyCall(t)
+	for place := range places {
+		calls = append(calls, onNote(t, place)...)
+	}
+	for i, p := range all {
+		for j, q := range all {
+			tight := p.Tighten(q)
+			for _, call := range calls {
+				a, errA := p.Decide(call)
+				b, errB := q.Decide(call)
+				both, err := tight.Decide(call)
+				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
+					continue // hidden by one of them: the program that holds the rules finds no such note
+				}
+				if (err == nil) != (errA == nil && errB == nil) {
+					t.Fatalf("%d and %d: %v: %v; alone %v and %v", i, j, call, err, errA, errB)
+				}
+				if err == nil && (both.Confined() != (a.Confined() || b.Confined()) && !both.Confined() || both.MinVersion() != tiers.Later(a.MinVersion(), b.MinVersion())) {
+					t.Fatalf("%d and %d: %v: looser than one of them", i, j, call)
+				}
+			}
+		}
+	}
+}
+
+// A refusal says which setting decided and where it comes from.
+func TestARefusalNamesTheOrigin(t *testing.T) {
+	p := widest()
+	p.Ceiling, p.Origins = tiers.V0, map[string]string{"tier": "file /etc/x.toml"}
+	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")}))
+	var denial *policy.Denial
+	if !errors.As(err, &denial) || denial.Setting != "tier" || !strings.HasSuffix(denial.Hint(), "; tier comes from file /etc/x.toml") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAServerCannotBeGivenAccessRules(t *testing.T) {
+	if with(widest(), placesRules(t), false).Server("F").Valid() {
+		t.Error("a server that does not hold the rules")
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	rules, err := access.New(map[string]access.Level{"Hidden": access.None, "Read": access.Read, "Write": access.Write, "Work": access.Delete})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := with(widest(), rules, false)
+	for name, words := range map[string][]string{"read": {"path=Work/Projects/Plan.md"}, "append": {"path=Work/Projects/Plan.md", "content=x"}, "tags": {"counts"}} {
+		b.Run(name, func(b *testing.B) {
+			call, err := allowlist.ParseWords(name, words)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := p.Decide(call); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/parsed", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				call, err := allowlist.ParseWords(name, words)
+				if err == nil {
+					_, err = p.Decide(call)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
