@@ -1,0 +1,30 @@
+// Package approvals keeps a person's yes: bound to the exact call, expiring,
+// working once. Whatever cannot be shown to be such a yes is none.
+//
+// There are three of them. A [Sealer] makes the state that travels through a
+// client which can ask a person itself, and comes back with the answer. A [Desk]
+// keeps questions in a folder for clients that cannot ask; a person answers them
+// in a terminal, outside the model's reach. A [Standing] holds a yes for one
+// session and one folder, which never covers what destroys.
+//
+// The package does not ask anybody, does not know what a call is, and does not
+// judge one: it is given a digest of the call, and a text that was made fit to
+// be shown. It protects against a client and a model, not against another
+// program of the same user that writes to the folder: that program could as well
+// change the vault itself.
+//
+// The package imports nothing of ours.
+package approvals
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// Digest is the digest of an exact call. The zero Digest stands for none and is
+// refused.
+type Digest = [sha256.Size]byte
+
+// maxLife is how long a question may wait for an answer. A person who was away
+// for longer has to be shown it again: the vault is another one by then.
+const maxLife = time.Hour

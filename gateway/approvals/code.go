@@ -1,0 +1,48 @@
+package approvals
+
+import (
+	"crypto/rand"
+	"strings"
+)
+
+// alphabet has no two characters that a person could take for each other: no 0
+// and O, no 1, I and L.
+const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+const codeLength = 8 // of 31 characters: nobody meets the code of another question by mistake
+
+// newCode makes a code, every one as likely as another.
+func newCode() string {
+	const fair = 256 - 256%len(alphabet)
+	code := make([]byte, 0, codeLength)
+	for len(code) < codeLength {
+		var random [1]byte
+		_, _ = rand.Read(random[:]) // it never fails
+		if int(random[0]) < fair {
+			code = append(code, alphabet[int(random[0])%len(alphabet)])
+		}
+	}
+	return string(code)
+}
+
+// shown writes a code as a person reads it.
+func shown(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
+
+// parseCode reads a code as a person types it. It reports false for what no
+// question can have, so a code can be part of a file name.
+func parseCode(typed string) (code string, ok bool) {
+	code = strings.Map(upper, strings.ReplaceAll(typed, "-", ""))
+	return code, isCode(code)
+}
+
+// upper leaves alone what is not ASCII: some of it has capitals that are.
+func upper(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r - 'a' + 'A'
+	}
+	return r
+}
+
+func isCode(text string) bool {
+	return len(text) == codeLength && strings.Trim(text, alphabet) == ""
+}

@@ -1,0 +1,176 @@
+package approvals
+
+import (
+	"errors"
+	"io/fs"
+	"sync"
+	"time"
+)
+
+// Desk keeps questions until a person has answered them, each in a file of its
+// own in a folder that only the user can look into. It is safe for use by
+// several goroutines, and by several processes at once.
+//
+// A gateway redeems before a call, and asks where that finds nobody was asked.
+// An answer is bound to the vault, the call and the session that asked. Not to
+// any session of the user, although a server that was started again has another
+// one: the person was told who asks, and another session may be another agent,
+// or one that was talked into the same call by a note. What it costs is to be
+// asked once more.
+type Desk struct {
+	dir  string
+	now  func() time.Time
+	disk disk
+
+	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
+}
+
+const (
+	// maxPending is more than anybody answers one by one; an agent that asks more
+	// is after a yes that was not thought about.
+	maxPending = 64
+	// maxKept counts those that were answered too.
+	maxKept = 4 * maxPending
+)
+
+// Open returns the desk in the folder dir, an absolute path outside of any
+// vault. It looks at nothing; a folder that is missing is made by the first
+// question. A nil clock is the system's.
+func Open(dir string, now func() time.Time) *Desk {
+	if now == nil {
+		now = time.Now
+	}
+	return &Desk{dir: dir, now: now, disk: realDisk{}}
+}
+
+// Ask puts a question on the desk and returns it with its code. If this session
+// has asked about this call before, and that has not expired, it returns that
+// question as it is, answered or not: to ask again neither makes it live longer
+// nor undoes a no.
+//
+// Its errors are *[Invalid], *[Full] and *[Unusable].
+func (d *Desk) Ask(q Question) (Question, error) {
+	if _, err := q.asked(d.now()); err != nil {
+		return Question{}, err
+	}
+	if err := d.makeFolder(); err != nil {
+		return Question{}, err
+	}
+	err := d.locked(func(s shelf) error {
+		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
+			q = before
+			return nil
+		}
+		fresh, err := q.asked(s.now)
+		if err != nil {
+			return err
+		}
+		if s.pending() >= maxPending || len(s.live) >= maxKept {
+			return &Full{"questions", maxPending}
+		}
+		fresh.Code = s.freeCode()
+		q = fresh
+		return d.put(q)
+	})
+	if err != nil {
+		return Question{}, err
+	}
+	return q, nil
+}
+
+// List returns the questions that have not expired, the oldest first, and what
+// cannot be read of the rest. Questions that have expired are dropped. Its error
+// is *[Unusable].
+func (d *Desk) List() (questions []Question, damaged []*Damaged, err error) {
+	err = d.look(func(s shelf) error {
+		questions, damaged = s.live, s.damaged
+		return nil
+	})
+	return questions, damaged, err
+}
+
+// Approve says yes to the question with a code and returns it. The code may be
+// in small letters, with a dash or without. The yes lasts as long as the
+// question does.
+//
+// Its errors are *[Unknown], also for a question that has expired, *[Answered],
+// *[Damaged] and *[Unusable]. With the last one the question may be gone; the
+// others have changed nothing.
+func (d *Desk) Approve(code string) (Question, error) { return d.answer(code, Approved) }
+
+// Deny says no, in the same way.
+func (d *Desk) Deny(code string) (Question, error) { return d.answer(code, Denied) }
+
+func (d *Desk) answer(typed string, state State) (answered Question, err error) {
+	code, ok := parseCode(typed)
+	if !ok {
+		return Question{}, &Unknown{typed}
+	}
+	err = d.look(func(s shelf) error {
+		q, err := s.byCode(code)
+		if err != nil {
+			return err
+		}
+		if q.State != Pending {
+			return &Answered{q.Code, q.State}
+		}
+		q.State = state
+		if err := d.put(q); err != nil {
+			return err
+		}
+		answered = q
+		return nil
+	})
+	return answered, err
+}
+
+// Grant is the right to make one call, once. Only [Desk.Redeem] gives one; the
+// zero Grant is worthless.
+type Grant struct{ question Question }
+
+// Valid reports whether the Grant is one.
+func (g Grant) Valid() bool { return g.question.State == Approved }
+
+// Question returns the question that a person said yes to.
+func (g Grant) Question() Question { return g.question }
+
+// Redeem takes the yes to a call, if the session that asked for it has one. It
+// is gone before Redeem returns, whatever happens then: of several callers, in
+// several processes, one gets it.
+//
+// Its errors are *[Ungranted], which tells Pending, Denied, Expired and Unasked
+// apart (a question that has expired is told until it is dropped), *[Invalid]
+// and *[Unusable].
+func (d *Desk) Redeem(vault string, digest Digest, session string) (grant Grant, err error) {
+	if err := (Bound{vault, digest, session}).check(); err != nil {
+		return Grant{}, err
+	}
+	err = d.look(func(s shelf) error {
+		q := s.find(vault, digest, session)
+		if q.State != Approved {
+			if q.State == Unasked {
+				q = s.findExpired(vault, digest, session)
+			}
+			return &Ungranted{q.State, q.Code, q.Expires}
+		}
+		if err := d.take(q); err != nil {
+			return err
+		}
+		grant = Grant{q}
+		return nil
+	})
+	return grant, err
+}
+
+// take removes the file of q for good.
+func (d *Desk) take(q Question) error {
+	path := d.path(q.Code)
+	err := d.disk.remove(path)
+	if errors.Is(err, fs.ErrNotExist) { // somebody has, in spite of the lock
+		return &Ungranted{}
+	}
+	if err == nil {
+		err = d.disk.sync(d.dir)
+	}
+	return unusable(path, err)
+}

@@ -1,0 +1,544 @@
+package approvals
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
+	d, c := newDesk(t)
+	q := ask(t, d, about(1))
+	if code, ok := parseCode(q.Code); !ok || shown(code) != q.Code || len(q.Code) != 9 {
+		t.Errorf("code %q", q.Code)
+	}
+	if q.State != Pending || !q.Made.Equal(c.now()) || q.Expires.Sub(q.Made) != defaultLife {
+		t.Errorf("%+v", q)
+	}
+	wantUngranted(t, d, q, Pending)
+	approved, err := d.Approve(q.Code)
+	must(t, err)
+	want := q
+	want.State = Approved
+	if !reflect.DeepEqual(approved, want) {
+		t.Errorf("%+v, want %+v", approved, want)
+	}
+	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 || !reflect.DeepEqual(list[0], want) {
+		t.Errorf("%+v, %v", list, damaged)
+	}
+	// Asking again does not undo the answer.
+	if again := ask(t, d, about(1)); !reflect.DeepEqual(again, want) {
+		t.Errorf("%+v", again)
+	}
+	grant, err := redeem(d, q)
+	must(t, err)
+	if !grant.Valid() || !reflect.DeepEqual(grant.Question(), want) {
+		t.Errorf("%+v", grant)
+	}
+	wantUngranted(t, d, q, Unasked)
+	var unknown *Unknown
+	if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
+		t.Errorf("a used question: %v", err)
+	}
+	if next := ask(t, d, about(1)); next.Code == q.Code || next.State != Pending {
+		t.Errorf("%+v", next)
+	}
+}
+
+func TestANoIsNoYes(t *testing.T) {
+	d, c := newDesk(t)
+	q := ask(t, d, about(1))
+	denied, err := d.Deny(q.Code)
+	must(t, err)
+	if denied.State != Denied {
+		t.Errorf("%+v", denied)
+	}
+	wantUngranted(t, d, q, Denied)
+	wantUngranted(t, d, q, Denied) // it is not used up by looking
+	if again := ask(t, d, about(1)); again.State != Denied || again.Code != q.Code {
+		t.Errorf("asked once more: %+v", again)
+	}
+	c.pass(defaultLife)
+	wantUngranted(t, d, q, Expired)
+	wantUngranted(t, d, q, Unasked)
+}
+
+func TestAnAnswerIsGivenOnce(t *testing.T) {
+	d, _ := newDesk(t)
+	type act = func(string) (Question, error)
+	for n, test := range []struct {
+		first, then act
+		want        State
+	}{
+		{d.Approve, d.Approve, Approved}, {d.Approve, d.Deny, Approved},
+		{d.Deny, d.Approve, Denied}, {d.Deny, d.Deny, Denied},
+	} {
+		q := ask(t, d, about(byte(n+1)))
+		_, err := test.first(q.Code)
+		must(t, err)
+		var answered *Answered
+		if _, err := test.then(q.Code); !errors.As(err, &answered) || answered.State != test.want {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
+	d, c := newDesk(t)
+	first := ask(t, d, about(1))
+	c.pass(defaultLife - 1)
+	longer := about(1)
+	longer.Expires = c.now().Add(time.Hour)
+	longer.Text = "something harmless"
+	if again := ask(t, d, longer); !reflect.DeepEqual(again, first) {
+		t.Errorf("%+v, want %+v", again, first)
+	}
+	c.pass(1)
+	if next := ask(t, d, about(1)); next.Code == first.Code {
+		t.Error("it lived longer than it was to")
+	}
+	if list, _ := listed(t, d); len(list) != 1 {
+		t.Errorf("%d questions", len(list))
+	}
+}
+
+func TestAYesIsForOneCallOnly(t *testing.T) {
+	d, _ := newDesk(t)
+	q := ask(t, d, about(1))
+	_, err := d.Approve(q.Code)
+	must(t, err)
+	for name, change := range map[string]func(*Question){
+		"another vault":   func(q *Question) { q.Vault = "notes" },
+		"another call":    func(q *Question) { q.Digest[31] ^= 1 },
+		"another session": func(q *Question) { q.Session += "1" },
+		"swapped":         func(q *Question) { q.Vault, q.Session = q.Session, q.Vault },
+	} {
+		other := q
+		change(&other)
+		t.Run(name, func(t *testing.T) { wantUngranted(t, d, other, Unasked) })
+	}
+	for name, bad := range map[string]Bound{
+		"no vault": {"", q.Digest, q.Session}, "no digest": {q.Vault, Digest{}, q.Session}, "no session": {q.Vault, q.Digest, ""},
+	} {
+		var invalid *Invalid
+		if grant, err := d.Redeem(bad.Vault, bad.Digest, bad.Caller); grant.Valid() || !errors.As(err, &invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err = redeem(d, q)
+	must(t, err)
+}
+
+func TestAQuestionExpires(t *testing.T) {
+	for name, answer := range map[string]func(*Desk, string) (Question, error){
+		"pending":  func(*Desk, string) (Question, error) { return Question{}, nil },
+		"approved": (*Desk).Approve,
+		"denied":   (*Desk).Deny,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, c := newDesk(t)
+			q := ask(t, d, about(1))
+			_, err := answer(d, q.Code)
+			must(t, err)
+			c.pass(defaultLife)
+			var unknown *Unknown
+			if _, err := d.Approve(q.Code); !errors.As(err, &unknown) {
+				t.Errorf("approved late: %v", err)
+			}
+			wantUngranted(t, d, q, Unasked) // dropped by the try to approve it
+			q = ask(t, d, about(1))
+			_, err = answer(d, q.Code)
+			must(t, err)
+			c.pass(defaultLife)
+			wantUngranted(t, d, q, Expired)
+			ask(t, d, about(1))
+			c.pass(defaultLife)
+			if list, damaged := listed(t, d); len(list)+len(damaged) != 0 {
+				t.Errorf("%v, %v", list, damaged)
+			}
+			if names, err := d.names(); err != nil || len(names) != 1 {
+				t.Errorf("%v is left, %v", names, err)
+			}
+		})
+	}
+}
+
+func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
+	d, c := newDesk(t)
+	q := ask(t, d, about(1))
+	_, err := d.Approve(q.Code)
+	must(t, err)
+	path, data := fileOf(t, d, q)
+	c.pass(-setBack)
+	wantUngranted(t, d, q, Expired)
+	must(t, os.WriteFile(path, data, 0o600))
+	c.pass(1) // as much as time services do
+	_, err = redeem(d, q)
+	must(t, err)
+}
+
+func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
+	d, _ := newDesk(t)
+	for n, spell := range []func(string) string{
+		func(code string) string { return code },
+		strings.ToLower,
+		func(code string) string { return strings.ReplaceAll(code, "-", "") },
+		func(code string) string { return strings.ToLower(strings.ReplaceAll(code, "-", "")) },
+		func(code string) string { return code[:2] + "-" + code[2:] },
+	} {
+		q := ask(t, d, about(byte(n+1)))
+		_, err := d.Approve(spell(q.Code))
+		must(t, err)
+	}
+	q := ask(t, d, about(100))
+	other := "2222-2222"
+	if q.Code == other {
+		other = "3333-3333"
+	}
+	for _, typed := range []string{
+		"", "-", other, q.Code[:8], q.Code + "2", " " + q.Code, q.Code + "\n", "../" + q.Code, q.Code + recordEnd,
+		strings.Replace(q.Code, q.Code[:1], "0", 1), strings.Replace(q.Code, q.Code[:1], "ſ", 1),
+		strings.Replace(q.Code, q.Code[:1], "\x00", 1), "desk.lock", strings.Repeat("2", 1<<20),
+	} {
+		for _, act := range []func(string) (Question, error){d.Approve, d.Deny} {
+			var unknown *Unknown
+			if got, err := act(typed); !errors.As(err, &unknown) || got.Code != "" || len(err.Error()) > 300 {
+				t.Errorf("%.40q: %+v, %v", typed, got, err)
+			}
+		}
+	}
+	wantUngranted(t, d, q, Pending)
+}
+
+// There are letters outside of ASCII whose capitals are in the alphabet.
+func TestACodeIsOfItsAlphabetOnly(t *testing.T) {
+	for _, typed := range []string{"ſ2345678", "\u212a2345678", "２2345678", "0BCDEFGH", "iBCDEFGH", "lBCDEFGH"} {
+		if code, ok := parseCode(typed); ok {
+			t.Errorf("%q is %q", typed, code)
+		}
+	}
+}
+
+func TestCodesAreEvenAndUnambiguous(t *testing.T) {
+	if strings.ContainsAny(alphabet, "01OIL") || len(alphabet) != 31 {
+		t.Errorf("alphabet %q", alphabet)
+	}
+	const codes = 31 * 1000
+	count, seen := map[rune]int{}, map[string]bool{}
+	for range codes {
+		code := newCode()
+		if !isCode(code) || seen[code] {
+			t.Fatalf("%q, seen %v", code, seen[code])
+		}
+		seen[code] = true
+		for _, r := range code {
+			count[r]++
+		}
+	}
+	for _, r := range alphabet { // 8000 each, and a deviation of 88
+		if count[r] < 7500 || count[r] > 8500 {
+			t.Errorf("%c comes %d times", r, count[r])
+		}
+	}
+}
+
+func TestQuestionsAreBounded(t *testing.T) {
+	d, c := newDesk(t)
+	var first Question
+	for n := range maxPending {
+		q := ask(t, d, about(byte(n+1)))
+		if n == 0 {
+			first = q
+		}
+	}
+	var full *Full
+	if _, err := d.Ask(about(200)); !errors.As(err, &full) {
+		t.Errorf("one more: %v", err)
+	}
+	if again := ask(t, d, about(1)); again.Code != first.Code {
+		t.Errorf("one that is there: %+v", again)
+	}
+	_, err := d.Deny(first.Code)
+	must(t, err)
+	ask(t, d, about(200)) // a person has made room
+	c.pass(defaultLife)
+	ask(t, d, about(201))
+}
+
+func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
+	d, _ := newDesk(t)
+	q := ask(t, d, about(1))
+	for n := range maxKept {
+		q.Code, q.State, q.Digest[1] = shown(newCode()), Denied, byte(n)
+		must(t, d.put(q))
+	}
+	var full *Full
+	if _, err := d.Ask(about(200)); !errors.As(err, &full) {
+		t.Error(err)
+	}
+}
+
+func TestWhatCannotBeAsked(t *testing.T) {
+	d, c := newDesk(t)
+	for name, spoil := range map[string]func(*Question){
+		"no digest":            func(q *Question) { q.Digest = Digest{} },
+		"no session":           func(q *Question) { q.Session = "" },
+		"no vault":             func(q *Question) { q.Vault = "" },
+		"no command":           func(q *Question) { q.Command = "" },
+		"no text":              func(q *Question) { q.Text = "" },
+		"too long a text":      func(q *Question) { q.Text = strings.Repeat("a", maxText+1) },
+		"too long a name":      func(q *Question) { q.Client = strings.Repeat("a", maxField+1) },
+		"too many parameters":  func(q *Question) { q.Params = make([]string, maxParams+1) },
+		"too long a parameter": func(q *Question) { q.Params = []string{strings.Repeat("a", maxField)} },
+		"an escape sequence":   func(q *Question) { q.Text = "\x1b[2Jsafe" },
+		"a line that is redone": func(q *Question) {
+			q.Text = "delete\rread"
+		},
+		"a turned line":        func(q *Question) { q.Text = "a\u202eb" },
+		"a line end in a name": func(q *Question) { q.Client = "agent\nvault: Other" },
+		"another line end":     func(q *Question) { q.Effect = "reads\u2028" },
+		"no UTF-8":             func(q *Question) { q.Vault = "\xff" },
+		"expired":              func(q *Question) { q.Expires = c.now() },
+		"too long a life":      func(q *Question) { q.Expires = c.now().Add(maxLife + 1) },
+	} {
+		q := about(1)
+		spoil(&q)
+		var invalid *Invalid
+		if got, err := d.Ask(q); !errors.As(err, &invalid) || got.Code != "" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
+		t.Errorf("a folder was made: %v", err)
+	}
+}
+
+func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
+	d, _ := newDesk(t)
+	q := about(1)
+	q.Code, q.State, q.Made = "../../evil", Approved, time.Unix(0, 0)
+	asked := ask(t, d, q)
+	if asked.State != Pending || asked.Code == q.Code || asked.Made.Equal(q.Made) {
+		t.Errorf("%+v", asked)
+	}
+	wantUngranted(t, d, q, Pending)
+	asked.Params[0] = "changed"
+	if q.Params[0] != "path" {
+		t.Error("the names are shared")
+	}
+}
+
+func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
+	d, _ := newDesk(t)
+	q := about(1)
+	q.Text = strings.Repeat("\n", maxText/2) + strings.Repeat("<", maxText/2)
+	for _, field := range []*string{&q.Session, &q.Client, &q.Vault, &q.Command, &q.Effect} {
+		*field = strings.Repeat("<", maxField)
+	}
+	q.Params = make([]string, maxParams)
+	for i := range q.Params {
+		q.Params[i] = strings.Repeat("&", maxField/8)
+	}
+	asked := ask(t, d, q)
+	if _, data := fileOf(t, d, asked); len(data) > maxRecord {
+		t.Errorf("%d bytes", len(data))
+	}
+	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 || !reflect.DeepEqual(list[0], asked) {
+		t.Errorf("%d, %v", len(list), damaged)
+	}
+}
+
+func TestLookingMakesNothing(t *testing.T) {
+	d, _ := newDesk(t)
+	listed(t, d)
+	wantUngranted(t, d, about(1), Unasked)
+	var unknown *Unknown
+	if _, err := d.Approve("2222-2222"); !errors.As(err, &unknown) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(d.dir)); !os.IsNotExist(err) {
+		t.Errorf("a folder was made: %v", err)
+	}
+	for _, dir := range []string{"", "approvals", "./approvals"} {
+		var unusable *Unusable
+		if _, err := Open(dir, nil).Ask(about(1)); !errors.As(err, &unusable) {
+			t.Errorf("%q: %v", dir, err)
+		}
+		if _, _, err := Open(dir, nil).List(); !errors.As(err, &unusable) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+}
+
+func TestQuestionsAreListedByAge(t *testing.T) {
+	d, c := newDesk(t)
+	for n := range 10 {
+		ask(t, d, about(byte(n+1)))
+		c.pass(time.Second)
+	}
+	list, _ := listed(t, d)
+	for i, q := range list {
+		if q.Digest[0] != byte(i+1) {
+			t.Errorf("%d is the %d.", q.Digest[0], i)
+		}
+	}
+}
+
+func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
+	d, c := newDesk(t)
+	q := ask(t, d, about(1))
+	_, err := d.Approve(q.Code)
+	must(t, err)
+	var granted, unasked atomic.Int32
+	var done sync.WaitGroup
+	for n := range 100 {
+		desk := d
+		if n%10 == 0 {
+			desk = Open(d.dir, c.now) // as another process has
+		}
+		done.Go(func() {
+			grant, err := redeem(desk, q)
+			var ungranted *Ungranted
+			if err == nil && grant.Valid() {
+				granted.Add(1)
+			} else if errors.As(err, &ungranted) && ungranted.State == Unasked {
+				unasked.Add(1)
+			}
+		})
+	}
+	done.Wait()
+	if granted.Load() != 1 || unasked.Load() != 99 {
+		t.Errorf("%d were granted, %d told that nobody was asked", granted.Load(), unasked.Load())
+	}
+}
+
+func TestTheZeroGrantIsWorthless(t *testing.T) {
+	if (Grant{}).Valid() {
+		t.Error("it is valid")
+	}
+}
+
+func TestANoCountsMoreThanAYes(t *testing.T) {
+	now := time.Now()
+	yes, no := about(1), about(1)
+	yes.State, no.State = Approved, Denied
+	for _, live := range [][]Question{{yes, no}, {no, yes}} {
+		if got := (shelf{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session); got.State != Denied {
+			t.Errorf("%v", got.State)
+		}
+	}
+}
+
+// The desk behaves as a table that is kept beside it, whatever is done to it.
+func TestTheDeskIsAsItsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newClock()
+		dir, err := os.MkdirTemp("", "desk")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		d := Open(filepath.Join(dir, "approvals"), c.now)
+		model := map[Digest]Question{}
+		forget := func() {
+			for digest, q := range model {
+				if !c.now().Before(q.Expires) {
+					delete(model, digest)
+				}
+			}
+		}
+		pick := func(t *rapid.T) Question { return about(rapid.ByteRange(1, 4).Draw(t, "call")) }
+		answer := func(act func(string) (Question, error), state State) func(t *rapid.T) {
+			return func(t *rapid.T) {
+				forget()
+				q := model[pick(t).Digest]
+				got, err := act(q.Code)
+				if (err == nil) != (q.State == Pending) {
+					t.Fatalf("answering one that is %v: %v", q.State, err)
+				}
+				if err == nil {
+					if got.State != state || got.Code != q.Code {
+						t.Fatalf("%+v", got)
+					}
+					model[q.Digest] = got
+				}
+			}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"ask": func(t *rapid.T) {
+				forget()
+				q, err := d.Ask(pick(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if before, known := model[q.Digest]; known && !reflect.DeepEqual(before, q) || !known && q.State != Pending {
+					t.Fatalf("%+v, was %+v", q, before)
+				}
+				model[q.Digest] = q
+			},
+			"approve": answer(d.Approve, Approved),
+			"deny":    answer(d.Deny, Denied),
+			"redeem": func(t *rapid.T) {
+				q := pick(t)
+				forget()
+				grant, err := redeem(d, q)
+				want := model[q.Digest].State == Approved
+				if grant.Valid() != want || (err == nil) != want {
+					t.Fatalf("%v, want %v: %v", grant.Valid(), want, err)
+				}
+				if want {
+					delete(model, q.Digest)
+				}
+			},
+			"wait": func(t *rapid.T) {
+				c.pass(time.Duration(rapid.Int64Range(0, int64(defaultLife)).Draw(t, "wait")))
+			},
+			"": func(t *rapid.T) {
+				forget()
+				list, damaged, err := d.List()
+				if err != nil || len(damaged) != 0 || len(list) != len(model) {
+					t.Fatalf("%v, %v, %v, want %v", list, damaged, err, model)
+				}
+				for _, q := range list {
+					if !reflect.DeepEqual(model[q.Digest], q) {
+						t.Fatalf("%+v, want %+v", q, model[q.Digest])
+					}
+				}
+			},
+		})
+	})
+}
+
+func BenchmarkAskApproveRedeem(b *testing.B) {
+	d, _ := newDesk(b)
+	for n := 0; b.Loop(); n++ {
+		q := about(1)
+		q.Session = fmt.Sprint("session-", n)
+		asked := ask(b, d, q)
+		_, err := d.Approve(asked.Code)
+		must(b, err)
+		_, err = redeem(d, asked)
+		must(b, err)
+	}
+}
+
+func BenchmarkRedeemBesideAFullDesk(b *testing.B) {
+	d, _ := newDesk(b)
+	for n := range maxPending {
+		q := about(byte(n + 1))
+		q.Text = strings.Repeat("a line of the question\n", maxText/23)
+		ask(b, d, q)
+	}
+	for b.Loop() {
+		wantUngranted(b, d, about(200), Unasked)
+	}
+}

@@ -1,0 +1,95 @@
+package approvals
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clock is a clock that stands until it is set.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func newClock() *clock { return &clock{at: time.Date(2026, 8, 1, 9, 0, 0, 0, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func newDesk(t testing.TB) (*Desk, *clock) {
+	t.Helper()
+	c := newClock()
+	return Open(filepath.Join(t.TempDir(), "state", "approvals"), c.now), c
+}
+
+// about makes a question about the n-th call.
+func about(n byte) Question {
+	return Question{
+		Session: "session-1", Client: "an agent", Vault: "Notes", Command: "delete", Effect: "destroys",
+		Text: "delete <Inbox/Plan.md>?\n\t\"milk & eggs\"\n", Digest: Digest{n, 1}, Params: []string{"path", "permanent"},
+	}
+}
+
+func ask(t testing.TB, d *Desk, q Question) Question {
+	t.Helper()
+	asked, err := d.Ask(q)
+	must(t, err)
+	return asked
+}
+
+func redeem(d *Desk, q Question) (Grant, error) { return d.Redeem(q.Vault, q.Digest, q.Session) }
+
+// wantUngranted fails unless redeeming says this.
+func wantUngranted(t testing.TB, d *Desk, q Question, want State) {
+	t.Helper()
+	grant, err := redeem(d, q)
+	var ungranted *Ungranted
+	if grant.Valid() || !errors.As(err, &ungranted) || ungranted.State != want {
+		t.Errorf("redeemed %v, %v, want %v", grant.Valid(), err, want)
+	}
+}
+
+// wantReason fails unless a state was refused for this; "" stands for taken.
+func wantReason(t testing.TB, err error, want Reason) {
+	t.Helper()
+	var refused *Refused
+	if want == "" && err != nil || want != "" && (!errors.As(err, &refused) || refused.Reason != want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// fileOf returns the path of the file of a question, and what is in it.
+func fileOf(t testing.TB, d *Desk, q Question) (path string, data []byte) {
+	t.Helper()
+	path = d.path(q.Code)
+	data, err := os.ReadFile(path)
+	must(t, err)
+	return path, data
+}
+
+func listed(t testing.TB, d *Desk) (questions []Question, damaged []*Damaged) {
+	t.Helper()
+	questions, damaged, err := d.List()
+	must(t, err)
+	return questions, damaged
+}

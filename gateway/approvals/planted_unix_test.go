@@ -1,0 +1,140 @@
+//go:build unix
+
+package approvals
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestAPlantedFileIsNoYes(t *testing.T) {
+	for name, plant := range map[string]func(t *testing.T, path string){
+		"a link to the file": func(t *testing.T, path string) {
+			away := filepath.Join(t.TempDir(), "away")
+			must(t, os.Rename(path, away))
+			must(t, os.Symlink(away, path))
+		},
+		"a link to nowhere": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Symlink("/nowhere", path))
+		},
+		"a folder": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
+		},
+		"a pipe": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, syscall.Mkfifo(path, 0o600))
+		},
+		"larger than memory": func(t *testing.T, path string) { must(t, os.Truncate(path, 1<<38)) },
+		"writable by others": func(t *testing.T, path string) { must(t, os.Chmod(path, 0o602)) },
+		"writable by group":  func(t *testing.T, path string) { must(t, os.Chmod(path, 0o620)) },
+		"readable by others": func(t *testing.T, path string) { must(t, os.Chmod(path, 0o644)) },
+		"of another user": func(t *testing.T, path string) {
+			if os.Geteuid() != 0 {
+				t.Skip("needs to give a file away")
+			}
+			must(t, os.Chown(path, 1, -1))
+		},
+		"unreadable": func(t *testing.T, path string) {
+			if os.Geteuid() == 0 {
+				t.Skip("nothing is unreadable")
+			}
+			must(t, os.Chmod(path, 0))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, q, path, _ := approved(t)
+			plant(t, path)
+			wantDamaged(t, d, q, filepath.Base(path))
+		})
+	}
+}
+
+func TestAnUnfitFolderIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, d *Desk){
+		"open to others":      func(t *testing.T, d *Desk) { must(t, os.Chmod(d.dir, 0o755)) },
+		"writable by others":  func(t *testing.T, d *Desk) { must(t, os.Chmod(d.dir, 0o702)) },
+		"a link":              func(t *testing.T, d *Desk) { relink(t, d.dir) },
+		"a link for the lock": func(t *testing.T, d *Desk) { relink(t, filepath.Join(d.dir, lockName)) },
+		"a pipe for the lock": func(t *testing.T, d *Desk) {
+			must(t, os.Remove(filepath.Join(d.dir, lockName)))
+			must(t, syscall.Mkfifo(filepath.Join(d.dir, lockName), 0o600))
+		},
+		"a file": func(t *testing.T, d *Desk) {
+			must(t, os.RemoveAll(d.dir))
+			must(t, os.WriteFile(d.dir, nil, 0o600))
+		},
+		"of another user": func(t *testing.T, d *Desk) {
+			if os.Geteuid() != 0 {
+				t.Skip("needs to give a folder away")
+			}
+			must(t, os.Chown(d.dir, 1, -1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, q, _, _ := approved(t)
+			spoil(t, d)
+			var unusable *Unusable
+			if grant, err := redeem(d, q); grant.Valid() || !errors.As(err, &unusable) {
+				t.Errorf("redeem: %v", err)
+			}
+			if _, err := d.Ask(about(2)); !errors.As(err, &unusable) {
+				t.Errorf("ask: %v", err)
+			}
+			if _, _, err := d.List(); !errors.As(err, &unusable) {
+				t.Errorf("list: %v", err)
+			}
+			if _, err := d.Approve(q.Code); !errors.As(err, &unusable) {
+				t.Errorf("approve: %v", err)
+			}
+		})
+	}
+}
+
+// relink moves what is at name away and puts a link to it in its place.
+func relink(t *testing.T, name string) {
+	t.Helper()
+	must(t, os.Rename(name, name+"-away"))
+	must(t, os.Symlink(name+"-away", name))
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	d, q, path, _ := approved(t)
+	for name, want := range map[string]os.FileMode{d.dir: 0o700 | os.ModeDir, path: 0o600, filepath.Join(d.dir, lockName): 0o600} {
+		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	_, err := redeem(d, q)
+	must(t, err)
+}
+
+// A link where a file is going to be written is not followed.
+func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
+	d, _ := newDesk(t)
+	q := ask(t, d, about(1))
+	target := filepath.Join(t.TempDir(), "target")
+	must(t, os.WriteFile(target, []byte("mine"), 0o600))
+	code, _ := parseCode(q.Code)
+	half := filepath.Join(d.dir, code+halfEnd)
+	must(t, os.Symlink(target, half))
+	_, err := d.Approve(q.Code)
+	must(t, err)
+	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
+	// Nor what cannot be removed.
+	other := ask(t, d, about(2))
+	code, _ = parseCode(other.Code)
+	must(t, os.MkdirAll(filepath.Join(d.dir, code+halfEnd, "x"), 0o700))
+	var unusable *Unusable
+	if _, err := d.Approve(other.Code); !errors.As(err, &unusable) {
+		t.Error(err)
+	}
+	wantUngranted(t, d, other, Pending)
+}

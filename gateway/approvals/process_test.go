@@ -1,0 +1,241 @@
+package approvals
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const childOf = "APPROVALS_TEST_CHILD_OF"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childOf); dir != "" {
+		child(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child does what it is told, a line at a time, and says a line for each.
+func child(dir string) {
+	d := Open(dir, nil)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var n int
+		verb, rest, _ := strings.Cut(lines.Text(), " ")
+		_, _ = fmt.Sscan(rest, &n)
+		switch verb {
+		case "halt": // at the n-th call to the disk from now on
+			d.disk = &faulty{n: n, instead: func() {
+				fmt.Println("halted")
+				select {}
+			}}
+			fmt.Println("ok")
+		case "hold":
+			if _, err := d.lock(); err != nil {
+				fmt.Println(err)
+			}
+			fmt.Println("held")
+		case "ask":
+			q, err := d.Ask(about(byte(n)))
+			fmt.Println(report(q.Code, err))
+		case "approve":
+			q, err := d.Approve(rest)
+			fmt.Println(report(q.State.String(), err))
+		case "deny":
+			q, err := d.Deny(rest)
+			fmt.Println(report(q.State.String(), err))
+		case "redeem":
+			grant, err := redeem(d, about(byte(n)))
+			fmt.Println(report(fmt.Sprint("granted ", grant.Valid()), err))
+		}
+	}
+}
+
+// report returns what a child says: what came out, or the code of the error.
+func report(what string, err error) string {
+	var coded interface{ Code() string }
+	if errors.As(err, &coded) {
+		return coded.Code()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return what
+}
+
+// helper is a child that is running.
+type helper struct {
+	cmd  *exec.Cmd
+	to   io.WriteCloser
+	from *bufio.Scanner
+}
+
+func startHelper(t *testing.T, dir string) *helper {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childOf+"="+dir)
+	cmd.Stderr = os.Stderr
+	to, err := cmd.StdinPipe()
+	must(t, err)
+	from, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	h := &helper{cmd, to, bufio.NewScanner(from)}
+	t.Cleanup(h.kill)
+	return h
+}
+
+func (h *helper) tell(line string) { _, _ = fmt.Fprintln(h.to, line) }
+
+func (h *helper) hear() string {
+	h.from.Scan()
+	return h.from.Text()
+}
+
+func (h *helper) do(line string) string {
+	h.tell(line)
+	return h.hear()
+}
+
+// kill ends the child as kill -9 does.
+func (h *helper) kill() {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+}
+
+func TestEightProcessesAndOneIsGranted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "approvals")
+	rounds := 25
+	if testing.Short() {
+		rounds = 5
+	}
+	var helpers []*helper
+	for range 8 {
+		helpers = append(helpers, startHelper(t, dir))
+	}
+	// all tells every process a line at once and counts what they say.
+	all := func(line string) map[string]int {
+		for _, h := range helpers {
+			h.tell(line)
+		}
+		said := map[string]int{}
+		for _, h := range helpers {
+			said[h.hear()]++
+		}
+		return said
+	}
+	for n := 1; n <= rounds; n++ {
+		// All of them ask, and there is one question.
+		asked := all(fmt.Sprint("ask ", n))
+		if len(asked) != 1 {
+			t.Fatalf("round %d: %v", n, asked)
+		}
+		for code := range asked {
+			// Four say yes and four say no: one answer counts.
+			verb, other := "approve ", "deny "
+			for i, h := range helpers {
+				h.tell([]string{verb, other}[(i+n)%2] + code)
+			}
+			answers := map[string]int{}
+			for _, h := range helpers {
+				answers[h.hear()]++
+			}
+			if answers["approved"]+answers["denied"] != 1 || answers["approval_answered"] != len(helpers)-1 {
+				t.Fatalf("round %d: %v", n, answers)
+			}
+			redeemed := all(fmt.Sprint("redeem ", n))
+			switch {
+			case answers["approved"] == 1 && (redeemed["granted true"] != 1 || redeemed["approval_unasked"] != len(helpers)-1),
+				answers["denied"] == 1 && redeemed["approval_denied"] != len(helpers):
+				t.Fatalf("round %d: %v, %v", n, answers, redeemed)
+			}
+		}
+	}
+}
+
+func TestKilledBetweenApprovingAndRedeeming(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "approvals")
+	d := Open(dir, nil)
+	h := startHelper(t, dir)
+	code := h.do("ask 1")
+	if got := h.do("approve " + code); got != "approved" {
+		t.Fatal(got)
+	}
+	h.kill()
+	if got := startHelper(t, dir).do("redeem 1"); got != "granted true" {
+		t.Error(got)
+	}
+	wantUngranted(t, d, about(1), Unasked)
+}
+
+func TestALockEndsWithItsProcess(t *testing.T) {
+	d, _, _, _ := approved(t)
+	h := startHelper(t, d.dir)
+	if got := h.do("hold"); got != "held" {
+		t.Fatal(got)
+	}
+	h.kill()
+	_, err := redeem(d, about(1))
+	must(t, err)
+}
+
+// A process that works on the desk is killed before each of its calls to the
+// disk in turn. Of what it said and what is found then, one is a grant at most.
+func TestKilledAtEachCallToTheDisk(t *testing.T) {
+	calls := deskCalls(t, (*Desk).Approve)
+	stages := map[string]int{}
+	for n := 1; n <= calls+1; n++ {
+		dir := filepath.Join(t.TempDir(), "approvals")
+		h := startHelper(t, dir)
+		h.do(fmt.Sprint("halt ", n))
+		stage, granted := "asking", 0
+		if code := h.do("ask 1"); code != "halted" {
+			stage = "approving"
+			if got := h.do("approve " + code); got == "approved" {
+				stage = "redeeming"
+				if got := h.do("redeem 1"); got == "granted true" {
+					stage, granted = "over", 1
+				}
+			}
+		}
+		h.kill()
+		stages[stage]++
+		d := Open(dir, nil)
+		if _, damaged := listed(t, d); len(damaged) != 0 {
+			t.Errorf("killed at %d: %v", n, damaged)
+		}
+		grant, err := redeem(d, about(1))
+		if grant.Valid() {
+			granted++
+		}
+		if granted > 1 || grant.Valid() && stage == "asking" {
+			t.Errorf("killed at %d, %s: granted %d times, %v", n, stage, granted, err)
+		}
+		wantUngrantedNow(t, d, n)
+		// And it goes on from there.
+		q := ask(t, d, about(2))
+		_, err = d.Approve(q.Code)
+		must(t, err)
+		_, err = redeem(d, q)
+		must(t, err)
+	}
+	for _, stage := range []string{"asking", "approving", "redeeming", "over"} {
+		if stages[stage] == 0 {
+			t.Errorf("never killed while %s: %v", stage, stages)
+		}
+	}
+}
+
+func wantUngrantedNow(t *testing.T, d *Desk, n int) {
+	t.Helper()
+	if grant, err := redeem(d, about(1)); grant.Valid() {
+		t.Errorf("killed at %d: granted again, %v", n, err)
+	}
+}

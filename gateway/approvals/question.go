@@ -1,0 +1,141 @@
+package approvals
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// State says what became of a question.
+type State uint8
+
+// The states of a question. Only [Approved] is a yes. The order matters: if a
+// call was asked about twice, the later state counts.
+const (
+	Unasked State = iota
+	Pending
+	Approved
+	Denied
+	Expired
+)
+
+var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expired"}
+
+// String returns the name of the state, as it is in its file.
+func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
+
+// Question is a question to a person about one call. What [Desk.Ask] takes of it
+// is marked; the rest is what it gives. It takes 16 KiB of text, 1 KiB of
+// anything else, and UTF-8 without characters that act on a terminal or turn the
+// direction of a line: that nothing poses as another question is up to the
+// caller.
+type Question struct {
+	Code    string // XXXX-XXXX
+	State   State
+	Made    time.Time
+	Expires time.Time // taken: ten minutes from now if zero, an hour at most
+
+	Session string   // taken, needed: who asks
+	Client  string   // taken: what it says that it is
+	Vault   string   // taken, needed
+	Command string   // taken, needed
+	Effect  string   // taken
+	Text    string   // taken, needed: what the person is shown, made fit for it by the caller
+	Digest  Digest   // taken, needed: of the exact call
+	Params  []string // taken: the names of the parameters
+}
+
+const (
+	defaultLife = 10 * time.Minute // to notice the question, read it and answer
+
+	maxText   = 16 << 10 // more than a person reads before saying yes
+	maxField  = 1 << 10
+	maxParams = 64
+)
+
+// check returns an error unless q is a question that can be shown: complete, not
+// too large, and without characters that steer a terminal or reorder a line.
+func (q Question) check() error {
+	if (q.Digest == Digest{}) {
+		return &Invalid{"digest", "is empty"}
+	}
+	for _, f := range []struct {
+		name, value string
+		needed      bool
+	}{
+		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
+		{"client", q.Client, false}, {"effect", q.Effect, false},
+	} {
+		if err := checkText(f.name, f.value, maxField, steers); err != nil {
+			return err
+		}
+		if f.needed && f.value == "" {
+			return &Invalid{f.name, "is empty"}
+		}
+	}
+	if q.Text == "" {
+		return &Invalid{"text", "is empty"}
+	}
+	if len(q.Params) > maxParams {
+		return &Invalid{"params", "are too many"}
+	}
+	for _, name := range q.Params {
+		if err := checkText("params", name, maxField/8, steers); err != nil {
+			return err
+		}
+	}
+	return checkText("text", q.Text, maxText, steersText)
+}
+
+func checkText(field, value string, limit int, bad func(rune) bool) error {
+	switch {
+	case len(value) > limit:
+		return &Invalid{field, "is too long"}
+	case !utf8.ValidString(value):
+		return &Invalid{field, "is no UTF-8"}
+	case strings.ContainsFunc(value, bad):
+		return &Invalid{field, "has characters that cannot be shown"}
+	}
+	return nil
+}
+
+// steers reports whether a character acts on a terminal, ends a line or turns
+// its direction.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
+
+func steersText(r rune) bool { return r != '\n' && r != '\t' && steers(r) }
+
+// asked returns q as it is asked now, without a code.
+func (q Question) asked(now time.Time) (Question, error) {
+	if err := q.check(); err != nil {
+		return Question{}, err
+	}
+	now = now.UTC().Round(0)
+	if q.Expires.IsZero() {
+		q.Expires = now.Add(defaultLife)
+	}
+	q.Expires = q.Expires.UTC().Round(0)
+	if life := q.Expires.Sub(now); life <= 0 || life > maxLife {
+		return Question{}, &Invalid{"expires", "is not within an hour"}
+	}
+	q.Made, q.State, q.Params = now, Pending, slices.Clone(q.Params)
+	return q, nil
+}
+
+// setBack is how far a clock may be put back, as time services do, before the
+// questions from the time ahead are dropped. Else they could live twice.
+const setBack = time.Minute
+
+// isLive reports whether q can still be answered, and its answer used.
+func (q Question) isLive(now time.Time) bool {
+	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
+}
+
+// isFor reports whether q was asked about this call in this session.
+func (q Question) isFor(vault string, digest Digest, session string) bool {
+	return q.Vault == vault && q.Digest == digest && q.Session == session
+}

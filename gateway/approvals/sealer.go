@@ -1,0 +1,173 @@
+package approvals
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"sync"
+	"time"
+)
+
+// Bound is what a yes is bound to. All of it is needed.
+type Bound struct {
+	Vault  string
+	Digest Digest // of the exact call
+	Caller string // the session, or the principal behind it
+}
+
+func (b Bound) check() error {
+	switch {
+	case b.Vault == "":
+		return &Invalid{"vault", "is empty"}
+	case b.Digest == Digest{}:
+		return &Invalid{"digest", "is empty"}
+	case b.Caller == "":
+		return &Invalid{"caller", "is empty"}
+	}
+	return nil
+}
+
+// Sealer makes states that show, when they come back, that they were made here
+// for this very call and have not been used. Its key is in memory only, so a
+// state ends with the process. It is safe for use by several goroutines. The
+// zero Sealer makes and opens nothing.
+type Sealer struct {
+	key [sha256.Size]byte
+
+	mu     sync.Mutex
+	random io.Reader
+	watch  stopwatch
+	spent  spent
+}
+
+// NewSealer makes a Sealer with a key from random; nil stands for the system's
+// randomness and for the system's clock. An error is one of random.
+func NewSealer(random io.Reader, now func() time.Time) (*Sealer, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	s := &Sealer{random: random, watch: newStopwatch(now), spent: newSpent()}
+	if _, err := io.ReadFull(random, s.key[:]); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Seal makes the state for a question about b that may be answered for ttl, an
+// hour at most. It is URL-safe text of less than 256 bytes, and says nothing
+// about b.
+//
+// Its errors are *[Invalid] for a ttl or a Bound that cannot be, *[Refused] with
+// [SealFull] while nothing could be opened, and those of the randomness.
+func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
+	if err := b.check(); err != nil {
+		return "", err
+	}
+	if ttl <= 0 || ttl > maxLife {
+		return "", &Invalid{"ttl", "is not within an hour"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.random == nil {
+		return "", &Invalid{"sealer", "was not made by NewSealer"}
+	}
+	now := s.watch.elapsed()
+	t := ticket{expiry: now + ttl}
+	if s.spent.isFull(now) || t.expiry <= s.spent.void {
+		return "", &Refused{SealFull}
+	}
+	if _, err := io.ReadFull(s.random, t.nonce[:]); err != nil {
+		return "", err
+	}
+	t.call = s.callTag(t, b)
+	t.seal = s.sealTag(t)
+	return t.encode(), nil
+}
+
+// Open takes the state of a question that was answered with yes. It returns nil
+// once for each state: if the state was made here for b, is not too old, and was
+// not used before. Only then it is used up.
+//
+// Every error is a *[Refused], and means that there is no yes.
+func (s *Sealer) Open(state string, b Bound) error {
+	t, err := s.authentic(state)
+	if err != nil {
+		return err
+	}
+	if call := s.callTag(t, b); !hmac.Equal(t.call[:], call[:]) {
+		return &Refused{SealOtherCall}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.watch.elapsed()
+	if err := s.spent.refuse(t, now); err != nil {
+		return err
+	}
+	if s.spent.isFull(now) {
+		return &Refused{SealFull}
+	}
+	s.spent.add(t)
+	return nil
+}
+
+// Spend uses up a state whose question was answered with anything but yes, so
+// that it cannot come back with another answer. It does not matter which call
+// the answer came with.
+//
+// Its errors are those of Open, without [SealOtherCall]; with any of them the
+// state is one that Open refuses too.
+func (s *Sealer) Spend(state string) error {
+	t, err := s.authentic(state)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.watch.elapsed()
+	if err := s.spent.refuse(t, now); err != nil {
+		return err
+	}
+	if s.spent.isFull(now) {
+		s.spent.voidUntil(t.expiry)
+		return nil
+	}
+	s.spent.add(t)
+	return nil
+}
+
+// authentic returns what is in a state that was made here.
+func (s *Sealer) authentic(state string) (ticket, error) {
+	t, ok := decodeTicket(state)
+	if !ok || s.random == nil {
+		return ticket{}, &Refused{SealForged}
+	}
+	if seal := s.sealTag(t); !hmac.Equal(t.seal[:], seal[:]) {
+		return ticket{}, &Refused{SealChanged}
+	}
+	return t, nil
+}
+
+// callTag binds a ticket to a call. Nothing can be told from it without the key.
+func (s *Sealer) callTag(t ticket, b Bound) tag {
+	text := append([]byte("call"), t.head()...)
+	text = append(text, b.Digest[:]...)
+	for _, part := range []string{b.Vault, b.Caller} {
+		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
+		text = append(text, part...)
+	}
+	return s.mac(text)
+}
+
+// sealTag seals all of a ticket.
+func (s *Sealer) sealTag(t ticket) tag {
+	text := append([]byte("seal"), t.head()...)
+	return s.mac(append(text, t.call[:]...))
+}
+
+func (s *Sealer) mac(text []byte) tag {
+	mac := hmac.New(sha256.New, s.key[:])
+	mac.Write(text)
+	return tag(mac.Sum(nil))
+}

@@ -1,0 +1,400 @@
+package approvals
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}
+
+func newSealer(t testing.TB) (*Sealer, *clock) {
+	t.Helper()
+	c := newClock()
+	s, err := NewSealer(nil, c.now)
+	must(t, err)
+	return s, c
+}
+
+func seal(t testing.TB, s *Sealer, b Bound) string {
+	t.Helper()
+	state, err := s.Seal(b, time.Minute)
+	must(t, err)
+	return state
+}
+
+func TestAYesWorksOnce(t *testing.T) {
+	s, _ := newSealer(t)
+	state := seal(t, s, bound)
+	wantReason(t, s.Open(state, bound), "")
+	wantReason(t, s.Open(state, bound), SealUsed)
+	wantReason(t, s.Spend(state), SealUsed)
+}
+
+func TestANoUsesTheStateUp(t *testing.T) {
+	s, _ := newSealer(t)
+	state := seal(t, s, bound)
+	must(t, s.Spend(state))
+	wantReason(t, s.Open(state, bound), SealUsed)
+	wantReason(t, s.Spend(state), SealUsed)
+}
+
+func TestAStateIsShortAndSafeInAnAddress(t *testing.T) {
+	s, _ := newSealer(t)
+	const safe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	long := Bound{strings.Repeat("v", 1<<16), Digest{1}, strings.Repeat("c", 1<<16)}
+	state := seal(t, s, long)
+	if len(state) >= 256 || strings.Trim(state, safe) != "" {
+		t.Errorf("%d bytes: %q", len(state), state)
+	}
+	wantReason(t, s.Open(state, long), "")
+	if again := seal(t, s, long); again == state {
+		t.Error("two states are the same")
+	}
+}
+
+func TestAStateIsForOneCallOnly(t *testing.T) {
+	s, _ := newSealer(t)
+	for name, other := range map[string]Bound{
+		"another vault":             {"Other", bound.Digest, bound.Caller},
+		"another call":              {bound.Vault, Digest{2}, bound.Caller},
+		"a bit of the digest":       {bound.Vault, Digest{1, 31: 1}, bound.Caller},
+		"another caller":            {bound.Vault, bound.Digest, "session-2"},
+		"vault and caller swapped":  {bound.Caller, bound.Digest, bound.Vault},
+		"the border moved":          {bound.Vault + "s", bound.Digest, bound.Caller[1:]},
+		"no vault":                  {"", bound.Digest, bound.Caller},
+		"no caller":                 {bound.Vault, bound.Digest, ""},
+		"nothing":                   {},
+		"a vault with a zero added": {bound.Vault + "\x00", bound.Digest, bound.Caller},
+	} {
+		state := seal(t, s, bound)
+		t.Run(name, func(t *testing.T) {
+			wantReason(t, s.Open(state, other), SealOtherCall)
+			// It was not used up by that.
+			wantReason(t, s.Open(state, bound), "")
+		})
+	}
+}
+
+func TestTheBordersOfACallAreSealed(t *testing.T) {
+	s, _ := newSealer(t)
+	border := strings.Repeat("\x00", 8)
+	a := Bound{"v", Digest{1}, "c" + border + "d"}
+	b := Bound{"v" + border + "c", Digest{1}, "d"}
+	wantReason(t, s.Open(seal(t, s, a), b), SealOtherCall)
+	wantReason(t, s.Open(seal(t, s, b), a), SealOtherCall)
+}
+
+func TestNoTwoCallsShareAState(t *testing.T) {
+	s, _ := newSealer(t)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(1, 12, -1)
+		digest := rapid.Custom(func(t *rapid.T) Digest { return sha256.Sum256(rapid.SliceOfN(rapid.Byte(), 0, 1).Draw(t, "of")) })
+		a := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
+		b := Bound{text.Draw(t, "vault"), digest.Draw(t, "digest"), text.Draw(t, "caller")}
+		state, err := s.Seal(a, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Open(state, b); (err == nil) != (a == b) {
+			t.Fatalf("sealed for %+v, opened for %+v: %v", a, b, err)
+		}
+	})
+}
+
+func TestNoBitOfAStateCanBeChanged(t *testing.T) {
+	s, _ := newSealer(t)
+	state := seal(t, s, bound)
+	data, err := stateText.DecodeString(state)
+	must(t, err)
+	for bit := range len(data) * 8 {
+		changed := bytes.Clone(data)
+		changed[bit/8] ^= 1 << (bit % 8)
+		text := stateText.EncodeToString(changed)
+		want := SealChanged
+		if bit < 8 {
+			want = SealForged // the version
+		}
+		wantReason(t, s.Open(text, bound), want)
+		wantReason(t, s.Spend(text), want)
+	}
+	wantReason(t, s.Open(state, bound), "")
+}
+
+func TestNoByteOfAStateCanBeChanged(t *testing.T) {
+	s, _ := newSealer(t)
+	state := seal(t, s, bound)
+	for i := range state {
+		for c := range 256 {
+			for _, text := range []string{
+				state[:i] + string([]byte{byte(c)}) + state[i+1:],
+				state[:i] + string([]byte{byte(c)}) + state[i:], // as well as one too many
+			} {
+				if text != state && s.Open(text, bound) == nil {
+					t.Fatalf("opened with byte %d as %d", i, c)
+				}
+			}
+		}
+		for _, text := range []string{state[:i], state[i+1:], state[:i] + state[i+1:]} {
+			wantReason(t, s.Open(text, bound), SealForged)
+		}
+	}
+	for _, text := range []string{"", state + "=", state + state, " " + state, state + "\n", strings.Repeat("A", len(state)), strings.Repeat("\n", len(state))} {
+		wantReason(t, s.Open(text, bound), SealForged)
+	}
+	wantReason(t, s.Open(state, bound), "")
+}
+
+func TestPartsOfStatesCannotBeSwapped(t *testing.T) {
+	s, _ := newSealer(t)
+	mine, err := decode(seal(t, s, bound))
+	must(t, err)
+	other := bound
+	other.Digest = Digest{2}
+	theirs, err := decode(seal(t, s, other))
+	must(t, err)
+	for name, change := range map[string]func(t *ticket){
+		"nonce":          func(t *ticket) { t.nonce = theirs.nonce },
+		"expiry":         func(t *ticket) { t.expiry += time.Hour },
+		"call":           func(t *ticket) { t.call = theirs.call },
+		"seal":           func(t *ticket) { t.seal = theirs.seal },
+		"call and seal":  func(t *ticket) { t.call, t.seal = theirs.call, theirs.seal },
+		"call for seal":  func(t *ticket) { t.seal = t.call },
+		"tags exchanged": func(t *ticket) { t.call, t.seal = t.seal, t.call },
+	} {
+		changed := mine
+		change(&changed)
+		t.Run(name, func(t *testing.T) {
+			wantReason(t, s.Open(changed.encode(), bound), SealChanged)
+			wantReason(t, s.Open(changed.encode(), other), SealChanged)
+		})
+	}
+}
+
+func decode(state string) (ticket, error) {
+	t, ok := decodeTicket(state)
+	if !ok {
+		return t, errors.New("no state")
+	}
+	return t, nil
+}
+
+func TestAStateOfAnotherRunIsRefused(t *testing.T) {
+	s, _ := newSealer(t)
+	again, _ := newSealer(t)
+	wantReason(t, again.Open(seal(t, s, bound), bound), SealChanged)
+	wantReason(t, again.Spend(seal(t, s, bound)), SealChanged)
+}
+
+func TestALateAnswerIsRefused(t *testing.T) {
+	s, c := newSealer(t)
+	for _, test := range []struct {
+		name string
+		pass []time.Duration
+		want Reason
+	}{
+		{"in time", []time.Duration{time.Minute - 1}, ""},
+		{"to the moment", []time.Duration{time.Minute}, SealExpired},
+		{"late", []time.Duration{time.Hour}, SealExpired},
+		{"a clock put forward and back", []time.Duration{time.Hour, -time.Hour}, SealExpired},
+		{"a clock put back", []time.Duration{-time.Hour, time.Minute - 1}, ""},
+		{"late by a clock put back", []time.Duration{-time.Hour, time.Minute}, SealExpired},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			state := seal(t, s, bound)
+			for _, d := range test.pass {
+				c.pass(d)
+				s.watch.elapsed() // as any other call would
+			}
+			wantReason(t, s.Open(state, bound), test.want)
+		})
+	}
+}
+
+// A state that was used stays used, whatever becomes of the clock and of the
+// memory for it.
+func TestAUsedStateNeverComesBack(t *testing.T) {
+	s, c := newSealer(t)
+	state := seal(t, s, bound)
+	must(t, s.Open(state, bound))
+	c.pass(2 * time.Minute)
+	for range maxSpent {
+		must(t, s.Open(seal(t, s, bound), bound))
+	}
+	c.pass(-2 * time.Minute)
+	if s.Open(state, bound) == nil {
+		t.Error("opened again")
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	s, c := newSealer(t)
+	early := seal(t, s, bound)
+	for i := range maxSpent {
+		state := seal(t, s, bound)
+		if i%2 == 0 {
+			must(t, s.Open(state, bound))
+		} else {
+			must(t, s.Spend(state))
+		}
+	}
+	_, err := s.Seal(bound, time.Minute)
+	wantReason(t, err, SealFull)
+	wantReason(t, s.Open(early, bound), SealFull)
+	if len(s.spent.used) > maxSpent {
+		t.Errorf("%d are remembered", len(s.spent.used))
+	}
+	c.pass(time.Minute)
+	wantReason(t, s.Open(seal(t, s, bound), bound), "")
+	if len(s.spent.used) != 1 {
+		t.Errorf("%d are remembered", len(s.spent.used))
+	}
+}
+
+// A no counts also when there is no room to remember it.
+func TestANoIsHeardWithoutRoomForIt(t *testing.T) {
+	s, c := newSealer(t)
+	declined, err := s.Seal(bound, 10*time.Minute)
+	must(t, err)
+	open, err := s.Seal(bound, 11*time.Minute)
+	must(t, err)
+	for range maxSpent {
+		must(t, s.Open(seal(t, s, bound), bound))
+	}
+	must(t, s.Spend(declined))
+	c.pass(time.Minute) // there is room again
+	wantReason(t, s.Open(declined, bound), SealFull)
+	wantReason(t, s.Open(open, bound), "")
+	// What is made now would not be taken, and so nobody is asked.
+	_, err = s.Seal(bound, time.Minute)
+	wantReason(t, err, SealFull)
+	c.pass(9 * time.Minute)
+	wantReason(t, s.Open(declined, bound), SealExpired)
+	wantReason(t, s.Open(seal(t, s, bound), bound), "")
+}
+
+func TestAThousandAtOnceAndOneIsTaken(t *testing.T) {
+	s, _ := newSealer(t)
+	for _, open := range map[string]func(state string, n int) error{
+		"open":          func(state string, _ int) error { return s.Open(state, bound) },
+		"open or spend": func(state string, n int) error { return either(n, s, state) },
+	} {
+		state := seal(t, s, bound)
+		var taken, used atomic.Int32
+		var ready, done sync.WaitGroup
+		start := make(chan struct{})
+		for n := range 1000 {
+			ready.Add(1)
+			done.Go(func() {
+				ready.Done()
+				<-start
+				var refused *Refused
+				err := open(state, n)
+				if err == nil {
+					taken.Add(1)
+				} else if errors.As(err, &refused) && refused.Reason == SealUsed {
+					used.Add(1)
+				}
+			})
+		}
+		ready.Wait()
+		close(start)
+		done.Wait()
+		if taken.Load() != 1 || used.Load() != 999 {
+			t.Errorf("%d were taken, %d were used", taken.Load(), used.Load())
+		}
+	}
+}
+
+func either(n int, s *Sealer, state string) error {
+	if n%2 == 0 {
+		return s.Open(state, bound)
+	}
+	return s.Spend(state)
+}
+
+func TestWhatCannotBeSealed(t *testing.T) {
+	s, _ := newSealer(t)
+	for name, test := range map[string]struct {
+		b   Bound
+		ttl time.Duration
+	}{
+		"no vault":      {Bound{"", bound.Digest, "c"}, time.Minute},
+		"no digest":     {Bound{"v", Digest{}, "c"}, time.Minute},
+		"no caller":     {Bound{"v", bound.Digest, ""}, time.Minute},
+		"no time":       {bound, 0},
+		"time gone by":  {bound, -1},
+		"too long":      {bound, time.Hour + 1},
+		"for all times": {bound, 1<<63 - 1},
+	} {
+		var invalid *Invalid
+		if state, err := s.Seal(test.b, test.ttl); state != "" || !errors.As(err, &invalid) {
+			t.Errorf("%s: %q, %v", name, state, err)
+		}
+	}
+}
+
+func TestTheZeroSealerTakesNothing(t *testing.T) {
+	var zero Sealer
+	if state, err := zero.Seal(bound, time.Minute); err == nil {
+		t.Errorf("made %q", state)
+	}
+	// One with the key that the zero Sealer would have.
+	s, err := NewSealer(io.MultiReader(bytes.NewReader(make([]byte, 32)), rand.Reader), newClock().now)
+	must(t, err)
+	state := seal(t, s, bound)
+	wantReason(t, zero.Open(state, bound), SealForged)
+	wantReason(t, zero.Spend(state), SealForged)
+}
+
+func TestWithoutRandomnessThereIsNoState(t *testing.T) {
+	if s, err := NewSealer(strings.NewReader("too short"), nil); s != nil || err == nil {
+		t.Errorf("made %v, %v", s, err)
+	}
+	s, err := NewSealer(bytes.NewReader(make([]byte, 32+16+15)), nil)
+	must(t, err)
+	if _, err := s.Seal(bound, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if state, err := s.Seal(bound, time.Minute); state != "" || err == nil {
+		t.Errorf("made %q, %v", state, err)
+	}
+}
+
+func TestNothingOfTheCallIsInAState(t *testing.T) {
+	s, _ := newSealer(t)
+	b := Bound{"Notes", sha256.Sum256([]byte("call")), "session-1"}
+	data, err := stateText.DecodeString(seal(t, s, b))
+	must(t, err)
+	for _, secret := range [][]byte{b.Digest[:], []byte(b.Vault), []byte(b.Caller), s.key[:]} {
+		if bytes.Contains(data, secret) {
+			t.Errorf("%q is in it", secret)
+		}
+	}
+}
+
+func TestEveryReasonIsSaid(t *testing.T) {
+	for _, reason := range []Reason{SealForged, SealChanged, SealOtherCall, SealExpired, SealUsed, SealFull} {
+		if said[reason] == "" {
+			t.Errorf("%s is not", reason)
+		}
+	}
+}
+
+func BenchmarkSealAndOpen(b *testing.B) {
+	s, c := newSealer(b)
+	for b.Loop() {
+		c.pass(time.Second)
+		state := seal(b, s, bound)
+		must(b, s.Open(state, bound))
+	}
+}

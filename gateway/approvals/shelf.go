@@ -1,0 +1,234 @@
+package approvals
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	recordEnd = ".json"
+	halfEnd   = ".half" // a file that is being written
+
+	// maxFiles is how many names are looked at. More are not ours.
+	maxFiles = 4 * maxKept
+)
+
+// shelf is what lies on a desk while its lock is held.
+type shelf struct {
+	now     time.Time
+	live    []Question // the oldest first
+	expired []Question // no longer there
+	damaged []*Damaged
+}
+
+// read reads what lies in the folder, and clears away what has expired and what
+// a process that came to an end has left half written. It is called with the
+// lock, so that nobody is writing.
+func (d *Desk) read() (shelf, error) {
+	names, err := d.names()
+	if err != nil {
+		return shelf{}, err
+	}
+	s := shelf{now: d.now()}
+	for _, name := range names {
+		path := filepath.Join(d.dir, name)
+		switch filepath.Ext(name) {
+		case halfEnd:
+			_ = d.disk.remove(path) // it counts for nothing
+		case recordEnd:
+			q, err := readQuestion(path)
+			var damaged *Damaged
+			switch {
+			case errors.As(err, &damaged):
+				s.damaged = append(s.damaged, damaged)
+			case err != nil:
+				return shelf{}, err
+			case q.isLive(s.now):
+				s.live = append(s.live, q)
+			default:
+				_ = d.disk.remove(path) // it has expired wherever it lies
+				s.expired = append(s.expired, q)
+			}
+		}
+	}
+	slices.SortStableFunc(s.live, func(a, b Question) int { return a.Made.Compare(b.Made) })
+	return s, nil
+}
+
+func (d *Desk) names() ([]string, error) {
+	folder, err := os.Open(d.dir)
+	if err != nil {
+		return nil, unusable(d.dir, err)
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(maxFiles + 1)
+	if err != nil && err != io.EOF {
+		return nil, unusable(d.dir, err)
+	}
+	if len(names) > maxFiles {
+		return nil, &Unusable{Path: d.dir, Reason: "holds too many files"}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// readQuestion reads the file of a question. Its errors are *[Damaged] for what
+// is not the file that was written, and *[Unusable].
+func readQuestion(path string) (Question, error) {
+	name := filepath.Base(path)
+	file, err := openOwn(path)
+	var unfit *Unusable
+	switch {
+	case errors.As(err, &unfit):
+		return Question{}, &Damaged{name, unfit.Reason}
+	case errors.Is(err, fs.ErrPermission):
+		return Question{}, &Damaged{name, "cannot be read"}
+	case err != nil: // it may be readable in a moment, and be a no
+		return Question{}, unusable(path, err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxRecord+1))
+	if err != nil {
+		return Question{}, unusable(path, err)
+	}
+	q, ok := parseQuestion(strings.TrimSuffix(name, recordEnd), data)
+	if !ok {
+		return Question{}, &Damaged{name, "is not what was written"}
+	}
+	return q, nil
+}
+
+// find returns the question about a call, the zero Question if there is none. If
+// there are two, a no counts more than a yes.
+func (s shelf) find(vault string, digest Digest, session string) (found Question) {
+	for _, q := range s.live {
+		if q.isFor(vault, digest, session) && q.State > found.State {
+			found = q
+		}
+	}
+	return found
+}
+
+// findExpired returns the question that has expired about a call, as such.
+func (s shelf) findExpired(vault string, digest Digest, session string) (found Question) {
+	for _, q := range s.expired {
+		if q.isFor(vault, digest, session) {
+			found, found.State = q, Expired
+		}
+	}
+	return found
+}
+
+func (s shelf) byCode(code string) (Question, error) {
+	for _, q := range s.live {
+		if q.Code == shown(code) {
+			return q, nil
+		}
+	}
+	for _, damaged := range s.damaged {
+		if damaged.Name == code+recordEnd {
+			return Question{}, damaged
+		}
+	}
+	return Question{}, &Unknown{shown(code)}
+}
+
+func (s shelf) pending() (count int) {
+	for _, q := range s.live {
+		if q.State == Pending {
+			count++
+		}
+	}
+	return count
+}
+
+// freeCode makes a code that no file is named by, a damaged one neither.
+func (s shelf) freeCode() string {
+	for {
+		code := newCode()
+		if _, err := s.byCode(code); isUnknown(err) {
+			return shown(code)
+		}
+	}
+}
+
+func isUnknown(err error) bool {
+	var unknown *Unknown
+	return errors.As(err, &unknown)
+}
+
+func (d *Desk) path(shownCode string) string {
+	code, _ := parseCode(shownCode)
+	return filepath.Join(d.dir, code+recordEnd)
+}
+
+// put writes the file of q all at once, in place of what was there. If that
+// fails, the file may be gone, and q with it: no answer is better than one that
+// a person was told has failed.
+func (d *Desk) put(q Question) error {
+	data, err := q.encode()
+	if err != nil {
+		return err
+	}
+	path := d.path(q.Code)
+	half := strings.TrimSuffix(path, recordEnd) + halfEnd
+	if err = d.writeNew(half, data); err == nil {
+		err = d.disk.rename(half, path)
+	}
+	if err != nil {
+		_ = d.disk.remove(half)
+		return unusable(path, err)
+	}
+	if err = d.disk.sync(d.dir); err != nil {
+		_ = d.disk.remove(path)
+	}
+	return unusable(path, err)
+}
+
+func (d *Desk) writeNew(name string, data []byte) error {
+	file, err := d.disk.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// openOwn opens a file that is no link, and that nobody else can look into.
+func openOwn(name string) (*os.File, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOwn(name, seen); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, os.O_RDONLY|cautious, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !os.SameFile(seen, info) {
+		file.Close()
+		return nil, &Unusable{Path: name, Reason: "was replaced while it was opened"}
+	}
+	return file, nil
+}
+
+func checkOwn(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &Unusable{Path: name, Reason: "is not a regular file"}
+	}
+	if !isPrivate(info) {
+		return &Unusable{Path: name, Reason: "is open to others, or of another user"}
+	}
+	return nil
+}

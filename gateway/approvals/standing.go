@@ -1,0 +1,113 @@
+package approvals
+
+import (
+	"maps"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxStanding is how many folders a person can have said yes to and still
+	// know which.
+	maxStanding = 64
+	// maxSession is a working day: a yes from yesterday is none.
+	maxSession = 12 * time.Hour
+)
+
+// Standing holds a person's yes for one session and the notes in some folders.
+// It is in memory only: make one for each session, and let it go with it. It is
+// safe for use by several goroutines. The zero Standing covers nothing and takes
+// nothing.
+type Standing struct {
+	mu    sync.Mutex
+	watch stopwatch
+	until map[area]time.Duration
+}
+
+// area is a folder of a vault, with all that lies in it.
+type area struct{ vault, folder string }
+
+// NewStanding makes a Standing that covers nothing. A nil clock is the system's.
+func NewStanding(now func() time.Time) *Standing {
+	return &Standing{watch: newStopwatch(now), until: map[area]time.Duration{}}
+}
+
+// Grant takes a yes for the notes in a folder and the folders in it, until a
+// moment within twelve hours. The folder is a path in the vault as the gateway
+// writes it; the vault as a whole cannot be granted. A second yes for the same
+// folder replaces the first.
+//
+// Its errors are *[Invalid] and *[Full].
+func (s *Standing) Grant(vault, folder string, until time.Time) error {
+	if vault == "" {
+		return &Invalid{"vault", "is empty"}
+	}
+	if !isPlain(folder) {
+		return &Invalid{"folder", "is no plain path of a folder in the vault"}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.until == nil {
+		return &Full{"standing answers", 0}
+	}
+	now := s.watch.elapsed()
+	life := until.Sub(s.watch.last)
+	if life <= 0 || life > maxSession {
+		return &Invalid{"until", "is not within twelve hours"}
+	}
+	maps.DeleteFunc(s.until, func(_ area, end time.Duration) bool { return now >= end })
+	if _, again := s.until[area{vault, folder}]; !again && len(s.until) >= maxStanding {
+		return &Full{"standing answers", maxStanding}
+	}
+	s.until[area{vault, folder}] = now + life
+	return nil
+}
+
+// Revoke takes back every yes.
+func (s *Standing) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.until)
+}
+
+// Covers reports whether there is a yes for a call on the note at a path, as the
+// gateway writes it. There is none for a call that destroys, whatever the
+// folder. Folders are compared by whole segments, letter for letter: where a
+// disk takes two spellings for one folder, the other one is not covered.
+func (s *Standing) Covers(vault, note string, destructive bool) bool {
+	if destructive || !isPlain(note) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.until) == 0 {
+		return false
+	}
+	now := s.watch.elapsed()
+	for folder := path.Dir(note); folder != "."; folder = path.Dir(folder) {
+		if end, granted := s.until[area{vault, folder}]; granted && now < end {
+			return true
+		}
+	}
+	return false
+}
+
+// maxPath is what systems take of a path.
+const maxPath = 4096
+
+// isPlain reports whether a path has nothing in it that leads elsewhere, on any
+// system: no relative, empty or hidden segments, no other separators, and no
+// segment that Windows would shorten to one.
+func isPlain(p string) bool {
+	if p == "" || len(p) > maxPath || strings.ContainsAny(p, "\\\x00") {
+		return false
+	}
+	for segment := range strings.SplitSeq(p, "/") {
+		if segment == "" || segment[0] == '.' || strings.TrimRight(segment, ". ") != segment {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package approvals
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestWhatAStandingYesCovers(t *testing.T) {
+	c := newClock()
+	s := NewStanding(c.now)
+	must(t, s.Grant("Notes", "Work/Inbox", c.now().Add(time.Hour)))
+	for _, test := range []struct {
+		vault, note string
+		destructive bool
+		want        bool
+	}{
+		{"Notes", "Work/Inbox/a.md", false, true},
+		{"Notes", "Work/Inbox/deep/er/a.md", false, true},
+		{"Notes", "Work/Inbox/a.md", true, false},
+		{"Other", "Work/Inbox/a.md", false, false},
+		{"", "Work/Inbox/a.md", false, false},
+		{"Notes", "Work/Inbox", false, false},
+		{"Notes", "Work/Inbox2/a.md", false, false},
+		{"Notes", "Work/Inbox.md", false, false},
+		{"Notes", "Work/a.md", false, false},
+		{"Notes", "Inbox/a.md", false, false},
+		{"Notes", "a/Work/Inbox/a.md", false, false},
+		{"Notes", "work/inbox/a.md", false, false},
+		{"Notes", "Work/Inbox/../a.md", false, false},
+		{"Notes", "Work/Inbox/./a.md", false, false},
+		{"Notes", "Work/Inbox//a.md", false, false},
+		{"Notes", "/Work/Inbox/a.md", false, false},
+		{"Notes", "Work/Inbox/", false, false},
+		{"Notes", `Work/Inbox/..\..\a.md`, false, false},
+		{"Notes", `Work\Inbox\a.md`, false, false},
+		{"Notes", "Work/Inbox/.. /a.md", false, false},
+		{"Notes", "Work/Inbox/.../a.md", false, false},
+		{"Notes", "Work/Inbox/.obsidian/a.json", false, false},
+		{"Notes", "Work/Inbox/a.md.", false, false},
+		{"Notes", "Work/Inbox/a\x00.md", false, false},
+		{"Notes", "", false, false},
+		{"Notes", "Work/Inbox/" + strings.Repeat("a/", maxPath) + "a.md", false, false},
+	} {
+		if got := s.Covers(test.vault, test.note, test.destructive); got != test.want {
+			t.Errorf("%q %q, destructive %v: %v", test.vault, test.note, test.destructive, got)
+		}
+	}
+}
+
+func TestAStandingYesNeverCoversWhatDestroys(t *testing.T) {
+	c := newClock()
+	s := NewStanding(c.now)
+	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	segment := rapid.SampledFrom([]string{"a", "b", "ab", "A", "..", ".", ""})
+	rapid.Check(t, func(t *rapid.T) {
+		note := strings.Join(rapid.SliceOf(segment).Draw(t, "note"), "/")
+		if s.Covers("v", note, true) {
+			t.Fatalf("%q", note)
+		}
+		// Nothing but the folder itself, and nothing that leads out of it.
+		want := strings.HasPrefix(note, "a/") && !strings.Contains(note, ".") && !strings.Contains(note, "//") && !strings.HasSuffix(note, "/")
+		if got := s.Covers("v", note, false); got != want {
+			t.Fatalf("%q: %v", note, got)
+		}
+	})
+}
+
+func TestAStandingYesExpires(t *testing.T) {
+	c := newClock()
+	s := NewStanding(c.now)
+	must(t, s.Grant("v", "a", c.now().Add(time.Minute)))
+	c.pass(time.Minute - 1)
+	if !s.Covers("v", "a/b.md", false) {
+		t.Error("too early")
+	}
+	c.pass(1)
+	if s.Covers("v", "a/b.md", false) {
+		t.Error("too late")
+	}
+	c.pass(-time.Hour)
+	if s.Covers("v", "a/b.md", false) {
+		t.Error("a clock put back brought it back")
+	}
+	// A second yes replaces the first, also with a shorter one.
+	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	must(t, s.Grant("v", "a", c.now().Add(time.Minute)))
+	c.pass(time.Minute)
+	if s.Covers("v", "a/b.md", false) {
+		t.Error("the first one counted")
+	}
+	must(t, s.Grant("v", "a", c.now().Add(time.Hour)))
+	s.Revoke()
+	if s.Covers("v", "a/b.md", false) {
+		t.Error("taken back, and covers")
+	}
+}
+
+func TestWhatCannotBeGranted(t *testing.T) {
+	c := newClock()
+	s := NewStanding(c.now)
+	soon := c.now().Add(time.Hour)
+	for _, test := range []struct {
+		vault, folder string
+		until         time.Time
+	}{
+		{"", "a", soon}, {"v", "", soon}, {"v", "/", soon}, {"v", ".", soon}, {"v", "a/", soon}, {"v", "/a", soon},
+		{"v", "..", soon}, {"v", "a/../b", soon}, {"v", `a\b`, soon}, {"v", ".obsidian", soon}, {"v", "a ", soon},
+		{"v", "a", time.Time{}}, {"v", "a", c.now()}, {"v", "a", c.now().Add(maxSession + 1)},
+		{"v", "a", time.Unix(1<<40, 0)},
+	} {
+		var invalid *Invalid
+		if err := s.Grant(test.vault, test.folder, test.until); !errors.As(err, &invalid) {
+			t.Errorf("%q %q %v: %v", test.vault, test.folder, test.until, err)
+		}
+	}
+	if len(s.until) != 0 {
+		t.Errorf("%d were granted", len(s.until))
+	}
+}
+
+func TestStandingAnswersAreBounded(t *testing.T) {
+	c := newClock()
+	s := NewStanding(c.now)
+	for i := range maxStanding {
+		must(t, s.Grant("v", fmt.Sprint("a", i), c.now().Add(time.Minute)))
+	}
+	var full *Full
+	if err := s.Grant("v", "b", c.now().Add(time.Minute)); !errors.As(err, &full) {
+		t.Error(err)
+	}
+	must(t, s.Grant("v", "a1", c.now().Add(time.Minute))) // no new one
+	c.pass(time.Minute)
+	must(t, s.Grant("v", "b", c.now().Add(time.Minute)))
+	if len(s.until) != 1 {
+		t.Errorf("%d are kept", len(s.until))
+	}
+}
+
+func TestTheZeroStandingCoversNothing(t *testing.T) {
+	var s Standing
+	if s.Covers("v", "a/b.md", false) {
+		t.Error("it does")
+	}
+	var full *Full
+	if err := s.Grant("v", "a", time.Now().Add(time.Minute)); !errors.As(err, &full) {
+		t.Error(err)
+	}
+	s.Revoke()
+}
