@@ -1,0 +1,149 @@
+package clean
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// cleaner knows of the text before a place what the rules ask about it. Each
+// rule looks at what is shown on the left and at a character on the right that
+// is shown in any case; so the second time Text finds nothing to change.
+type cleaner struct {
+	report  Report
+	started bool // something has gone by
+	prev    rune // the code point before, if it is shown as itself; else hidden or broken
+	base    rune // the last that is neither mark nor selector nor joiner, if shown as itself
+	marks   int  // combining marks since base
+}
+
+// The values of prev that are no code points of the text.
+const (
+	hidden = 0  // nothing, or an escape
+	broken = -1 // a run of invalid bytes
+)
+
+const end rune = 0 // what follows the last character: none that a rule asks for
+
+// run judges s and writes to out what is before from; s[from:n] is shown as it
+// is. Where s is not the last of its text, n stops before what cannot be judged
+// yet: that is less than maxPending bytes.
+func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
+	i := 0
+	for i < len(s) {
+		if k, r := calmRun(s[i:]); k > 0 {
+			c.pass(r)
+			i += k
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			if !last && !utf8.FullRuneInString(s[i:]) {
+				break
+			}
+			out.WriteString(s[from:i])
+			c.repair(out)
+			i++
+			from = i
+			continue
+		}
+		k := kindOf(r)
+		if k == plain {
+			c.pass(r)
+			i += size
+			continue
+		}
+		rest := s[i+size:]
+		if r == bom && i == 0 && !c.started {
+			c.report.BOM++
+			i, from = size, size
+			continue
+		}
+		if !last && undecided(k, rest) {
+			break
+		}
+		if k == flag {
+			i += size + c.raise(rest)
+			continue
+		}
+		if c.belongs(k, r, following(rest)) {
+			c.keep(k, r)
+			i += size
+			continue
+		}
+		out.WriteString(s[from:i])
+		writeEscape(out, r)
+		c.hide(k)
+		i += size
+		from = i
+	}
+	c.started = c.started || i > 0
+	return from, i
+}
+
+// pass goes on behind a character that is shown in any case.
+func (c *cleaner) pass(r rune) { c.prev, c.base, c.marks = r, r, 0 }
+
+// keep goes on behind a character of kind k that is shown where it stands.
+func (c *cleaner) keep(k kind, r rune) {
+	switch k {
+	case mark, graphemeJoiner:
+		c.marks++
+	case carriage, filler:
+		c.base, c.marks = r, 0
+	}
+	c.prev = r
+}
+
+// hide goes on behind a character that is shown as an escape. Marks behind a
+// mark that is too many are too many, too.
+func (c *cleaner) hide(k kind) {
+	c.report.count(k)
+	c.prev, c.base = hidden, hidden
+	if k != mark {
+		c.marks = 0
+	}
+}
+
+// repair goes on behind a byte that is no UTF-8.
+func (c *cleaner) repair(out *strings.Builder) {
+	if c.prev == broken {
+		return
+	}
+	out.WriteRune(utf8.RuneError)
+	c.report.Invalid++
+	c.prev, c.base, c.marks = broken, hidden, 0
+}
+
+// raise goes on behind a black flag and returns the length of the tags that
+// make it another flag.
+func (c *cleaner) raise(rest string) int {
+	c.pass(blackFlag)
+	n := len(tagsAt(rest))
+	if n > 0 {
+		c.prev = cancelTag
+	}
+	return n
+}
+
+// following returns the first character of s.
+func following(s string) rune {
+	if s == "" {
+		return end
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// maxPending bounds what a place has to wait for: a black flag and its tags.
+const maxPending = 4 + len(tagsOfEngland)
+
+// undecided reports whether a character of kind k depends on more than rest.
+func undecided(k kind, rest string) bool {
+	switch k {
+	case mark, control, escape, bidirectional, invisible:
+		return false
+	case flag:
+		return tagsMayFollow(rest)
+	}
+	return !utf8.FullRuneInString(rest)
+}
