@@ -1,0 +1,108 @@
+// Package audit keeps a log of what was decided and how each call ended: one
+// line of JSON for each, in files that are only ever appended to.
+//
+// Every line carries a number that rises by one, and the SHA-256 of the line
+// before it. A record beside the files, the head, holds where the log ends and
+// where what is still kept begins. So a line that was altered, taken out, put in
+// or moved is found by [Verify], and so is an end that was cut off, or a file
+// that is missing. What cannot be found by it: that somebody who may write in
+// the folder made all of it anew, or put back an older copy of all of it. Who
+// has to rule that out notes the number and hash of [Report] elsewhere.
+//
+// The log takes no text of notes and no path: a [Line] has only names, numbers
+// and hashes, and what stands for a value is a digest under a random key that
+// stays in the folder.
+//
+// A line that was cut short, because a process or the machine stopped in the
+// middle, is never removed. The next write closes it, and says so in a line of
+// the kind "gap". Whatever cannot come about like that is said in a line of the
+// kind "break", and the log counts as broken from then on. The log is written on
+// all the same: what comes after is evidence too.
+//
+// The package imports nothing of ours and never looks into a vault.
+package audit
+
+import (
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+)
+
+// Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
+type Limits struct {
+	// FileSize is how many bytes a file may have. One that a line does not fit
+	// into is laid aside; only a single line that is longer makes a longer file.
+	FileSize int64
+	// Files is how many files are kept, with the one that is written to. The
+	// oldest is removed when there are more.
+	Files int
+}
+
+const (
+	defaultFileSize = 8 << 20 // some twenty thousand lines: a week of steady use
+	defaultFiles    = 32
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.FileSize <= 0 {
+		l.FileSize = defaultFileSize
+	}
+	if l.Files <= 0 {
+		l.Files = defaultFiles
+	}
+	return l
+}
+
+// Log is the audit log in a folder. It is safe for use by several goroutines,
+// and by several processes at once.
+type Log struct {
+	place   place
+	present string // the path of the file that is written to
+	limits  Limits
+	sys     system
+	// keepOpen says that files stay open from one line to the next. Not where an
+	// open file cannot be renamed: another process would never get to it.
+	keepOpen bool
+
+	mu   sync.Mutex // one that writes at a time, in this process
+	tail *tail      // what is known of the file that is written to, nil if nothing
+	seen point      // the last line that this process knows to be in the log
+	buf  []byte
+
+	key      atomic.Pointer[key]
+	prepared atomic.Bool // the folder was found, or made, and looked at
+}
+
+// Open returns the log in the folder dir, an absolute path. It looks at nothing;
+// the folder and its files are made when the first line is written, or the first
+// digest made.
+func Open(dir string, limits Limits) *Log {
+	p := place{dir}
+	return &Log{
+		place: p, present: p.file(presentFile), limits: limits.orDefaults(),
+		sys: realSystem{}, keepOpen: canRenameOpen,
+	}
+}
+
+// Close closes the files that are open. The log can be used afterwards; it opens
+// them again.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.forget()
+}
+
+// forget lets the next write look at everything anew.
+func (l *Log) forget() error {
+	if l.tail == nil {
+		return nil
+	}
+	t := l.tail
+	l.tail = nil
+	return t.close()
+}
+
+// place is the folder of a log.
+type place struct{ dir string }
+
+func (p place) file(name string) string { return filepath.Join(p.dir, name) }

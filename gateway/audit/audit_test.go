@@ -1,0 +1,283 @@
+package audit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestWhatIsWrittenIsListed(t *testing.T) {
+	l := newLog(t, Limits{})
+	before := time.Now()
+	writeAll(t, l, 1, 20)
+	wantWhole(t, l, 20)
+	lines := listed(t, l, Filter{})
+	if len(lines) != 20 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	for i, line := range lines {
+		want := sample(i + 1)
+		if line.Seq != uint64(i+1) || line.Call != want.Call || *line.Exit != *want.Exit || line.Params[0] != want.Params[0] || line.Note != want.Note {
+			t.Errorf("%+v", line)
+		}
+		if line.Time.Before(before.Add(-time.Second)) || line.Time.Location() != time.UTC {
+			t.Errorf("time %v", line.Time)
+		}
+	}
+	if lines[0].Prev != strings.Repeat("0", 64) {
+		t.Errorf("the first follows %s", lines[0].Prev)
+	}
+	for name, mode := range map[string]os.FileMode{"": 0o700, presentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
+		info, err := os.Lstat(l.place.file(name))
+		must(t, err)
+		if info.Mode().Perm() != mode && canRenameOpen {
+			t.Errorf("%q has mode %v", name, info.Mode())
+		}
+	}
+}
+
+func TestNothingIsThereBeforeTheFirstLine(t *testing.T) {
+	l := newLog(t, Limits{})
+	if _, err := os.Lstat(l.place.dir); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	if r := verified(t, l); r != (Report{}) {
+		t.Errorf("%+v", r)
+	}
+	if lines := listed(t, l, Filter{}); lines != nil {
+		t.Errorf("%+v", lines)
+	}
+	if len(l.Digest("text")) != digestLength {
+		t.Error("no digest")
+	}
+	if r := verified(t, l); r != (Report{}) {
+		t.Errorf("with a key alone: %+v", r)
+	}
+	writeAll(t, l, 1, 1)
+	wantWhole(t, l, 1)
+}
+
+func TestFilters(t *testing.T) {
+	l := newLog(t, Limits{FileSize: 1000})
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for n := range 30 {
+		line := Line{Kind: "decision", Time: start.Add(time.Duration(n) * time.Hour), Session: "s-" + string(rune('a'+n%3)), Decision: "allow"}
+		if n%10 == 0 {
+			line.Decision, line.Code, line.Command, line.Vault = "deny", "tier_closed", "delete", "Tëst\u202e"
+		}
+		must(t, l.Write(line, false))
+	}
+	for _, test := range []struct {
+		name        string
+		filter      Filter
+		count       int
+		first, last uint64
+	}{
+		{"all", Filter{}, 30, 1, 30},
+		{"since", Filter{Since: start.Add(28 * time.Hour)}, 2, 29, 30},
+		{"until", Filter{Until: start.Add(2 * time.Hour)}, 2, 1, 2},
+		{"the newest", Filter{Limit: 7}, 7, 24, 30},
+		{"more than there are", Filter{Limit: 70}, 30, 1, 30},
+		{"the newest of some", Filter{Limit: 2, Decision: "deny"}, 2, 11, 21},
+		{"a code", Filter{Code: "tier_closed"}, 3, 1, 21},
+		{"a command", Filter{Command: "delete"}, 3, 1, 21},
+		{"a vault by its name", Filter{Vault: "Tëst\u202e"}, 3, 1, 21},
+		{"a session", Filter{Session: "s-b"}, 10, 2, 29},
+		{"a kind", Filter{Kind: "end"}, 0, 0, 0},
+	} {
+		lines := listed(t, l, test.filter)
+		if len(lines) != test.count || test.count > 0 && (lines[0].Seq != test.first || lines[len(lines)-1].Seq != test.last) {
+			t.Errorf("%s: %d lines", test.name, len(lines))
+		}
+	}
+	for range List(l.place.dir, Filter{}) {
+		break // it may be left early
+	}
+}
+
+func TestRotationCarriesTheChainOn(t *testing.T) {
+	l := newLog(t, Limits{FileSize: 3000, Files: 4})
+	for n := 1; n <= 200; n++ {
+		must(t, l.Write(sample(n), n%7 == 0))
+		if n%50 == 0 {
+			l = again(t, l)
+		}
+		if r := verified(t, l); r.Broken != nil || r.Last != uint64(n) || r.Files > 4 {
+			t.Fatalf("after %d: %+v", n, r)
+		}
+	}
+	r := verified(t, l)
+	if r.Files != 4 || r.First < 150 || r.Lines != int(r.Last-r.First)+1 {
+		t.Errorf("%+v", r)
+	}
+	there, err := l.place.survey()
+	must(t, err)
+	if len(there.older) != 3 {
+		t.Errorf("older files %v", there.older)
+	}
+	// A lower limit holds with the next file.
+	l = Open(l.place.dir, Limits{FileSize: 3000, Files: 1})
+	writeAll(t, l, 201, 220)
+	if r := verified(t, l); r.Broken != nil || r.Files != 1 || r.Last != 220 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestFilesThatDoNotStayOpen(t *testing.T) {
+	l := newLog(t, Limits{FileSize: 3000, Files: 4})
+	l.keepOpen = false
+	writeAll(t, l, 1, 60)
+	if r := verified(t, l); r.Broken != nil || r.Last != 60 || r.Files != 4 {
+		t.Errorf("%+v", r)
+	}
+	if l.tail != nil {
+		t.Error("files are open")
+	}
+}
+
+func TestSeveralWritersAtOnce(t *testing.T) {
+	l := newLog(t, Limits{FileSize: 20_000, Files: 100})
+	logs := []*Log{l, l, again(t, l), again(t, l)}
+	var wait sync.WaitGroup
+	for _, l := range logs {
+		wait.Go(func() {
+			for n := range 100 {
+				if err := l.Write(sample(n), n%20 == 0); err != nil {
+					t.Error(err)
+				}
+				l.Digest("text")
+			}
+		})
+	}
+	wait.Go(func() {
+		for range 20 {
+			if r, err := Verify(l.place.dir); err != nil || r.Broken != nil || r.Torn != 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			for _, err := range List(l.place.dir, Filter{Limit: 3}) {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	wait.Wait()
+	wantWhole(t, l, 400)
+}
+
+func TestInvalidLinesAreRefused(t *testing.T) {
+	l := newLog(t, Limits{})
+	for name, spoil := range map[string]func(*Line){
+		"no kind":              func(line *Line) { line.Kind = "" },
+		"a text for a kind":    func(line *Line) { line.Kind = "Some text." },
+		"a gap":                func(line *Line) { line.Kind = "gap" },
+		"a break":              func(line *Line) { line.Kind = "break" },
+		"a path for a digest":  func(line *Line) { line.Note = "daily/2026.md" },
+		"a text for a hash":    func(line *Line) { line.Before = "some text of the note" },
+		"a text for another":   func(line *Line) { line.After = "ABCDEF0011223344" },
+		"a value for a digest": func(line *Line) { line.Params[1].Digest = "milk" },
+		"a year out of range":  func(line *Line) { line.Time = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) },
+	} {
+		line := sample(1)
+		spoil(&line)
+		var invalid *Invalid
+		if err := l.Write(line, false); !errors.As(err, &invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := os.Lstat(l.place.dir); !os.IsNotExist(err) {
+		t.Error("something was written")
+	}
+	var unusable *Unusable
+	if err := Open("relative", Limits{}).Write(sample(1), false); !errors.As(err, &unusable) {
+		t.Error(err)
+	}
+}
+
+func TestTheLongestLineFits(t *testing.T) {
+	l := newLog(t, Limits{})
+	long := strings.Repeat("\U000e0001\"", 5000)
+	exit := -1 << 31
+	line := Line{Kind: strings.Repeat("k", maxName), Exit: &exit, DurationMs: -1 << 63, Note: "0123456789abcdef",
+		Before: strings.Repeat("a", 64), After: strings.Repeat("b", 64)}
+	for _, name := range line.names() {
+		*name = long
+	}
+	for range 1000 {
+		line.Params = append(line.Params, Param{long, -1 << 63, "0123456789abcdef"})
+	}
+	must(t, l.Write(line, true))
+	if size := len(readFile(t, l, presentFile)); size > maxLine/2 {
+		t.Errorf("%d bytes", size)
+	}
+	got := listed(t, l, Filter{})[0]
+	if len(got.Params) != maxParams || got.MoreParams != 1000-maxParams || len(got.Client) > maxName {
+		t.Errorf("%d parameters, %d more, %q", len(got.Params), got.MoreParams, got.Client)
+	}
+	if line.Params[0].Name != long || line.Client != long {
+		t.Error("the caller's line was changed")
+	}
+}
+
+func TestNamesArePrintable(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                          "",
+		"claude-desktop 1.2":        "claude-desktop 1.2",
+		"Zoë 日本 🎉":                  "Zoë 日本 🎉",
+		"a\nb\x1b[31m":              `a\x0ab\x1b[31m`,
+		"a\u202eb\u200bc\u2066d":    `a\u202eb\u200bc\u2066d`,
+		"\u3164\u115f\u2800\ufe0f":  `\u3164\u115f\u2800\ufe0f`,
+		"\U000e0041\U000e0100":      `\U000e0041\U000e0100`,
+		"\u00a0\u2028\ufeff\u00ad":  `\xa0\u2028\ufeff\xad`,
+		"\xff\xc3(":                 `\xff\xc3(`,
+		`a\nb`:                      `a\\nb`,
+		strings.Repeat("x", 100):    strings.Repeat("x", 100),
+		strings.Repeat("x", 101):    strings.Repeat("x", 97) + "…",
+		strings.Repeat("é", 60):     strings.Repeat("é", 48) + "…",
+		strings.Repeat("\u202e", 9): strings.Repeat(`\u202e`, 9),
+		strings.Repeat("\n", 50):    strings.Repeat(`\x0a`, 24) + "…",
+	} {
+		if got := clean(name); got != want || len(got) > maxName {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDigestsAreOfOneLog(t *testing.T) {
+	a, b := newLog(t, Limits{}), newLog(t, Limits{})
+	if a.Digest("text") == a.Digest("other") {
+		t.Error("digests do not tell texts apart")
+	}
+	if a.Digest("text") == b.Digest("text") {
+		t.Error("two logs have one key")
+	}
+	if again(t, a).Digest("text") != a.Digest("text") {
+		t.Error("another process has another key")
+	}
+	if l := Open(filepath.Join(t.TempDir(), "\x00"), Limits{}); l.Digest("text") != "" || l.Write(sample(1), false) == nil {
+		t.Error("a digest without a key")
+	}
+}
+
+func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
+	for _, test := range []struct {
+		err interface {
+			error
+			Code() string
+		}
+		code, text string
+	}{
+		{&Unusable{Path: "/a", Reason: "is full"}, "audit_unusable", `audit log "/a": is full`},
+		{&Busy{"/a/audit.lock"}, "audit_busy", `audit lock "/a/audit.lock": is held by another process`},
+		{&Invalid{"note", "x", "is no digest"}, "audit_invalid", `audit log: note "x": is no digest`},
+		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is no line of this log`},
+	} {
+		if test.err.Code() != test.code || test.err.Error() != test.text {
+			t.Errorf("%s: %s", test.err.Code(), test.err)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// writeShort writes lines that are short, as each byte of them is tried.
+func writeShort(t *testing.T, l *Log, from, to int) {
+	t.Helper()
+	for range to - from + 1 {
+		must(t, l.Write(Line{Kind: "end"}, false))
+	}
+}
+
+// TestWhatACrashLeavesIsRepaired cuts a log off at every byte that was written
+// since the head was, as a process does that ends in between.
+func TestWhatACrashLeavesIsRepaired(t *testing.T) {
+	l := newLog(t, Limits{})
+	writeShort(t, l, 1, 3)
+	was := readFile(t, l, headFile)
+	size := len(readFile(t, l, presentFile))
+	writeShort(t, l, 4, 5)
+	all := readFile(t, l, presentFile)
+	for cut := size; cut <= len(all); cut++ {
+		writeFile(t, l, headFile, was)
+		writeFile(t, l, presentFile, all[:cut])
+		whole := bytes.Count(all[:cut], []byte("\n"))
+		torn := cut - bytes.LastIndexByte(all[:cut], '\n') - 1
+		if cut < len(all) && all[cut] == '\n' {
+			whole, torn = whole+1, 0 // it lacks nothing but its end
+		}
+		if r := verified(t, l); r.Broken != nil || r.Lines != whole || r.Torn != int64(torn) {
+			t.Fatalf("cut at %d: %+v, want %d lines, %d torn", cut, r, whole, torn)
+		}
+		next := again(t, l)
+		writeShort(t, next, 6, 7)
+		must(t, next.Close())
+		gaps := min(torn, 1)
+		r := verified(t, l)
+		if r.Broken != nil || r.Gaps != gaps || r.Torn != 0 || r.Lines != whole+gaps+2 {
+			t.Fatalf("cut at %d and written on: %+v", cut, r)
+		}
+		if told := listed(t, l, Filter{Kind: "gap"}); gaps == 1 && told[0].Repair.Torn != int64(torn)+1 {
+			t.Fatalf("cut at %d: torn %+v", cut, told[0].Repair)
+		}
+	}
+}
+
+// TestARepairThatCrashesIsRepaired cuts the repair itself off at every byte, and
+// the repair of that in its middle.
+func TestARepairThatCrashesIsRepaired(t *testing.T) {
+	l := newLog(t, Limits{})
+	writeShort(t, l, 1, 3)
+	was := readFile(t, l, headFile)
+	good := readFile(t, l, presentFile)
+	torn := append(bytes.Clone(good), good[len(good)-90:len(good)-50]...)
+	writeFile(t, l, presentFile, torn)
+	next := again(t, l)
+	writeShort(t, next, 4, 4)
+	all := readFile(t, l, presentFile)
+	for cut := len(torn); cut <= len(all); cut++ {
+		writeFile(t, l, headFile, was)
+		writeFile(t, l, presentFile, all[:cut])
+		if r := verified(t, l); r.Broken != nil {
+			t.Fatalf("cut at %d: %+v", cut, r)
+		}
+		next := again(t, l)
+		writeShort(t, next, 5, 5)
+		must(t, next.Close())
+		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
+			t.Fatalf("cut at %d and written on: %+v", cut, r)
+		}
+		again2 := readFile(t, l, presentFile)
+		writeFile(t, l, headFile, was)
+		writeFile(t, l, presentFile, again2[:(cut+len(again2))/2])
+		next = again(t, l)
+		writeShort(t, next, 6, 6)
+		must(t, next.Close())
+		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
+			t.Fatalf("cut at %d, and cut again: %+v", cut, r)
+		}
+	}
+}
+
+// TestAnInterruptedRotationIsFinished stops between the steps of laying aside.
+func TestAnInterruptedRotationIsFinished(t *testing.T) {
+	for name, do := range map[string]func(*testing.T, *Log){
+		"renamed": rename(presentFile, olderName(4)),
+		"renamed, and another made": func(t *testing.T, l *Log) {
+			rename(presentFile, olderName(4))(t, l)
+			writeFile(t, l, presentFile, nil)
+		},
+		"renamed, and another begun": func(t *testing.T, l *Log) {
+			was := readFile(t, l, headFile)
+			writeAll(t, l, 21, 21)
+			writeFile(t, l, headFile, was)
+		},
+		"renamed, and another begun in the middle of a line": func(t *testing.T, l *Log) {
+			was := readFile(t, l, headFile)
+			writeAll(t, l, 21, 21)
+			writeFile(t, l, headFile, was)
+			must(t, os.Truncate(l.place.file(presentFile), 100))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := fourFiles(t)
+			do(t, l)
+			if r := verified(t, l); r.Broken != nil || r.Lines < 20 {
+				t.Fatalf("%+v", r)
+			}
+			l = again(t, l)
+			writeAll(t, l, 22, 40)
+			if r := verified(t, l); r.Broken != nil || r.Lines < 39 || r.Torn != 0 {
+				t.Fatalf("%+v", r)
+			}
+		})
+	}
+}
+
+// A file that was to be removed and is still there is no part of the log.
+func TestALeftoverIsRemoved(t *testing.T) {
+	l := fourFiles(t)
+	old := readFile(t, l, older1)
+	l = Open(l.place.dir, Limits{FileSize: 3250, Files: 3})
+	writeAll(t, l, 21, 25)
+	writeFile(t, l, older1, old)
+	if r := verified(t, l); r.Broken != nil || r.Files != 3 {
+		t.Errorf("%+v", r)
+	}
+	writeAll(t, l, 26, 30)
+	if _, err := os.Lstat(l.place.file(older1)); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}

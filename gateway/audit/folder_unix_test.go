@@ -1,0 +1,107 @@
+//go:build unix
+
+package audit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func TestAnUnfitFolderIsRefused(t *testing.T) {
+	chmod := func(name string, mode os.FileMode) func(*testing.T, *Log) {
+		return func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.file(name), mode)) }
+	}
+	relink := func(name string) func(*testing.T, *Log) {
+		return func(t *testing.T, l *Log) {
+			must(t, os.Rename(l.place.file(name), l.place.file(name)+"-away"))
+			must(t, os.Symlink(l.place.file(name)+"-away", l.place.file(name)))
+		}
+	}
+	secondName := func(name string) func(*testing.T, *Log) {
+		return func(t *testing.T, l *Log) {
+			must(t, os.Link(l.place.file(name), filepath.Join(filepath.Dir(l.place.dir), "second")))
+		}
+	}
+	instead := func(name string, do func(path string) error) func(*testing.T, *Log) {
+		return func(t *testing.T, l *Log) {
+			must(t, os.Rename(l.place.file(name), l.place.file(name)+"-away"))
+			must(t, do(l.place.file(name)))
+		}
+	}
+	mkfifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	for name, spoil := range map[string]func(*testing.T, *Log){
+		"a folder open to others":       func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.dir, 0o755)) },
+		"a folder the group may write":  func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.dir, 0o770)) },
+		"a link to the folder":          relink(""),
+		"a file for the folder":         instead("", func(path string) error { return os.WriteFile(path, nil, 0o600) }),
+		"a file open to others":         chmod(presentFile, 0o644),
+		"a file the group may write":    chmod(presentFile, 0o620),
+		"a link to the file":            relink(presentFile),
+		"a link to nowhere":             instead(presentFile, func(path string) error { return os.Symlink("/nowhere", path) }),
+		"a second name of the file":     secondName(presentFile),
+		"a folder for the file":         instead(presentFile, func(path string) error { return os.Mkdir(path, 0o700) }),
+		"a pipe for the file":           instead(presentFile, mkfifo),
+		"a head open to others":         chmod(headFile, 0o602),
+		"a link to the head":            relink(headFile),
+		"a second name of the head":     secondName(headFile),
+		"a pipe for the head":           instead(headFile, mkfifo),
+		"a link to the key":             relink(keyFile),
+		"a key open to others":          chmod(keyFile, 0o604),
+		"a second name of the key":      secondName(keyFile),
+		"a link for the lock":           relink(lockFile),
+		"a second name of the lock":     secondName(lockFile),
+		"a lock open to others":         chmod(lockFile, 0o666),
+		"a link to the next older file": func(t *testing.T, l *Log) { must(t, os.Symlink("/nowhere", l.place.file(olderName(2)))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t, Limits{FileSize: 3250})
+			writeAll(t, l, 1, 8)
+			must(t, l.Close())
+			spoil(t, l)
+			l = again(t, l)
+			var unusable *Unusable
+			if err := l.Write(sample(9), false); !errors.As(err, &unusable) {
+				t.Errorf("write: %v", err)
+			}
+			if name == "a link to the next older file" {
+				return // whoever reads has no use for it
+			}
+			if _, err := Verify(l.place.dir); !errors.As(err, &unusable) {
+				t.Errorf("verify: %v", err)
+			}
+		})
+	}
+}
+
+// What is spoiled while a process has the files open is seen with the next line.
+func TestAnOpenFileIsLookedAt(t *testing.T) {
+	l := newLog(t, Limits{})
+	writeAll(t, l, 1, 3)
+	must(t, os.Chmod(l.place.file(presentFile), 0o666))
+	if l.Write(sample(4), false) == nil {
+		t.Error("a file that others may write was written to")
+	}
+	must(t, os.Chmod(l.place.file(presentFile), 0o600))
+	must(t, os.Link(l.place.file(headFile), l.place.file("second")))
+	if l.Write(sample(4), false) == nil {
+		t.Error("a head with a second name was written to")
+	}
+	must(t, os.Remove(l.place.file("second")))
+	writeAll(t, l, 4, 4)
+	wantWhole(t, l, 4)
+}
+
+func TestReadingWhereNothingCanBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser writes everywhere")
+	}
+	l := newLog(t, Limits{})
+	writeAll(t, l, 1, 3)
+	must(t, os.Remove(l.place.file(lockFile)))
+	must(t, os.Chmod(l.place.dir, 0o500))
+	defer os.Chmod(l.place.dir, 0o700)
+	wantWhole(t, l, 3)
+}

@@ -1,0 +1,46 @@
+//go:build linux || darwin
+
+package audit
+
+import (
+	"fmt"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// limitFiles lets the system refuse larger files to this process: the nearest
+// there is to a full disk.
+func limitFiles(largest string) {
+	size := uint64(0)
+	if n, _ := fmt.Sscan(largest, &size); n == 0 {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	_ = syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit)
+	limit.Cur = size
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		panic(err)
+	}
+}
+
+func TestAFullDisk(t *testing.T) {
+	for size := 5_000; size < 5_700; size += 61 {
+		l := newLog(t, childLimits)
+		cmd, said := start(t, l.place.dir, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
+		must(t, cmd.Wait())
+		wrote, failed := strings.Count(said.String(), "wrote "), strings.Count(said.String(), "error ")
+		if wrote == 0 || failed == 0 || wrote+failed != 40 {
+			t.Fatalf("limit %d: %s", size, said)
+		}
+		// Nothing half is left, and there is nothing to repair.
+		r := verified(t, l)
+		if r.Broken != nil || r.Torn != 0 || r.Gaps != 0 || r.Lines != wrote {
+			t.Fatalf("limit %d: %+v, %d were promised", size, r, wrote)
+		}
+		writeAll(t, l, 1, 1)
+		wantWhole(t, l, wrote+1)
+	}
+}

@@ -1,0 +1,113 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strconv"
+)
+
+// head says where the log ends, and where what is kept of it begins. It is
+// written in place, always at the same length, after every line.
+type head struct {
+	number uint64 // that the present file gets when it is laid aside
+	size   int64  // of the present file
+	last   int64  // where its last line begins
+	end    point  // the last line of the log
+	synced uint64 // the last line that was made durable
+	first  uint64 // the number of the oldest file that is kept
+	start  point  // the line before the first one that is kept
+	broken uint64 // the line that told the first break, 0 if there is none
+	key    string // tells which key the digests are made with
+}
+
+// headSize is a sector of a disk: it is written as a whole or not at all.
+const headSize = 512
+
+func newHead(key string) head { return head{number: 1, first: 1, key: key} }
+
+// headRecord is how a head is read. It is written by encode.
+type headRecord struct {
+	Version, File uint64
+	Size, Last    int64
+	Seq           uint64
+	Hash          string
+	Synced, First uint64
+	FirstSeq      uint64
+	FirstPrev     string
+	Broken        uint64
+	Key           string
+}
+
+const headVersion = 1
+
+func (h head) encode() (out [headSize]byte) {
+	b := append(out[:0], `{"version":`...)
+	b = strconv.AppendUint(b, headVersion, 10)
+	number := func(name string, value uint64) {
+		b = append(append(append(b, `,"`...), name...), `":`...)
+		b = strconv.AppendUint(b, value, 10)
+	}
+	number("file", h.number)
+	number("size", uint64(h.size))
+	number("last", uint64(h.last))
+	number("seq", h.end.seq)
+	b = append(hex.AppendEncode(append(b, `,"hash":"`...), h.end.hash[:]), '"')
+	number("synced", h.synced)
+	number("first", h.first)
+	number("firstSeq", h.start.seq+1)
+	b = append(hex.AppendEncode(append(b, `,"firstPrev":"`...), h.start.hash[:]), '"')
+	number("broken", h.broken)
+	b = append(append(append(b, `,"key":"`...), h.key...), '"')
+	sum := sha256.Sum256(b)
+	b = append(hex.AppendEncode(append(b, `,"sum":"`...), sum[:digestLength/2]), `"}`...)
+	for i := len(b); i < headSize-1; i++ {
+		out[i] = ' '
+	}
+	out[headSize-1] = '\n'
+	return out
+}
+
+// parseHead reads what encode has made, and nothing else.
+func parseHead(text []byte) (head, bool) {
+	var r headRecord
+	if len(text) != headSize || json.Unmarshal(text, &r) != nil || r.Size < 0 || r.Last < 0 || r.FirstSeq == 0 {
+		return head{}, false
+	}
+	end, ok1 := hashOf(r.Hash)
+	start, ok2 := hashOf(r.FirstPrev)
+	if !ok1 || !ok2 || r.Version != headVersion || !isHex(r.Key, digestLength, digestLength) {
+		return head{}, false
+	}
+	h := head{r.File, r.Size, r.Last, point{r.Seq, end}, r.Synced, r.First, point{r.FirstSeq - 1, start}, r.Broken, r.Key}
+	again := h.encode()
+	return h, bytes.Equal(again[:], text)
+}
+
+func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
+	if !isHex(text, hashLength, hashLength) {
+		return hash, false
+	}
+	_, err := hex.Decode(hash[:], []byte(text))
+	return hash, err == nil
+}
+
+// readHead returns the head, or why there is none: one of two sentences, "" if
+// there is one.
+func (p place) readHead() (h head, why string, err error) {
+	text, err := p.readSmall(headFile, headSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return head{}, headMissing, nil
+	}
+	if err != nil {
+		return head{}, "", unusable(p.file(headFile), err)
+	}
+	h, ok := parseHead(text)
+	if !ok {
+		return head{}, headUnreadable, nil
+	}
+	return h, "", nil
+}

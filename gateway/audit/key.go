@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+)
+
+const keyFile = "audit.key"
+
+// key is what digests are made with. It is random, made once for each log, and
+// kept as hexadecimal with a checksum behind it.
+type key [sha256.Size]byte
+
+const keyFileSize = hashLength + 1 + digestLength + 1
+
+// Digest returns what stands for a text in the log: the first 16 hexadecimal
+// digits of its HMAC-SHA-256. The same text has the same digest in all of the
+// log, and who does not have the key cannot try out what it may be of. It is ""
+// if the key can be neither read nor made, in which case [Log.Write] returns an
+// error that says why.
+func (l *Log) Digest(text string) string {
+	k, err := l.knownKey()
+	if err != nil {
+		return ""
+	}
+	return k.digest(text)
+}
+
+// knownKey returns the key, which it makes if there is none.
+func (l *Log) knownKey() (*key, error) {
+	if k := l.key.Load(); k != nil {
+		return k, nil
+	}
+	unlock, err := l.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return l.findKey()
+}
+
+// findKey reads the key, under the lock. Where there is none, or what is no key,
+// it puts back the one that this process knows, or else another, which the head
+// gives away.
+func (l *Log) findKey() (*key, error) {
+	k, err := l.place.readKey()
+	var damaged *badKey
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) {
+		if k = l.key.Load(); k == nil {
+			k = &key{}
+			_, _ = rand.Read(k[:]) // it never fails
+		}
+		err = l.replace(keyFile, k.text())
+	}
+	if err != nil {
+		return nil, unusable(l.place.file(keyFile), err)
+	}
+	l.key.Store(k)
+	return k, nil
+}
+
+// badKey says that the file of the key holds something else.
+type badKey struct{}
+
+func (*badKey) Error() string { return "is not the key of a log" }
+
+func (p place) readKey() (*key, error) {
+	text, err := p.readSmall(keyFile, keyFileSize)
+	if err != nil {
+		return nil, err
+	}
+	k := &key{}
+	if len(text) == keyFileSize {
+		_, err = hex.Decode(k[:], text[:hashLength])
+	}
+	if err != nil || string(text) != string(k.text()) {
+		return nil, &badKey{}
+	}
+	return k, nil
+}
+
+func (k *key) text() []byte { return []byte(hex.EncodeToString(k[:]) + " " + k.print() + "\n") }
+
+// print returns what tells keys apart and does not give them away.
+func (k *key) print() string { return k.digest("vaultwicket audit key") }
+
+func (k *key) digest(text string) string {
+	sum := hmac.New(sha256.New, k[:])
+	_, _ = io.WriteString(sum, text) // a hash takes everything
+	return hex.EncodeToString(sum.Sum(nil))[:digestLength]
+}

@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Line is one line of the log. All names in it are cut to a hundred bytes, and
+// what cannot be seen in them is escaped. There is no field for the text of a
+// note, and none for its path.
+type Line struct {
+	// Seq and Prev are the log's: what a caller puts there is not looked at. Seq
+	// counts the lines of the log from 1, over all its files. Prev is the SHA-256
+	// in hexadecimal of the line before, without the end of line.
+	Seq  uint64 `json:"seq"`
+	Prev string `json:"prev"`
+	// Time is in UTC. Zero stands for the time of writing.
+	Time time.Time `json:"time"`
+	// Kind is what the line tells, a word in lower case: "decision", "end",
+	// "setting". "gap" and "break" are the log's own.
+	Kind     string `json:"kind"`
+	Call     string `json:"call,omitempty"` // joins a decision and an end
+	Session  string `json:"session,omitempty"`
+	Client   string `json:"client,omitempty"`
+	Surface  string `json:"surface,omitempty"`
+	Vault    string `json:"vault,omitempty"`
+	Command  string `json:"command,omitempty"`
+	Effect   string `json:"effect,omitempty"`
+	Decision string `json:"decision,omitempty"` // "allow", "deny", "ask", "reply"
+	Rule     string `json:"rule,omitempty"`
+	Code     string `json:"code,omitempty"`
+	Backend  string `json:"backend,omitempty"`
+	// Note is the digest of a note's path, by [Log.Digest].
+	Note string `json:"note,omitempty"`
+	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
+	// at least 16 digits.
+	Before     string  `json:"before,omitempty"`
+	After      string  `json:"after,omitempty"`
+	Change     string  `json:"change,omitempty"` // the id of a journal entry
+	Exit       *int    `json:"exit,omitempty"`
+	DurationMs int64   `json:"durationMs,omitempty"`
+	Params     []Param `json:"params,omitempty"`
+	// MoreParams is how many were left out, because there were more than 64.
+	MoreParams int `json:"moreParams,omitempty"`
+	// Repair is set in the log's own lines, and nowhere else.
+	Repair *Repair `json:"repair,omitempty"`
+}
+
+// Param stands for a parameter: its name, and of its value only the length in
+// bytes and the digest, by [Log.Digest].
+type Param struct {
+	Name   string `json:"name"`
+	Bytes  int    `json:"bytes"`
+	Digest string `json:"digest,omitempty"`
+}
+
+// Repair says what the log found when it went on.
+type Repair struct {
+	// Torn is how many bytes stand between the line before this one in the chain
+	// and this one, and Sum is their SHA-256 in hexadecimal. They are what is left
+	// of lines that were never finished.
+	Torn int64  `json:"torn,omitempty"`
+	Sum  string `json:"sum,omitempty"`
+	// Lost is how many lines are known to be missing.
+	Lost uint64 `json:"lost,omitempty"`
+	Why  string `json:"why,omitempty"` // one of a few fixed sentences
+}
+
+const (
+	kindGap   = "gap"
+	kindBreak = "break"
+
+	maxParams = 64       // no command takes half as many
+	maxLine   = 64 << 10 // with its end; what a line can hold is less than half of it
+)
+
+// prepared returns a line as it is written, but for its place in the chain.
+func (line Line) prepared(now time.Time) (Line, error) {
+	if !isKind(line.Kind) || line.Kind == kindGap || line.Kind == kindBreak {
+		return Line{}, &Invalid{"kind", line.Kind, "is not a caller's"}
+	}
+	if line.Time.IsZero() {
+		line.Time = now
+	}
+	if line.Time = line.Time.UTC(); line.Time.Year() < 1 || line.Time.Year() > 9999 {
+		return Line{}, &Invalid{"time", line.Time.String(), "has no year of four digits"}
+	}
+	if err := line.checkHashes(); err != nil {
+		return Line{}, err
+	}
+	for _, name := range line.names() {
+		*name = clean(*name)
+	}
+	line.Seq, line.Prev, line.Repair = 0, "", nil
+	return line.withParams()
+}
+
+// isKind reports whether kind is one word in lower case: it is read before the
+// line is known to be one.
+func isKind(kind string) bool {
+	return kind != "" && len(kind) <= maxName && strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func (line *Line) names() []*string {
+	return []*string{&line.Call, &line.Session, &line.Client, &line.Surface, &line.Vault, &line.Command,
+		&line.Effect, &line.Decision, &line.Rule, &line.Code, &line.Backend, &line.Change}
+}
+
+func (line Line) checkHashes() error {
+	if line.Note != "" && !isHex(line.Note, digestLength, digestLength) {
+		return &Invalid{"note", line.Note, "is no digest"}
+	}
+	for _, hash := range []string{line.Before, line.After} {
+		if hash != "" && !isHex(hash, digestLength, hashLength) {
+			return &Invalid{"hash", hash, "is no SHA-256"}
+		}
+	}
+	return nil
+}
+
+func (line Line) withParams() (Line, error) {
+	line.MoreParams = max(0, len(line.Params)-maxParams)
+	given := line.Params[:min(len(line.Params), maxParams)]
+	line.Params = nil
+	if len(given) > 0 {
+		line.Params = make([]Param, len(given))
+	}
+	for i, p := range given {
+		if p.Digest != "" && !isHex(p.Digest, digestLength, digestLength) {
+			return Line{}, &Invalid{"digest", p.Digest, "is no digest"}
+		}
+		line.Params[i] = Param{clean(p.Name), p.Bytes, p.Digest}
+	}
+	return line, nil
+}
+
+const (
+	digestLength = 16
+	hashLength   = 2 * sha256.Size
+)
+
+func isHex(text string, least, most int) bool {
+	return len(text) >= least && len(text) <= most && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// point is a place in the chain: the number of a line and its hash. The zero
+// point is that before the first line.
+type point struct {
+	seq  uint64
+	hash [sha256.Size]byte
+}
+
+func (p point) prev() string { return hex.EncodeToString(p.hash[:]) }
+
+// encode appends line, as the one behind p, to buf, and returns the point that it
+// is at.
+func (p point) encode(buf []byte, line Line) ([]byte, point, error) {
+	line.Seq, line.Prev = p.seq+1, p.prev()
+	out := bytes.NewBuffer(buf)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(line); err != nil {
+		return buf, p, err
+	}
+	text := out.Bytes()[len(buf):]
+	if len(text) > maxLine {
+		return buf, p, &Invalid{"line", line.Kind, fmt.Sprintf("is longer than %d bytes", maxLine)}
+	}
+	return out.Bytes(), point{line.Seq, sha256.Sum256(text[:len(text)-1])}, nil
+}
+
+// link is what a line says of its place in the chain.
+type link struct {
+	seq  uint64
+	prev [sha256.Size]byte
+	kind string
+}
+
+func (l link) follows(p point) bool { return l.seq == p.seq+1 && l.prev == p.hash }
+
+// readLink reads a link from the beginning of a line, which is always written in
+// the same way. What stands behind it is not looked at.
+func readLink(text []byte) (l link, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(`{"seq":`))
+	digits := 0
+	for ; ok && digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9'; digits++ {
+		if l.seq > (1<<64-1)/10-1 {
+			return link{}, false
+		}
+		l.seq = l.seq*10 + uint64(rest[digits]-'0')
+	}
+	if !ok || digits == 0 || rest[0] == '0' {
+		return link{}, false
+	}
+	prev, ok := quoted(rest[digits:], `,"prev":"`)
+	if !ok || len(prev) != hashLength || !isHex(string(prev), hashLength, hashLength) {
+		return link{}, false
+	}
+	_, _ = hex.Decode(l.prev[:], prev) // it is hexadecimal
+	rest = rest[digits+len(`,"prev":"`)+hashLength+1:]
+	moment, ok := quoted(rest, `,"time":"`)
+	if !ok {
+		return link{}, false
+	}
+	kind, ok := quoted(rest[len(`,"time":"`)+len(moment)+1:], `,"kind":"`)
+	l.kind = string(kind)
+	return l, ok && isKind(l.kind)
+}
+
+// quoted returns what stands behind a prefix up to a quote.
+func quoted(text []byte, prefix string) ([]byte, bool) {
+	rest, ok := bytes.CutPrefix(text, []byte(prefix))
+	end := bytes.IndexByte(rest, '"')
+	if !ok || end < 0 {
+		return nil, false
+	}
+	return rest[:end], true
+}
+
+// parse reads a whole line, without its end.
+func parse(text []byte) (Line, bool) {
+	l, ok := readLink(text)
+	var line Line
+	if !ok || json.Unmarshal(text, &line) != nil || line.Seq != l.seq || line.Kind != l.kind {
+		return Line{}, false
+	}
+	return line, line.Prev == hex.EncodeToString(l.prev[:])
+}

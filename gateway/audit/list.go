@@ -1,0 +1,135 @@
+package audit
+
+import (
+	"iter"
+	"time"
+)
+
+// Filter says which lines are wanted. The zero Filter wants all. A name that is
+// "" is not looked at; others are compared with what the log keeps.
+type Filter struct {
+	Since time.Time // not before
+	Until time.Time // before
+	// Limit is how many are wanted, of those that the rest wants the newest; 0 is
+	// all of them.
+	Limit int
+
+	Kind, Command, Decision, Vault, Session, Code string
+}
+
+func (f Filter) wants(line Line) bool {
+	if !f.Since.IsZero() && line.Time.Before(f.Since) || !f.Until.IsZero() && !line.Time.Before(f.Until) {
+		return false
+	}
+	for _, pair := range [][2]string{{f.Kind, line.Kind}, {f.Command, line.Command}, {f.Decision, line.Decision},
+		{f.Vault, line.Vault}, {f.Session, line.Session}, {f.Code, line.Code}} {
+		if pair[0] != "" && clean(pair[0]) != pair[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// List returns the lines of the log in the folder dir, the oldest first, as it is
+// at the moment when one begins to read. A line that cannot be read comes as a
+// *[Damaged], and the others after it; what is left of lines that were never
+// finished is passed over. An *[Unusable] or a *[Busy] ends the list. The chain
+// is not looked at: that is [Verify].
+func List(dir string, f Filter) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		s, err := place{dir}.take()
+		if err != nil {
+			yield(Line{}, err)
+			return
+		}
+		defer s.close()
+		if f.Limit > 0 {
+			s.newest(f, yield)
+			return
+		}
+		for i := range s.files {
+			for line, err := range s.lines(i, f) {
+				if !yield(line, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// item is what a list yields.
+type item struct {
+	line Line
+	err  error
+}
+
+// newest yields the last lines. It reads the newest file first, and no more of
+// them than it takes.
+func (s *snapshot) newest(f Filter, yield func(Line, error) bool) {
+	var parts [][]item
+	left := f.Limit
+	for i := len(s.files) - 1; i >= 0 && left > 0; i-- {
+		var part []item
+		for line, err := range s.lines(i, f) {
+			part = append(part, item{line, err})
+			if len(part) >= 2*left+64 {
+				part = append(part[:0], part[len(part)-left:]...)
+			}
+		}
+		part = part[max(0, len(part)-left):]
+		left -= len(part)
+		parts = append(parts, part)
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		for _, it := range parts[i] {
+			if !yield(it.line, it.err) {
+				return
+			}
+		}
+	}
+}
+
+// lines yields the lines of one file that are wanted.
+func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		file := s.files[i]
+		stopped := false
+		give := func(line Line, err error) {
+			if !stopped && (err != nil || f.wants(line)) {
+				stopped = !yield(line, err)
+			}
+		}
+		var loose []raw // that a gap may tell of
+		err := eachRaw(file.file, 0, file.size, func(r raw) {
+			if stopped {
+				return
+			}
+			line, ok := parse(r.text)
+			if !ok {
+				loose = append(loose, raw{number: r.number, at: r.at, whole: r.whole})
+				return
+			}
+			for _, l := range loose {
+				if !line.tells(r.at - l.at) {
+					give(Line{}, &Damaged{file.name, l.number})
+				}
+			}
+			loose = loose[:0]
+			give(line, nil)
+		})
+		if err != nil {
+			give(Line{}, unusable(file.name, err))
+			return
+		}
+		for _, l := range loose {
+			if l.whole {
+				give(Line{}, &Damaged{file.name, l.number})
+			}
+		}
+	}
+}
+
+// tells reports whether the line is a gap that covers so many bytes before it.
+func (line Line) tells(bytes int64) bool {
+	return line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= bytes
+}

@@ -1,0 +1,150 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestAnySequenceVerifies writes, reopens, rotates and crashes in any order. The
+// log is whole at any time, has what was promised, and whatever single byte is
+// changed in any of its files is found.
+func TestAnySequenceVerifies(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp("", "audit")
+		must(t, err)
+		defer os.RemoveAll(dir)
+		l := Open(filepath.Join(dir, "log"), Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")})
+		defer func() { _ = l.Close() }()
+		written, torn := 0, false
+		check := func() {
+			r, err := Verify(l.place.dir)
+			if err != nil || r.Broken != nil || (r.Torn > 0) != torn {
+				rt.Fatalf("%+v, %v, torn %v", r, err, torn)
+			}
+			promised := 0
+			for line, err := range List(l.place.dir, Filter{Kind: "end"}) {
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if line.Call != "" {
+					promised++
+				}
+			}
+			if r.First <= 1 && promised != written {
+				rt.Fatalf("%d lines, want %d", promised, written)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"write": func(rt *rapid.T) {
+				line := sample(written)
+				line.Client = rapid.String().Draw(rt, "client")
+				if err := l.Write(line, rapid.Bool().Draw(rt, "durable")); err != nil {
+					rt.Fatal(err)
+				}
+				written, torn = written+1, false
+			},
+			"reopen": func(rt *rapid.T) {
+				_ = l.Close()
+				l = Open(l.place.dir, l.limits)
+			},
+			"other limits": func(rt *rapid.T) {
+				l.limits = Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")}
+			},
+			"crash": func(rt *rapid.T) {
+				if written == 0 {
+					rt.Skip("nothing is there")
+				}
+				torn = crash(rt, l) || torn
+			},
+			"": func(rt *rapid.T) { check() },
+		})
+		if written > 0 {
+			flipOne(rt, l)
+		}
+	})
+}
+
+// crash leaves the beginning of a line behind the end, as long as it is none.
+func crash(rt *rapid.T, l *Log) (torn bool) {
+	data := rapid.SliceOfN(rapid.SampledFrom([]byte("{\"seq\":1,\x00\xff} ")), 0, 40).Draw(rt, "torn")
+	file, err := os.OpenFile(l.place.file(presentFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = file.Write(data)
+		_ = file.Close()
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return len(data) > 0
+}
+
+// flipOne changes one byte of one file, looks whether that is found, and changes
+// it back. What is torn at the very end is no part of the log yet.
+func flipOne(rt *rapid.T, l *Log) {
+	names, err := filepath.Glob(l.place.file("*[ly]"))
+	if err != nil || len(names) < 2 {
+		rt.Fatal(names, err)
+	}
+	names = append(names, l.place.file(headFile))
+	name := rapid.SampledFrom(names).Draw(rt, "name")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	r, _ := Verify(l.place.dir)
+	end := len(data)
+	if filepath.Base(name) == presentFile {
+		end -= int(r.Torn)
+	}
+	if end == 0 {
+		return
+	}
+	at := rapid.IntRange(0, end-1).Draw(rt, "at")
+	changed := bytes.Clone(data)
+	changed[at] = byte(rapid.IntRange(0, 255).Filter(func(b int) bool { return byte(b) != data[at] }).Draw(rt, "to"))
+	if err := os.WriteFile(name, changed, 0o600); err != nil {
+		rt.Fatal(err)
+	}
+	if r, err := Verify(l.place.dir); err != nil || r.Broken == nil {
+		rt.Fatalf("byte %d of %s was %q and is %q: %+v, %v", at, filepath.Base(name), data[at], changed[at], r, err)
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// TestEveryByteIsWatched changes every single byte of a small log.
+func TestEveryByteIsWatched(t *testing.T) {
+	l := newLog(t, Limits{FileSize: 1400})
+	writeAll(t, l, 1, 3)
+	tear(t, l)
+	l = again(t, l)
+	writeAll(t, l, 4, 4)
+	if r := verified(t, l); r.Gaps != 1 || r.Files < 2 {
+		t.Fatalf("%+v", r)
+	}
+	for _, name := range []string{olderName(1), presentFile, headFile, keyFile} {
+		data := readFile(t, l, name)
+		for at := range data {
+			for _, flip := range []byte{1, data[at] ^ '\n'} {
+				if flip == 0 {
+					continue
+				}
+				data[at] ^= flip
+				writeFile(t, l, name, data)
+				if r := verified(t, l); r.Broken == nil {
+					t.Fatalf("byte %d of %s: %+v", at, name, r)
+				}
+				data[at] ^= flip
+			}
+		}
+		writeFile(t, l, name, data)
+	}
+	if r := verified(t, l); r.Broken != nil {
+		t.Errorf("%+v", r)
+	}
+}

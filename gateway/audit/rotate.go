@@ -1,0 +1,127 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// rotate lays the present file aside and begins another. The head follows with
+// the next line; until then what is found tells that it did not. A file that
+// cannot be renamed, because somebody has it open on a system that minds, is
+// written to further.
+func (l *Log) rotate(t *tail) (*tail, error) {
+	if _, err := os.Lstat(l.place.file(olderName(t.head.number))); err == nil {
+		// Somebody has put something there. To find the end anew tells so.
+		if err := l.forget(); err != nil {
+			return nil, err
+		}
+		return l.reach()
+	}
+	return t, l.layAside(t)
+}
+
+func (l *Log) layAside(t *tail) error {
+	if err := t.file.Sync(); err != nil {
+		return err
+	}
+	if err := t.file.Close(); err != nil {
+		return err
+	}
+	t.file = nil
+	name, aside := l.present, l.place.file(olderName(t.head.number))
+	if err := l.sys.rename(name, aside); err != nil {
+		t.file, t.fileInfo, err = opened(l.sys.open(name))
+		return err
+	}
+	file, info, err := opened(l.sys.create(name))
+	if err != nil {
+		return err
+	}
+	t.file, t.fileInfo = file, info
+	if err := l.sys.sync(l.place.dir); err != nil {
+		return err
+	}
+	t.head.number++
+	t.head.size, t.head.last, t.head.synced = 0, 0, t.end.seq
+	t.size, t.last = 0, 0
+	return l.drop(t)
+}
+
+func opened(h handle, err error) (handle, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := h.Stat()
+	return h, info, err
+}
+
+// drop takes the oldest files out of what is kept. Each is verified before: what
+// was done to it would be forgotten with it.
+func (l *Log) drop(t *tail) error {
+	for t.head.number-t.head.first >= uint64(l.limits.Files) {
+		w := walker{at: t.head.start, mark: -1}
+		err := l.place.walkOlder(&w, t.head.first)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (w.loose >= 0 || w.broke != nil && t.head.broken == 0) {
+			if len(t.repairs) == 0 {
+				t.repairs = []Line{{Kind: kindBreak, Repair: &Repair{Why: droppedBroken}}}
+			}
+		} else if err != nil {
+			return err
+		}
+		next := w.at
+		if w.loose >= 0 || err != nil {
+			if next, err = l.place.startOf(t, t.head.first+1); err != nil {
+				return err
+			}
+		}
+		t.head.first++
+		t.head.start = next
+		t.dropped = true
+	}
+	return nil
+}
+
+func (p place) walkOlder(w *walker, number uint64) error {
+	name := olderName(number)
+	file, err := openOwn(p.file(name), os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return w.walk(name, file, 0, info.Size())
+}
+
+// startOf returns the point before the first line of a file that is said to be
+// there.
+func (p place) startOf(t *tail, number uint64) (point, error) {
+	if number == t.head.number {
+		return t.end, nil
+	}
+	first, _, err := p.ends(olderName(number))
+	if errors.Is(err, fs.ErrNotExist) || first.seq == 0 {
+		return t.end, nil
+	}
+	return point{first.seq - 1, first.prev}, err
+}
+
+// clear removes the files that the head does not count any more. The head has to
+// be durable before. What cannot be removed stays until the next time.
+func (l *Log) clear(t *tail) {
+	if t.record.Sync() != nil {
+		return
+	}
+	there, err := l.place.survey()
+	if err != nil {
+		return
+	}
+	for _, number := range there.older {
+		if number < t.head.first {
+			_ = l.sys.remove(l.place.file(olderName(number)))
+		}
+	}
+}

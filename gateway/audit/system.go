@@ -1,0 +1,85 @@
+package audit
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// system is the handful of calls that change a disk. It is an interface so that
+// a test can let the n-th of them fail.
+type system interface {
+	// mkdir makes a folder that only its owner can look into.
+	mkdir(name string) error
+	// create makes the new file name for its owner alone, to be appended to; it
+	// never opens one that is there.
+	create(name string) (handle, error)
+	// open opens a file of ours to be appended to, and openRecord one to be
+	// written in place. Neither follows a link.
+	open(name string) (handle, error)
+	openRecord(name string) (handle, error)
+	truncate(name string, size int64) error
+	rename(from, to string) error
+	remove(name string) error
+	// sync makes the names in a folder durable.
+	sync(dir string) error
+}
+
+// handle is an open file.
+type handle interface {
+	io.WriteCloser
+	io.ReaderAt
+	io.WriterAt
+	Sync() error
+	Stat() (fs.FileInfo, error)
+}
+
+type realSystem struct{}
+
+func (realSystem) mkdir(name string) error { return os.Mkdir(name, 0o700) }
+
+func (realSystem) create(name string) (handle, error) {
+	return wrap(os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|cautious, 0o600))
+}
+
+func (realSystem) open(name string) (handle, error) {
+	return wrap(openOwn(name, os.O_RDWR|os.O_APPEND))
+}
+
+func (realSystem) openRecord(name string) (handle, error) { return wrap(openOwn(name, os.O_RDWR)) }
+
+// wrap keeps a nil file from becoming a handle that is not nil.
+func wrap(file *os.File, err error) (handle, error) {
+	if err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// truncate opens the file anew: not every system shortens one that is open for
+// appending.
+func (realSystem) truncate(name string, size int64) error {
+	file, err := openOwn(name, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return file.Truncate(size)
+}
+
+func (realSystem) rename(from, to string) error { return os.Rename(from, to) }
+
+func (realSystem) remove(name string) error { return os.Remove(name) }
+
+func (realSystem) sync(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders cannot be synced there; the file system's journal does it
+	}
+	file, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return file.Sync()
+}

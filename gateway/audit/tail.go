@@ -1,0 +1,368 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// tail is the file that is written to, and what is known of it.
+type tail struct {
+	file, record handle // the present file and that of the head
+	head         head
+	text         [headSize]byte // of the head, as it stands in its file
+	fileInfo     fs.FileInfo
+
+	size int64 // of the present file
+	last int64 // where the last line of the chain begins
+	end  point // that line
+	// What has to be written before the next line can be: the end of a line that
+	// was cut short, and what tells of it.
+	unclosed bool
+	repairs  []Line
+	dropped  bool // files are to be removed once the head says so
+}
+
+func (t *tail) close() error {
+	var err error
+	for _, h := range []handle{t.file, t.record} {
+		if h != nil {
+			err = errors.Join(err, h.Close())
+		}
+	}
+	return err
+}
+
+// isClean reports whether the head says all that there is.
+func (t *tail) isClean() bool {
+	return t.size == t.head.size && t.end == t.head.end && !t.unclosed && len(t.repairs) == 0
+}
+
+// reach finds out where the log ends. It may be called only under the lock.
+func (l *Log) reach() (*tail, error) {
+	if l.tail != nil && l.isCurrent(l.tail) {
+		return l.tail, nil
+	}
+	if err := l.forget(); err != nil {
+		return nil, err
+	}
+	t := &tail{}
+	if err := l.find(t); err != nil {
+		_ = t.close()
+		return nil, err
+	}
+	l.tail = t
+	return t, nil
+}
+
+// isCurrent reports whether the files that are open are those that are there,
+// and nobody has written to them but as this package does.
+func (l *Log) isCurrent(t *tail) bool {
+	info, err := os.Lstat(l.present)
+	if err != nil || !os.SameFile(info, t.fileInfo) || checkOwn(l.present, info) != nil || !t.isClean() {
+		return false
+	}
+	// One that was removed or replaced has no name any more.
+	record, err := t.record.Stat()
+	if err != nil || checkOwn(headFile, record) != nil || record.Size() != headSize {
+		return false
+	}
+	return info.Size() == t.size || t.follow(info.Size())
+}
+
+// follow takes over what another process has written to the same file, if its
+// head says the same.
+func (t *tail) follow(size int64) bool {
+	var text [headSize]byte
+	if _, err := t.record.ReadAt(text[:], 0); err != nil {
+		return false
+	}
+	h, ok := parseHead(text[:])
+	isOn := ok && h.number == t.head.number && h.key == t.head.key && h.end.seq > t.head.end.seq
+	if !isOn || size != h.size || !endsWith(t.file, h) {
+		return false
+	}
+	t.head, t.text = h, text
+	t.size, t.last, t.end = h.size, h.last, h.end
+	return true
+}
+
+// endsWith reports whether the last line of a file is the one that the head
+// names.
+func endsWith(in io.ReaderAt, h head) bool {
+	if h.size == 0 {
+		return true
+	}
+	length := h.size - h.last
+	if length < 1 || length > maxLine {
+		return false
+	}
+	text := make([]byte, length)
+	if _, err := in.ReadAt(text, h.last); err != nil {
+		return false
+	}
+	text, whole := bytes.CutSuffix(text, []byte("\n"))
+	return whole && bytes.IndexByte(text, '\n') < 0 && sha256.Sum256(text) == h.end.hash
+}
+
+// find looks at everything anew, and says in t what has to be repaired.
+func (l *Log) find(t *tail) error {
+	if err := l.prepare(); err != nil {
+		return err
+	}
+	k, err := l.findKey()
+	if err != nil {
+		return err
+	}
+	there, err := l.place.survey()
+	if err != nil {
+		return err
+	}
+	why, err := l.findHead(t, there, k)
+	if err != nil {
+		return err
+	}
+	if t.head.end.seq < l.seen.seq || t.head.end.seq == l.seen.seq && t.head.end != l.seen {
+		why = setBack
+	}
+	if aside, err := l.finishRotation(&t.head, there); err != nil {
+		return err
+	} else if aside != "" && why == "" {
+		why = aside
+	}
+	was := t.head
+	shown, err := l.findFile(t)
+	if err != nil {
+		return err
+	}
+	if why == "" {
+		why = shown
+	}
+	if t.head.key != k.print() {
+		t.head.key = k.print()
+		if why == "" {
+			why = keyReplaced
+		}
+	}
+	if why == "" {
+		why, err = t.adopt()
+		if err != nil || why == "" {
+			return err
+		}
+	}
+	return t.breakOff(was, l.seen, why)
+}
+
+// findHead opens the head. A log that is new gets its first; one that was lost
+// is made anew, and says from the beginning that the log is broken.
+func (l *Log) findHead(t *tail, there survey, k *key) (why string, err error) {
+	t.head, why, err = l.place.readHead()
+	if err != nil {
+		return "", err
+	}
+	if why != "" {
+		if t.head, err = l.place.newestHead(there, k); err != nil {
+			return "", err
+		}
+		if there.isEmpty() && why == headMissing {
+			why = "" // what this process has seen is looked at by the caller
+		} else {
+			t.head.broken = t.head.end.seq + 1
+		}
+		text := t.head.encode()
+		if err := l.replace(headFile, text[:]); err != nil {
+			return "", unusable(l.place.file(headFile), err)
+		}
+	}
+	t.text = t.head.encode()
+	t.record, err = l.sys.openRecord(l.place.file(headFile))
+	return why, unusable(l.place.file(headFile), err)
+}
+
+// newestHead makes a head of what the files say.
+func (p place) newestHead(there survey, k *key) (head, error) {
+	h := newHead(k.print())
+	if n := len(there.older); n > 0 {
+		h.first, h.number = there.older[0], there.older[n-1]+1
+	}
+	names := []string{}
+	for _, number := range there.older {
+		names = append(names, olderName(number))
+	}
+	if there.present {
+		names = append(names, presentFile)
+	}
+	for i, name := range names {
+		first, last, err := p.ends(name)
+		if err != nil {
+			return head{}, err
+		}
+		if i == 0 && first.seq > 0 {
+			h.start = point{first.seq - 1, first.prev}
+		}
+		h.end.seq = max(h.end.seq, last)
+	}
+	return h, nil
+}
+
+// ends returns the link of the first line of a file, and the highest number in
+// it.
+func (p place) ends(name string) (first link, last uint64, err error) {
+	file, err := openOwn(p.file(name), os.O_RDONLY)
+	if err != nil {
+		return link{}, 0, unusable(p.file(name), err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return link{}, 0, unusable(p.file(name), err)
+	}
+	err = eachRaw(file, 0, info.Size(), func(r raw) {
+		l, ok := readLink(r.text)
+		if ok && r.number == 1 {
+			first = l
+		}
+		if ok {
+			last = max(last, l.seq)
+		}
+	})
+	return first, last, unusable(p.file(name), err)
+}
+
+// finishRotation lets the head follow a file that was laid aside before it could
+// say so.
+func (l *Log) finishRotation(h *head, there survey) (why string, err error) {
+	if len(there.older) == 0 || slices.Max(there.older) < h.number {
+		return "", nil
+	}
+	was := *h
+	h.number, h.size, h.last = slices.Max(there.older)+1, 0, 0
+	if h.number != was.number+1 {
+		return tooManyAside, nil
+	}
+	return l.place.checkAside(was)
+}
+
+// checkAside says whether the file that was laid aside is the one that the head
+// speaks of.
+func (p place) checkAside(h head) (why string, err error) {
+	name := p.file(olderName(h.number))
+	file, err := openOwn(name, os.O_RDONLY)
+	if err != nil {
+		return "", unusable(name, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", unusable(name, err)
+	}
+	if info.Size() != h.size || !endsWith(file, h) {
+		return asideChanged, nil
+	}
+	return "", nil
+}
+
+// findFile opens the present file, or makes it, and says how it is not what the
+// head says.
+func (l *Log) findFile(t *tail) (why string, err error) {
+	name := l.present
+	file, err := l.sys.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if t.head.size > 0 {
+			why = fileGone
+		}
+		file, err = l.sys.create(name)
+		if err == nil {
+			err = l.sys.sync(l.place.dir)
+		}
+	}
+	t.file = file
+	if err == nil {
+		t.fileInfo, err = file.Stat()
+	}
+	if err != nil {
+		return "", unusable(name, err)
+	}
+	t.size, t.last, t.end = t.fileInfo.Size(), t.head.last, t.head.end
+	switch {
+	case why != "":
+	case t.size < t.head.size:
+		why = fileShorter
+	case !endsWith(t.file, t.head):
+		why = lastChanged
+	}
+	return why, nil
+}
+
+// adopt takes on the lines behind those that the head knows: whoever wrote them
+// came to an end before the head was written.
+func (t *tail) adopt() (why string, err error) {
+	w := walker{at: t.head.end, last: t.head.last, mark: -1}
+	if err := w.walk(presentFile, t.file, t.head.size, t.size); err != nil {
+		return "", err
+	}
+	t.end, t.last = w.at, w.last
+	if w.brokeSeq > 0 && t.head.broken == 0 {
+		t.head.broken = w.brokeSeq
+	}
+	if w.foreign != nil {
+		return foreignLines, nil
+	}
+	if w.loose < 0 {
+		t.unclosed = w.open
+		return "", nil
+	}
+	if t.unclosed, err = t.isUnclosed(); err != nil {
+		return "", err
+	}
+	gap := &Repair{Torn: t.size - w.loose}
+	more := ""
+	if t.unclosed {
+		gap.Torn, more = gap.Torn+1, "\n"
+	}
+	gap.Sum, err = sumOf(t.file, w.loose, t.size, more)
+	t.repairs = []Line{{Kind: kindGap, Repair: gap}}
+	return "", err
+}
+
+func (t *tail) isUnclosed() (bool, error) {
+	if t.size == 0 {
+		return false, nil
+	}
+	var last [1]byte
+	_, err := t.file.ReadAt(last[:], t.size-1)
+	return last[0] != '\n', err
+}
+
+// breakOff goes on behind whatever stands at the end of the file, and tells why.
+// was is the head as it was found.
+func (t *tail) breakOff(was head, seen point, why string) error {
+	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
+	present := uint64(0) // the highest number in the file
+	err := eachRaw(t.file, 0, t.size, func(r raw) {
+		if l, ok := readLink(r.text); ok {
+			present = max(present, l.seq)
+		}
+		end.hash, t.last = sha256.Sum256(r.text), r.at
+	})
+	if err != nil {
+		return err
+	}
+	if t.unclosed, err = t.isUnclosed(); err != nil {
+		return err
+	}
+	broken := &Repair{Why: why}
+	if why == fileShorter && present > 0 && present < was.end.seq {
+		broken.Lost = was.end.seq - present
+		if present >= was.synced {
+			broken.Why = fileShorterNew
+		}
+	}
+	t.end = end
+	t.repairs = []Line{{Kind: kindBreak, Repair: broken}}
+	return nil
+}
