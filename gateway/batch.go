@@ -15,6 +15,11 @@ const MaxOperations = 100
 // their order.
 type Batch struct {
 	Operations []Operation
+	// Vault, Ask, Caller, Client and Surface are those of [Request], for all
+	// operations.
+	Vault                   string
+	Ask                     Asker
+	Caller, Client, Surface string
 	// Atomic takes back what was done when one operation fails.
 	Atomic bool
 	// IdempotencyKey is that of the batch as a whole, see [Request].
@@ -100,7 +105,14 @@ const (
 // returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
-	fault := g.guard("batch", func() { result = g.doBatch(ctx, b) })
+	fault := g.guard("batch", func() {
+		d, err := g.door(b.Vault)
+		if err != nil {
+			result = refusedBatch("", err)
+			return
+		}
+		result = d.doBatch(ctx, b)
+	})
 	if fault != nil {
 		result = refusedBatch("", fault)
 	}
@@ -112,10 +124,13 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 // back, see [Reject].
 func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
 
-func (g *Gateway) doBatch(ctx context.Context, b Batch) BatchResult {
+func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 	plan, clientID, err := g.planBatch(b)
 	if err != nil {
 		return refusedBatch(clientID, err)
+	}
+	if err := g.agreeBatch(ctx, plan); err != nil {
+		return refusedBatch("", err)
 	}
 	if plan.mutates() {
 		leave, err := enter(ctx, "batch", g.writing)
@@ -142,14 +157,14 @@ func refusedBatch(clientID string, err error) BatchResult {
 // batchRun is a batch that is being carried out.
 type batchRun struct {
 	*batchPlan
-	gateway *Gateway
+	gateway *door
 	results []Result // with the status, by operation
 	done    []OperationResult
 	failed  bool
 }
 
 // carryOutBatch runs one stage after the other.
-func (g *Gateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
+func (g *door) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
 	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
@@ -206,7 +221,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if err != nil {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
-		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, request) })
+		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, r.from(request), r.agreed) })
 		if fault != nil {
 			result, begun = Fault(request.Command), true
 		}
@@ -231,17 +246,18 @@ func (r *batchRun) run(ctx context.Context, i int) {
 
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
 // door of the changes. begun is false for one that was cancelled before.
-func (g *Gateway) step(ctx context.Context, req Request) (result Result, begun bool) {
-	plan, err := g.Plan(req)
+func (g *door) step(ctx context.Context, req Request, agreed bool) (result Result, begun bool) {
+	line := g.records.begin(g.name(), req)
+	plan, err := g.admit(ctx, req, line, agreed)
 	if err != nil {
-		return failed(req.Command, err), true
+		return line.refused(failed(req.Command, err)), true
 	}
 	leave, err := enter(ctx, plan.call.Name(), g.slots)
 	if err != nil {
-		return failed(req.Command, err), false
+		return line.ended(failed(req.Command, err)), false
 	}
 	defer leave()
-	return g.carryOut(ctx, plan), true
+	return line.ended(g.carryOut(ctx, plan)), true
 }
 
 // report counts, and says what stopped the batch.

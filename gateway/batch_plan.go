@@ -21,6 +21,10 @@ type batchPlan struct {
 	batch Batch
 	steps []batchStep
 	share int // bytes of output for each operation, 0 for any
+	// asking are the operations that only a person can allow, agreed says that
+	// one has.
+	asking []asking
+	agreed bool
 }
 
 // batchStep is an operation that may be carried out.
@@ -41,7 +45,7 @@ func (g *Gateway) BatchChanges(b Batch) bool {
 
 // planBatch judges all operations. Of an error it says in which operation it is,
 // "" for the batch.
-func (g *Gateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
+func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", refuse(codeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
 	}
@@ -61,6 +65,10 @@ func (g *Gateway) planBatch(b Batch) (plan *batchPlan, clientID string, err erro
 			return nil, o.ClientID, err
 		}
 		planned, err := g.Plan(request)
+		if asks(err) {
+			plan.asking = append(plan.asking, asking{i, planned, err})
+			err = nil
+		}
 		if err != nil {
 			return nil, o.ClientID, err
 		}

@@ -183,7 +183,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	f := newFixture(t, embeddedOnly)
 	conditional := operation("c2", "append", "content", "x", "path", "N.md")
 	conditional.HashFrom = Reference{"c1", "hash"}
-	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
+	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
@@ -229,7 +229,7 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 func TestStages(t *testing.T) {
 	read := func(id string) Operation { return operation(id, "read", "path", "N.md") }
 	f := newFixture(t, embeddedOnly)
-	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{
+	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{
 		read("0"), read("1"), operation("2", "append", "path", "N.md", "content", "x"), read("3"),
 		operation("4", "read").taking("path", "3", "path"), operation("5", "read").taking("path", "0", "path"),
 		operation("6", "create", "path", "N.md"), operation("7", "create", "path", "O.md"),
@@ -241,7 +241,7 @@ func TestStages(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	app := newFixture(t, nil)
-	plan, at, err = app.gateway.planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
+	plan, at, err = app.gateway.doors[0].planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
@@ -266,12 +266,12 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 // One that is cancelled while it runs keeps what is done.
 func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
-	plan, at, err := f.gateway.planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
+	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &batchRun{batchPlan: plan, gateway: f.gateway, results: make([]Result, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
+	r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: make([]Result, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
 	r.runStage(ctx, []int{0})
 	cancel()
 	r.runStage(ctx, []int{1})
@@ -309,11 +309,11 @@ func TestTakingBack(t *testing.T) {
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
 	} {
 		f := newFixture(t, embeddedOnly).embedded(test.answer)
-		plan, at, err := f.gateway.planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
+		plan, at, err := f.gateway.doors[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
 		if err != nil {
 			t.Fatal(at, err)
 		}
-		r := &batchRun{batchPlan: plan, gateway: f.gateway, results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
+		r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
 		r.takeBack(context.Background())
 		got := r.report(context.Background())
 		if outcome(got) != test.want {

@@ -14,7 +14,7 @@ import (
 
 // canTakeBack refuses an atomic batch with a change that no journal could keep,
 // or that could not be taken back for another reason.
-func (g *Gateway) canTakeBack(plan *batchPlan) (clientID string, err error) {
+func (g *door) canTakeBack(plan *batchPlan) (clientID string, err error) {
 	for _, step := range plan.steps {
 		effect := step.call.Effect()
 		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
@@ -27,7 +27,7 @@ func (g *Gateway) canTakeBack(plan *batchPlan) (clientID string, err error) {
 	if _, err := g.journal(g.target().folder); err != nil {
 		return "", err
 	}
-	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil {
+	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !asks(err) {
 		failure := errorOf(err)
 		return "", refuse(failure.Code, failure.Hint, "an atomic batch has to be able to take back what it did: %s", failure.Message)
 	}
@@ -56,7 +56,7 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 	switch {
 	case result.Change != nil:
 		var back Result
-		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, undoOf(result.Change.ID)) })
+		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, r.from(undoOf(result.Change.ID)), r.agreed) })
 		if fault != nil {
 			back = Fault("undo")
 		}
@@ -74,7 +74,7 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 }
 
 // batchOnce carries out a batch under its idempotency key, as once does a call.
-func (g *Gateway) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
+func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
 	claimed, answer, err := g.claim(key, plan.digest())
 	switch {
 	case err != nil:

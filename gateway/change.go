@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -32,7 +33,7 @@ func (r route) changesNotes() bool {
 // change carries out a call that changes notes. The embedded program keeps,
 // does and checks the change by itself. What the app does is kept before it
 // begins and looked at afterwards, where the folder of the vault is known.
-func (g *Gateway) change(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	manner := exec.Manner{Entry: id, Expect: r.expect}
 	if r.program.Backend() == string(Embedded) {
@@ -84,7 +85,7 @@ const notKept = "not in the journal"
 
 // keeper returns the program that keeps a change of the app, nil if there is
 // none.
-func (g *Gateway) keeper() *exec.Program {
+func (g *door) keeper() *exec.Program {
 	folder := g.target().folder
 	if folder == "" {
 		return nil
@@ -98,7 +99,7 @@ func (g *Gateway) keeper() *exec.Program {
 
 // journal returns the journal of the vault; both programs know it by the same
 // path.
-func (g *Gateway) journal(folder string) (*journal.Journal, error) {
+func (g *door) journal(folder string) (*journal.Journal, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -110,18 +111,22 @@ func (g *Gateway) journal(folder string) (*journal.Journal, error) {
 	return journal.Open(filepath.Join(state, "journal"), abs, journal.Limits{}), nil
 }
 
-// Journal returns the journal of the vault. The error is a [*RequestError] if its
+// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
 // folder is not known.
-func (g *Gateway) Journal() (*journal.Journal, error) {
-	folder := g.target().folder
+func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
+	d, err := g.door(vault)
+	if err != nil {
+		return nil, err
+	}
+	folder := d.target().folder
 	if folder == "" {
 		return nil, refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the journal is that of a folder, which is not known")
 	}
-	return g.journal(folder)
+	return d.journal(folder)
 }
 
 // perform has the app carry out a call.
-func (g *Gateway) perform(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) perform(ctx context.Context, r route) (exec.Outcome, error) {
 	if r.stepwise() {
 		return g.create(ctx, r)
 	}
@@ -138,10 +143,24 @@ type seen struct {
 const (
 	stateApplied   = "applied"
 	stateUntouched = "untouched"
+	stateOtherwise = "otherwise"
 )
 
+// note puts what was seen of a change into an outcome.
+func (s seen) note(out *exec.Outcome, id string) {
+	out.Change, out.Before, out.Hash = id, s.Before, s.After
+}
+
+// amiss says that a note is neither what it was nor what it was to be: the change
+// was made twice, in part, in another way, or beside somebody else's. It is in the
+// journal as it was found.
+func amiss(id, format string, args ...any) *RequestError {
+	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
+	return refuse(codeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
+}
+
 // look asks what became of a change.
-func (g *Gateway) look(ctx context.Context, r route, own exec.Program, id string) (seen, error) {
+func (g *door) look(ctx context.Context, r route, own exec.Program, id string) (seen, error) {
 	out, err := g.runner.Run(ctx, r.permit, own.Acting(exec.Manner{Task: exec.End, Entry: id}))
 	if err != nil {
 		return seen{}, err
@@ -154,7 +173,7 @@ func (g *Gateway) look(ctx context.Context, r route, own exec.Program, id string
 }
 
 // verified compares what the app says that it did with what is there.
-func (g *Gateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
+func (g *door) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
 	var planned struct{ Files []json.RawMessage }
 	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
 		return out, nil // there was nothing to change
@@ -165,8 +184,15 @@ func (g *Gateway) verified(ctx context.Context, r route, own exec.Program, id st
 		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
 	case s.State == stateUntouched && out.Failure == nil:
 		return out, refuse(codeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+	case s.State == stateApplied && out.Failure != nil:
+		s.note(&out, id)
+		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
+		out.Failure = nil
+	case s.State == stateOtherwise && out.Failure == nil:
+		s.note(&out, id)
+		return out, amiss(id, "the app reports success")
 	case s.State != stateUntouched:
-		out.Change, out.Before, out.Hash = id, s.Before, s.After
+		s.note(&out, id)
 	}
 	return out, nil
 }
@@ -181,27 +207,57 @@ const (
 // lookAgain finds out whether a change was made whose call was broken off. It is
 // never made again. Where the program may still be at it, what is not there yet
 // stays unknown.
-func (g *Gateway) lookAgain(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
-	var stopped *exec.Stopped
-	if !errors.As(broken, &stopped) || stopped.Code() != exec.CodeOutcomeUnknown {
+//
+// A note that is neither old nor as planned is looked at once: the look itself
+// notes it as what the change has made.
+func (g *door) lookAgain(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
+	if !mayHaveActed(broken) {
 		return out, broken
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
 	defer cancel()
+	var last seen
 	for {
 		s, err := g.look(ctx, r, own, id)
-		if err == nil && s.State == stateApplied {
-			out.Change, out.Before, out.Hash = id, s.Before, s.After
+		switch {
+		case err != nil:
+			if own == r.program && isMissing(err) {
+				return out, broken // it did not even begin
+			}
+		case s.State == stateApplied:
+			s.note(&out, id)
 			out.Notices = append(out.Notices, "the call was broken off ("+broken.Error()+"), and the change is made")
 			return out, nil
-		}
-		if err == nil && s.State == stateUntouched && own == r.program {
+		case s.State == stateOtherwise:
+			s.note(&out, id)
+			return out, amiss(id, "the call was broken off (%v)", broken)
+		case own == r.program:
 			return out, refuse(codeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
+		default:
+			last = s
 		}
 		select {
 		case <-ctx.Done():
+			if last.State == stateUntouched {
+				out.Notices = append(out.Notices, fmt.Sprintf("for %v behind the call the note was as before it", lookFor))
+			}
 			return out, broken
 		case <-time.After(lookEvery):
 		}
 	}
+}
+
+// mayHaveActed reports whether a program that was started may have made the
+// change in spite of an error.
+func mayHaveActed(err error) bool {
+	var stopped *exec.Stopped
+	var away *exec.Unavailable
+	return errors.As(err, &stopped) && stopped.Code() == exec.CodeOutcomeUnknown ||
+		errors.As(err, &away) && away.Code() == exec.CodeCrashed
+}
+
+// isMissing reports whether the embedded program knows nothing of a change.
+func isMissing(err error) bool {
+	var failure *exec.Failure
+	return errors.As(err, &failure) && failure.Code() == codeNotFound
 }

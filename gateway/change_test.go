@@ -35,7 +35,7 @@ func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
 		},
 		{
 			name: "done in another way", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"otherwise","before":"aa","after":"cc"}\n`},
-			changed: true, calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
+			code: "not_applied", changed: true, calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin, end},
 		},
 		{
 			name: "said to be done", app: []string{versionLine, appends}, embedded: []string{begins, ends + `{"state":"untouched","before":"aa","after":"aa"}\n`},
@@ -95,7 +95,7 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 
 func TestOneWriterAtATime(t *testing.T) {
 	f := newFixture(t, nil).app(versionLine, appends)
-	kept, err := f.gateway.journal(f.vault)
+	kept, err := f.gateway.doors[0].journal(f.vault)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,11 @@ func TestOneWriterAtATime(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	plan, err := f.gateway.Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
+	plan, err := f.gateway.doors[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.gateway.carryOut(ctx, plan); code(got) != "conflict" {
+	if got := f.gateway.doors[0].carryOut(ctx, plan); code(got) != "conflict" {
 		t.Errorf("beside another writer: %+v", got.Error)
 	}
 }

@@ -15,7 +15,15 @@ import (
 // a fault of our own included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
-	if fault := g.guard(req.Command, func() { result = g.do(ctx, req) }); fault != nil {
+	fault := g.guard(req.Command, func() {
+		d, err := g.door(req.Vault)
+		if err != nil {
+			result = failed(req.Command, err)
+			return
+		}
+		result = d.do(ctx, req)
+	})
+	if fault != nil {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
@@ -24,7 +32,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 
 // guard runs do. A panic in it is logged, and is an error that says no more than
 // that there was one.
-func (g *Gateway) guard(command string, do func()) error {
+func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
@@ -34,10 +42,11 @@ func (g *Gateway) guard(command string, do func()) error {
 	return nil
 }
 
-func (g *Gateway) do(ctx context.Context, req Request) Result {
-	plan, err := g.Plan(req)
+func (g *door) do(ctx context.Context, req Request) Result {
+	line := g.records.begin(g.name(), req)
+	plan, err := g.admit(ctx, req, line, false)
 	if err != nil {
-		return failed(req.Command, err)
+		return line.refused(failed(req.Command, err))
 	}
 	doors := []chan struct{}{g.slots}
 	if plan.call.Effect().Mutates() {
@@ -45,13 +54,40 @@ func (g *Gateway) do(ctx context.Context, req Request) Result {
 	}
 	leave, err := enter(ctx, plan.call.Name(), doors...)
 	if err != nil {
-		return failed(req.Command, err)
+		return line.ended(failed(req.Command, err))
 	}
 	defer leave()
 	if req.IdempotencyKey != "" && plan.call.Effect().Mutates() {
-		return g.once(req.IdempotencyKey, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })
+		return line.ended(g.once(req.IdempotencyKey, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }))
 	}
-	return g.carryOut(ctx, plan)
+	return line.ended(g.carryOut(ctx, plan))
+}
+
+// admit has a request pass everything that stands before the first process: the
+// pause, the limits, the policy, the person, the audit log. agreed says that the
+// person said yes to a batch that the request is part of.
+func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool) (Plan, error) {
+	if err := g.admission.call(); err != nil {
+		return Plan{}, err
+	}
+	plan, err := g.Plan(req)
+	line.judged(plan, err)
+	switch {
+	case asks(err) && agreed:
+		plan, err = plan.agreed("")
+	case asks(err):
+		plan, err = g.agree(ctx, req, plan, err)
+		line.answered(err)
+	}
+	if err != nil {
+		return plan, err
+	}
+	if plan.call.Effect().Mutates() {
+		if err := g.admission.mutation(); err != nil {
+			return plan, err
+		}
+	}
+	return plan, line.allowed(plan)
 }
 
 // enter waits for a place behind each door, in their order, but no longer than
@@ -78,7 +114,7 @@ func enter(ctx context.Context, command string, doors ...chan struct{}) (leave f
 }
 
 // carryOut takes the first route, and the next one if nothing ran on it.
-func (g *Gateway) carryOut(ctx context.Context, plan Plan) Result {
+func (g *door) carryOut(ctx context.Context, plan Plan) Result {
 	notices := plan.notices
 	for i, route := range plan.routes {
 		out, err := g.run(ctx, route)
@@ -96,7 +132,7 @@ func (g *Gateway) carryOut(ctx context.Context, plan Plan) Result {
 
 // logFault keeps the text of an error that no caller sees, because it has no
 // code: a fault of ours.
-func (g *Gateway) logFault(err error) {
+func (g *shared) logFault(err error) {
 	var c coded
 	if err != nil && !errors.As(err, &c) {
 		fmt.Fprintf(g.log, "vaultwicket: bug: %v\n", err)
@@ -104,7 +140,7 @@ func (g *Gateway) logFault(err error) {
 }
 
 // run carries out one call on one program.
-func (g *Gateway) run(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 	r, located, err := g.locate(ctx, r)
 	if err != nil || located.Failure != nil {
 		return located, err
@@ -120,7 +156,7 @@ func (g *Gateway) run(ctx context.Context, r route) (exec.Outcome, error) {
 
 // runAt carries out a call whose note is known by its path. With the app, some
 // calls are made of steps, see steps.go.
-func (g *Gateway) runAt(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	switch name := r.call.Name(); {
 	case name == "daily:read" && r.stepwise():
 		return g.readDaily(ctx, r)

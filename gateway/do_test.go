@@ -176,11 +176,13 @@ func TestDo(t *testing.T) {
 			code:    "mutations_off",
 		},
 		{
-			name:    "a call that only a person can allow starts nothing",
-			change:  func(c *Config) { c.Policy.Confirm = 0 },
-			request: Request{Command: "daily:append", Params: params("content", "x")},
-			want:    Result{Command: "daily:append"},
-			code:    "unconfirmed",
+			name:      "a call that only a person can allow is worked out and not begun",
+			change:    func(c *Config) { c.Policy.Confirm = 0 },
+			embedded:  []string{`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md","before":"0123456789abcdef","after":"0123456789abcdee"}],"diff":"+x\\n"}`},
+			request:   Request{Command: "daily:append", Params: params("content", "x")},
+			want:      Result{Command: "daily:append"},
+			code:      "unconfirmed",
+			calledOwn: []string{"--plan --facts vault=Work daily:append content=x"},
 		},
 		{
 			name:    "words that cannot be parsed start nothing",
@@ -217,7 +219,7 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 
 func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	for _, command := range []string{"daily:path", "daily:append"} {
-		f := newFixture(t, func(c *Config) { c.MaxParallel = 1 })
+		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
 		f.gateway.slots <- struct{}{}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -230,7 +232,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	f := newFixture(t, nil)
-	f.gateway.writing <- struct{}{}
+	f.gateway.doors[0].writing <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if got := f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")}); code(got) != "cancelled" {
@@ -276,7 +278,7 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 
 func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 	g := New(Config{Runner: exec.New(exec.Config{})})
-	if got := g.carryOut(context.Background(), Plan{}); code(got) != "internal" {
+	if got := g.doors[0].carryOut(context.Background(), Plan{}); code(got) != "internal" {
 		t.Errorf("code %q, want internal", code(got))
 	}
 }

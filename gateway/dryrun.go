@@ -56,8 +56,26 @@ type Rule struct {
 // DryRun plans req and writes the plan out. Of a change that would be made, or
 // that a person could allow, it has the embedded program work out the
 // difference. Nothing else is started, and nothing is changed.
-func (g *Gateway) DryRun(ctx context.Context, req Request) DryRun {
-	plan, err := g.Plan(req)
+func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
+	fault := g.guard(req.Command, func() {
+		at, err := g.door(req.Vault)
+		if err != nil {
+			d = DryRun{DryRun: true, Command: clip(req.Command), Decision: "deny", Error: errorOf(err)}
+			return
+		}
+		d = at.dryRun(ctx, req)
+	})
+	if fault != nil {
+		d = DryRun{DryRun: true, Command: clip(req.Command), Decision: "deny", Error: errorOf(fault)}
+	}
+	return d
+}
+
+func (g *door) dryRun(ctx context.Context, req Request) DryRun {
+	plan, err := Plan{}, g.admission.call()
+	if err == nil {
+		plan, err = g.Plan(req)
+	}
 	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: clip(req.Command), Decision: "allow", Notices: plan.notices}
 	switch {
 	case asks(err):
@@ -70,7 +88,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) DryRun {
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
-		d.Rules = rulesOf(g.policy.Judge(plan.call))
+		d.Rules = rulesOf(plan.policy.Judge(plan.call))
 	}
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
@@ -86,27 +104,35 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) DryRun {
 
 // preview fills in what would change, where that can be worked out: in a vault
 // whose folder is known, and not for what only the app knows.
-func (g *Gateway) preview(ctx context.Context, d *DryRun, r route) {
+func (g *door) preview(ctx context.Context, d *DryRun, r route) {
 	own := g.keeper()
 	if own == nil || !r.changesNotes() || !r.preview.Valid() {
 		return
 	}
-	out, err := g.runner.Run(ctx, r.preview, own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect}))
+	planned, failure, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:
 		d.Notices = append(d.Notices, "what would change could not be worked out: "+err.Error())
-	case out.Failure != nil && out.Failure.Code() == codeNeedsApp:
-	case out.Failure != nil:
-		d.Notices = append(d.Notices, "would fail: "+out.Failure.Error())
+	case failure != nil && failure.Code() == codeNeedsApp:
+	case failure != nil:
+		d.Notices = append(d.Notices, "would fail: "+failure.Error())
 	default:
-		var plan struct {
-			Files []PlannedFile
-			Diff  string
-		}
-		if json.Unmarshal([]byte(out.Stdout), &plan) == nil {
-			d.Files, d.Diff = plan.Files, strings.ToValidUTF8(plan.Diff, "\uFFFD")
-		}
+		d.Files, d.Diff = planned.Files, planned.Diff
 	}
+}
+
+// plannedChange is what a call would change, as the embedded program says it.
+type plannedChange struct {
+	Files []PlannedFile
+	Diff  string
+}
+
+func readPlanned(answer string) (p plannedChange) {
+	if json.Unmarshal([]byte(answer), &p) != nil {
+		return plannedChange{}
+	}
+	p.Diff = strings.ToValidUTF8(p.Diff, "\uFFFD")
+	return p
 }
 
 func rulesOf(verdicts []policy.Verdict) []Rule {

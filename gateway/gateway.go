@@ -7,11 +7,19 @@
 package gateway
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"sync/atomic"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/places"
 	"vaultwicket/policy"
 )
 
@@ -36,43 +44,68 @@ type Vault struct {
 	Folder string // absolute; lets the embedded program serve the vault
 }
 
+// Served is a vault with what may be done in it.
+type Served struct {
+	Vault
+	Policy policy.Policy
+}
+
 // Config is what a [Gateway] is made of.
 type Config struct {
-	Policy  policy.Policy
+	// Policy is that of Vault. Vaults are several vaults in place of the two; the
+	// first is the one of a request that names none.
+	Policy policy.Policy
+	Vault  Vault
+	Vaults []Served
+
 	Runner  *exec.Runner
 	Backend Backend
-	Vault   Vault
-	// MaxParallel bounds the calls that run at once; 0 means 4.
-	MaxParallel int
-	// Getenv finds the app's list of vaults and the place of the journal; nil
-	// means neither.
+	Limits  Limits
+	// Disabled refuses every request.
+	Disabled bool
+	// Session names what this process does, for the audit log and for what a
+	// person is asked.
+	Session string
+	// Getenv finds the app's list of vaults and the place of journal, audit log
+	// and approvals; nil means none of them. Without a place for the audit log
+	// nothing is changed.
 	Getenv func(string) string
 	// Log takes the details of our own faults, which no caller sees; nil
 	// discards them.
 	Log io.Writer
 }
 
-const defaultParallel = 4 // more calls at once only wait for the app, which answers one at a time
-
 // Gateway runs requests. It is safe for use by several goroutines.
 type Gateway struct {
-	policy  policy.Policy
-	runner  *exec.Runner
-	backend Backend
+	*shared
+	doors []*door
+}
+
+// shared is what all vaults of a gateway have in common.
+type shared struct {
+	runner    *exec.Runner
+	backend   Backend
+	slots     chan struct{}
+	admission *admission
+	consent   *consent
+	records   *records
+	session   string
+	log       io.Writer
+	getenv    func(string) string
+}
+
+// door is the way into one vault.
+type door struct {
+	*shared
 	vault   Vault
-	slots   chan struct{}
+	policy  atomic.Pointer[policy.Policy]
 	writing chan struct{} // holds the one call that changes something
-	log     io.Writer
-	getenv  func(string) string
 	target  func() target
 }
 
 // New returns a gateway. It only allocates: the client is looked for and the
 // app's list of vaults is read when the first call needs them.
 func New(c Config) *Gateway {
-	if c.MaxParallel <= 0 {
-		c.MaxParallel = defaultParallel
-	}
 	if c.Backend == "" {
 		c.Backend = Auto
 	}
@@ -82,16 +115,101 @@ func New(c Config) *Gateway {
 	if c.Getenv == nil {
 		c.Getenv = func(string) string { return "" }
 	}
-	return &Gateway{
-		getenv: c.Getenv,
-		policy: c.Policy, runner: c.Runner, backend: c.Backend, vault: c.Vault,
-		slots: make(chan struct{}, c.MaxParallel), writing: make(chan struct{}, 1), log: c.Log,
-		target: sync.OnceValue(func() target { return c.Vault.locate(appVaults(c.Getenv)) }),
+	if c.Limits.Parallel <= 0 {
+		c.Limits.Parallel = defaultParallel
 	}
+	if c.Vaults == nil {
+		c.Vaults = []Served{{c.Vault, c.Policy}}
+	}
+	state := stateFolder(c)
+	g := &Gateway{shared: &shared{
+		runner: c.Runner, backend: c.Backend, slots: make(chan struct{}, c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		admission: newAdmission(c.Limits, c.Disabled, state), consent: newConsent(state), records: newRecords(state, c.Session),
+	}}
+	for _, served := range c.Vaults {
+		g.doors = append(g.doors, g.newDoor(served))
+	}
+	return g
 }
 
-// VaultName returns the name of the vault for people, "" when the app chooses.
-func (g *Gateway) VaultName() string {
+func (g *Gateway) newDoor(served Served) *door {
+	d := &door{shared: g.shared, vault: served.Vault, writing: make(chan struct{}, 1)}
+	d.policy.Store(&served.Policy)
+	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
+	return d
+}
+
+// stateFolder returns where what must not be lost is kept, "" if there is no
+// place outside all vaults.
+func stateFolder(c Config) string {
+	state := places.State(c.Getenv, "")
+	for _, served := range c.Vaults {
+		if served.Folder != "" && places.State(c.Getenv, served.Folder) == "" {
+			return ""
+		}
+	}
+	return state
+}
+
+// door returns the vault of a request: the one of that name, id or folder, or
+// the first for a request that names none.
+func (g *Gateway) door(name string) (*door, error) {
+	if name == "" {
+		return g.doors[0], nil
+	}
+	var names []string
+	for _, d := range g.doors {
+		if name == d.name() || name == d.vault.ID && name != "" {
+			return d, nil
+		}
+		names = append(names, d.name())
+	}
+	hint := "the vaults are " + strings.Join(names, ", ")
+	if near := allowlist.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return nil, refuse(codeVaultNotFound, hint, "%q is none of the vaults of this gateway", clip(name))
+}
+
+// rules returns the policy in force for the vault.
+func (g *door) rules() policy.Policy {
+	p := *g.policy.Load()
+	if folder := g.target().folder; folder != "" && !p.Ignores {
+		_, err := os.Lstat(filepath.Join(folder, ignoreFile))
+		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
+	}
+	return p
+}
+
+// ignoreFile hides notes of a vault, see the embedded vault CLI.
+const ignoreFile = ".vaultwicketignore"
+
+// Tighten lays further policies over those in force, for the vaults in their
+// order, and stricter limits over the limits. What is in force is never
+// loosened.
+func (g *Gateway) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
+	for i, p := range policies[:min(len(policies), len(g.doors))] {
+		tightened := g.doors[i].policy.Load().Tighten(p)
+		g.doors[i].policy.Store(&tightened)
+	}
+	g.admission.tighten(limits, disabled)
+}
+
+// VaultNames returns the names of the vaults for people, the default one first;
+// one of which nothing is known is "".
+func (g *Gateway) VaultNames() []string {
+	var names []string
+	for _, d := range g.doors {
+		names = append(names, d.name())
+	}
+	return names
+}
+
+// VaultName returns the name of the default vault for people, "" when the app
+// chooses.
+func (g *Gateway) VaultName() string { return g.doors[0].name() }
+
+func (g *door) name() string {
 	switch v := g.vault; {
 	case v.Name != "":
 		return v.Name

@@ -6,7 +6,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Listed is a command as this gateway sees it.
+// Listed is a command as this gateway sees it. Where there are several vaults it
+// is open if it is open for one of them.
 type Listed struct {
 	allowlist.Command
 	// Denial says why the plain form is closed, nil when it is open.
@@ -17,12 +18,41 @@ type Listed struct {
 
 // Listing returns every command of the table, in table order.
 func (g *Gateway) Listing() []Listed {
+	policies := g.policies()
 	commands := allowlist.Commands()
 	listing := make([]Listed, len(commands))
 	for i, c := range commands {
-		listing[i] = Listed{Command: c, Denial: g.policy.Lists(c), Signature: c.Signature(g.policy.Allows)}
+		listing[i] = listed(policies, c)
+		listing[i].Signature = c.Signature(func(p allowlist.Param) bool { return allowedBy(policies, p) })
 	}
 	return listing
+}
+
+func (g *Gateway) policies() []policy.Policy {
+	var policies []policy.Policy
+	for _, d := range g.doors {
+		policies = append(policies, d.rules())
+	}
+	return policies
+}
+
+func listed(policies []policy.Policy, c allowlist.Command) Listed {
+	l := Listed{Command: c, Denial: policies[0].Lists(c)}
+	for _, p := range policies[1:] {
+		if l.Denial != nil && p.Lists(c) == nil {
+			l.Denial = nil
+		}
+	}
+	return l
+}
+
+func allowedBy(policies []policy.Policy, param allowlist.Param) bool {
+	for _, p := range policies {
+		if p.Allows(param) {
+			return true
+		}
+	}
+	return false
 }
 
 // Explain returns one command. The error is a [*allowlist.ParseError].
@@ -31,22 +61,25 @@ func (g *Gateway) Explain(name string) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	return Listed{Command: c, Denial: g.policy.Lists(c), Signature: c.Signature(func(allowlist.Param) bool { return true })}, nil
+	l := listed(g.policies(), c)
+	l.Signature = c.Signature(func(allowlist.Param) bool { return true })
+	return l, nil
 }
 
 // Worst returns the most severe effect that any open call can have: what a
 // client has to know before it lets calls through unasked.
 func (g *Gateway) Worst() tiers.Effect {
 	worst := tiers.Reads
-	for _, c := range g.Listing() {
-		if c.Denial != nil {
+	policies := g.policies()
+	for _, c := range allowlist.Commands() {
+		if listed(policies, c).Denial != nil {
 			continue
 		}
 		if c.Effect.WorseThan(worst) {
 			worst = c.Effect
 		}
 		for _, p := range c.Params {
-			if p.Effect != tiers.Unknown && p.Refused == "" && g.policy.Allows(p) && p.Effect.WorseThan(worst) {
+			if p.Effect != tiers.Unknown && p.Refused == "" && allowedBy(policies, p) && p.Effect.WorseThan(worst) {
 				worst = p.Effect
 			}
 		}

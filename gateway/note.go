@@ -17,7 +17,7 @@ import (
 // note it would take. The embedded program finds and opens a note in one step,
 // and says which one it was. An Outcome with a Failure, or an error, is the
 // answer to the whole call.
-func (g *Gateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
+func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, named := r.call.Named()
 	if !named || r.program.Backend() != string(App) {
 		return r, exec.Outcome{}, nil
@@ -30,7 +30,7 @@ func (g *Gateway) locate(ctx context.Context, r route) (route, exec.Outcome, err
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
 	}
-	if r.permit, err = g.policy.Decide(r.call); err != nil {
+	if r.permit, err = r.decide(r.call); err != nil {
 		return r, nothingRan(asked), err
 	}
 	return r, asked, nil
@@ -54,7 +54,7 @@ func factOf(answer, key string) string {
 // of bytes, 1.12.7), so that the size of the file has to tell which of two texts
 // the note has. Without the folder of the vault, or when the note is changing,
 // there is no hash.
-func (g *Gateway) hashed(r route, out exec.Outcome) exec.Outcome {
+func (g *door) hashed(r route, out exec.Outcome) exec.Outcome {
 	if r.program.Backend() != string(App) || out.Failure != nil {
 		return out
 	}

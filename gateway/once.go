@@ -13,7 +13,7 @@ import (
 // once carries out a plan under an idempotency key: the same key with the same
 // call gives the first answer again, also after a restart. A call of which
 // nobody knows whether it was carried out is never carried out again.
-func (g *Gateway) once(key string, plan Plan, carryOut func(Plan) Result) Result {
+func (g *door) once(key string, plan Plan, carryOut func(Plan) Result) Result {
 	name := plan.call.Name()
 	claimed, answer, err := g.claim(key, digestOf(plan))
 	switch {
@@ -42,7 +42,7 @@ type claim struct {
 
 // claim looks a key up. It returns the answer of the first time, where there is
 // one, else the claim.
-func (g *Gateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
+func (g *door) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
 	folder := g.target().folder
 	if folder == "" {
 		return claim{}, nil, refuse(codeBadRequest, "give the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")

@@ -19,6 +19,7 @@ type Plan struct {
 	routes  []route // the first is taken; the next one when nothing ran on it
 	notices []string
 	expect  string
+	policy  policy.Policy // by which it was judged
 }
 
 // route is one way to carry out a call. Without a valid permit it is only good
@@ -31,13 +32,23 @@ type route struct {
 	preview policy.Permit // to work out what would change
 	expect  string        // the hash that the note must have
 	entry   string        // of the journal, "" for a new one
+	policy  policy.Policy
+	agreed  bool // a person said yes
+}
+
+// decide judges a call that takes the place of the one of the route.
+func (r route) decide(call allowlist.Call) (policy.Permit, error) {
+	if r.agreed {
+		return r.policy.Confirmed(call)
+	}
+	return r.policy.Decide(call)
 }
 
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
 // [*RequestError]. The plan beside a denial still shows the way that the call
 // would take, but holds no permit for it.
-func (g *Gateway) Plan(req Request) (Plan, error) {
+func (g *door) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
 		return Plan{}, err
@@ -45,8 +56,8 @@ func (g *Gateway) Plan(req Request) (Plan, error) {
 	if err := req.check(call); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{call: call, expect: req.ExpectHash}
-	_, plan.refusal = g.policy.Decide(call)
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules()}
+	_, plan.refusal = plan.policy.Decide(call)
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
 	}
@@ -70,7 +81,7 @@ func asks(err error) bool {
 }
 
 // route fills in the ways to carry out the plan.
-func (g *Gateway) route(plan *Plan) error {
+func (g *door) route(plan *Plan) error {
 	var appErr, ownErr error
 	if g.backend != Embedded && !plan.call.Ours() {
 		appErr = g.routeToApp(plan)
@@ -90,7 +101,7 @@ func (g *Gateway) route(plan *Plan) error {
 	return ownErr // also where the app is missing: the folder that was given is what is wrong
 }
 
-func (g *Gateway) routeToApp(plan *Plan) error {
+func (g *door) routeToApp(plan *Plan) error {
 	program, err := g.runner.App()
 	if err != nil {
 		return err
@@ -102,7 +113,7 @@ func (g *Gateway) routeToApp(plan *Plan) error {
 	return g.addRoute(plan, program, target.app)
 }
 
-func (g *Gateway) routeToEmbedded(plan *Plan) error {
+func (g *door) routeToEmbedded(plan *Plan) error {
 	folder := g.target().folder
 	if folder == "" {
 		return refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the embedded backend needs the folder of the vault")
@@ -116,7 +127,7 @@ func (g *Gateway) routeToEmbedded(plan *Plan) error {
 
 // addRoute judges the call once more, now aimed at its vault: what was decided
 // is exactly what is run.
-func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error {
+func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 	call := plan.call
 	var err error
 	if vault != "" {
@@ -128,13 +139,30 @@ func (g *Gateway) addRoute(plan *Plan, program exec.Program, vault string) error
 	if err != nil {
 		return err
 	}
-	permit, err := g.policy.Decide(call)
+	permit, err := plan.policy.Decide(call)
 	if err != nil && plan.refusal == nil {
 		return err // it is the vault that the policy is against
 	}
-	preview, _ := g.policy.Preview(call) // it is worthless where it is not granted
-	plan.routes = append(plan.routes, route{program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect})
+	preview, _ := plan.policy.Preview(call) // it is worthless where it is not granted
+	if preview.Confined() && program.Backend() != string(Embedded) {
+		return confinedTo(call)
+	}
+	plan.routes = append(plan.routes, route{
+		program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect, policy: plan.policy,
+	})
 	return nil
+}
+
+// confinedTo says that the app cannot be asked, because it knows nothing of the
+// access rules. A note that is hidden is missing for whoever asks.
+func confinedTo(call allowlist.Call) error {
+	if call.Alone() {
+		for _, s := range call.Spells() {
+			return refuse(codeNotFound, "", "file %q not found", clip(s.Path))
+		}
+	}
+	return refuse(policy.CodeAccess, "a person can start the gateway with --backend auto",
+		"command %q could tell of notes that the access rules hide, or touch more than they allow; only the embedded backend holds the rules", call.Name())
 }
 
 // explainDetour says in the result why the app was not asked, where that is

@@ -10,6 +10,8 @@ import (
 // Request is what a caller asks for, before anything is known about it.
 type Request struct {
 	Command string
+	// Vault is the name or id of one of the vaults, "" for the default one.
+	Vault string
 	// Params are the parameters by name; Words are the same as a command line
 	// gives them. Only one of the two is set.
 	Params allowlist.Params
@@ -20,6 +22,13 @@ type Request struct {
 	// IdempotencyKey makes sure that a call with side effects is carried out
 	// once: with the same key and call the first answer is given again.
 	IdempotencyKey string
+	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
+	// where nobody can be asked.
+	Ask Asker
+	// Caller tells sessions of callers apart, Client is what they call themselves
+	// and Surface the way by which they came: for the audit log, and for what a
+	// yes is good for.
+	Caller, Client, Surface string
 }
 
 func (r Request) parse() (allowlist.Call, error) {
@@ -55,6 +64,9 @@ const (
 	codeNeedsApp      = "needs_app"
 	codeBadRequest    = "bad_request"
 	codeUnknown       = "outcome_unknown"
+	codePaused        = "paused"
+	codeRateLimited   = "rate_limited"
+	codeUnconfirmed   = "unconfirmed"
 )
 
 // RequestError is a failure that the gateway itself finds.

@@ -12,7 +12,7 @@ import (
 // readDaily reads today's note without making it. The app's own daily:read
 // makes a missing note (recorded on 1.13.7), so the app is asked for the path
 // and then for the note at that path, which fails when there is none.
-func (g *Gateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), r.program)
 	if err != nil || asked.Failure != nil {
 		return asked, err
@@ -49,7 +49,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 
 // create refuses a taken path, where the app would make a numbered copy and
 // report success (recorded on 1.12.7).
-func (g *Gateway) create(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *door) create(ctx context.Context, r route) (exec.Outcome, error) {
 	key := "path"
 	asked, given := r.call.Param("path")
 	if !given {

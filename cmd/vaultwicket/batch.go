@@ -35,6 +35,7 @@ func batch(ctx context.Context, std streams, args []string) error {
 		return printJSON(std.out, gateway.RejectBatch(err), statusOf(err))
 	}
 	operations.MaxOutput = maxBatchOutput
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = asker(std), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
 	return printJSON(std.out, result, worstStatus(result.Failures()))
 }

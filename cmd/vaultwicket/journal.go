@@ -24,7 +24,7 @@ func undo(ctx context.Context, std streams, args []string) error {
 	if len(o.rest) == 1 {
 		req.Words = append(req.Words, "id="+o.rest[0])
 	}
-	return o.report(std, o.gateway.Do(ctx, req))
+	return o.report(std, o.gateway.Do(ctx, typed(std, req)))
 }
 
 // showJournal is "vaultwicket journal": what was changed, and what undo can take
@@ -35,7 +35,7 @@ func showJournal(_ context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	kept, err := o.gateway.Journal()
+	kept, err := o.gateway.Journal("")
 	if err != nil {
 		return tell(std, gateway.ErrorOf(err))
 	}

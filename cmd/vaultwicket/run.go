@@ -23,7 +23,7 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 		return err
 	}
 	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
-	return o.report(std, o.gateway.Do(ctx, req))
+	return o.report(std, o.gateway.Do(ctx, typed(std, req)))
 }
 
 // report prints a result: the command's own output, or all of it as JSON.
@@ -69,11 +69,17 @@ func request(rest []string) (gateway.Request, error) {
 
 // tell reports a failure of the gateway on standard error.
 func tell(std streams, failure *gateway.Error) error {
-	fmt.Fprintf(std.err, "vaultwicket: error: %s\n", visible(failure.Message))
-	if failure.Hint != "" {
-		fmt.Fprintf(std.err, "vaultwicket: hint: %s\n", visible(failure.Hint))
+	return std.say(statusOfCode(failure.Code), failure.Message, failure.Hint)
+}
+
+// say reports a failure on standard error and ends with a status. A hint may be
+// "".
+func (s streams) say(status int, message, hint string) error {
+	fmt.Fprintf(s.err, "vaultwicket: error: %s\n", visible(message))
+	if hint != "" {
+		fmt.Fprintf(s.err, "vaultwicket: hint: %s\n", visible(hint))
 	}
-	return statusError(statusOfCode(failure.Code))
+	return statusError(status)
 }
 
 func statusOfResult(failure *gateway.Error) int {

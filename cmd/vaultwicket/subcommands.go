@@ -2,9 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/places"
 )
 
 // subcommand is one of the words that can stand behind "vaultwicket".
@@ -22,6 +27,12 @@ func subcommands() []subcommand {
 		{"serve", "[flags]", "MCP on standard input and output", serve},
 		{"undo", "[flags] [ID]", "take back a change, the last one if none is named", undo},
 		{"journal", "[flags] list | show ID", "what was changed", showJournal},
+		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", showAudit},
+		{"approvals", "[--json]", "the questions that wait for a person", listApprovals},
+		{"approve", "[--yes] CODE", "say yes to a question", approve},
+		{"deny", "CODE", "say no to a question", deny},
+		{"pause", "[--json]", "refuse every call, at once, in every running server", pause},
+		{"resume", "[--json]", "let calls through again", resume},
 		{"commands", "[flags] [--all]", "what is allowed here; with --all also what is not, and why", listCommands},
 		{"explain", "[flags] COMMAND", "one command: parameters, tier, effect, whether it is allowed", explain},
 		{"demo", "", "a whole session on a built-in vault", demo},
@@ -43,6 +54,37 @@ func unknownSubcommand(name string) error {
 		err.hint = fmt.Sprintf(`commands of the vault run as "vaultwicket run %s"`, name)
 	}
 	return err
+}
+
+// words reads the flags of a subcommand that has no settings, and so works
+// whatever they are. It returns the other words.
+func words(name string, std streams, args []string, define func(*flags)) ([]string, error) {
+	f := &flags{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError)}
+	f.SortFlags = false
+	f.Usage = func() {}
+	define(f)
+	err := f.Parse(args)
+	if err == nil {
+		return f.Args(), nil
+	}
+	if errors.Is(err, pflag.ErrHelp) {
+		subcommand, _, _ := strings.Cut(name, " ")
+		err = helpInstead(err, std, subcommand)
+		if f.HasFlags() {
+			fmt.Fprintf(std.out, "\n%s", f.FlagUsages())
+		}
+		return nil, err
+	}
+	return nil, f.explain(err)
+}
+
+// stateFolder returns where pause, audit log and approvals are kept. An error has
+// been reported.
+func stateFolder(std streams) (string, error) {
+	if state := places.State(std.getenv, ""); state != "" {
+		return state, nil
+	}
+	return "", std.say(statusSurroundings, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
 }
 
 const maxQuoted = 120 // of a text from the command line in one of our messages

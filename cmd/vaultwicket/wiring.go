@@ -13,7 +13,7 @@ import (
 func newGateway(s settings, std streams, runner *exec.Runner) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Policy: s.policy, Runner: runner, Backend: s.backend, Vault: s.vault,
-		MaxParallel: s.maxParallel, Getenv: std.getenv, Log: std.err,
+		Limits: gateway.Limits{Parallel: s.maxParallel}, Session: newSession(), Getenv: std.getenv, Log: std.err,
 	})
 }
 

@@ -56,7 +56,12 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 		return reply(gateway.RejectBatch(err), true)
 	}
 	batch.MaxOutput = h.MaxOutput
+	interview, ask := h.interview(ctx, req.Params)
+	batch.Ask, batch.Client, batch.Surface = ask, clientName(ctx), surface
 	result := h.Gateway.DoBatch(ctx, batch)
+	if question := interview.instead(); question != nil {
+		return question, nil
+	}
 	return reply(result, !result.OK)
 }
 

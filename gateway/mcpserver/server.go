@@ -52,10 +52,11 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	h := handler{c, &sealers{}}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
 	if c.Gateway.Worst().Mutates() {
-		open.changes = handler{c}.changes // where nothing can change, nothing needs an order
+		open.changes = h.changes // where nothing can change, nothing needs an order
 	}
 	s := server.NewMCPServer("vaultwicket", c.Version,
 		server.WithTitle("vaultwicket"),
@@ -66,15 +67,18 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 		server.WithToolHandlerMiddleware(recoverPanics(c.Log)),
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
-	s.AddTool(t, handler{c}.call)
+	s.AddTool(t, h.call)
 	if c.Gateway.Worst().Mutates() {
-		s.AddTool(batchTool(c.Gateway), handler{c}.batch)
+		s.AddTool(batchTool(c.Gateway), h.batch)
 	}
 	return s, nil
 }
 
 // handler answers calls of the tool.
-type handler struct{ Config }
+type handler struct {
+	Config
+	sealers *sealers
+}
 
 func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, refused := decodeArguments(req.Params.RawArguments)
@@ -86,8 +90,18 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 		plan := h.Gateway.DryRun(ctx, request)
 		return reply(plan, !plan.OK)
 	}
-	return answer(h.Gateway.Do(ctx, request).Clip(h.MaxOutput))
+	interview, ask := h.interview(ctx, req.Params)
+	request.Ask, request.Client, request.Surface = ask, clientName(ctx), surface
+	result := h.Gateway.Do(ctx, request)
+	if question := interview.instead(); question != nil {
+		return question, nil
+	}
+	return answer(result.Clip(h.MaxOutput))
 }
+
+// surface is how the audit log calls this way to the gateway.
+const surface = "mcp"
+
 
 // changes reports whether a call would change something. One that will be
 // refused, or is a dry run, does not.

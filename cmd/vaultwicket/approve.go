@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/approvals"
+	"vaultwicket/gateway/clean"
+)
+
+// waiting is a question as "approvals --json" prints it.
+type waiting struct {
+	Code        string    `json:"code"`
+	Asked       time.Time `json:"asked"`
+	AgeSeconds  int       `json:"ageSeconds"`
+	Expires     time.Time `json:"expires"`
+	LeftSeconds int       `json:"leftSeconds"`
+	Session     string    `json:"session"`
+	Client      string    `json:"client,omitempty"`
+	Vault       string    `json:"vault"`
+	Command     string    `json:"command"`
+	Text        string    `json:"text"`
+}
+
+func waitingOf(q approvals.Question, now time.Time) waiting {
+	return waiting{
+		Code: q.Code, Asked: q.Made, AgeSeconds: wholeSeconds(now.Sub(q.Made)), Expires: q.Expires, LeftSeconds: wholeSeconds(q.Expires.Sub(now)),
+		Session: clean.Line(q.Session), Client: clean.Line(q.Client), Vault: clean.Line(q.Vault), Command: clean.Line(q.Command), Text: shownText(q.Text),
+	}
+}
+
+// wholeSeconds is never below zero: a clock may have been put back.
+func wholeSeconds(d time.Duration) int { return max(0, int(d/time.Second)) }
+
+// shownText is the text of a question, as it was made to be shown.
+func shownText(text string) string {
+	text, _ = clean.Text(text)
+	return text
+}
+
+// listApprovals is "vaultwicket approvals": the questions that wait for a person.
+func listApprovals(_ context.Context, std streams, args []string) error {
+	var asJSON bool
+	rest, err := words("approvals", std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &wrongUse{reason: fmt.Sprintf("approvals takes no %q", clip(rest[0])), hint: `"vaultwicket approve CODE" says yes to one`}
+	}
+	desk, err := openDesk(std)
+	if err != nil {
+		return err
+	}
+	questions, err := desk.questions(std)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	list := []waiting{}
+	for _, q := range questions {
+		if q.State == approvals.Pending {
+			list = append(list, waitingOf(q, now))
+		}
+	}
+	if asJSON {
+		return printJSON(std.out, list, statusDone)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(std.err, "vaultwicket: note: no question waits")
+	}
+	for i, w := range list {
+		if i > 0 {
+			fmt.Fprintln(std.out)
+		}
+		w.print(std.out)
+	}
+	return nil
+}
+
+// print writes a question. Its text is set off, so that no row of it stands where
+// a code does.
+func (w waiting) print(out io.Writer) {
+	fmt.Fprintf(out, "%s  asked %s ago, %s left\n", w.Code, time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
+	who := "session " + inQuotes(w.Session)
+	if w.Client != "" {
+		who = "client " + inQuotes(w.Client) + ", " + who
+	}
+	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
+	for line := range strings.Lines(w.Text) {
+		fmt.Fprintf(out, "  %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// inQuotes sets off a name that somebody else has chosen and that is clean.
+func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, "'") + `"` }
+
+// approve is "vaultwicket approve CODE": a person's yes to a question.
+func approve(ctx context.Context, std streams, args []string) error {
+	var sure bool
+	rest, err := words("approve", std, args, func(f *flags) { f.BoolVar(&sure, "yes", false, "do not ask once more at a terminal") })
+	if err != nil {
+		return err
+	}
+	desk, q, err := questionOf(std, "approve", rest)
+	if err != nil {
+		return err
+	}
+	if !sure && isTerminal(std.in) && !saysYes(ctx, std) {
+		return tell(std, &gateway.Error{
+			Code: "unconfirmed", Message: fmt.Sprintf("question %s waits on: you did not say yes", q.Code),
+			Hint: fmt.Sprintf(`"vaultwicket deny %s" says no to it`, q.Code),
+		})
+	}
+	if q, err = desk.Approve(q.Code); err != nil {
+		return tellDesk(std, err)
+	}
+	fmt.Fprintf(std.out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
+	return nil
+}
+
+// deny is "vaultwicket deny CODE": a person's no to a question.
+func deny(_ context.Context, std streams, args []string) error {
+	rest, err := words("deny", std, args, func(*flags) {})
+	if err != nil {
+		return err
+	}
+	desk, q, err := questionOf(std, "deny", rest)
+	if err != nil {
+		return err
+	}
+	if q, err = desk.Deny(q.Code); err != nil {
+		return tellDesk(std, err)
+	}
+	fmt.Fprintf(std.out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
+	return nil
+}
+
+// questionOf finds the question with the code that is the only word, and shows
+// it: nobody answers one unseen.
+func questionOf(std streams, name string, rest []string) (desk, approvals.Question, error) {
+	if len(rest) != 1 {
+		return desk{}, approvals.Question{}, &wrongUse{reason: name + " takes one code", hint: `"vaultwicket approvals" lists the questions with their codes`}
+	}
+	d, err := openDesk(std)
+	if err != nil {
+		return d, approvals.Question{}, err
+	}
+	questions, err := d.questions(std)
+	if err != nil {
+		return d, approvals.Question{}, err
+	}
+	for _, q := range questions {
+		if !strings.EqualFold(bare(q.Code), bare(rest[0])) {
+			continue
+		}
+		if q.State != approvals.Pending {
+			return d, q, tellDesk(std, &approvals.Answered{Question: q.Code, State: q.State})
+		}
+		fmt.Fprintln(std.err, shownText(q.Text))
+		return d, q, nil
+	}
+	return d, approvals.Question{}, tellDesk(std, &approvals.Unknown{What: rest[0]})
+}
+
+// bare is a code without its dash, which a person may leave out.
+func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
+
+// desk is where questions wait.
+type desk struct{ *approvals.Desk }
+
+func openDesk(std streams) (desk, error) {
+	state, err := stateFolder(std)
+	if err != nil {
+		return desk{}, err
+	}
+	return desk{approvals.Open(gateway.ApprovalsFolder(state), time.Now)}, nil
+}
+
+// questions returns the questions that have not expired, and says which cannot be
+// read.
+func (d desk) questions(std streams) ([]approvals.Question, error) {
+	questions, damaged, err := d.List()
+	if err != nil {
+		return nil, tellDesk(std, err)
+	}
+	for _, bad := range damaged {
+		fmt.Fprintf(std.err, "vaultwicket: note: %s; it counts as no answer\n", clean.Line(bad.Error()))
+	}
+	return questions, nil
+}
+
+// tellDesk says why a question could not be answered.
+func tellDesk(std streams, err error) error {
+	var answered *approvals.Answered
+	var unusable *approvals.Unusable
+	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists those that wait; one that has expired is asked anew when the call is sent again`}
+	switch {
+	case errors.As(err, &unusable):
+		return std.say(statusSurroundings, err.Error(), "it has to be a folder that only you can look into")
+	case errors.As(err, &answered) && answered.State == approvals.Approved:
+		failure.Hint = "send the call again: the yes is good for it once"
+	case errors.As(err, &answered):
+		failure.Hint = "the call can be asked about again when the question has expired"
+	}
+	return tell(std, failure)
+}

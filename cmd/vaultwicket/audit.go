@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/clean"
+)
+
+// showAudit is "vaultwicket audit": what was decided about each call, and how it
+// ended. It shows names, numbers and digests, and never a text.
+func showAudit(ctx context.Context, std streams, args []string) error {
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	switch verb {
+	case "list":
+		return listAudit(ctx, std, args[1:])
+	case "verify":
+		return verifyAudit(std, args[1:])
+	case "export":
+		return exportAudit(ctx, std, args[1:])
+	case "-h", "--help":
+		_, err := words("audit", std, args[:1], func(f *flags) { new(auditQuery).flags(f) })
+		return err
+	}
+	return &wrongUse{reason: "audit takes list, verify, or export and a file", hint: `"vaultwicket audit --help" shows the flags`}
+}
+
+func auditFolder(std streams) (string, error) {
+	state, err := stateFolder(std)
+	if err != nil {
+		return "", err
+	}
+	return gateway.AuditFolder(state), nil
+}
+
+// tellAudit says why the log could not be read.
+func tellAudit(std streams, err error) error {
+	hint := "it has to be a folder that only you can look into"
+	var busy *audit.Busy
+	if errors.As(err, &busy) {
+		hint = "try again"
+	}
+	return std.say(statusSurroundings, err.Error(), hint)
+}
+
+// auditReport is what "audit verify --json" prints.
+type auditReport struct {
+	OK     bool        `json:"ok"`
+	Files  int         `json:"files"`
+	Lines  int         `json:"lines"`
+	First  uint64      `json:"first"`
+	Last   uint64      `json:"last"`
+	Hash   string      `json:"hash"`
+	Gaps   int         `json:"gaps"`
+	Torn   int64       `json:"torn"`
+	Broken *auditBreak `json:"broken,omitempty"`
+}
+
+type auditBreak struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Why  string `json:"why"`
+}
+
+// verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
+func verifyAudit(std streams, args []string) error {
+	var asJSON bool
+	rest, err := words("audit verify", std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &wrongUse{reason: fmt.Sprintf("audit verify takes no %q", clip(rest[0])), hint: "it looks at the whole log"}
+	}
+	folder, err := auditFolder(std)
+	if err != nil {
+		return err
+	}
+	r, err := audit.Verify(folder)
+	if err != nil {
+		return tellAudit(std, err)
+	}
+	if asJSON {
+		return printReport(std, r)
+	}
+	if r.Broken == nil {
+		fmt.Fprintln(std.out, soundLog(r))
+		return nil
+	}
+	// What vouches for a line is the one behind it: the last that fits may be the
+	// one that was changed.
+	hint := "no line of it can be relied on"
+	if r.Lines > 1 {
+		hint = fmt.Sprintf("the lines up to number %d are as they were written; nothing behind them can be relied on", r.Last-1)
+	}
+	return std.say(statusAnswered, "the audit log was changed or damaged: "+clean.Line(r.Broken.String()), hint+"; keep a copy of "+clean.Line(folder))
+}
+
+func printReport(std streams, r audit.Report) error {
+	report := auditReport{OK: r.Broken == nil, Files: r.Files, Lines: r.Lines, First: r.First, Last: r.Last, Hash: r.Hash, Gaps: r.Gaps, Torn: r.Torn}
+	status := statusDone
+	if b := r.Broken; b != nil {
+		report.Broken, status = &auditBreak{clean.Line(b.File), b.Line, clean.Line(b.Why)}, statusAnswered
+	}
+	return printJSON(std.out, report, status)
+}
+
+// soundLog says what a log holds that is as it was written.
+func soundLog(r audit.Report) string {
+	if r.Lines == 0 {
+		return "fine: nothing is in the log"
+	}
+	text := fmt.Sprintf("fine: %d lines, numbers %d to %d, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Hash)
+	if r.Gaps > 0 {
+		text += fmt.Sprintf("; %d times a line was cut short by a crash", r.Gaps)
+	}
+	if r.Torn > 0 {
+		text += fmt.Sprintf("; %d bytes at the end were cut short by a crash", r.Torn)
+	}
+	return text
+}
+
+// exportAudit is "vaultwicket audit export": all lines, as they stand in the log.
+func exportAudit(ctx context.Context, std streams, args []string) error {
+	rest, err := words("audit export", std, args, func(*flags) {})
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 || rest[0] == "" {
+		return &wrongUse{reason: "audit export takes one file", hint: `"-" writes to standard output`}
+	}
+	folder, err := auditFolder(std)
+	if err != nil {
+		return err
+	}
+	if rest[0] == "-" {
+		done, err := exportLines(ctx, std, folder, std.out)
+		return done.report(std, err)
+	}
+	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return cannotMake(rest[0], err)
+	}
+	done, err := exportLines(ctx, std, folder, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(rest[0]) // half a log is none
+	}
+	return done.report(std, err)
+}
+
+func cannotMake(name string, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return &wrongUse{reason: fmt.Sprintf("audit export %q: is there", clip(name)), hint: "give a file that is not there yet"}
+	}
+	return &wrongUse{reason: fmt.Sprintf("audit export %q: %v", clip(name), errors.Unwrap(err))}
+}
+
+// exported counts what was exported.
+type exported struct {
+	lines, damaged int
+	last           uint64
+	hash           [sha256.Size]byte
+}
+
+// exportLines writes every line that can be read, and tells of the others.
+func exportLines(ctx context.Context, std streams, folder string, out io.Writer) (done exported, err error) {
+	to := bufio.NewWriter(out)
+	for line, err := range audit.List(folder, audit.Filter{}) {
+		if ctx.Err() != nil {
+			return done, ctx.Err()
+		}
+		if isDamage(err) {
+			done.damaged++
+			noteDamage(std, err)
+			continue
+		}
+		if err != nil {
+			return done, err
+		}
+		text, err := encodeLine(line)
+		if err != nil {
+			return done, err
+		}
+		done.lines, done.last, done.hash = done.lines+1, line.Seq, sha256.Sum256([]byte(text))
+		if _, err := to.WriteString(text + "\n"); err != nil {
+			return done, err
+		}
+	}
+	return done, to.Flush()
+}
+
+// report says what came of an export. err is why there is none.
+func (e exported) report(std streams, err error) error {
+	var coded interface{ Code() string }
+	switch {
+	case errors.Is(err, context.Canceled):
+		return std.say(statusHalted, "nothing was exported: cancelled", "")
+	case errors.As(err, &coded):
+		return tellAudit(std, err)
+	case err != nil:
+		return std.say(statusSurroundings, "nothing was exported: "+err.Error(), "")
+	case e.damaged > 0:
+		return std.say(statusAnswered, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" says more`)
+	case e.lines > 0:
+		fmt.Fprintf(std.err, "vaultwicket: note: %d lines, the last has the number %d and the SHA-256 %x\n", e.lines, e.last, e.hash)
+	default:
+		fmt.Fprintln(std.err, "vaultwicket: note: nothing is in the log")
+	}
+	return nil
+}

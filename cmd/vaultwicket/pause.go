@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/places"
+)
+
+// pauseState is what "pause --json" and "resume --json" print.
+type pauseState struct {
+	Paused bool       `json:"paused"`
+	Since  *time.Time `json:"since,omitempty"`
+	File   string     `json:"file"`
+}
+
+// pause is "vaultwicket pause": every server refuses everything, at once. It needs
+// no settings: it has to work when they are what is wrong.
+func pause(_ context.Context, std streams, args []string) error {
+	state, asJSON, err := pauseWords("pause", std, args)
+	if err != nil {
+		return err
+	}
+	name := gateway.PauseFile(state)
+	if !places.MakePrivate(state) {
+		return std.say(statusSurroundings, fmt.Sprintf("nothing is paused: %q cannot be made a folder of yours", state), "")
+	}
+	if err := layPause(name, time.Now()); err != nil {
+		return std.say(statusSurroundings, "nothing is paused: "+err.Error(), "")
+	}
+	since := pausedSince(name)
+	if asJSON {
+		return printJSON(std.out, pauseState{Paused: true, Since: since, File: name}, statusDone)
+	}
+	text := "paused"
+	if since != nil {
+		text += " since " + since.Local().Format(time.RFC3339)
+	}
+	fmt.Fprintf(std.out, "%s: every call is refused until \"vaultwicket resume\"\n", text)
+	return nil
+}
+
+// resume is "vaultwicket resume": calls are let through again.
+func resume(_ context.Context, std streams, args []string) error {
+	state, asJSON, err := pauseWords("resume", std, args)
+	if err != nil {
+		return err
+	}
+	name := gateway.PauseFile(state)
+	err = os.Remove(name)
+	text := "resumed"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		text = "was not paused"
+	case err != nil:
+		return std.say(statusSurroundings, "still paused: "+err.Error(), "remove it by hand")
+	}
+	if asJSON {
+		return printJSON(std.out, pauseState{File: name}, statusDone)
+	}
+	fmt.Fprintf(std.out, "%s: calls are let through\n", text)
+	return nil
+}
+
+func pauseWords(name string, std streams, args []string) (state string, asJSON bool, err error) {
+	rest, err := words(name, std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	if err != nil {
+		return "", false, err
+	}
+	if len(rest) > 0 {
+		return "", false, &wrongUse{reason: fmt.Sprintf("%s takes no %q", name, clip(rest[0])), hint: "it is for every server of this user"}
+	}
+	state, err = stateFolder(std)
+	return state, asJSON, err
+}
+
+// layPause makes the file, unless it is there: who pauses twice has paused since
+// the first time. Its name is what counts, and comes to be in one step; the time
+// in it may be missing, as on a full disk.
+func layPause(name string, now time.Time) error {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(file, now.UTC().Format(time.RFC3339))
+	_ = file.Sync()
+	_ = file.Close()
+	return nil
+}
+
+// pausedSince returns the time in the file, or else that of the file, nil if
+// there is none.
+func pausedSince(name string) *time.Time {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil
+	}
+	since := info.ModTime().UTC().Truncate(time.Second)
+	if !info.Mode().IsRegular() {
+		return &since
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return &since
+	}
+	defer file.Close()
+	text, _ := io.ReadAll(io.LimitReader(file, int64(len(time.RFC3339)+1)))
+	if written, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text))); err == nil {
+		since = written
+	}
+	return &since
+}

@@ -1,0 +1,210 @@
+//go:build unix
+
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway/journal"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// The note of these tests, and what a client may make of it.
+const (
+	noteBefore = "# A\nfirst\n"
+	notePlan   = noteBefore + "once\n"
+	noteTwice  = noteBefore + "once\nonce\n"
+	noteCut    = noteBefore + "on"
+)
+
+// outcomes are clients that do not do what they say, or do not say what they do.
+// A client is a line of a shell script behind the answer to the version; "become
+// X" gives the note the text X as an app does, "later" does something once the
+// gateway has looked at the note, and "say" is its usual answer.
+var outcomes = []struct {
+	name, client string
+	left         string // the note afterwards
+	code         string
+	changed      bool   // the answer names a change
+	hint, notice string // parts of them
+}{
+	{
+		name: "it did what it says", client: "become planned; say",
+		left: notePlan, changed: true,
+	},
+	{
+		name: "it says success and did nothing", client: "say",
+		left: noteBefore, code: "not_applied", hint: "look at the note",
+	},
+	{
+		name: "it did it twice", client: "become twice; say",
+		left: noteTwice, code: "not_applied", changed: true, hint: "undo id=",
+	},
+	{
+		name: "it cut the text", client: "become cut; say",
+		left: noteCut, code: "not_applied", changed: true, hint: "undo id=",
+	},
+	{
+		name: "it did it late", client: "later become planned; exec sleep 600",
+		left: notePlan, changed: true, notice: "and the change is made",
+	},
+	{
+		name: "it cut the text and did not answer", client: "become cut; exec sleep 600",
+		left: noteCut, code: "not_applied", changed: true, hint: "undo id=",
+	},
+	{
+		name: "it did nothing and did not answer", client: "exec sleep 600",
+		left: noteBefore, code: "outcome_unknown", hint: "read the note", notice: "the note was as before",
+	},
+	{
+		name: "it crashed after it did it", client: "become planned; kill -9 $$",
+		left: notePlan, changed: true, notice: "died by",
+	},
+	{
+		name: "it crashed after it cut the text", client: "become cut; kill -9 $$",
+		left: noteCut, code: "not_applied", changed: true, hint: "undo id=",
+	},
+	{
+		name: "it crashed before it did it", client: "kill -9 $$",
+		left: noteBefore, code: "cli_crashed", hint: "may have been made", notice: "the note was as before",
+	},
+	{
+		name: "it says no and did it", client: "become planned; echo 'Error: Something went wrong.'",
+		left: notePlan, changed: true, notice: "and the change is made",
+	},
+	{
+		name: "it says no and did it twice", client: "become twice; echo 'Error: Something went wrong.'",
+		left: noteTwice, code: "not_applied", changed: true,
+	},
+	{
+		name: "it says no and did nothing", client: "echo 'Error: Something went wrong.'",
+		left: noteBefore, code: "not_applied",
+	},
+}
+
+// Whatever a client says, the answer tells what is there. The embedded program is
+// the real one, so the journal is as well: each change that is named can be taken
+// back by its id.
+func TestTheTruthIsToldWhateverTheClientSays(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "vaultwicket")
+	if out, err := osexec.Command("go", "build", "-o", own, "vaultwicket/cmd/vaultwicket").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	for _, test := range outcomes {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, own, test.client)
+			got := s.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "once\n")})
+			if code(got) != test.code || got.OK != (test.code == "") || (got.Change != nil) != test.changed {
+				t.Errorf("told %+v, %+v", got, got.Error)
+			}
+			if got.Error != nil && !strings.Contains(got.Error.Hint, test.hint) {
+				t.Errorf("the hint is %q", got.Error.Hint)
+			}
+			if !strings.Contains(strings.Join(got.Notices, "\n"), test.notice) {
+				t.Errorf("the notices are %q", got.Notices)
+			}
+			if left := s.note(); left != test.left {
+				t.Fatalf("the note is %q, want %q", left, test.left)
+			}
+			if got.Change != nil {
+				s.takeBack(got)
+			}
+		})
+	}
+}
+
+// stage is a vault with one note, the real embedded program and a client that
+// misbehaves.
+type stage struct {
+	t       *testing.T
+	vault   string
+	gateway *Gateway
+}
+
+func newStage(t *testing.T, own, client string) *stage {
+	t.Helper()
+	s := &stage{t: t, vault: filepath.Join(t.TempDir(), "Work")}
+	folder := t.TempDir()
+	s.write(filepath.Join(s.vault, "A.md"), 0o600, noteBefore)
+	for name, text := range map[string]string{"planned": notePlan, "twice": noteTwice, "cut": noteCut} {
+		s.write(filepath.Join(folder, name), 0o600, text)
+	}
+	looked := filepath.Join(folder, "looked")
+	s.write(filepath.Join(folder, "obsidian"), 0o700, fmt.Sprintf(`#!/bin/sh
+case "$*" in *version) echo '1.12.7 (installer 1.12.7)'; exit;; esac
+become() { cp '%[1]s'/$1 '%[2]s/.A.new' && mv '%[2]s/.A.new' '%[2]s/A.md'; }
+say() { echo 'Appended to: A.md'; }
+later() { (exec >/dev/null 2>&1 </dev/null; until test -e '%[3]s'; do sleep 0.02; done; "$@") & }
+%[4]s
+`, folder, s.vault, looked, client))
+	s.write(filepath.Join(folder, "own"), 0o700, fmt.Sprintf(`#!/bin/sh
+case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
+'%[1]s' "$@"; status=$?
+: >'%[2]s'; exit $status
+`, own, looked))
+	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"), "XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
+	getenv := func(name string) string { return env[name] }
+	s.gateway = New(Config{
+		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
+		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: 1500 * time.Millisecond, Getenv: getenv}),
+		Vault:  Vault{Name: "Work", Folder: s.vault}, Getenv: getenv,
+	})
+	return s
+}
+
+func (s *stage) write(name string, mode os.FileMode, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) note() string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.vault, "A.md"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// takeBack undoes the change that a result names, and checks that the result
+// told the note as it was and as it is.
+func (s *stage) takeBack(told Result) {
+	s.t.Helper()
+	if before, after := hashOf(noteBefore), hashOf(s.note()); told.Change.Before != before || told.Change.After != after || told.Hash != after {
+		s.t.Errorf("told %+v and the hash %s, want %s and %s", told.Change, told.Hash, before, after)
+	}
+	if _, err := journal.ParseID(told.Change.ID); err != nil {
+		s.t.Error(err)
+	}
+	if told.Error != nil && strings.Contains(told.Error.Hint, "undo") && !strings.Contains(told.Error.Hint, told.Change.ID) {
+		s.t.Errorf("the hint %q does not name the change %s", told.Error.Hint, told.Change.ID)
+	}
+	if back := s.gateway.Do(context.Background(), undoOf(told.Change.ID)); !back.OK {
+		s.t.Errorf("undo: %+v", back.Error)
+	}
+	if text := s.note(); text != noteBefore {
+		s.t.Errorf("undone, the note is %q", text)
+	}
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/gateway/audit"
+	"vaultwicket/policy"
+)
+
+// AuditFolder returns where the audit log lies in the state folder.
+func AuditFolder(state string) string { return filepath.Join(state, "audit") }
+
+// records writes the audit log. It has none where there is no place for it; then
+// nothing is changed.
+type records struct {
+	log     *audit.Log // nil if there is none
+	session string
+	calls   atomic.Uint64
+}
+
+func newRecords(state, session string) *records {
+	r := &records{session: session}
+	if state != "" {
+		r.log = audit.Open(AuditFolder(state), audit.Limits{})
+	}
+	return r
+}
+
+// record is what the audit log is told of one call.
+type record struct {
+	*records
+	line  audit.Line
+	asked bool
+	begun time.Time
+	plan  Plan
+}
+
+// begin starts the record of a request.
+func (r *records) begin(vault string, req Request) *record {
+	return &record{records: r, begun: time.Now(), line: audit.Line{
+		Call:    fmt.Sprintf("%s-%d", r.session, r.calls.Add(1)),
+		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: clip(req.Command),
+	}}
+}
+
+// judged notes what the policy says, before anybody is asked.
+func (r *record) judged(plan Plan, err error) {
+	r.plan = plan
+	if !plan.call.Valid() {
+		return
+	}
+	r.line.Command, r.line.Effect = plan.call.Name(), plan.call.Effect().String()
+	if r.log == nil {
+		return
+	}
+	params := plan.call.Params()
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		value, _ := plan.call.Param(name)
+		p := audit.Param{Name: name, Bytes: len(value)}
+		if value != "" {
+			p.Digest = r.log.Digest(value)
+		}
+		r.line.Params = append(r.line.Params, p)
+	}
+	for _, s := range plan.call.Spells() {
+		if !s.Folder && !s.To {
+			r.line.Note = r.log.Digest(s.Path)
+		}
+	}
+	if asks(err) {
+		r.asked = true
+		r.write(r.decision("ask", err), false)
+	}
+}
+
+// answered notes what a person said.
+func (r *record) answered(err error) {
+	if err == nil {
+		line := r.decision("reply", nil)
+		line.Rule, line.Code = "confirm", ""
+		r.write(line, false)
+	}
+}
+
+// allowed notes that a call is let through. A call that changes something is not,
+// unless that is in the log.
+func (r *record) allowed(plan Plan) error {
+	r.plan = plan
+	mutates := plan.call.Effect().Mutates()
+	if r.log == nil {
+		if mutates {
+			return refuse(codeNotConfigured, "set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
+		}
+		return nil
+	}
+	line := r.decision("allow", nil)
+	if len(plan.routes) > 0 {
+		line.Backend = plan.routes[0].program.Backend()
+	}
+	if err := r.log.Write(line, mutates); err != nil && mutates {
+		return refuse(codeNotConfigured, `"vaultwicket audit verify" says more`, "nothing was changed, because the audit log cannot be written: %v", err)
+	}
+	return nil
+}
+
+// refused ends the record of a call that was not let through.
+func (r *record) refused(result Result) Result {
+	line := r.decision("deny", nil)
+	line.Code = result.Error.Code
+	line.DurationMs = time.Since(r.begun).Milliseconds()
+	if r.plan.refusal != nil {
+		line.Rule = ruleOf(r.plan.refusal)
+	}
+	r.write(line, false)
+	return result
+}
+
+// ended ends the record of a call that was let through.
+func (r *record) ended(result Result) Result {
+	line := r.line
+	line.Kind, line.Params, line.Note = "end", nil, ""
+	line.Backend, line.DurationMs = result.Backend, time.Since(r.begun).Milliseconds()
+	line.Exit = &result.ExitCode
+	if result.Error != nil {
+		line.Code = result.Error.Code
+	}
+	if result.Change != nil {
+		line.Change, line.Before, line.After = result.Change.ID, hashOrNothing(result.Change.Before), hashOrNothing(result.Change.After)
+	} else {
+		line.After = hashOrNothing(result.Hash)
+	}
+	r.write(line, false)
+	return result
+}
+
+func hashOrNothing(hash string) string {
+	if len(hash) != 16 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return ""
+	}
+	return hash
+}
+
+func (r *record) decision(what string, err error) audit.Line {
+	line := r.line
+	line.Kind, line.Decision, line.Rule = "decision", what, ruleOf(err)
+	if err != nil {
+		line.Code = errorOf(err).Code
+	}
+	return line
+}
+
+// ruleOf returns the rule of a denial, "" for another error.
+func ruleOf(err error) string {
+	if denial, ok := err.(*policy.Denial); ok {
+		return denial.Rule
+	}
+	return ""
+}
+
+// write writes a line of a call that changes nothing by itself: such a call is
+// not stopped by a log that cannot be written.
+func (r *record) write(line audit.Line, durable bool) {
+	if r.log != nil {
+		_ = r.log.Write(line, durable)
+	}
+}
