@@ -3,7 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"strings"
+	"slices"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
@@ -60,13 +60,13 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	fault := g.guard(req.Command, func() {
 		at, err := g.door(req.Vault)
 		if err != nil {
-			d = DryRun{DryRun: true, Command: clip(req.Command), Decision: "deny", Error: errorOf(err)}
+			d = DryRun{DryRun: true, Command: shownText(clip(req.Command)), Decision: "deny", Error: errorOf(err)}
 			return
 		}
 		d = at.dryRun(ctx, req)
 	})
 	if fault != nil {
-		d = DryRun{DryRun: true, Command: clip(req.Command), Decision: "deny", Error: errorOf(fault)}
+		d = DryRun{DryRun: true, Command: shownText(clip(req.Command)), Decision: "deny", Error: errorOf(fault)}
 	}
 	return d
 }
@@ -76,7 +76,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil {
 		plan, err = g.Plan(req)
 	}
-	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: clip(req.Command), Decision: "allow", Notices: plan.notices}
+	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
 	case asks(err):
 		d.Decision = "ask"
@@ -99,7 +99,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
 	}
-	return d
+	return d.shown()
 }
 
 // preview fills in what would change, where that can be worked out: in a vault
@@ -121,6 +121,17 @@ func (g *door) preview(ctx context.Context, d *DryRun, r route) {
 	}
 }
 
+// shown returns the plan as it may be shown. A line for a shell that would be
+// another one then is left out.
+func (d DryRun) shown() DryRun {
+	if shownText(d.Shell) != d.Shell {
+		d.Shell = ""
+		d.Notices = append(d.Notices, "the arguments hold characters that are shown as escapes here and are passed on as they are")
+	}
+	d.Argv, d.Notices = shownTexts(slices.Clone(d.Argv)), shownTexts(slices.Clone(d.Notices))
+	return d
+}
+
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {
 	Files []PlannedFile
@@ -131,7 +142,7 @@ func readPlanned(answer string) (p plannedChange) {
 	if json.Unmarshal([]byte(answer), &p) != nil {
 		return plannedChange{}
 	}
-	p.Diff = strings.ToValidUTF8(p.Diff, "\uFFFD")
+	p.Diff = shownText(p.Diff)
 	return p
 }
 

@@ -124,7 +124,7 @@ func New(c Config) *Gateway {
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, slots: make(chan struct{}, c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
-		admission: newAdmission(c.Limits, c.Disabled, state), consent: newConsent(state), records: newRecords(state, c.Session),
+		admission: newAdmission(c.Limits, c.Disabled, places.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 	}}
 	for _, served := range c.Vaults {
 		g.doors = append(g.doors, g.newDoor(served))

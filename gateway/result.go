@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,8 +29,9 @@ type Result struct {
 	Change     *Change    `json:"change,omitempty"`
 	Error      *Error     `json:"error,omitempty"`
 
-	raw string // Stdout before it was repaired
-	gap string // what is missing in raw, "" when it is whole
+	raw  string // Stdout before it was made fit to be shown
+	gap  string // what is missing in raw, "" when it is whole
+	json bool
 }
 
 // Truncated says that Stdout is the beginning of a longer answer.
@@ -60,7 +62,7 @@ func errorOf(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: codeInternal, Message: "a fault of vaultwicket", Hint: "please report it; the log has the details"}
 	}
-	return &Error{Code: c.Code(), Message: strings.ToValidUTF8(c.Error(), "\uFFFD"), Hint: c.Hint()}
+	return &Error{Code: c.Code(), Message: shownText(c.Error()), Hint: shownText(c.Hint())}
 }
 
 // ErrorOf is what callers see of an error of this package.
@@ -68,7 +70,7 @@ func ErrorOf(err error) *Error { return errorOf(err) }
 
 // failed is the result of a request for which no process ran.
 func failed(command string, err error) Result {
-	return Result{Command: clip(command), ExitCode: -1, Error: errorOf(err)}
+	return Result{Command: shownText(clip(command)), ExitCode: -1, Error: errorOf(err)}
 }
 
 // report turns what a program did into a result.
@@ -77,13 +79,17 @@ func report(r route, out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(), Vault: call.Vault(),
-		Path: out.Path, Hash: out.Hash, Notices: out.Notices, raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: shownTexts(slices.Clone(out.Notices)), raw: out.Stdout,
+		json: call.Reply().JSON,
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash}
 	}
-	result.Stdout = result.repair(out.Stdout, "stdout")
-	result.Stderr = result.repair(out.Stderr, "stderr")
+	result.Stdout = result.shown(out.Stdout, "stdout")
+	result.Stderr = result.shown(out.Stderr, "stderr")
+	if call.Reply().JSON && result.Stdout != out.Stdout {
+		result.Stdout = inJSON(result.Stdout)
+	}
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
 		result.gap = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
@@ -97,15 +103,6 @@ func report(r route, out exec.Outcome, err error) Result {
 		result.Path = confirmedPath(call, out.Stdout)
 	}
 	return result
-}
-
-// repair replaces what is no UTF-8, because JSON cannot carry it, and says so.
-func (r *Result) repair(s, stream string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	r.Notices = append(r.Notices, stream+" held bytes that are not UTF-8; each run of them is shown as U+FFFD")
-	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
 // confirmedPath reads the path from a line such as "Created: Inbox/Plan.md".

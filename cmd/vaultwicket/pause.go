@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/places"
 )
 
@@ -34,6 +35,9 @@ func pause(_ context.Context, std streams, args []string) error {
 	}
 	if err := layPause(name, time.Now()); err != nil {
 		return std.say(statusSurroundings, "nothing is paused: "+err.Error(), "")
+	}
+	if place := std.getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
+		fmt.Fprintf(std.err, "vaultwicket: note: this reaches the servers that have XDG_STATE_HOME=%s too\n", clean.Line(place))
 	}
 	since := pausedSince(name)
 	if asJSON {

@@ -11,7 +11,7 @@ import (
 )
 
 // runCommand is "vaultwicket run": one command through the gateway. Standard
-// output is the command's own, byte for byte.
+// output is the command's own: byte for byte, unless a terminal would read it.
 func runCommand(ctx context.Context, std streams, args []string) error {
 	var once condition
 	o, err := open("run", std, args, once.flags)
@@ -45,7 +45,11 @@ func (o opened) report(std streams, result gateway.Result) error {
 		}
 		return tell(std, result.Error)
 	}
-	if _, err := io.WriteString(std.out, result.Output()); err != nil {
+	output := result.Output()
+	if isTerminal(std.out) {
+		output = result.Stdout // without what a terminal would obey
+	}
+	if _, err := io.WriteString(std.out, output); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil

@@ -239,7 +239,7 @@ func TestEveryClassHasAStatusOfTheTable(t *testing.T) {
 
 func TestMessagesShowWhatATerminalWouldObey(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain é 日本\n\t": "plain é 日本\n\t", "a\x1b[31mb": `a\u001b[31mb`, "a\u202eb": `a\u202eb`, "\r": `\u000d`, "\x9b": "\uFFFD", "\u009b": `\u009b`,
+		"plain é 日本\n\t": "plain é 日本\n\t", "a\x1b[31mb": `a\u{1b}[31mb`, "a\u202eb": `a\u{202e}b`, "\r": `\u{d}`, "\x9b": "\uFFFD", "\u009b": `\u{9b}`,
 	} {
 		if got := visible(in); got != want {
 			t.Errorf("%q is shown as %q, want %q", in, got, want)

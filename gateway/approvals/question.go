@@ -24,6 +24,7 @@ const (
 var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expired"}
 
 // String returns the name of the state, as it is in its file.
+// String returns the name of the state.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
 // Question is a question to a person about one call. What [Desk.Ask] takes of it

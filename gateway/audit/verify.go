@@ -172,6 +172,7 @@ func (p place) verifyKey(h head) (*Break, error) {
 	return nil, nil
 }
 
+// String says where the break is, and what it is.
 func (b *Break) String() string {
 	if b.Line == 0 {
 		return fmt.Sprintf("%s: %s", b.File, b.Why)

@@ -102,7 +102,6 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 // surface is how the audit log calls this way to the gateway.
 const surface = "mcp"
 
-
 // changes reports whether a call would change something. One that will be
 // refused, or is a dry run, does not.
 func (h handler) changes(arguments json.RawMessage) bool {

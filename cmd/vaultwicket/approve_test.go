@@ -1,0 +1,87 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/approvals"
+	"vaultwicket/gateway/places"
+)
+
+// atDesk returns a world with a home of its own, and the desk in it.
+func atDesk(t *testing.T) (std streams, out, errs *strings.Builder, d *approvals.Desk) {
+	t.Helper()
+	home := t.TempDir()
+	out, errs = &strings.Builder{}, &strings.Builder{}
+	std = streams{in: strings.NewReader(""), out: out, err: errs, lookup: func(name string) (string, bool) {
+		return home, name == "XDG_STATE_HOME"
+	}}
+	state := places.State(std.getenv, "")
+	if !places.MakePrivate(state) {
+		t.Fatal("no state folder")
+	}
+	return std, out, errs, approvals.Open(gateway.ApprovalsFolder(state), time.Now)
+}
+
+func question(session string) approvals.Question {
+	return approvals.Question{
+		Session: session, Client: `evil", session "mine`, Vault: "Notes", Command: "delete",
+		Text: "Allow \"delete\"?\n│ AAAA-BBBB  asked 1s ago", Digest: approvals.Digest{1},
+	}
+}
+
+// A text or a name that a client has chosen stands nowhere where a code does.
+func TestNoTextPosesAsAQuestion(t *testing.T) {
+	std, out, errs, d := atDesk(t)
+	q, err := d.Ask(question("theirs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := run([]string{"approvals"}, std); status != statusDone || errs.Len() > 0 {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+		if (i == 0) != strings.HasPrefix(line, q.Code+"  asked ") || i > 0 && !strings.HasPrefix(line, "  ") {
+			t.Errorf("line %d is %q", i, line)
+		}
+	}
+	if !strings.Contains(out.String(), `client "evil', session 'mine", session "theirs"`) {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestAnAnswerIsForOneQuestion(t *testing.T) {
+	std, out, errs, d := atDesk(t)
+	first, err := d.Ask(question("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := d.Ask(question("second"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := run([]string{"approve", strings.ToLower(bare(first.Code))}, std); status != statusDone {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(errs.String(), first.Text) {
+		t.Errorf("got %s\n%s", out, errs)
+	}
+	if status := run([]string{"deny", second.Code}, std); status != statusDone {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	for session, granted := range map[string]bool{"first": true, "second": false} {
+		grant, err := d.Redeem("Notes", approvals.Digest{1}, session)
+		if grant.Valid() != granted || (err == nil) != granted {
+			t.Errorf("%s is granted %v, %v", session, grant.Valid(), err)
+		}
+	}
+	for _, answer := range []string{"approve", "deny"} {
+		for _, code := range []string{first.Code, second.Code, "ZZZZ-ZZZZ", "../../x", ""} {
+			if status := run([]string{answer, code}, std); status != statusAnswered {
+				t.Errorf("%s %q ends with %d, want %d", answer, code, status, statusAnswered)
+			}
+		}
+	}
+}

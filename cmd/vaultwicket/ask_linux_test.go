@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"vaultwicket/gateway"
+)
+
+// openTerminal returns both ends of a terminal.
+func openTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { person.Close() })
+	fd := int(person.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { program.Close() })
+	return person, program
+}
+
+func TestAPersonIsAskedAtATerminal(t *testing.T) {
+	person, program := openTerminal(t)
+	if !isTerminal(program) {
+		t.Fatal("a terminal is not taken for one")
+	}
+	if asker(streams{in: program, err: &strings.Builder{}}) != nil || asker(streams{in: strings.NewReader(""), err: program}) != nil {
+		t.Error("somebody is asked who does not see the question, or cannot answer")
+	}
+	ask := asker(streams{in: program, err: program})
+	for _, test := range []struct {
+		typed string
+		want  gateway.Reply
+	}{{"yes\n", gateway.Yes}, {"no\n", gateway.No}, {"folder\n", gateway.No}, {"\x04", gateway.No}, {"y\n", gateway.Yes}} {
+		if _, err := person.WriteString(test.typed); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(t.Context(), gateway.Question{Text: "Allow it?"}); got != test.want {
+			t.Errorf("%q is answered with %v, want %v", test.typed, got, test.want)
+		}
+	}
+}

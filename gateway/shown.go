@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"vaultwicket/gateway/clean"
+)
+
+// shown returns text as it may be shown, and notes what had to be changed.
+func (r *Result) shown(s, stream string) string {
+	text, report := clean.Text(s)
+	if !report.None() {
+		r.Notices = append(r.Notices, report.Notice(stream))
+	}
+	return text
+}
+
+func shownText(s string) string {
+	text, _ := clean.Text(s)
+	return text
+}
+
+func shownTexts(list []string) []string {
+	for i := range list {
+		list[i] = shownText(list[i])
+	}
+	return list
+}
+
+// inJSON turns the escapes that shown put into a text of JSON into those of JSON,
+// so that it stays JSON. A backslash of the text itself stands there twice.
+func inJSON(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		if end := strings.IndexByte(s, '}'); strings.HasPrefix(s, `\u{`) && end > 0 {
+			if code, err := strconv.ParseUint(s[len(`\u{`):end], 16, 21); err == nil {
+				writeJSONEscape(&b, rune(code))
+				s = s[end+1:]
+				continue
+			}
+		}
+		b.WriteString(s[:2])
+		s = s[2:]
+	}
+}
+
+func writeJSONEscape(b *strings.Builder, r rune) {
+	units := []uint16{uint16(r)}
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		units = []uint16{uint16(high), uint16(low)}
+	}
+	for _, unit := range units {
+		b.WriteString(`\u` + strings.Repeat("0", 4-len(strconv.FormatUint(uint64(unit), 16))) + strconv.FormatUint(uint64(unit), 16))
+	}
+}
+
+// Marked returns the result with the text of notes between two lines that nobody
+// can write who does not know what is drawn for this one result. An answer in
+// JSON stays as it is: its values are in quotation marks already.
+func (r Result) Marked() Result {
+	if !r.OK || r.Stdout == "" || r.json {
+		return r
+	}
+	fenced, err := clean.Fence(r.Stdout, rand.Reader)
+	if err != nil {
+		return Fault(r.Command)
+	}
+	r.Stdout = fenced
+	return r
+}

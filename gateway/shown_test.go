@@ -1,0 +1,114 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/gateway/clean"
+)
+
+// forbidden are texts that no way out may let through.
+const forbidden = "\x1b[31m\u202e\u200b\x07\U000e0041"
+
+func TestEveryWayOutIsCleaned(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(
+		"--facts vault=Work daily:path => a"+forbidden+`b\n`,
+		`--facts vault=Work search format=json query=x => ["a`+"\u202e"+`b \\u{202e}"]\n`,
+		"--facts vault=Work tabs => exit 1 Error: \""+forbidden+`" not found.\n`,
+		`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md"}],"diff":"+a\u202eb"}`,
+	)
+	for _, req := range []Request{
+		{Command: "daily:path"},
+		{Command: "tabs"},
+		{Command: "search", Params: params("query", "x", "format", "json")},
+		{Command: "x" + forbidden},
+		{Command: "read", Params: params("path", "a"+forbidden)},
+		{Command: "search", Params: params("query", forbidden)},
+	} {
+		result := f.gateway.Do(context.Background(), req)
+		plan := f.gateway.DryRun(context.Background(), req)
+		for _, out := range []any{result, plan} {
+			text := texts(t, out)
+			if _, report := clean.Text(text); !report.None() {
+				t.Errorf("%q: %q", req.Command, text)
+			}
+		}
+	}
+	if plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}); !strings.Contains(plan.Diff, `\u{202e}`) {
+		t.Errorf("the difference is %q", plan.Diff)
+	}
+	result := f.gateway.Do(context.Background(), Request{Command: "search", Params: params("query", "x", "format", "json")})
+	var list []string
+	if err := json.Unmarshal([]byte(result.Stdout), &list); err != nil || list[0] != "a\u202eb \\u{202e}" || strings.Contains(result.Stdout, "\u202e") {
+		t.Errorf("%q is read as %q, %v", result.Stdout, list, err)
+	}
+}
+
+// texts returns all strings in v, a line each.
+func texts(t *testing.T, v any) string {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded any
+	if err := json.Unmarshal(encoded, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v + "\n")
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, item := range v {
+				walk(item)
+			}
+		}
+	}
+	walk(decoded)
+	return b.String()
+}
+
+func TestCleanedJSONStaysTheSameJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\\u{}a-f0-9\x{202e}\x{e0041}"]{0,12}`)).Draw(t, "text")
+		encoded, err := json.Marshal([]string{want})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := clean.Text(string(encoded))
+		var got []string
+		if err := json.Unmarshal([]byte(inJSON(text)), &got); err != nil || got[0] != want {
+			t.Fatalf("%q becomes %q, %v", want, inJSON(text), err)
+		}
+	})
+}
+
+func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
+	first := Result{OK: true, Stdout: "a\n"}.Marked()
+	_, rest, _ := strings.Cut(first.Stdout, "\n")
+	second := Result{OK: true, Stdout: rest}.Marked()
+	if !strings.Contains(first.Stdout, "\na\n") || !strings.Contains(second.Stdout, rest) || strings.Count(second.Stdout, lastLine(second.Stdout)) != 1 {
+		t.Errorf("%q and %q", first.Stdout, second.Stdout)
+	}
+	for _, r := range []Result{{Stdout: "x"}, {OK: true}, {OK: true, Stdout: "[]", json: true}} {
+		if r.Marked().Stdout != r.Stdout {
+			t.Errorf("%+v is marked", r)
+		}
+	}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSuffix(s, "\n")
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
