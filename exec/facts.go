@@ -12,10 +12,11 @@ const factsMark = "vaultwicket-facts: "
 
 // facts are what the embedded program reports about the note it worked on.
 type facts struct {
-	Path   string `json:"path"`
-	Hash   string `json:"hash"`
-	Before string `json:"before"`
-	Change string `json:"change"`
+	Path      string `json:"path"`
+	Hash      string `json:"hash"`
+	Before    string `json:"before"`
+	Change    string `json:"change"`
+	Overtaken bool   // somebody changed the note right after the call did
 }
 
 // takeFacts cuts the facts from the end of stderr. Without any, or with facts

@@ -174,6 +174,9 @@ func (a attempt) outcome() Outcome {
 		out.Cut, out.CutAt = true, v.gap
 		out.Total += a.stdout.total - int64(a.stdout.keep)
 	}
+	if a.facts.Overtaken {
+		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")
+	}
 	if a.stderr.cut() {
 		out.Notices = append(out.Notices, fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.stderr.total))
 	}

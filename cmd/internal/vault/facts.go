@@ -16,6 +16,8 @@ type facts struct {
 	// before is nil if nothing was written, and empty if the note was made.
 	before *string
 	entry  string // of the journal, "" if nothing was written
+	// overtaken says that somebody changed what was written right after it was.
+	overtaken bool
 	// hash is computed once the answer is printed, for the body streams.
 	hash func() string
 }
@@ -27,7 +29,9 @@ func (f *facts) line() string {
 		Hash   string  `json:"hash"`
 		Before *string `json:"before,omitempty"`
 		Change string  `json:"change,omitempty"`
-	}{f.path, f.hash(), f.before, f.entry})
+		// Overtaken says that the note was changed again.
+		Overtaken bool `json:"overtaken,omitempty"`
+	}{f.path, f.hash(), f.before, f.entry, f.overtaken})
 	if err != nil {
 		return "" // strings always marshal
 	}
@@ -40,7 +44,7 @@ func (v *vault) factsOf(r *reply) *facts {
 	if r.status != done || r.note == (disk.Path{}) {
 		return nil
 	}
-	f := &facts{path: r.note.String(), entry: r.entry}
+	f := &facts{path: r.note.String(), entry: r.entry, overtaken: r.overtaken}
 	switch {
 	case r.change != nil:
 		f.before, f.hash = &r.change.before, func() string { return r.change.after }

@@ -25,6 +25,8 @@ type reply struct {
 	note   disk.Path
 	change *change
 	entry  string // of the journal, which can take the change back
+	// overtaken says that the note is not any more what the change made of it.
+	overtaken bool
 	// seen is the hash of body while it is printed.
 	seen hash.Hash
 }

@@ -87,7 +87,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	if len(p.steps) == 0 {
 		return said, p.nothingLeft(j)
 	}
-	said.entry, err = v.carryOut(j, p, v.entry(row, values, how.id, p))
+	said.entry, said.overtaken, err = v.carryOut(j, p, v.entry(row, values, how.id, p))
 	return said, err
 }
 
@@ -122,13 +122,13 @@ func (p proposal) answer() reply {
 }
 
 // carryOut keeps, does, checks and closes.
-func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id string, err error) {
+func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id string, overtaken bool, err error) {
 	if err := j.Begin(e, p.content); err != nil {
-		return "", unjournaled(err)
+		return "", false, unjournaled(err)
 	}
 	err = v.doAll(p.steps)
 	if err == nil {
-		err = v.check(p.steps)
+		overtaken = v.overtaken(p.steps)
 	}
 	state, remark := journal.Done, p.trashed()
 	if err != nil {
@@ -143,7 +143,7 @@ func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id st
 	if err == nil && endErr == nil && p.undoes != "" {
 		_ = j.MarkUndone(p.undoes, e.ID)
 	}
-	return e.ID, err
+	return e.ID, overtaken, err
 }
 
 // maxKept is how many notes of one change are kept as they were left, too: a
@@ -174,18 +174,16 @@ func (p proposal) trashed() string {
 	return ""
 }
 
-// check reads back what was written.
-func (v *vault) check(steps []step) error {
+// overtaken reads back what was written, and reports whether somebody else has
+// changed it by now. The change was made all the same: it took the place of what
+// the note held before.
+func (v *vault) overtaken(steps []step) bool {
 	for _, s := range steps {
-		now, err := v.current(s.path)
-		if err != nil {
-			return unreadable(s.path.String(), err)
-		}
-		if !now.equal(s.after) {
-			return failure("File %q was changed by somebody else right after it was written.", verbatim(s.path.String()))
+		if now, err := v.current(s.path); err != nil || !now.equal(s.after) {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // entry is what the journal keeps of a call: never a value, but the names of

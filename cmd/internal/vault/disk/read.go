@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -114,6 +115,24 @@ func statIn(dir *os.Root, name string) (fs.FileInfo, error) {
 // no device is touched, and again afterwards, in case the name was given to
 // another file in between.
 func openIn(dir *os.Root, name string) (*File, error) {
+	for range replacedOften {
+		file, err := openOnce(dir, name)
+		if !errors.Is(err, errReplaced) {
+			return file, err
+		}
+	}
+	return openOnce(dir, name)
+}
+
+// replacedOften is how often a file is opened again that an editor replaced while
+// it was opened: its path was never without a file.
+const replacedOften = 16
+
+// errReplaced says that a name was given to another file. It is no [Refusal], for
+// there is a file.
+var errReplaced = errors.New("was replaced while it was opened")
+
+func openOnce(dir *os.Root, name string) (*File, error) {
 	seen, err := statIn(dir, name)
 	if err != nil {
 		return nil, err
@@ -124,7 +143,7 @@ func openIn(dir *os.Root, name string) (*File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !os.SameFile(seen, info) {
-		err = &Refusal{Path: name, Reason: "was replaced while it was opened"}
+		err = fmt.Errorf("%q %w", name, errReplaced)
 	}
 	if err != nil {
 		file.Close()

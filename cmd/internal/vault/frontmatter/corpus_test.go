@@ -1,0 +1,367 @@
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/markdown"
+)
+
+// corpusCase is a note of testdata/corpus.txt whose lines say for themselves
+// which of them an edit may touch. That file has the rules.
+type corpusCase struct {
+	name, key, head string
+	lines           []corpusLine
+	set, remove     *refused // nil where the edit is made
+	ownEnds         bool
+}
+
+// corpusLine is a line with its break. The comment is the part of its text that
+// stays.
+type corpusLine struct {
+	mark               byte
+	text, comment, end string
+}
+
+type refused struct {
+	line   int
+	reason string
+}
+
+// least is how many notes the corpus has at least, and how many edits of them.
+const (
+	leastNotes = 200
+	leastEdits = 5000
+)
+
+var corpusSigns = strings.NewReplacer("⇥", "\t", "␍", "\r", "␟", "\ufeff", "␛", "\x1b", "◌", "\u0301", "⏎", "\u2028", "↵", "\u0085", "␘", "\xff")
+
+func readCorpus(t *testing.T) (cases []*corpusCase) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, line := range strings.Split(string(text), "\n") {
+		if name, ok := strings.CutPrefix(line, "= "); ok {
+			cases = append(cases, &corpusCase{name: name, key: "b"})
+			continue
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if !cases[len(cases)-1].read(line) {
+			t.Fatalf("testdata/corpus.txt:%d: %q means nothing", n+1, line)
+		}
+	}
+	for _, c := range cases {
+		if c.head == "" {
+			c.head = c.key + ":"
+		}
+	}
+	return cases
+}
+
+func (c *corpusCase) read(line string) bool {
+	if len(line) > 1 && line[1] == '|' && strings.IndexByte(" *c+-", line[0]) >= 0 {
+		text, open := strings.CutSuffix(line[2:], "¬")
+		l := corpusLine{mark: line[0], end: "\n"}
+		if open {
+			l.end = ""
+		}
+		l.text, l.comment, _ = strings.Cut(corpusSigns.Replace(text), "¦")
+		for _, part := range []*string{&l.text, &l.comment} {
+			if bare, cr := strings.CutSuffix(*part, "\r"); cr {
+				*part, l.end = bare, "\r\n"
+			}
+		}
+		c.lines = append(c.lines, l)
+		return true
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "key":
+		c.key = rest
+	case "head":
+		c.head = rest
+	case "cr":
+		c.ownEnds = true
+	case "set", "remove":
+		number, reason, _ := strings.Cut(rest, " ")
+		at, err := strconv.Atoi(number)
+		if err != nil {
+			return false
+		}
+		if word == "set" {
+			c.set = &refused{at, reason}
+		} else {
+			c.remove = &refused{at, reason}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// variants are the note as it is, with line ends of another system, behind a byte
+// order mark and without a break at its end, as far as each is another one.
+func (c *corpusCase) variants() map[string]*corpusCase {
+	all := map[string]*corpusCase{"": c}
+	with := func(name string, change func(*corpusCase)) {
+		copied := *c
+		copied.lines = append([]corpusLine(nil), c.lines...)
+		change(&copied)
+		all[name] = &copied
+	}
+	if !c.ownEnds {
+		with(", CRLF", func(c *corpusCase) {
+			for i := range c.lines {
+				c.lines[i].end = strings.Replace(c.lines[i].end, "\n", "\r\n", 1)
+			}
+		})
+	}
+	if !strings.HasPrefix(c.lines[0].text, "\ufeff") {
+		with(", BOM", func(c *corpusCase) {
+			c.lines = append([]corpusLine{{mark: ' ', text: "\ufeff"}}, c.lines...)
+		})
+	}
+	if last := len(c.lines) - 1; strings.IndexByte(" -", c.lines[last].mark) >= 0 && c.lines[last].text != "" {
+		with(", no break at the end", func(c *corpusCase) { c.lines[last].end = "" })
+	}
+	return all
+}
+
+// join writes out the lines that take keeps, with what it makes of them.
+func (c *corpusCase) join(take func(l corpusLine) string) string {
+	var out strings.Builder
+	for _, l := range c.lines {
+		out.WriteString(take(l))
+	}
+	return out.String()
+}
+
+func (l corpusLine) whole() string { return l.text + l.comment + l.end }
+
+func (c *corpusCase) note() []byte {
+	return []byte(c.join(func(l corpusLine) string {
+		if l.mark == '+' {
+			return ""
+		}
+		return l.whole()
+	}))
+}
+
+// withValue is the note with the lines of the property written anew: form is what
+// stands behind the head. All other lines are as they were.
+func (c *corpusCase) withValue(form string) string {
+	end, written := c.lineEnd(), false
+	return c.join(func(l corpusLine) string {
+		switch {
+		case l.mark == '+' && l.text != "":
+			return l.text + end
+		case l.mark == ' ' || l.mark == '-':
+			return l.whole()
+		case written:
+			return ""
+		}
+		written = true
+		first, more, lines := strings.Cut(form, "\n")
+		text := c.head + first + l.comment + "\n"
+		if lines {
+			indent := c.head[:len(c.head)-len(strings.TrimLeft(c.head, " "))]
+			for _, line := range strings.Split(more, "\n") {
+				if line != "" {
+					line = indent + line
+				}
+				text += line + "\n"
+			}
+		}
+		return strings.ReplaceAll(text, "\n", end)
+	})
+}
+
+// lineEnd is the break for the lines that are written: that of the first line of
+// the property, else that of the line before its place, else behind it.
+func (c *corpusCase) lineEnd() string {
+	before := ""
+	for _, l := range c.lines {
+		switch {
+		case l.mark == '*' || l.mark == 'c':
+			return l.end
+		case l.mark == '+' && before != "":
+			return before
+		case l.mark == ' ' && l.end != "":
+			before = l.end
+			if c.opens() {
+				return before
+			}
+		}
+	}
+	return "\n"
+}
+
+// opens reports whether the property begins a block of its own.
+func (c *corpusCase) opens() bool {
+	for _, l := range c.lines {
+		if l.mark == '+' && l.text != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *corpusCase) isThere() bool {
+	for _, l := range c.lines {
+		if l.mark == '*' || l.mark == 'c' {
+			return true
+		}
+	}
+	return false
+}
+
+// without is the note without the property.
+func (c *corpusCase) without() string {
+	return c.join(func(l corpusLine) string {
+		if l.mark != ' ' {
+			return ""
+		}
+		return l.whole()
+	})
+}
+
+// corpusValues are values and how they stand behind the head of their line. A
+// text of lines may be written in quotes where it would not survive otherwise.
+var corpusValues = []struct {
+	value Value
+	forms []string
+}{
+	{text("xyzzy"), []string{" xyzzy"}},
+	{text("xyzzy # no: comment"), []string{` "xyzzy # no: comment"`}},
+	{text("2024-12-31"), []string{" 2024-12-31"}},
+	{text("[[Xyzzy]]"), []string{` "[[Xyzzy]]"`}},
+	{text("héllo 🌍"), []string{" héllo 🌍"}},
+	{text("xy\nzzy"), []string{" |-\n  xy\n  zzy", ` "xy\nzzy"`}},
+	{text("xy\n\nzzy\n\n"), []string{" |+\n  xy\n\n  zzy\n", ` "xy\n\nzzy\n\n"`}},
+	{num(-7.25), []string{" -7.25"}},
+	{Value{kind: Bool, truth: false}, []string{" false"}},
+	{strs("p", "q: r", "# s"), []string{"\n  - p\n  - \"q: r\"\n  - \"# s\""}},
+	{Value{kind: List, list: []Value{num(1), {kind: Bool, truth: true}, text("")}}, []string{"\n  - 1\n  - true\n  - \"\""}},
+}
+
+// Every edit of every note changes the lines of one property and no other byte,
+// and can be read back; or it is refused with the line.
+func TestCorpus(t *testing.T) {
+	cases := readCorpus(t)
+	notes, edits, refusals := 0, 0, 0
+	for _, c := range cases {
+		for name, variant := range c.variants() {
+			notes++
+			t.Run(c.name+name, func(t *testing.T) {
+				for _, v := range corpusValues {
+					variant.judgeSet(t, v.value, v.forms)
+					edits++
+				}
+				variant.judgeRemove(t)
+				edits++
+				if variant.set != nil {
+					refusals++
+				}
+			})
+		}
+	}
+	t.Logf("%d documents, %d with their variants; %d edits; %d notes in which the property cannot be set", len(cases), notes, edits, refusals)
+	if len(cases) < leastNotes || edits < leastEdits {
+		t.Errorf("%d documents and %d edits, want %d and %d", len(cases), edits, leastNotes, leastEdits)
+	}
+}
+
+func (c *corpusCase) judgeSet(t *testing.T, value Value, forms []string) {
+	t.Helper()
+	note := c.note()
+	edited, err := Set(bytes.Clone(note), c.key, value)
+	if c.set != nil {
+		c.set.judge(t, note, edited, err)
+		return
+	}
+	if err != nil {
+		t.Errorf("%q, set to %s: %v", note, value.JSON(), err)
+		return
+	}
+	fits := false
+	for _, form := range forms {
+		fits = fits || string(edited) == c.withValue(form)
+	}
+	if !fits {
+		t.Errorf("%q, set to %s:\n%q, want\n%q", note, value.JSON(), edited, c.withValue(forms[0]))
+		return
+	}
+	got, found := propertiesIn(t, edited).Lookup(c.key)
+	if !found || !got.Value.equal(value) {
+		t.Errorf("%q reads as %s, want %s", edited, got.Value.JSON(), value.JSON())
+	}
+	c.judgeOthers(t, note, edited)
+}
+
+func (c *corpusCase) judgeRemove(t *testing.T) {
+	t.Helper()
+	note := c.note()
+	edited, found, err := Remove(bytes.Clone(note), c.key)
+	if c.remove != nil {
+		c.remove.judge(t, note, edited, err)
+		return
+	}
+	if err != nil || found != c.isThere() || string(edited) != c.without() {
+		t.Errorf("%q without %q:\n%q, %v, %v, want\n%q", note, c.key, edited, found, err, c.without())
+		return
+	}
+	c.judgeOthers(t, note, edited)
+}
+
+// judge wants a refusal that gives nothing but the note as it was.
+func (r *refused) judge(t *testing.T, note, edited []byte, err error) {
+	t.Helper()
+	line := -1
+	var malformed *Malformed
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line = malformed.Line
+	case errors.As(err, &refusal):
+		line = refusal.Line
+	}
+	if edited != nil && !bytes.Equal(edited, note) || line != r.line || !strings.Contains(err.Error(), r.reason) {
+		t.Errorf("%q, %v, want a refusal of line %d with %q", edited, err, r.line, r.reason)
+	}
+}
+
+// propertiesIn reads the properties of a note, none where they cannot be read.
+func propertiesIn(t *testing.T, note []byte) Properties {
+	t.Helper()
+	at := markdown.Scan(note).Frontmatter
+	p, err := Parse(note[at.Start:at.End])
+	if err != nil {
+		t.Errorf("%q: %v", note, err)
+	}
+	return p
+}
+
+// judgeOthers compares all properties but the one that was edited.
+func (c *corpusCase) judgeOthers(t *testing.T, note, edited []byte) {
+	t.Helper()
+	before, after := propertiesIn(t, note), propertiesIn(t, edited)
+	key := c.key
+	if found, ok := before.Lookup(key); ok {
+		key = found.Key
+	}
+	others := func(p Properties) string {
+		return slices.DeleteFunc(slices.Clone(p), func(p Property) bool { return p.Key == key }).JSON()
+	}
+	if now, then := others(after), others(before); now != then {
+		t.Errorf("%q: the other properties are %s, were %s", edited, now, then)
+	}
+}
