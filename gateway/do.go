@@ -141,6 +141,9 @@ func (g *shared) logFault(err error) {
 
 // run carries out one call on one program.
 func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
+	if err := g.pinned(ctx, r); err != nil {
+		return exec.Outcome{ExitCode: -1}, err
+	}
 	r, located, err := g.locate(ctx, r)
 	if err != nil || located.Failure != nil {
 		return located, err

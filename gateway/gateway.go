@@ -42,6 +42,9 @@ type Vault struct {
 	Name   string // as the app knows it
 	ID     string // the app's id, 16 hex digits
 	Folder string // absolute; lets the embedded program serve the vault
+	// Pinned has the app say where its vault of that name or id lies, before
+	// anything else is asked of it, and refuses when that is not Folder.
+	Pinned bool
 }
 
 // Served is a vault with what may be done in it.
@@ -101,6 +104,7 @@ type door struct {
 	policy  atomic.Pointer[policy.Policy]
 	writing chan struct{} // holds the one call that changes something
 	target  func() target
+	pin     pin
 }
 
 // New returns a gateway. It only allocates: the client is looked for and the

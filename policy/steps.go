@@ -16,6 +16,14 @@ func (p Permit) Probe() Permit {
 	return permit
 }
 
+// VaultPath returns the permit to ask where the vault of the call lies, which
+// tells whether the app means the vault that was configured.
+func (p Permit) VaultPath() Permit {
+	permit := p.step("vault", allowlist.Params{"info": allowlist.Text("path")})
+	permit.confined = false // it has to do with no note
+	return permit
+}
+
 // DailyPath returns the permit to ask where today's daily note is. It is
 // granted to daily commands only.
 func (p Permit) DailyPath() Permit {
