@@ -72,9 +72,11 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 }
 
 func (g *door) dryRun(ctx context.Context, req Request) DryRun {
+	line := g.records.begin(g.name(), req)
 	plan, err := Plan{}, g.admission.call()
 	if err == nil {
 		plan, err = g.Plan(req)
+		line.described(plan)
 	}
 	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
@@ -94,7 +96,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 		d.show(plan.routes[0])
 	}
 	if d.Decision != "deny" && len(plan.routes) > 0 {
-		g.preview(ctx, &d, plan.routes[0])
+		g.preview(ctx, &d, plan.routes[0], line)
 	}
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
@@ -104,11 +106,12 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 
 // preview fills in what would change, where that can be worked out: in a vault
 // whose folder is known, and not for what only the app knows.
-func (g *door) preview(ctx context.Context, d *DryRun, r route) {
+func (g *door) preview(ctx context.Context, d *DryRun, r route, line *record) {
 	own := g.keeper()
 	if own == nil || !r.changesNotes() || !r.preview.Valid() {
 		return
 	}
+	line.previewed(r.program)
 	planned, failure, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:

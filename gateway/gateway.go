@@ -21,6 +21,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/places"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 )
 
 // Backend says which program is to answer.
@@ -187,6 +188,12 @@ func (g *door) rules() policy.Policy {
 
 // ignoreFile hides notes of a vault, see the embedded vault CLI.
 const ignoreFile = ".vaultwicketignore"
+
+// Sees reports whether the access rules of a vault let the note at path be seen.
+func (g *Gateway) Sees(vault, path string) bool {
+	d, err := g.door(vault)
+	return err == nil && d.policy.Load().Access.Level(path) > access.None
+}
 
 // Tighten lays further policies over those in force, for the vaults in their
 // order, and stricter limits over the limits. What is in force is never

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vaultwicket/exec"
 	"vaultwicket/gateway/audit"
 	"vaultwicket/policy"
 )
@@ -36,7 +37,6 @@ func newRecords(state, session string) *records {
 type record struct {
 	*records
 	line  audit.Line
-	asked bool
 	begun time.Time
 	plan  Plan
 }
@@ -51,6 +51,22 @@ func (r *records) begin(vault string, req Request) *record {
 
 // judged notes what the policy says, before anybody is asked.
 func (r *record) judged(plan Plan, err error) {
+	r.described(plan)
+	if asks(err) {
+		r.write(r.decision("ask", err), false)
+	}
+}
+
+// previewed notes that a program is started to work out what a call would change,
+// and nothing more.
+func (r *record) previewed(own exec.Program) {
+	line := r.decision("plan", nil)
+	line.Backend = own.Backend()
+	r.write(line, false)
+}
+
+// described notes what the call is, without its values.
+func (r *record) described(plan Plan) {
 	r.plan = plan
 	if !plan.call.Valid() {
 		return
@@ -72,10 +88,6 @@ func (r *record) judged(plan Plan, err error) {
 		if !s.Folder && !s.To {
 			r.line.Note = r.log.Digest(s.Path)
 		}
-	}
-	if asks(err) {
-		r.asked = true
-		r.write(r.decision("ask", err), false)
 	}
 }
 

@@ -92,9 +92,11 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 	for _, d := range damage {
 		fmt.Fprintf(std.err, "vaultwicket: note: the journal is damaged: %s, byte %d: %s\n", visible(d.File), d.Offset, visible(d.Reason))
 	}
-	changes := make([]keptChange, len(entries))
-	for i, e := range entries {
-		changes[i] = keptChangeOf(e)
+	changes := []keptChange{}
+	for _, e := range entries {
+		if o.seesAll(e) {
+			changes = append(changes, keptChangeOf(e))
+		}
 	}
 	if o.json {
 		return printJSON(std.out, changes, statusDone)
@@ -104,6 +106,17 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.ID, c.State, visible(c.Command), visible(filesOf(c)))
 	}
 	return w.Flush()
+}
+
+// seesAll reports whether the access rules let all be seen that an entry concerns.
+// One that concerns more is not there.
+func (o opened) seesAll(e journal.Entry) bool {
+	for _, s := range e.Steps {
+		if !o.gateway.Sees("", s.Path) || !o.gateway.Sees("", s.Source()) {
+			return false
+		}
+	}
+	return true
 }
 
 func filesOf(c keptChange) string {
@@ -119,6 +132,9 @@ func filesOf(c keptChange) string {
 
 func (o opened) showEntry(std streams, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
+	if err == nil && !o.seesAll(e) {
+		err = &journal.Unknown{What: id}
+	}
 	if err != nil {
 		return tell(std, &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
 	}
