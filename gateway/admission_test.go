@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+func TestLimitsSayWhenToComeBack(t *testing.T) {
+	read := Request{Command: "daily:path"}
+	write := Request{Command: "daily:append", Params: params("content", "x")}
+	for _, tt := range []struct {
+		name    string
+		limits  Limits
+		request Request
+		passes  int
+		setting string
+	}{
+		{"calls", Limits{Calls: 3}, read, 3, "rate"},
+		{"changes in a minute", Limits{Calls: 100, Mutations: 2, MutationsHour: 50}, write, 2, "rate-mutations"},
+		{"changes in an hour", Limits{Mutations: 50, MutationsHour: 1}, write, 1, "rate-mutations-hour"},
+		{"no limit", Limits{}, read, 50, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, tt.limits }).
+				embedded(`--facts vault=Work daily:path => D.md\n`, `--change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+			for n := range tt.passes {
+				if got := f.gateway.Do(context.Background(), tt.request); !got.OK {
+					t.Fatalf("call %d: %+v", n, got.Error)
+				}
+			}
+			got := f.gateway.Do(context.Background(), tt.request)
+			if tt.setting == "" {
+				if !got.OK {
+					t.Fatalf("%+v", got.Error)
+				}
+				return
+			}
+			if code(got) != "rate_limited" || !strings.HasSuffix(got.Error.Message, "the limit of the setting "+tt.setting) || !strings.HasPrefix(got.Error.Hint, "try again in ") {
+				t.Fatalf("got %+v", got.Error)
+			}
+			wait, err := time.ParseDuration(strings.TrimPrefix(got.Error.Hint, "try again in "))
+			if err != nil || wait <= 0 || wait > time.Hour+time.Second {
+				t.Errorf("come back in %q", got.Error.Hint)
+			}
+			if app, own := f.called(); len(app)+len(own) != tt.passes {
+				t.Errorf("%d programs were started for %d calls", len(app)+len(own), tt.passes)
+			}
+		})
+	}
+}
+
+// A refused call takes nothing from the limit of changes.
+func TestARefusedChangeDoesNotCount(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend, c.Limits, c.Policy.Confirm = Embedded, Limits{Mutations: 1}, policy.ConfirmNever }).
+		embedded(`--change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+	for range 5 {
+		if got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("content", "x")}); code(got) != "target_required" {
+			t.Fatalf("got %+v", got.Error)
+		}
+	}
+	if got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")}); !got.OK {
+		t.Errorf("got %+v", got.Error)
+	}
+}
+
+func TestPauseReachesEveryGateway(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work daily:path => D.md\n`)
+	other := New(f.config) // another server on the same machine
+	batch := Batch{Operations: []Operation{{ClientID: "a", Request: Request{Command: "daily:path"}}}}
+	check := func(want string) {
+		t.Helper()
+		for _, g := range []*Gateway{f.gateway, other, New(f.config)} {
+			if got := g.Do(context.Background(), Request{Command: "daily:path"}); code(got) != want {
+				t.Errorf("Do: %q, want %q", code(got), want)
+			}
+			plan := g.DryRun(context.Background(), Request{Command: "daily:path"})
+			if (plan.Error == nil) != (want == "") || plan.Error != nil && plan.Error.Code != want {
+				t.Errorf("DryRun: %+v, want %q", plan.Error, want)
+			}
+			if codes := g.DoBatch(context.Background(), batch).Failures(); (len(codes) == 0) != (want == "") || len(codes) > 0 && codes[0] != want {
+				t.Errorf("DoBatch: %q, want %q", codes, want)
+			}
+		}
+	}
+	check("")
+	if err := os.MkdirAll(f.state(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(PauseFile(f.state()), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("paused")
+	if err := os.Remove(PauseFile(f.state())); err != nil {
+		t.Fatal(err)
+	}
+	check("")
+	f.gateway.Tighten(nil, Limits{}, true)
+	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); code(got) != "paused" {
+		t.Errorf("switched off: %+v", got.Error)
+	}
+}
+
+// What is running can be tightened and never loosened, by any order of settings.
+func TestTightenNeverLoosens(t *testing.T) {
+	f := newFixture(t, func(c *Config) {
+		c.Backend, c.Limits, c.Policy.Ceiling = Embedded, Limits{Calls: 10}, tiers.V1
+	}).embedded(`--facts vault=Work tags => #a\n`, `--facts vault=Work daily:path => D.md\n`)
+	open := f.config.Policy
+	open.Ceiling = tiers.V3
+	f.gateway.Tighten([]policy.Policy{open, open}, Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{open}, Limits{Calls: 1000}, false)
+	if got := f.gateway.Do(context.Background(), Request{Command: "vault"}); code(got) != "tier_closed" {
+		t.Errorf("loosened: %+v", got)
+	}
+	shut := open
+	shut.Ceiling = tiers.V0
+	f.gateway.Tighten([]policy.Policy{shut}, Limits{Calls: 2}, false)
+	f.gateway.Tighten([]policy.Policy{open}, Limits{Calls: 100}, false)
+	if got := f.gateway.Do(context.Background(), Request{Command: "tags"}); code(got) != "tier_closed" {
+		t.Errorf("not tightened: %+v", got)
+	}
+	last := ""
+	for range 4 {
+		last = code(f.gateway.Do(context.Background(), Request{Command: "daily:path"}))
+	}
+	if last != "rate_limited" {
+		t.Errorf("the limit is not tightened: %q", last)
+	}
+}
+
+func TestSeveralVaults(t *testing.T) {
+	f := newFixture(t, nil)
+	second := f.config.Policy
+	second.Mutations = false
+	f.config.Backend = Embedded
+	f.config.Vaults = []Served{{Vault{Name: "Work", Folder: f.vault}, f.config.Policy}, {Vault{Name: "Home", ID: "0123456789abcdef", Folder: t.TempDir()}, second}}
+	f.gateway = New(f.config)
+	f.embedded(`--facts vault=Work daily:path => D.md\n`)
+	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); !got.OK || got.Vault != "Work" {
+		t.Errorf("the default: %+v", got)
+	}
+	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: "Work"}); !got.OK {
+		t.Errorf("by name: %+v", got)
+	}
+	append := Request{Command: "daily:append", Params: params("content", "x")}
+	for _, name := range []string{"Home", "0123456789abcdef"} {
+		append.Vault = name
+		if got := f.gateway.Do(context.Background(), append); code(got) != "mutations_off" {
+			t.Errorf("%s: %+v", name, got.Error)
+		}
+	}
+	for _, name := range []string{"home", "Hom", "x", "/", f.vault} {
+		got := f.gateway.Do(context.Background(), Request{Command: "daily:path", Vault: name})
+		plan := f.gateway.DryRun(context.Background(), Request{Command: "daily:path", Vault: name})
+		if code(got) != "vault_not_found" || plan.OK || plan.Error.Code != "vault_not_found" || got.Error.Hint == "" {
+			t.Errorf("%q: %+v", name, got)
+		}
+	}
+	if names := f.gateway.VaultNames(); strings.Join(names, " ") != "Work Home" || f.gateway.VaultName() != "Work" {
+		t.Errorf("names %q", names)
+	}
+}
