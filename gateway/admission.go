@@ -62,6 +62,16 @@ func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
 // call refuses a call while nothing is let through, or too many were.
 func (a *admission) call() error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return take(a.calls, "rate", "calls a minute", a.limits.Calls)
+}
+
+// open refuses while nothing is let through.
+func (a *admission) open() error {
 	if a.disabled.Load() {
 		return refuse(codePaused, "a person can set enabled = true and start the gateway again", "the gateway is switched off by the setting enabled")
 	}
@@ -70,9 +80,7 @@ func (a *admission) call() error {
 			return refuse(codePaused, `a person can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return take(a.calls, "rate", "calls a minute", a.limits.Calls)
+	return nil
 }
 
 // mutation refuses a call that would change something when too many were let

@@ -27,6 +27,8 @@ type Batch struct {
 	// MaxOutput bounds the output of all operations together, which share it
 	// evenly; 0 means no bound. No share is smaller than 1 KiB.
 	MaxOutput int
+	// Mark puts the text of each result between marks, see [Result.Marked].
+	Mark bool
 }
 
 // Operation is one call of a batch. Its request has no key of its own.
@@ -240,7 +242,11 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if !r.steps[i].wanted {
 		result.raw = "" // it may be megabytes, and nobody asks for it
 	}
-	done.Result = result.answer()
+	shown := result
+	if r.batch.Mark {
+		shown = result.Marked()
+	}
+	done.Result = shown.answer()
 	r.results[i] = result
 }
 

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
-
-	"vaultwicket/tiers"
 )
 
 // asking is an operation of a batch that only a person can allow.
@@ -16,21 +14,67 @@ type asking struct {
 	refusal error
 }
 
-// maxAsked is how many operations of a batch a person is asked about at once.
-const maxAsked = 8
+const (
+	maxAsked         = 8       // operations that a person is asked about at once
+	maxShownTogether = 8 << 10 // bytes of their excerpts
+)
 
 // agreeBatch asks a person once about all operations of a batch that need it.
 func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 	if len(plan.asking) == 0 {
 		return nil
 	}
+	q, err := g.questionOfBatch(ctx, plan)
+	if err != nil {
+		return err
+	}
+	thought, err := g.ask(ctx, plan.request(), q, plan.asking[0].refusal)
+	if err != nil {
+		return err
+	}
+	if thought {
+		if err := g.batchAsBefore(ctx, plan, q); err != nil {
+			return err
+		}
+	}
+	plan.agreed = true
+	return nil
+}
+
+// batchAsBefore is asBefore for a batch: it puts the one that was planned once
+// more into its place.
+func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) error {
+	if err := g.admission.open(); err != nil {
+		return err
+	}
+	now, clientID, err := g.planBatch(plan.batch)
+	switch {
+	case err != nil && clientID != "":
+		return inOperation(clientID, err)
+	case err != nil:
+		return err
+	}
+	again, err := g.questionOfBatch(ctx, now)
+	if err != nil {
+		return err
+	}
+	*plan = *now
+	return q.sameAs(again)
+}
+
+// request is the batch as a request that a person is asked about.
+func (p *batchPlan) request() Request {
+	b := p.batch
+	return Request{Command: "batch", Vault: b.Vault, Ask: b.Ask, Caller: b.Caller, Client: b.Client, Surface: b.Surface}
+}
+
+// questionOfBatch makes one question of those about the operations.
+func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (Question, error) {
+	q := Question{Vault: g.name(), Command: "batch", Caller: plan.batch.Caller}
 	if len(plan.asking) > maxAsked {
-		return refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
+		return q, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
 			"a person would have to be asked about %d operations at once", len(plan.asking))
 	}
-	b := plan.batch
-	request := Request{Command: "batch", Vault: b.Vault, Ask: b.Ask, Caller: b.Caller, Client: b.Client, Surface: b.Surface}
-	q := Question{Vault: g.name(), Command: "batch", Caller: b.Caller}
 	var texts []string
 	digest := sha256.New()
 	whole := plan.digest()
@@ -38,24 +82,28 @@ func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 	for _, a := range plan.asking {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
-			return refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q needs the yes of a person, who cannot be shown what it takes from another one", clip(step.ClientID))
+			return q, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q needs the yes of a person, who cannot be shown what it takes from another one", clip(step.ClientID))
 		}
-		one, _, err := g.question(ctx, request, a.plan)
+		one, err := g.question(ctx, plan.request(), a.plan, min(maxShownBytes, maxShownTogether/len(plan.asking)))
 		if err != nil {
-			failure := errorOf(err)
-			return refuse(failure.Code, failure.Hint, "operation %q: %s", clip(step.ClientID), failure.Message)
+			return q, inOperation(step.ClientID, err)
 		}
 		texts = append(texts, one.Text)
 		digest.Write(one.Digest[:])
-		q.Destructive = q.Destructive || a.plan.call.Effect().WorseThan(tiers.Writes)
+		q.Destructive = q.Destructive || one.Destructive
 	}
 	q.Text = fmt.Sprintf("A batch of %d operations, %d of which need your yes:\n\n%s", len(plan.steps), len(texts), strings.Join(texts, "\n\n"))
-	q.Digest = [sha256.Size]byte(digest.Sum(nil))
-	if err := g.ask(ctx, request, q, plan.asking[0].refusal); err != nil {
-		return err
+	if len(q.Text) > maxQuestion {
+		return q, refuse(codeUnconfirmed, "make it several batches", "the batch needs the yes of a person, and the question would be too long to be read")
 	}
-	plan.agreed = true
-	return nil
+	q.Digest = [sha256.Size]byte(digest.Sum(nil))
+	return q, nil
+}
+
+// inOperation says of an error in which operation it is.
+func inOperation(clientID string, err error) error {
+	failure := errorOf(err)
+	return refuse(failure.Code, failure.Hint, "operation %q: %s", clip(clientID), failure.Message)
 }
 
 // from gives a request of the batch what is known of who sent it.

@@ -6,11 +6,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway/approvals"
@@ -23,6 +26,9 @@ type Question struct {
 	Vault, Command string
 	// Path is the note or file that the call is about, "" if it is not known.
 	Path string
+	// Folder holds all that the call would change, and [YesHere] is a yes to it.
+	// It is "" where there is no such folder, or what would change is not known.
+	Folder string
 	// Text is the whole question, fit to be shown: rows from notes begin with a
 	// bar, so that nothing in them can pose as ours.
 	Text string
@@ -33,6 +39,9 @@ type Question struct {
 	// stands for no other call.
 	Destructive bool
 	Caller      string
+
+	files  []PlannedFile // that the call would change, as far as is known
+	before string        // the hash of the note that it is about, "" if it is not known
 }
 
 // Reply is what came of a question.
@@ -80,14 +89,46 @@ const standingYes = 8 * time.Hour
 // agree asks a person about a plan that only they can allow. It returns the plan
 // as it may be carried out, or why it may not.
 func (g *door) agree(ctx context.Context, req Request, plan Plan, refusal error) (Plan, error) {
-	q, before, err := g.question(ctx, req, plan)
+	q, err := g.question(ctx, req, plan, maxShownBytes)
 	if err != nil {
 		return plan, err
 	}
-	if err := g.ask(ctx, req, q, refusal); err != nil {
+	thought, err := g.ask(ctx, req, q, refusal)
+	if err != nil {
 		return plan, err
 	}
-	return plan.agreed(before)
+	if thought {
+		if plan, err = g.asBefore(ctx, req, q); err != nil {
+			return plan, err
+		}
+	}
+	return plan.agreed(q.before)
+}
+
+// asBefore plans once more what a person said yes to. They may have thought about
+// it for minutes, in which somebody can have closed what was open, and notes can
+// have become others than the person was shown.
+func (g *door) asBefore(ctx context.Context, req Request, q Question) (Plan, error) {
+	if err := g.admission.open(); err != nil {
+		return Plan{}, err
+	}
+	plan, err := g.Plan(req)
+	if err != nil && !asks(err) {
+		return plan, err
+	}
+	again, err := g.question(ctx, req, plan, maxShownBytes)
+	if err != nil {
+		return plan, err
+	}
+	return plan, q.sameAs(again)
+}
+
+// sameAs returns an error unless a yes to q is one to again.
+func (q Question) sameAs(again Question) error {
+	if q.Digest == again.Digest {
+		return nil
+	}
+	return refuse(codeUnconfirmed, "send the call again: the person has to see what it would do now", "command %q: notes were changed while the person was asked", q.Command)
 }
 
 // agreed returns a plan to which a person said yes. before is the hash that the
@@ -109,20 +150,18 @@ func (p Plan) agreed(before string) (Plan, error) {
 	return p, nil
 }
 
-// ask returns nil if a person said yes, else the error for the caller.
-func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) error {
-	vault := cmp.Or(q.Vault, "the app's choice")
-	standing := vault + "\x00" + req.Caller
-	if q.Path != "" && g.consent.standing.Covers(standing, q.Path, q.Destructive) {
-		return nil
+// ask returns nil if a person said yes, else the error for the caller. thought says
+// that the yes was waited for.
+func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) (thought bool, err error) {
+	standing := g.identity() + "\x00" + req.Caller
+	if g.standsFor(standing, q) {
+		return false, nil
 	}
+	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
 	caller := cmp.Or(req.Caller, g.session, "gateway")
 	pending, err := g.redeem(vault, q, caller)
-	if pending == nil && err == nil {
-		return nil
-	}
-	if err != nil {
-		return err
+	if pending == nil || err != nil {
+		return false, err
 	}
 	reply := NoWay
 	if req.Ask != nil {
@@ -130,21 +169,46 @@ func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) 
 	}
 	switch reply {
 	case YesHere:
-		if folder := folderOfNote(q.Path); !q.Destructive && folder != "" {
-			_ = g.consent.standing.Grant(standing, folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
+		if !q.Destructive && q.Folder != "" {
+			_ = g.consent.standing.Grant(standing, q.Folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
 		}
-		return nil
+		return true, nil
 	case Yes:
-		return nil
+		return true, nil
 	case No:
-		return refuse(codeUnconfirmed, "ask the person what they want instead", "command %q: the person did not say yes", q.Command)
+		return false, refuse(codeUnconfirmed, "ask the person what they want instead", "command %q: the person did not say yes", q.Command)
 	case Later:
-		return refuse(codeUnconfirmed, "send the call again with the answer of the person", "command %q: the person is being asked", q.Command)
+		return false, refuse(codeUnconfirmed, "send the call again with the answer of the person", "command %q: the person is being asked", q.Command)
 	}
 	if pending.State == approvals.Pending {
-		return waiting(q, pending.Question)
+		return false, waiting(q, pending.Question)
 	}
-	return g.leaveQuestion(vault, q, caller, req, refusal)
+	return false, g.leaveQuestion(vault, q, caller, req, refusal)
+}
+
+// standsFor reports whether a yes for folders covers all that a call would change.
+func (g *door) standsFor(standing string, q Question) bool {
+	for _, f := range q.files {
+		for _, path := range f.places() {
+			if !g.consent.standing.Covers(standing, path, q.Destructive) {
+				return false
+			}
+		}
+	}
+	return len(q.files) > 0
+}
+
+// identity tells the vault from every other one, also from one of the same name.
+func (g *door) identity() string {
+	at := g.target()
+	if at.folder == "" {
+		return "app:" + at.app
+	}
+	folder, err := filepath.Abs(at.folder)
+	if err != nil {
+		return "folder:" + at.folder
+	}
+	return "folder:" + folder
 }
 
 // redeem takes a yes that was given in a terminal. Without one it says what
@@ -172,7 +236,7 @@ func (g *door) leaveQuestion(vault string, q Question, caller string, req Reques
 		return refusal
 	}
 	asked, err := g.consent.desk.Ask(approvals.Question{
-		Session: caller, Client: clean.Line(clip(req.Client)), Vault: clean.Line(vault), Command: q.Command, Text: q.Text, Digest: q.Digest,
+		Session: caller, Client: clean.Line(clip(req.Client)), Vault: vault, Command: q.Command, Text: q.Text, Digest: q.Digest,
 	})
 	if err != nil {
 		return refuse(codeUnconfirmed, errorOf(refusal).Hint, "command %q: nobody can be asked: %v", q.Command, err)
@@ -186,36 +250,43 @@ func waiting(q Question, code string) error {
 		"command %q needs the yes of a person", q.Command)
 }
 
-// question makes the question about a plan. before is the hash of the note that
-// the plan starts from, "" if it is not known. An error is the answer to the
-// call: nobody is asked about one that would fail.
-func (g *door) question(ctx context.Context, req Request, plan Plan) (q Question, before string, err error) {
+// question makes the question about a plan, with an excerpt of that many bytes. An
+// error is the answer to the call: nobody is asked about one that would fail.
+func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int) (Question, error) {
 	call := plan.call
-	q = Question{
+	q := Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
 		Destructive: call.Effect().WorseThan(tiers.Writes),
 	}
-	var files []PlannedFile
-	shown := ""
+	diff := ""
 	if own := g.keeper(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
 		r := plan.routes[0]
 		planned, failure, err := g.planned(ctx, r, *own)
 		switch {
 		case err != nil:
-			return q, "", err
+			return q, err
 		case failure != nil && failure.Code() != codeNeedsApp:
-			return q, "", failure
+			return q, failure
 		}
-		files, shown = planned.Files, planned.Diff
+		q.files, diff = planned.Files, planned.Diff
 	}
-	if len(files) > 0 {
-		q.Path, before = files[0].Path, files[0].Before
+	if len(q.files) > 0 {
+		q.Path, q.before = q.files[0].Path, q.files[0].Before
+		if plan.expect != "" && plan.expect != q.before {
+			return q, refuse(codeConflict, "read the note again, and decide again", "the note %q has the hash %q, not %q", clip(q.Path), q.before, plan.expect)
+		}
 	} else if spelled := call.Spells(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
 	}
-	q.Text = questionText(q, plan, files, shown)
-	q.Digest = digestOfQuestion(plan, req.Caller, files)
-	return q, before, nil
+	if !q.Destructive {
+		q.Folder = folderOfAll(q.files)
+	}
+	q.Text = questionText(q, plan, diff, excerpt)
+	if len(q.Text) > maxQuestion {
+		return q, refuse(codeUnconfirmed, "make it several calls", "command %q needs the yes of a person, and the question would be too long to be read", q.Command)
+	}
+	q.Digest = g.digestOfQuestion(plan, q)
+	return q, nil
 }
 
 // planned has the embedded program work out what a call would change.
@@ -232,22 +303,24 @@ const (
 	maxShownLines = 24
 	maxShownBytes = 2 << 10
 	maxShownFiles = 8
+	maxShownName  = 512      // bytes of a path, of which the ends say most
+	maxQuestion   = 16 << 10 // what the desk takes
 )
 
 // questionText writes a question. Everything that did not come from us stands
 // in quotation marks on one line, or behind bars.
-func questionText(q Question, plan Plan, files []PlannedFile, diff string) string {
+func questionText(q Question, plan Plan, diff string, excerpt int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %q in the vault %s?\n", q.Command, quoted(cmp.Or(q.Vault, "of the app")))
 	fmt.Fprintf(&b, "It %s.\n", whatItDoes(plan.call.Effect()))
-	for i, f := range files {
+	for i, f := range q.files {
 		if i == maxShownFiles {
-			fmt.Fprintf(&b, "and %d more files\n", len(files)-i)
+			fmt.Fprintf(&b, "and %d more files\n", len(q.files)-i)
 			break
 		}
 		b.WriteString(f.line() + "\n")
 	}
-	if len(files) == 0 && q.Path != "" {
+	if len(q.files) == 0 && q.Path != "" {
 		fmt.Fprintf(&b, "path: %s\n", quoted(q.Path))
 	}
 	params := plan.call.Params()
@@ -256,18 +329,18 @@ func questionText(q Question, plan Plan, files []PlannedFile, diff string) strin
 		switch {
 		case value == "":
 			fmt.Fprintf(&b, "%s\n", name)
-		case value == q.Path:
+		case value == q.Path, len(q.files) > 0 && value == q.files[0].From: // stands there already
 		case len(value) > 80 || strings.ContainsAny(value, "\r\n"):
 			fmt.Fprintf(&b, "%s: %d bytes\n", name, len(value))
 			if diff == "" {
-				b.WriteString(clean.Excerpt(value, maxShownLines, maxShownBytes))
+				b.WriteString(clean.Excerpt(value, maxShownLines, excerpt))
 			}
 		default:
 			fmt.Fprintf(&b, "%s: %s\n", name, quoted(value))
 		}
 	}
 	if diff != "" {
-		b.WriteString(clean.Excerpt(diff, maxShownLines, maxShownBytes))
+		b.WriteString(clean.Excerpt(diff, maxShownLines, excerpt))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -296,24 +369,95 @@ func whatItDoes(e tiers.Effect) string {
 	return "changes the app"
 }
 
-// quoted shows a name or a short value on one line.
-func quoted(s string) string { return `"` + strings.ReplaceAll(clean.Line(clip(s)), `"`, `'`) + `"` }
-
-// digestOfQuestion binds a yes to the call, to who asked, and to the notes as
-// they are: after another change the person has to be shown it again.
-func digestOfQuestion(plan Plan, caller string, files []PlannedFile) [sha256.Size]byte {
-	hash := sha256.New()
-	call := digestOf(plan)
-	fmt.Fprintf(hash, "question;%x;%d:%s;", call, len(caller), caller)
-	for _, r := range plan.routes {
-		fmt.Fprintf(hash, "%d:%s;%d:%s;", len(r.program.Backend()), r.program.Backend(), len(r.call.Vault()), r.call.Vault())
+// quoted shows a name or a short value on one line. Of a long one it shows the
+// ends: the first folders and the name of the note.
+func quoted(s string) string {
+	s = clean.Line(s)
+	if len(s) > maxShownName {
+		end := len(s) - maxShownName/2
+		for !utf8.RuneStart(s[end]) {
+			end++
+		}
+		s = cutText(s, maxShownName/2) + "…" + s[end:]
 	}
-	for _, f := range files {
-		fmt.Fprintf(hash, "%d:%s;%d:%s;%s;", len(f.Path), f.Path, len(f.From), f.From, f.Before)
+	return `"` + strings.ReplaceAll(s, `"`, `'`) + `"`
+}
+
+// digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
+// notes as they are: after another change the person has to be shown it again.
+func (g *door) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
+	hash := sha256.New()
+	write := func(items ...string) {
+		fmt.Fprintf(hash, "%d;", len(items))
+		for _, item := range items {
+			fmt.Fprintf(hash, "%d:%s", len(item), item)
+		}
+	}
+	call := digestOf(plan)
+	write("question", string(call[:]), g.identity(), q.Caller)
+	for _, r := range plan.routes {
+		write(r.program.Backend(), r.call.Vault())
+	}
+	for _, f := range q.files {
+		write(f.Path, f.From, f.Before)
+	}
+	if len(q.files) == 0 {
+		for _, s := range plan.call.Spells() {
+			write(s.Path, hashOfFile(g.target().folder, s.Path))
+		}
 	}
 	return [sha256.Size]byte(hash.Sum(nil))
 }
 
-// folderOfNote returns the folder of a note, "" for one in the root: a yes for
-// the root would be one for everything.
-func folderOfNote(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
+// hashOfFile returns the hash of what is at a path in the vault, "" where there is
+// no file or the folder of the vault is not known.
+func hashOfFile(folder, path string) string {
+	if folder == "" {
+		return ""
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	name := filepath.FromSlash(path)
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return ""
+	}
+	return string(hash.Sum(nil))
+}
+
+// places are the paths that a planned change touches.
+func (f PlannedFile) places() []string {
+	if f.From == "" {
+		return []string{f.Path}
+	}
+	return []string{f.Path, f.From}
+}
+
+// folderOfAll returns the folder of the first file if it holds all of them, else
+// "". For the root of the vault it is "" too: a yes for the root would be one for
+// everything.
+func folderOfAll(files []PlannedFile) string {
+	if len(files) == 0 {
+		return ""
+	}
+	folder := files[0].Path[:max(0, strings.LastIndexByte(files[0].Path, '/'))]
+	for _, f := range files {
+		for _, path := range f.places() {
+			if folder == "" || !strings.HasPrefix(path, folder+"/") {
+				return ""
+			}
+		}
+	}
+	return folder
+}

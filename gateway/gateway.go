@@ -164,7 +164,7 @@ func (g *Gateway) door(name string) (*door, error) {
 	}
 	var names []string
 	for _, d := range g.doors {
-		if name == d.name() || name == d.vault.ID && name != "" {
+		if name == d.name() || name == d.vault.ID || name == d.vault.Folder {
 			return d, nil
 		}
 		names = append(names, d.name())

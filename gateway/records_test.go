@@ -46,9 +46,11 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 			}
 			req := Request{Command: c.Name, Params: sampleParams(c), Client: "a client", Surface: "test"}
 			for name, do := range map[string]func(){
-				"do":    func() { f.gateway.Do(context.Background(), req) },
-				"dry":   func() { f.gateway.DryRun(context.Background(), req) },
-				"batch": func() { f.gateway.DoBatch(context.Background(), Batch{Operations: []Operation{{ClientID: "c", Request: req}}}) },
+				"do":  func() { f.gateway.Do(context.Background(), req) },
+				"dry": func() { f.gateway.DryRun(context.Background(), req) },
+				"batch": func() {
+					f.gateway.DoBatch(context.Background(), Batch{Operations: []Operation{{ClientID: "c", Request: req}}})
+				},
 			} {
 				app, own := f.called()
 				lines := auditOf(t, f)

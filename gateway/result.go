@@ -46,6 +46,8 @@ type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Rule is that of the policy which refused, "" for another failure.
+	Rule string `json:"rule,omitempty"`
 }
 
 // coded is what every error of the corridor can say.
@@ -62,7 +64,7 @@ func errorOf(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: codeInternal, Message: "a fault of vaultwicket", Hint: "please report it; the log has the details"}
 	}
-	return &Error{Code: c.Code(), Message: shownText(c.Error()), Hint: shownText(c.Hint())}
+	return &Error{Code: c.Code(), Message: shownText(c.Error()), Hint: shownText(c.Hint()), Rule: ruleOf(err)}
 }
 
 // ErrorOf is what callers see of an error of this package.

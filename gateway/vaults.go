@@ -25,13 +25,17 @@ func (v appVault) name() string { return filepath.Base(v.folder) }
 
 // locate completes v from the app's list of vaults: a name or an id gets its
 // folder, a folder gets the name by which the app knows it, or its id where the
-// name stands for two vaults.
+// name stands for two vaults. An id goes before a folder, and a folder that the
+// app knows before a name.
 func (v Vault) locate(list []appVault) target {
+	if i := slices.IndexFunc(list, func(a appVault) bool { return v.Folder != "" && sameFolder(a.folder, v.Folder) }); i >= 0 && v.ID == "" {
+		v.Name = "" // it is what callers say, and the app may call another vault so
+	}
 	switch {
-	case v.Name != "":
-		return target{app: v.Name, folder: firstOf(v.Folder, folderOf(list, func(a appVault) bool { return a.name() == v.Name }))}
 	case v.ID != "":
 		return target{app: v.ID, folder: firstOf(v.Folder, folderOf(list, func(a appVault) bool { return a.id == v.ID }))}
+	case v.Name != "":
+		return target{app: v.Name, folder: firstOf(v.Folder, folderOf(list, func(a appVault) bool { return a.name() == v.Name }))}
 	case v.Folder == "":
 		return target{}
 	}

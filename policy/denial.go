@@ -35,8 +35,14 @@ func (d *Denial) Hint() string {
 	if d.origin == "" || d.hint == "" {
 		return d.hint
 	}
+	if d.origin == originDefault {
+		return d.hint + "; " + d.Setting + " is at its default"
+	}
 	return d.hint + "; " + d.Setting + " comes from " + d.origin
 }
+
+// originDefault is the origin of a setting that nobody set.
+const originDefault = "default"
 
 // Asks reports whether a person's yes would lift the refusal.
 func (d *Denial) Asks() bool { return d.code == CodeUnconfirmed }

@@ -24,7 +24,7 @@ func TestChangesAreMadeInTheOrderInWhichTheyCame(t *testing.T) {
 		}
 		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s}}`+"\n", i, arguments)
 	}
-	server := exec.Command(binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--allow-mutations", "--max-parallel=16")
+	server := exec.Command(binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--allow-mutations", "--max-parallel=16", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
 	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
 	server.Stdin = strings.NewReader(in.String())
 	out, err := server.Output()

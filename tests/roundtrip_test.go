@@ -156,7 +156,7 @@ type conversation struct {
 // converseWith starts a server on which everything is open.
 func converseWith(t *testing.T, vault, home string) *conversation {
 	t.Helper()
-	process := exec.Command(binary, append(append([]string{"serve"}, openDoors(vault)...), "--max-output=1MiB")...)
+	process := exec.Command(binary, append(append([]string{"serve"}, openDoors(vault)...), "--max-output=1MiB", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")...)
 	process.Env = []string{"HOME=" + home}
 	in, err := process.StdinPipe()
 	if err != nil {

@@ -34,7 +34,7 @@ func batch(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return printJSON(std.out, gateway.RejectBatch(err), statusOf(err))
 	}
-	operations.MaxOutput = maxBatchOutput
+	operations.MaxOutput, operations.Mark = maxBatchOutput, o.marks
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = asker(std), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
 	return printJSON(std.out, result, worstStatus(result.Failures()))

@@ -1,103 +1,48 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
-// file is the settings file. Pointers tell a missing key from a zero value.
-type file struct {
-	CLI            *string  `toml:"cli"`
-	Backend        *string  `toml:"backend"`
-	Vault          *string  `toml:"vault"`
-	Tier           *string  `toml:"tier"`
-	Disable        []string `toml:"disable"`
-	EnableOnly     []string `toml:"enable-only"`
-	AllowMutations *bool    `toml:"allow-mutations"`
-	AllowPublish   *bool    `toml:"allow-publish"`
-	AllowUI        *bool    `toml:"allow-ui"`
-	Confirm        *string  `toml:"confirm"`
-	Timeout        *string  `toml:"timeout"`
-	MaxOutput      *string  `toml:"max-output"`
-	MinCLIVersion  *string  `toml:"min-cli-version"`
-	MaxParallel    *int     `toml:"max-parallel"`
+// noFile is the name that stands for no settings file.
+const noFile = "none"
+
+// place is where the settings file is, or would be.
+type place struct {
+	name   string // absolute, "" for no file
+	origin string // who named it, "" for the usual place
 }
 
-// texts returns the keys that are set, as text by name of the setting.
-func (f file) texts() map[string]string {
-	texts := map[string]string{}
-	for name, value := range map[string]*string{
-		"cli": f.CLI, "backend": f.Backend, "vault": f.Vault, "tier": f.Tier, "confirm": f.Confirm,
-		"timeout": f.Timeout, "max-output": f.MaxOutput, "min-cli-version": f.MinCLIVersion,
-	} {
-		if value != nil {
-			texts[name] = *value
+// place finds the settings file. A relative name counts from the working folder.
+func (f *flags) place(std streams) (place, error) {
+	name, origin := f.config.text, f.config.origin
+	if origin == "" {
+		if name = std.getenv(envPrefix + "CONFIG"); name != "" {
+			origin = envOrigin + envPrefix + "CONFIG"
 		}
 	}
-	for name, value := range map[string]*bool{"allow-mutations": f.AllowMutations, "allow-publish": f.AllowPublish, "allow-ui": f.AllowUI} {
-		if value != nil {
-			texts[name] = strconv.FormatBool(*value)
-		}
-	}
-	for name, value := range map[string][]string{"disable": f.Disable, "enable-only": f.EnableOnly} {
-		if value != nil {
-			texts[name] = strings.Join(value, ",")
-		}
-	}
-	if f.MaxParallel != nil {
-		texts["max-parallel"] = strconv.Itoa(*f.MaxParallel)
-	}
-	return texts
-}
-
-const maxFile = 1 << 20 // settings are some hundred bytes
-
-// fromFile fills in what neither a flag nor the environment gave. The default
-// file may be missing; one that was named may not.
-func (f *flags) fromFile(std streams) error {
-	name, origin := f.config.text, "flag --config"
-	if f.config.origin == "" {
-		name, origin = std.getenv(envPrefix+"CONFIG"), "environment "+envPrefix+"CONFIG"
-	}
-	if name == "none" {
-		return nil
-	}
-	named := name != ""
-	if !named {
+	switch {
+	case name == noFile:
+		return place{}, nil
+	case name == "" && origin != "":
+		return place{}, &wrongUse{reason: "settings file (" + origin + "): the name is empty", hint: `"none" stands for no file`}
+	case name == "":
 		folder, err := configFolder(std.getenv)
 		if err != nil {
-			return nil // without a home there is no file
+			return place{}, nil // without a home there is no file
 		}
-		name, origin = filepath.Join(folder, "vaultwicket", "config.toml"), "the default place"
+		return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}, nil
 	}
-	content, err := readSettings(name)
-	if errors.Is(err, fs.ErrNotExist) && !named {
-		return nil
-	}
+	whole, err := filepath.Abs(name)
 	if err != nil {
-		return &wrongUse{reason: fmt.Sprintf("settings file from %s: %v", origin, err)}
+		return place{}, &wrongUse{reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
 	}
-	parsed, err := parseFile(content)
-	if err != nil {
-		return &wrongUse{reason: fmt.Sprintf("settings file %q: %v", name, err)}
-	}
-	for key, text := range parsed.texts() {
-		if key == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-			return &wrongUse{reason: fmt.Sprintf("settings file %q: setting %q: %q is a relative folder, want an absolute one", name, key, text)}
-		}
-		f.fill(settingIndex(key), text, "file "+name)
-	}
-	return nil
+	return place{whole, origin}, nil
 }
 
 // configFolder is the user's folder for settings: XDG on Linux, the like on
@@ -123,54 +68,63 @@ func configFolder(getenv func(string) string) (string, error) {
 	return folder, nil
 }
 
-// readSettings reads a regular file that nobody else can write: whoever can
-// write it can open every gate.
-func readSettings(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+// fromFile fills in what neither a flag nor the environment gave: from the
+// profile, then from the rest of the file. The file at the usual place may be
+// missing; one that was named may not.
+func (f *flags) fromFile(std streams) error {
+	at, err := f.place(std)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q is no regular file", name) // opening a pipe would wait for a writer
+	if f.file, err = openDocument(at); err != nil {
+		return err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+	if text, ok := f.file.general["profile"]; ok {
+		f.fill(settingIndex("profile"), text, f.file.origin())
 	}
-	defer f.Close()
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("%q can be written by others (mode %04o); chmod 600 mends it", name, info.Mode().Perm())
+	if err := f.fromProfile(); err != nil {
+		return err
 	}
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(content) > maxFile {
-		return nil, fmt.Errorf("%q is larger than %d bytes", name, maxFile)
+	for name, text := range f.file.general {
+		f.fill(settingIndex(name), text, f.file.origin())
 	}
-	return content, err
+	return nil
 }
 
-// parseFile reads TOML strictly: an unknown key, a duplicate and a wrong type
-// are errors with their line.
-func parseFile(content []byte) (file, error) {
-	var parsed file
-	decoder := toml.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&parsed)
-	var unknown *toml.StrictMissingError
-	var wrong *toml.DecodeError
-	switch {
-	case err == nil:
-		return parsed, nil
-	case errors.As(err, &unknown):
-		first := unknown.Errors[0]
-		key := strings.Join(first.Key(), ".")
-		row, _ := first.Position()
-		return file{}, fmt.Errorf("line %d: %q is no setting%s", row, key, didYouMean(key, settingNames()))
-	case errors.As(err, &wrong):
-		row, _ := wrong.Position()
-		if key := strings.Join(wrong.Key(), "."); key != "" {
-			return file{}, fmt.Errorf("line %d: setting %q: %s", row, key, strings.TrimPrefix(wrong.Error(), "toml: "))
-		}
-		return file{}, fmt.Errorf("line %d: %s", row, strings.TrimPrefix(wrong.Error(), "toml: "))
+// openDocument reads the settings file at a place. The error names all that is
+// wrong with it.
+func openDocument(at place) (document, error) {
+	if at.name == "" {
+		return document{}, nil
 	}
-	return file{}, err
+	content, info, err := readSettings(at.name)
+	if errors.Is(err, fs.ErrNotExist) && at.origin == "" {
+		return document{place: at}, nil
+	}
+	if err != nil {
+		return document{place: at}, unusable(at, err)
+	}
+	doc, problems := parseDocument(content)
+	doc.place, doc.info = at, info
+	if len(problems) > 0 {
+		return doc, &wrongFile{at.name, problems}
+	}
+	return doc, nil
+}
+
+// unusable is the error for a file that is not even looked into.
+func unusable(at place, err error) error {
+	who := ""
+	if at.origin != "" {
+		who = " (" + at.origin + ")"
+	}
+	var unsafe *unsafeFile
+	if errors.As(err, &unsafe) {
+		return &wrongUse{reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.reason), hint: unsafe.mend}
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &wrongUse{reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
 }

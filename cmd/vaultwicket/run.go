@@ -23,7 +23,11 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 		return err
 	}
 	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
-	return o.report(std, o.gateway.Do(ctx, typed(std, req)))
+	result := o.gateway.Do(ctx, typed(std, req))
+	if o.marks {
+		result = result.Marked()
+	}
+	return o.report(std, result)
 }
 
 // report prints a result: the command's own output, or all of it as JSON.
@@ -46,7 +50,7 @@ func (o opened) report(std streams, result gateway.Result) error {
 		return tell(std, result.Error)
 	}
 	output := result.Output()
-	if isTerminal(std.out) {
+	if o.marks || isTerminal(std.out) {
 		output = result.Stdout // without what a terminal would obey
 	}
 	if _, err := io.WriteString(std.out, output); err != nil {

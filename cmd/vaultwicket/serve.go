@@ -27,11 +27,12 @@ func serve(ctx context.Context, std streams, args []string) error {
 	if len(o.rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
 	}
+	defer o.reloads(ctx, std)()
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
-		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, Grace: o.timeout + serveGrace, Log: std.err,
+		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: std.err,
 	}, ownInput(std.in), std.out)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal is the ordinary way to end a server

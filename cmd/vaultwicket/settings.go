@@ -2,27 +2,28 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
-	"vaultwicket/tiers"
 )
 
 // settings is what a person has chosen, parsed and within its bounds.
 type settings struct {
-	cli         string
-	backend     gateway.Backend
-	vault       gateway.Vault
-	policy      policy.Policy
-	timeout     time.Duration
-	maxOutput   int
-	maxParallel int
+	cli       string
+	backend   gateway.Backend
+	vault     gateway.Vault // the default one
+	policy    policy.Policy // of a vault that has none of its own
+	timeout   time.Duration
+	maxOutput int
+	marks     bool // note text stands between marks
+	limits    gateway.Limits
+	enabled   bool
+	profile   string
+
+	tables []vaultTable     // [[vaults]] of the file
+	served []gateway.Served // every vault that is served, the default one first
 }
 
 // setting is one row of the table of settings. Each has one name everywhere:
@@ -30,26 +31,67 @@ type settings struct {
 // and the key of the settings file.
 type setting struct {
 	name, fallback, usage string
-	boolean               bool
-	set                   func(s *settings, text string) error
+	kind                  kind
+	form                  form // of its value, for the schema
+	// fixed is what a running server does not take from a file that changed.
+	fixed bool
+	set   func(s *settings, text string) error
+}
+
+// kind says how a setting is written in the settings file.
+type kind uint8
+
+const (
+	textual kind = iota
+	boolean
+	numeric
+	list // of commands
+)
+
+// form is what can be told of a value by looking at it. The function that reads
+// the setting decides; this is for editors.
+type form struct {
+	choices     []string
+	pattern     string
+	least, most int
 }
 
 // table lists every setting. The order is that of the help text.
 var table = [...]setting{
-	{name: "cli", fallback: "obsidian", usage: "name or absolute path of the official CLI", set: setCLI},
-	{name: "backend", fallback: "auto", usage: "auto, obsidian or embedded", set: setBackend},
-	{name: "vault", usage: "name or id of a vault, or its folder (written with a separator, such as ./Notes)", set: setVault},
-	{name: "tier", fallback: "v0", usage: "ceiling: v0, v1, v2 or v3", set: setTier},
-	{name: "disable", usage: "commands to close, separated by commas", set: setDisable},
-	{name: "enable-only", usage: "the only commands to leave open, separated by commas", set: setEnableOnly},
-	{name: "allow-mutations", fallback: "false", boolean: true, usage: "open calls that change notes", set: setMutations},
-	{name: "allow-publish", fallback: "false", boolean: true, usage: "open calls that send text off the machine", set: setPublish},
-	{name: "allow-ui", fallback: "true", boolean: true, usage: "open calls that move the focus or open a view", set: setUI},
-	{name: "confirm", fallback: "destructive", usage: "ask a person before: never, destructive or writes", set: setConfirm},
-	{name: "timeout", fallback: "15s", usage: "limit of one call, 1s to 55s", set: setTimeout},
-	{name: "max-output", fallback: "32KiB", usage: "output shown in one MCP answer, 1KiB to 1MiB", set: setMaxOutput},
-	{name: "min-cli-version", fallback: "1.12.7", usage: "oldest Obsidian to use, never below 1.12.2", set: setMinVersion},
-	{name: "max-parallel", fallback: "4", usage: "calls at once, 1 to 64", set: setMaxParallel},
+	{name: "cli", fallback: "obsidian", usage: "name or absolute path of the official CLI", form: form{pattern: `^[^/\\]+$|` + absolutePattern}, fixed: true, set: setCLI},
+	{name: "backend", fallback: "auto", usage: "auto, obsidian or embedded", form: form{choices: []string{"auto", "obsidian", "embedded"}}, fixed: true, set: setBackend},
+	{name: "vault", usage: "name or id of a vault, or its folder (written with a separator, such as ./Notes); of several [[vaults]] the default one, as a flag the only one", fixed: true, set: setVault},
+	{name: "tier", fallback: "v0", usage: "ceiling: v0, v1, v2 or v3", form: form{choices: tierNames}, set: setTier},
+	{name: "disable", usage: "commands to close; as a flag separated by commas", kind: list, set: setDisable},
+	{name: "enable-only", usage: "the only commands to leave open; none leaves all open", kind: list, set: setEnableOnly},
+	{name: "allow-mutations", fallback: "false", kind: boolean, usage: "open calls that change notes", set: setMutations},
+	{name: "allow-publish", fallback: "false", kind: boolean, usage: "open calls that send text off the machine", set: setPublish},
+	{name: "allow-ui", fallback: "true", kind: boolean, usage: "open calls that move the focus or open a view", set: setUI},
+	{name: "confirm", fallback: "destructive", usage: "ask a person before: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: setConfirm},
+	{name: "timeout", fallback: "15s", usage: "limit of one call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
+	{name: "max-output", fallback: "32KiB", usage: "output shown in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "put the text of answers between two lines with a random mark", fixed: true, set: setMarks},
+	{name: "min-cli-version", fallback: "1.12.7", usage: "oldest Obsidian to use, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
+	{name: "max-parallel", fallback: "4", kind: numeric, usage: "calls at once, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
+	{name: "rate", fallback: "120", kind: numeric, usage: "calls a minute, at most 100000; 0 for no limit", form: form{most: maxRate}, set: setRate},
+	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "calls a minute that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutations},
+	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "calls an hour that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutationsHour},
+	{name: "enabled", fallback: "true", kind: boolean, usage: "false refuses every call", set: setEnabled},
+	{name: "profile", usage: "table [profiles.NAME] of the settings file to lay over the rest of it", set: setProfile},
+}
+
+// absolutePattern takes the absolute paths of all systems.
+const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
+
+// tierNames are the tiers that can be opened.
+var tierNames = []string{"v0", "v1", "v2", "v3"}
+
+// settingOf returns the row of a setting by its name.
+func settingOf(name string) (setting, bool) {
+	if i := settingIndex(name); i >= 0 {
+		return table[i], true
+	}
+	return setting{}, false
 }
 
 func settingNames() []string {
@@ -58,179 +100,6 @@ func settingNames() []string {
 		names = append(names, s.name)
 	}
 	return names
-}
-
-func setCLI(s *settings, text string) error {
-	if text == "" {
-		return fmt.Errorf("is empty")
-	}
-	if strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is a relative path; want a name to look up or an absolute path", text)
-	}
-	s.cli = text
-	return nil
-}
-
-func setBackend(s *settings, text string) error {
-	switch b := gateway.Backend(text); b {
-	case gateway.Auto, gateway.App, gateway.Embedded:
-		s.backend = b
-		return nil
-	}
-	return fmt.Errorf("%q is no backend, want auto, obsidian or embedded", text)
-}
-
-// setVault takes a folder where the text looks like one: a name or an id never
-// holds a separator.
-func setVault(s *settings, text string) error {
-	if text == "" {
-		return nil
-	}
-	if strings.ContainsAny(text, `/\`) || text == "." || text == ".." {
-		folder, err := filepath.Abs(text)
-		if err != nil {
-			return err
-		}
-		s.vault = gateway.Vault{Folder: folder}
-		return nil
-	}
-	if call, err := allowlist.Parse("version", nil); err == nil {
-		if _, err := call.In(text); err != nil {
-			return err
-		}
-	}
-	if isID(text) {
-		s.vault = gateway.Vault{ID: text}
-		return nil
-	}
-	s.vault = gateway.Vault{Name: text}
-	return nil
-}
-
-// isID reports whether text has the form of the app's vault ids.
-func isID(text string) bool {
-	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
-}
-
-func setTier(s *settings, text string) (err error) {
-	s.policy.Ceiling, err = tiers.ParseTier(text)
-	return err
-}
-
-func setDisable(s *settings, text string) (err error) {
-	s.policy.Disable, err = commandList(text)
-	return err
-}
-
-func setEnableOnly(s *settings, text string) (err error) {
-	s.policy.EnableOnly, err = commandList(text)
-	return err
-}
-
-// commandList reads names of commands. A name that is none would close nothing
-// without a word, so it is an error.
-func commandList(text string) ([]string, error) {
-	if text == "" {
-		return nil, nil
-	}
-	list := strings.Split(text, ",")
-	for i, name := range list {
-		list[i] = strings.TrimSpace(name)
-		if _, err := allowlist.Describe(list[i]); err != nil {
-			return nil, fmt.Errorf("%q is no command%s", list[i], didYouMean(list[i], allowlist.Names()))
-		}
-	}
-	return list, nil
-}
-
-func setMutations(s *settings, text string) (err error) {
-	s.policy.Mutations, err = parseBool(text)
-	return err
-}
-
-func setPublish(s *settings, text string) (err error) {
-	s.policy.Publish, err = parseBool(text)
-	return err
-}
-
-func setUI(s *settings, text string) (err error) {
-	s.policy.UI, err = parseBool(text)
-	return err
-}
-
-// parseBool takes true and false only: in a setting that opens something, "1",
-// "yes" or "on" may as well be a mistake.
-func parseBool(text string) (bool, error) {
-	if i := slices.Index([]string{"false", "true"}, text); i >= 0 {
-		return i == 1, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", text)
-}
-
-func setConfirm(s *settings, text string) (err error) {
-	s.policy.Confirm, err = policy.ParseConfirm(text)
-	return err
-}
-
-const (
-	minTimeout = time.Second
-	maxTimeout = 55 * time.Second // several MCP clients give up after 60 s
-)
-
-func setTimeout(s *settings, text string) error {
-	d, err := time.ParseDuration(text)
-	if err != nil || d < minTimeout || d > maxTimeout {
-		return fmt.Errorf("%q is no time limit, want %v to %v", text, minTimeout, maxTimeout)
-	}
-	s.timeout = d
-	return nil
-}
-
-const (
-	minOutput = 1 << 10
-	maxOutput = 1 << 20 // more would not fit the context of a model anyway
-)
-
-func setMaxOutput(s *settings, text string) error {
-	n, err := parseSize(text)
-	if err != nil || n < minOutput || n > maxOutput {
-		return fmt.Errorf("%q is no size for an answer, want 1KiB to 1MiB", text)
-	}
-	s.maxOutput = n
-	return nil
-}
-
-// parseSize reads a number of bytes, plain or in KiB or MiB.
-func parseSize(text string) (int, error) {
-	digits, unit := text, 1
-	if rest, ok := strings.CutSuffix(text, "KiB"); ok {
-		digits, unit = rest, 1<<10
-	} else if rest, ok := strings.CutSuffix(text, "MiB"); ok {
-		digits, unit = rest, 1<<20
-	}
-	n, err := strconv.ParseUint(digits, 10, 20)
-	return int(n) * unit, err
-}
-
-func setMinVersion(s *settings, text string) error {
-	v, err := tiers.ParseVersion(text)
-	if err != nil {
-		return err
-	}
-	if v.Before(tiers.MinimumFloor) {
-		return fmt.Errorf("%s is below %s, the oldest release that can be used", v, tiers.MinimumFloor)
-	}
-	s.policy.MinVersion = v
-	return nil
-}
-
-func setMaxParallel(s *settings, text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 64 {
-		return fmt.Errorf("%q is no number of calls, want 1 to 64", text)
-	}
-	s.maxParallel = n
-	return nil
 }
 
 func didYouMean(word string, list []string) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	if s.policy.Ceiling != want.Ceiling || s.policy.Mutations || s.policy.Publish || !s.policy.UI || s.policy.Confirm != want.Confirm || s.policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.policy, want)
 	}
-	if s.backend != gateway.Auto || s.cli != "obsidian" || s.timeout != 15*time.Second || s.maxOutput != 32<<10 || s.maxParallel != 4 || s.vault != (gateway.Vault{}) {
+	if s.backend != gateway.Auto || s.cli != "obsidian" || s.timeout != 15*time.Second || s.maxOutput != 32<<10 || s.limits != (gateway.Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.enabled || s.vault != (gateway.Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
 	if len(rest) != 1 || rest[0] != "daily:read" {
@@ -55,58 +54,63 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	}
 }
 
+// samples are a value for each setting that is not its default, as a flag has it
+// and as the file has it.
+var samples = map[string]struct{ text, toml string }{
+	"cli": {"other", `"other"`}, "backend": {"embedded", `"embedded"`}, "vault": {"Work", `"Work"`}, "tier": {"v2", `"v2"`},
+	"disable": {"read,files", `["read", "files"]`}, "enable-only": {"read", `["read"]`},
+	"allow-mutations": {"true", "true"}, "allow-publish": {"true", "true"}, "allow-ui": {"false", "false"}, "mark-untrusted": {"true", "true"},
+	"confirm": {"never", `"never"`}, "timeout": {"20s", `"20s"`}, "max-output": {"64KiB", `"64KiB"`},
+	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"},
+	"rate": {"60", "60"}, "rate-mutations": {"0", "0"}, "rate-mutations-hour": {"100000", "100000"},
+	"enabled": {"false", "false"}, "profile": {"away", `"away"`},
+}
+
 // TestEverySettingHasAKeyAVariableAndAFlag sets each setting from each source,
 // so that one that is missing in a source is found.
 func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
-	samples := map[string]struct{ text, toml string }{
-		"cli": {"other", `"other"`}, "backend": {"embedded", `"embedded"`}, "vault": {"Work", `"Work"`}, "tier": {"v2", `"v2"`},
-		"disable": {"read,files", `["read", "files"]`}, "enable-only": {"read", `["read"]`},
-		"allow-mutations": {"true", "true"}, "allow-publish": {"true", "true"}, "allow-ui": {"false", "false"},
-		"confirm": {"never", `"never"`}, "timeout": {"20s", `"20s"`}, "max-output": {"64KiB", `"64KiB"`},
-		"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"},
-	}
+	const profiles = "[profiles.away]\n"
 	for i, s := range table {
 		sample, ok := samples[s.name]
 		if !ok {
 			t.Errorf("setting %q has no sample: add one", s.name)
 			continue
 		}
-		variable := envPrefix + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
-		for source, load := range map[string]func(*flags) error{
-			"flag": func(f *flags) error {
-				_, _, err := f.load(world(nil), []string{"--config=none", "--" + s.name + "=" + sample.text})
+		variable := variableOf(s.name)
+		plain := writeSettings(t, profiles)
+		general := writeSettings(t, s.name+" = "+sample.toml+"\n"+profiles)
+		inProfile := writeSettings(t, "[profiles.home]\n"+s.name+" = "+sample.toml+"\n")
+		loads := map[string]func(*flags) error{
+			"flag --" + s.name: func(f *flags) error {
+				_, _, err := f.load(world(nil), []string{"--config=" + plain, "--" + s.name + "=" + sample.text})
 				return err
 			},
 			"environment " + variable: func(f *flags) error {
-				_, _, err := f.load(world(map[string]string{variable: sample.text, "VAULTWICKET_CONFIG": "none"}), nil)
+				_, _, err := f.load(world(map[string]string{variable: sample.text, "VAULTWICKET_CONFIG": plain}), nil)
 				return err
 			},
-			"file": func(f *flags) error {
-				_, _, err := f.load(world(nil), []string{"--config=" + writeSettings(t, s.name+" = "+sample.toml+"\n")})
+			"file " + general: func(f *flags) error {
+				_, _, err := f.load(world(nil), []string{"--config=" + general})
 				return err
 			},
-		} {
+			"profile home in " + inProfile: func(f *flags) error {
+				_, _, err := f.load(world(nil), []string{"--config=" + inProfile, "--profile=home"})
+				return err
+			},
+		}
+		if s.name == "profile" {
+			delete(loads, "profile home in "+inProfile)
+		}
+		for source, load := range loads {
 			f := newFlags("run")
 			if err := load(f); err != nil {
 				t.Errorf("%s from %s: %v", s.name, source, err)
 				continue
 			}
-			if r := f.raws[i]; r.text != sample.text || !strings.HasPrefix(r.origin, source) {
-				t.Errorf("%s from %s is %q from %q, want %q", s.name, source, r.text, r.origin, sample.text)
+			if r := f.raws[i]; r.text != sample.text || r.origin != source {
+				t.Errorf("%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
 			}
 		}
-	}
-}
-
-func TestAFlagBeatsTheEnvironmentAndThatTheFile(t *testing.T) {
-	file := writeSettings(t, "tier = \"v1\"\nmax-parallel = 2\nconfirm = \"writes\"\n")
-	env := map[string]string{"VAULTWICKET_TIER": "v2", "VAULTWICKET_CONFIRM": "never", "VAULTWICKET_CONFIG": file}
-	s, _, err := newFlags("run").load(world(env), []string{"--tier", "v3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.policy.Ceiling != tiers.V3 || s.policy.Confirm != policy.ConfirmNever || s.maxParallel != 2 {
-		t.Errorf("tier %v, confirm %v, max-parallel %d", s.policy.Ceiling, s.policy.Confirm, s.maxParallel)
 	}
 }
 
@@ -139,6 +143,15 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"max-parallel", "0", "want 1 to 64"},
 		{"max-parallel", "65", "want 1 to 64"},
 		{"max-parallel", "four", "want 1 to 64"},
+		{"rate", "-1", "want 0 to 100000"},
+		{"rate", "100001", "want 0 to 100000"},
+		{"rate", "", "is no number"},
+		{"rate-mutations", "1e3", "want 0 to 100000"},
+		{"rate-mutations-hour", "many", "want 0 to 100000"},
+		{"enabled", "yes", "neither true nor false"},
+		{"profile", "home", "there is no settings file with a table [profiles.home]"},
+		{"max-output", "1048577", "is no size"},
+		{"max-output", "4294967297", "is no size"},
 	}
 	for _, tt := range tests {
 		_, _, err := newFlags("run").load(world(nil), []string{"--config=none", "--" + tt.name + "=" + tt.value})
@@ -172,40 +185,6 @@ func TestVaultIsAFolderANameOrAnID(t *testing.T) {
 		var s settings
 		if err := setVault(&s, tt.text); err != nil || s.vault != tt.want {
 			t.Errorf("%q is %+v (%v), want %+v", tt.text, s.vault, err, tt.want)
-		}
-	}
-}
-
-func TestSettingsFiles(t *testing.T) {
-	tests := []struct{ name, content, want string }{
-		{"an unknown key", "tier = \"v1\"\nallow-mutation = true\n", `line 2: "allow-mutation" is no setting; did you mean "allow-mutations"?`},
-		{"an unknown table", "[vault]\nname = \"x\"\n", "line 1"},
-		{"a wrong type", "allow-mutations = \"true\"\n", "line 1: setting \"allow-mutations\""},
-		{"a key given twice", "tier = \"v1\"\ntier = \"v2\"\n", "line 2"},
-		{"no TOML at all", "tier: v1\n", "line 1"},
-		{"a relative folder", "vault = \"./Notes\"\n", "want an absolute one"},
-		{"a wrong value", "tier = \"v9\"\n", "setting \"tier\" (file "},
-		{"too large", "# " + strings.Repeat("x", maxFile), "is larger than"},
-	}
-	for _, tt := range tests {
-		_, _, err := newFlags("run").load(world(nil), []string{"--config=" + writeSettings(t, tt.content)})
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
-		}
-	}
-}
-
-func TestASettingsFileMustBePrivateAndRegular(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there are no such modes")
-	}
-	open := writeSettings(t, "tier = \"v1\"\n")
-	if err := os.Chmod(open, 0o620); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{open: "can be written by others", t.TempDir(): "is no regular file", "/dev/null": "is no regular file"} {
-		if _, err := readSettings(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
 }

@@ -20,8 +20,8 @@ var otherVariables = [...]string{"CONFIG", "NOW", "ACTIVE", "LIFELINE", "SESSION
 // raw is the text of a setting and where it comes from. It is the flag's value
 // for pflag; the other sources fill in what no flag gave.
 type raw struct {
-	text, origin string
-	boolean      bool
+	name, text, origin string
+	boolean            bool
 }
 
 func (r *raw) String() string { return r.text }
@@ -32,7 +32,7 @@ func (r *raw) Set(text string) error {
 	if r.origin != "" {
 		return errors.New("is given twice")
 	}
-	r.text, r.origin = text, "flag"
+	r.text, r.origin = text, flagOrigin+r.name
 	return nil
 }
 
@@ -43,12 +43,22 @@ func (r *raw) Type() string {
 	return "string"
 }
 
+// What an origin begins with that is not the file's.
+const (
+	flagOrigin = "flag --"
+	envOrigin  = "environment "
+)
+
+func (r *raw) byFlag() bool { return strings.HasPrefix(r.origin, flagOrigin) }
+
 // flags is the flag set of one subcommand that works with the settings.
 type flags struct {
 	*pflag.FlagSet
 	raws   [len(table)]raw
+	given  [len(table)]raw // as the flags alone have them
 	config raw
 	json   bool
+	file   document // that the settings were read from, the zero one if from none
 
 	resident bool // no flag: set by subcommands that stay
 }
@@ -61,12 +71,13 @@ func newFlags(name string) *flags {
 	f.SetInterspersed(false) // words behind the command belong to the command
 	f.Usage = func() {}      // help is printed by us, on the right stream
 	for i, s := range table {
-		f.raws[i] = raw{boolean: s.boolean}
+		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
 		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
-		if s.boolean {
+		if s.kind == boolean {
 			flag.NoOptDefVal = "true"
 		}
 	}
+	f.config.name = "config"
 	f.VarPF(&f.config, "config", "", `settings file, or "none"`)
 	f.BoolVar(&f.json, "json", false, "print JSON")
 	return f
@@ -79,25 +90,51 @@ func usageOf(s setting) string {
 	return s.usage + " (default " + s.fallback + ")"
 }
 
-// load reads the settings from args, the environment and the file, in this
-// order of priority, and returns what is left of args.
+// load reads the settings and returns them with what is left of args. The
+// priority is: flag, environment, profile, file, default.
 func (f *flags) load(std streams, args []string) (settings, []string, error) {
-	if err := f.Parse(args); err != nil {
-		return settings{}, nil, f.explain(err)
-	}
-	if err := f.fromEnvironment(std); err != nil {
+	if err := f.parse(args); err != nil {
 		return settings{}, nil, err
+	}
+	s, err := f.read(std)
+	if err == nil {
+		err = f.agree(&s)
+	}
+	return s, f.Args(), err
+}
+
+// parse reads the flags of args.
+func (f *flags) parse(args []string) error {
+	err := f.Parse(args)
+	f.given = f.raws
+	if err != nil {
+		return f.explain(err)
+	}
+	return nil
+}
+
+// again returns flags that were given as those of f were, and from which the
+// settings can be read once more. Variables of flags are not touched.
+func (f *flags) again() *flags { return &flags{raws: f.given, given: f.given, config: f.config} }
+
+// read lays the sources over each other. What they say fits each by itself; see
+// agree.
+func (f *flags) read(std streams) (settings, error) {
+	if err := f.fromEnvironment(std); err != nil {
+		return settings{}, err
 	}
 	if err := f.fromFile(std); err != nil {
-		return settings{}, nil, err
+		return settings{}, err
 	}
-	var s settings
+	s := settings{tables: f.file.vaults}
 	for i := range table {
 		if err := f.apply(&s, i); err != nil {
-			return settings{}, nil, err
+			return settings{}, err
 		}
 	}
-	return s, f.Args(), nil
+	s.policy.Origins = f.origins()
+	s.served = f.everyVault(s)
+	return s, f.file.outsideVaults(std, s)
 }
 
 func (f *flags) apply(s *settings, i int) error {
@@ -109,6 +146,17 @@ func (f *flags) apply(s *settings, i int) error {
 		return &wrongUse{reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
 	}
 	return nil
+}
+
+// origins says for every setting of a policy where it comes from.
+func (f *flags) origins() map[string]string {
+	origins := map[string]string{"access": "default"}
+	for _, part := range policyParts {
+		if i := settingIndex(part.name); i >= 0 {
+			origins[part.name] = f.raws[i].origin
+		}
+	}
+	return origins
 }
 
 // fromEnvironment fills in what no flag gave. A variable that is no setting
@@ -124,7 +172,7 @@ func (f *flags) fromEnvironment(std streams) error {
 		if i < 0 || strings.ToUpper(key) != key {
 			return unknownVariable(name)
 		}
-		f.fill(i, text, "environment "+name)
+		f.fill(i, text, envOrigin+name)
 	}
 	return nil
 }
@@ -154,10 +202,15 @@ func settingIndex(name string) int {
 	return -1
 }
 
+// variableOf returns the environment variable of a setting.
+func variableOf(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
 func unknownVariable(name string) error {
 	var known []string
 	for _, s := range settingNames() {
-		known = append(known, envPrefix+strings.ToUpper(strings.ReplaceAll(s, "-", "_")))
+		known = append(known, variableOf(s))
 	}
 	err := &wrongUse{reason: fmt.Sprintf("environment %q is no setting", clip(name))}
 	if near := allowlist.Nearest(name, known); near != "" {

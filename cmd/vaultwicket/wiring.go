@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -12,8 +13,8 @@ import (
 // newGateway puts the corridor together.
 func newGateway(s settings, std streams, runner *exec.Runner) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Policy: s.policy, Runner: runner, Backend: s.backend, Vault: s.vault,
-		Limits: gateway.Limits{Parallel: s.maxParallel}, Session: newSession(), Getenv: std.getenv, Log: std.err,
+		Vaults: s.served, Runner: runner, Backend: s.backend, Limits: s.limits, Disabled: !s.enabled,
+		Session: session(), Getenv: std.getenv, Log: std.err,
 	})
 }
 
@@ -24,20 +25,14 @@ func newRunner(s settings, std streams, resident bool) (*exec.Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	vaults := func() []string {
-		known := gateway.AppVaultFolders(std.getenv)
-		if s.vault.Folder != "" {
-			known = append(known, s.vault.Folder)
-		}
-		return known
-	}
+	vaults := func() []string { return append(s.folders(), gateway.AppVaultFolders(std.getenv)...) }
 	return exec.New(exec.Config{
-		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: newSession(), Getenv: std.getenv,
+		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.getenv,
 	}), nil
 }
 
-// newSession names what this process does, for the journal.
-func newSession() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) }
+// session names what this process does, for the journal and the audit log.
+var session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Getpid(), rand.Uint32()) })
 
 // opened is a subcommand's settings, its gateway and the rest of its words.
 type opened struct {

@@ -21,7 +21,7 @@ const (
 )
 
 // argumentNames are the arguments of the tool.
-var argumentNames = []string{"command", "params", "dryRun", "expectHash", "idempotencyKey"}
+var argumentNames = []string{"command", "params", "vault", "dryRun", "expectHash", "idempotencyKey"}
 
 // The codes of an [argumentError].
 const (
@@ -35,14 +35,15 @@ type arguments struct {
 	Command string
 	Params  allowlist.Params
 	DryRun  bool
-	// ExpectHash and IdempotencyKey are those of [gateway.Request].
+	// Vault, ExpectHash and IdempotencyKey are those of [gateway.Request].
+	Vault          string
 	ExpectHash     string
 	IdempotencyKey string
 }
 
 // request is what the arguments ask of the gateway.
 func (a arguments) request() gateway.Request {
-	return gateway.Request{Command: a.Command, Params: a.Params, ExpectHash: a.ExpectHash, IdempotencyKey: a.IdempotencyKey}
+	return gateway.Request{Command: a.Command, Vault: a.Vault, Params: a.Params, ExpectHash: a.ExpectHash, IdempotencyKey: a.IdempotencyKey}
 }
 
 // argumentError says what is wrong with the arguments of a tool call. It is the
@@ -91,6 +92,9 @@ func decodeArguments(raw json.RawMessage) (arguments, *argumentError) {
 		return arguments{}, err
 	}
 	if a.Params, err = decodeCommandParams(fields["params"]); err != nil {
+		return arguments{}, err
+	}
+	if a.Vault, err = decodeText("vault", fields["vault"]); err != nil {
 		return arguments{}, err
 	}
 	if a.ExpectHash, err = decodeText("expectHash", fields["expectHash"]); err != nil {

@@ -18,8 +18,8 @@ func TestDecodeArguments(t *testing.T) {
 		want      arguments
 	}{
 		{"a command alone", `{"command":"daily"}`, arguments{Command: "daily"}},
-		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"dryRun":true,"expectHash":"00","idempotencyKey":"k"}`,
-			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true, "00", "k"}},
+		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"vault":"W","dryRun":true,"expectHash":"00","idempotencyKey":"k"}`,
+			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true, "W", "00", "k"}},
 		{"params as text", `{"command":"read","params":" {\"path\":\"A.md\"} "}`, arguments{Command: "read", Params: allowlist.Params{"path": allowlist.Text("A.md")}}},
 		{"params as empty text", `{"command":"read","params":""}`, arguments{Command: "read"}},
 		{"null for what is not said", `{"command":"read","params":null,"dryRun":null}`, arguments{Command: "read"}},
@@ -85,7 +85,7 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 		{"the second half first", `{"command":"read","params":{"n":"\ude00\ud83d"}}`, "bad_value", "surrogate", "whole"},
 		{"half a pair before another escape", `{"command":"read","params":{"n":"\ud83d\n"}}`, "bad_value", "surrogate", "whole"},
 		{"dryRun as text", `{"command":"read","dryRun":"true"}`, "bad_value", `"dryRun": is a string`, "without quotes"},
-		{"a vault, of which there is only one", `{"command":"read","vault":"Work"}`, "bad_request", `"vault": there is no such argument`, "the arguments are"},
+		{"a vault that is no text", `{"command":"read","vault":7}`, "bad_value", `argument "vault"`, "send a string"},
 		{"too many params", many(maxParams + 1), "bad_request", "has 65 keys", "64"},
 		{"a value too long", `{"command":"x","params":{"a":"x` + large + `"}}`, "bad_value", `"params.a": is 1048577 bytes`, "1048576"},
 		{"too much text in all", `{"command":"x","params":{"a":"` + large + `","b":"` + large + `","c":"x"}}`, "bad_value", "more than 2097152", "less"},

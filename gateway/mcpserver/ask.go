@@ -1,9 +1,9 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"sync"
 	"time"
 
@@ -31,21 +31,30 @@ const (
 // given: sealed, because it comes back as a parameter like any other.
 type interview struct {
 	sealer  *approvals.Sealer
+	wait    time.Duration
 	params  mcp.CallToolParams
 	pending *mcp.CallToolResult // what the client is told in place of the result
 }
 
-// sealers makes the key with which states are sealed, when the first one is.
+// sealers makes the key with which states are sealed, when the first one is. The
+// zero value takes its time from the system, and as much of it as [askFor] says.
 type sealers struct {
+	now  func() time.Time
+	wait time.Duration
+	left <-chan struct{} // closed when the client has gone; nil for never
+
 	once sync.Once
 	made *approvals.Sealer
 	err  error
 }
 
 func (s *sealers) sealer() (*approvals.Sealer, error) {
-	s.once.Do(func() { s.made, s.err = approvals.NewSealer(rand.Reader, time.Now) })
+	s.once.Do(func() { s.made, s.err = approvals.NewSealer(rand.Reader, s.now) })
 	return s.made, s.err
 }
+
+// patience is how long an answer is waited for.
+func (s *sealers) patience() time.Duration { return cmp.Or(s.wait, askFor) }
 
 // interview returns how to ask the client of a request, nil if it cannot ask.
 func (h handler) interview(ctx context.Context, params mcp.CallToolParams) (*interview, gateway.Asker) {
@@ -53,13 +62,13 @@ func (h handler) interview(ctx context.Context, params mcp.CallToolParams) (*int
 		return nil, nil
 	}
 	if !server.IsModernRequest(ctx) {
-		return nil, askNow
+		return nil, h.askNow
 	}
 	sealer, err := h.sealers.sealer()
 	if err != nil {
 		return nil, nil
 	}
-	i := &interview{sealer: sealer, params: params}
+	i := &interview{sealer: sealer, wait: h.sealers.patience(), params: params}
 	return i, i.ask
 }
 
@@ -83,7 +92,7 @@ func canAsk(ctx context.Context) bool {
 func (i *interview) ask(_ context.Context, q gateway.Question) gateway.Reply {
 	bound := approvals.Bound{Vault: orDash(q.Vault), Digest: q.Digest, Caller: orDash(q.Caller)}
 	if i.params.RequestState == "" {
-		state, err := i.sealer.Seal(bound, askFor)
+		state, err := i.sealer.Seal(bound, i.wait)
 		if err != nil {
 			return gateway.NoWay
 		}
@@ -102,15 +111,23 @@ func (i *interview) ask(_ context.Context, q gateway.Question) gateway.Reply {
 }
 
 // askNow is the [gateway.Asker] for clients that are sent a request. Silence is
-// no answer: the person may answer in a terminal.
-func askNow(ctx context.Context, q gateway.Question) gateway.Reply {
-	ctx, cancel := context.WithTimeout(ctx, askFor)
+// no answer, and neither is a client that has gone: the person may answer in a
+// terminal.
+func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
+	waiting, cancel := context.WithTimeout(ctx, h.sealers.patience())
 	defer cancel()
-	result, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{
+	go func() {
+		select {
+		case <-h.sealers.left:
+			cancel()
+		case <-waiting.Done():
+		}
+	}()
+	result, err := server.ServerFromContext(ctx).RequestElicitation(waiting, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form(q),
 	})
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
 		return gateway.NoWay
 	case err != nil:
 		return gateway.No
@@ -123,7 +140,7 @@ func form(q gateway.Question) mcp.ElicitationParams {
 	properties := map[string]any{
 		questionID: map[string]any{"type": "boolean", "title": "Allow this", "default": false},
 	}
-	if !q.Destructive && q.Path != "" {
+	if q.Folder != "" {
 		properties[rememberField] = map[string]any{
 			"type": "boolean", "title": "Also allow further changes in this folder until the session ends", "default": false,
 		}

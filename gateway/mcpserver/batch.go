@@ -23,9 +23,14 @@ const batchName = "obsidianBatch"
 // description of obsidianCli. Its hints are those of the worst of them.
 func batchTool(gw *gateway.Gateway) mcp.Tool {
 	worst := gw.Worst()
-	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(batchSchema))
+	schema := batchSchema
+	if len(gw.VaultNames()) > 1 {
+		schema = strings.Replace(schema, `"atomic":{`, `"vault":{"type":"string"},"atomic":{`, 1)
+	}
+	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(schema))
 	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
+		Title:           "Several changes of an Obsidian vault",
 		ReadOnlyHint:    mcp.ToBoolPtr(false),
 		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
 		IdempotentHint:  mcp.ToBoolPtr(false),
@@ -55,7 +60,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
-	batch.MaxOutput = h.MaxOutput
+	batch.MaxOutput, batch.Mark = h.MaxOutput, h.MarkUntrusted
 	interview, ask := h.interview(ctx, req.Params)
 	batch.Ask, batch.Client, batch.Surface = ask, clientName(ctx), surface
 	result := h.Gateway.DoBatch(ctx, batch)
@@ -73,7 +78,7 @@ func (h handler) changesInBatch(arguments json.RawMessage) bool {
 }
 
 var (
-	batchNames     = []string{"operations", "atomic", "idempotencyKey"}
+	batchNames     = []string{"operations", "vault", "atomic", "idempotencyKey"}
 	operationNames = []string{"clientId", "command", "params", "expectHash"}
 	referenceNames = []string{"from", "field"}
 )
@@ -95,6 +100,9 @@ func decodeBatch(raw json.RawMessage) (b gateway.Batch, err *argumentError) {
 		return b, err
 	}
 	if b.Atomic, err = decodeBool("atomic", fields["atomic"]); err != nil {
+		return b, err
+	}
+	if b.Vault, err = decodeText("vault", fields["vault"]); err != nil {
 		return b, err
 	}
 	if b.IdempotencyKey, err = decodeText("idempotencyKey", fields["idempotencyKey"]); err != nil {

@@ -52,13 +52,15 @@ type calls struct {
 	waiting []*openRequest // not handed over, oldest first
 	ready   []handover     // goes before what waits: all that is not a request
 
-	held        int  // bytes of all that is open or ready
-	running     int  // handed over; subscriptions do not count
-	listens     int  // open subscriptions
-	handshaking bool // an initialize is handed over and not answered
-	writing     int  // answers on their way out
-	ended       bool // nothing more will come in
-	stopped     bool // nothing more must go on
+	held        int           // bytes of all that is open or ready
+	running     int           // handed over; subscriptions do not count
+	listens     int           // open subscriptions
+	handshaking bool          // an initialize is handed over and not answered
+	writing     int           // answers on their way out
+	ended       bool          // nothing more will come in
+	left        chan struct{} // closed when all that came in was handed over
+	gone        bool          // left is
+	stopped     bool          // nothing more must go on
 
 	// changes tells from the arguments of a call whether it would change
 	// something; nil means that none does. Such calls are handed over one after
@@ -104,7 +106,7 @@ func (r *openRequest) handshakes() bool {
 
 // newCalls returns calls without a request.
 func newCalls() *calls {
-	c := &calls{open: map[string]*openRequest{}}
+	c := &calls{open: map[string]*openRequest{}, left: make(chan struct{})}
 	c.changed.L = &c.mu
 	return c
 }

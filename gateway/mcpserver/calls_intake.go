@@ -112,12 +112,24 @@ func (c *calls) next() ([]byte, error) {
 			c.changed.Broadcast()
 			return line, nil
 		}
+		if c.ended && len(c.ready) == 0 {
+			c.leave()
+		}
 		if c.ended && !c.owes() {
 			break
 		}
 		c.changed.Wait()
 	}
 	return nil, io.EOF
+}
+
+// leave tells those who have asked the client something that there will be no
+// answer.
+func (c *calls) leave() {
+	if !c.gone {
+		c.gone = true
+		close(c.left)
+	}
 }
 
 // pop returns the message whose turn it is, or nil.

@@ -20,11 +20,11 @@ const toolName = "obsidianCli"
 func tool(gw *gateway.Gateway) (mcp.Tool, error) {
 	listing := open(gw)
 	worst := gw.Worst()
-	schema, err := inputSchema(listing, worst.Mutates())
+	schema, err := inputSchema(listing, worst.Mutates(), gw.VaultNames())
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	t := mcp.NewToolWithRawSchema(toolName, describe(gw.VaultName(), listing), schema)
+	t := mcp.NewToolWithRawSchema(toolName, describe(gw.VaultNames(), listing), schema)
 	t.RawOutputSchema = json.RawMessage(outputSchema)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Obsidian vault",
@@ -58,11 +58,14 @@ func opensWorld(listing []gateway.Listed, worst tiers.Effect) bool {
 
 // describe writes the tool description: every word of it is read by a model
 // with every conversation, so it says only what cannot be guessed.
-func describe(vault string, listing []gateway.Listed) string {
+func describe(vaults []string, listing []gateway.Listed) string {
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
-	if vault != "" {
-		b.WriteString(" on the vault " + quoteName(vault))
+	switch {
+	case len(vaults) > 1:
+		b.WriteString(" on a vault, " + quoteName(vaults[0]) + " unless named")
+	case vaults[0] != "":
+		b.WriteString(" on the vault " + quoteName(vaults[0]))
 	}
 	b.WriteString(`. Parameters go into params by name, flags as true; those in brackets are optional. dryRun shows what would run.`)
 	if marks(listing) {
@@ -124,7 +127,7 @@ func mark(e tiers.Effect) string {
 
 // inputSchema is plain enough for every client: no $ref, no union at the root,
 // every object with an explicit additionalProperties.
-func inputSchema(listing []gateway.Listed, mutates bool) (json.RawMessage, error) {
+func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.RawMessage, error) {
 	names := make([]string, len(listing))
 	for i, c := range listing {
 		names[i] = c.Name
@@ -136,6 +139,9 @@ func inputSchema(listing []gateway.Listed, mutates bool) (json.RawMessage, error
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
 		"dryRun": map[string]any{"type": "boolean", "description": "plan only"},
+	}
+	if len(vaults) > 1 {
+		properties["vault"] = map[string]any{"type": "string", "enum": vaults, "description": "which vault"}
 	}
 	if mutates {
 		properties["expectHash"] = map[string]any{"type": "string", "description": "change only a note with this hash"}

@@ -198,7 +198,7 @@ func start(b *testing.B, path string, args ...string) *session {
 
 func serve(b *testing.B, flags ...string) *session {
 	b.Helper()
-	s := start(b, program(b, "vaultwicket"), append([]string{"serve", "--config=none"}, flags...)...)
+	s := start(b, program(b, "vaultwicket"), append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 	s.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
 		"clientInfo": map[string]any{"name": "bench", "version": "1"}})
 	return s

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// configActions are the words behind "vaultwicket config".
+var configActions = []struct {
+	name string
+	run  func(f *flags, std streams) error
+}{
+	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"schema", printSchema},
+}
+
+// configCommand is "vaultwicket config": the settings, and where they come from.
+func configCommand(_ context.Context, std streams, args []string) error {
+	f := newFlags("config")
+	f.SetInterspersed(true) // the one word may stand before the flags
+	if err := f.parse(args); err != nil {
+		return helpInstead(err, std, "config")
+	}
+	var names []string
+	for _, action := range configActions {
+		if f.NArg() == 1 && f.Arg(0) == action.name {
+			return action.run(f, std)
+		}
+		names = append(names, action.name)
+	}
+	if f.NArg() != 1 {
+		return &wrongUse{reason: "config takes one word", hint: "one of " + strings.Join(names, ", ")}
+	}
+	return &wrongUse{
+		reason: fmt.Sprintf("config does not know %q%s", clip(f.Arg(0)), didYouMean(f.Arg(0), names)),
+		hint:   "one of " + strings.Join(names, ", "),
+	}
+}
+
+// printConfigPath is "config path": where the settings file is, or would be.
+func printConfigPath(f *flags, std streams) error {
+	at, err := f.place(std)
+	if err != nil {
+		return err
+	}
+	if at.name == "" {
+		return noPlace()
+	}
+	if f.json {
+		return printJSON(std.out, map[string]string{"path": at.name}, statusDone)
+	}
+	_, err = fmt.Fprintln(std.out, at.name)
+	return err
+}
+
+func noPlace() error {
+	return &wrongUse{reason: "there is no place for a settings file", hint: "name one with --config"}
+}
+
+// checked is what "config check --json" prints.
+type checked struct {
+	OK       bool      `json:"ok"`
+	File     string    `json:"file,omitempty"`
+	Problems []problem `json:"problems"`
+}
+
+// checkConfig is "config check": all that is wrong with the settings.
+func checkConfig(f *flags, std streams) error {
+	s, err := f.read(std)
+	if err == nil {
+		err = f.agree(&s)
+	}
+	answer := checked{OK: err == nil, File: f.file.name, Problems: []problem{}}
+	var file *wrongFile
+	switch {
+	case errors.As(err, &file):
+		answer.Problems = slices.Clone(file.problems)
+	case err != nil:
+		answer.Problems = []problem{{Message: err.Error()}}
+	}
+	switch {
+	case f.json && err == nil:
+		return printJSON(std.out, answer, statusDone)
+	case f.json:
+		return printJSON(std.out, answer, statusOf(err))
+	case err == nil:
+		_, err = fmt.Fprintln(std.out, "fine")
+		return err
+	case file != nil:
+		for _, p := range file.problems {
+			fmt.Fprintf(std.err, "vaultwicket: error: settings file %q: %s\n", visible(file.name), visible(p.String()))
+		}
+		return statusError(statusOf(err))
+	}
+	return err
+}

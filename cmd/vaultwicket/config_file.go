@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vaultwicket/gateway"
+)
+
+const maxFile = 1 << 20 // settings are some hundred bytes
+
+// unsafeFile says why a settings file is not used, and what mends it: whoever
+// can write it can open every gate.
+type unsafeFile struct{ reason, mend string }
+
+func (e *unsafeFile) Error() string { return e.reason }
+
+// readSettings reads a regular file that nobody else can write or replace. What
+// it returns about the file is from the moment before it was read.
+func readSettings(name string) ([]byte, fs.FileInfo, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := safeKind(name, seen); err != nil { // opening a pipe would wait for a writer
+		return nil, nil, err
+	}
+	if err := safeWay(filepath.Dir(name)); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(safeKind(name, info), safeOwner(name, info)); err != nil {
+		return nil, nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		return nil, nil, tooLarge()
+	}
+	return content, info, err
+}
+
+func safeKind(name string, info fs.FileInfo) error {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &unsafeFile{"is a symbolic link", "name the file itself with --config; whoever can write where the link stands could turn it elsewhere"}
+	case !info.Mode().IsRegular():
+		return &unsafeFile{"is no regular file", `write the settings into a file; "vaultwicket config init" begins one`}
+	case info.Size() > maxFile:
+		return tooLarge()
+	}
+	return nil
+}
+
+func tooLarge() error {
+	return &unsafeFile{fmt.Sprintf("is larger than %d bytes", maxFile), "settings are some hundred bytes; is it the right file?"}
+}
+
+// outsideVaults refuses a file that lies in a vault: an agent may write there.
+func (d document) outsideVaults(std streams, s settings) error {
+	if d.info == nil {
+		return nil
+	}
+	if vault := vaultAround(d.name, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+		return unusable(d.place, &unsafeFile{
+			fmt.Sprintf("lies in the vault %q, where an agent may write", vault), "move it out of the vault, and name it with --config",
+		})
+	}
+	return nil
+}
+
+// vaultAround returns the vault in which a file lies or would lie, "" for none.
+// It compares folders, not names, so that links and the case of letters do not
+// matter.
+func vaultAround(name string, vaults []string) string {
+	var around []fs.FileInfo
+	if whole, err := filepath.EvalSymlinks(existing(name)); err == nil {
+		name = whole
+	}
+	for folder := name; ; folder = filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil {
+			around = append(around, info)
+		}
+		if folder == filepath.Dir(folder) {
+			break
+		}
+	}
+	for _, vault := range vaults {
+		info, err := os.Stat(vault)
+		if err != nil {
+			continue
+		}
+		for _, folder := range around {
+			if os.SameFile(info, folder) {
+				return vault
+			}
+		}
+	}
+	return ""
+}
+
+// existing returns name, or the nearest folder above it that exists.
+func existing(name string) string {
+	for {
+		if _, err := os.Lstat(name); err == nil || name == filepath.Dir(name) {
+			return name
+		}
+		name = filepath.Dir(name)
+	}
+}

@@ -1,0 +1,147 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+)
+
+// init makes the test binary the program where it is started with a subcommand,
+// so that a test can start a server, and the server the embedded vault CLI.
+func init() {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		main()
+	}
+}
+
+// process is a server as a client starts it.
+type process struct {
+	t       *testing.T
+	command *exec.Cmd
+	in      io.Writer
+	out     *bufio.Reader
+	said    chan string // lines of standard error
+}
+
+func serveProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, command: exec.Command(os.Args[0], append([]string{"serve"}, args...)...), said: make(chan string, 100)}
+	p.command.Env = []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
+	in, err := p.command.StdinPipe()
+	must(t, err)
+	out, err := p.command.StdoutPipe()
+	must(t, err)
+	messages, err := p.command.StderrPipe()
+	must(t, err)
+	must(t, p.command.Start())
+	p.in, p.out = in, bufio.NewReader(out)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(messages); lines.Scan(); {
+			p.said <- lines.Text()
+		}
+	}()
+	watchdog := time.AfterFunc(time.Minute, func() { p.command.Process.Kill() })
+	t.Cleanup(func() {
+		defer watchdog.Stop()
+		in.Close()
+		<-read
+		if err := p.command.Wait(); err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+	})
+	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	return p
+}
+
+func (p *process) ask(message string) json.RawMessage {
+	p.t.Helper()
+	_, err := io.WriteString(p.in, message+"\n")
+	must(p.t, err)
+	line, err := p.out.ReadBytes('\n')
+	must(p.t, err)
+	var answer struct {
+		Result struct{ StructuredContent json.RawMessage }
+	}
+	must(p.t, json.Unmarshal(line, &answer))
+	return answer.Result.StructuredContent
+}
+
+// call runs a command and returns the code of its failure, "" for none.
+func (p *process) call(command, params string) string {
+	p.t.Helper()
+	var result gateway.Result
+	must(p.t, json.Unmarshal(p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"`+command+`","params":`+params+`}}}`), &result))
+	return codeOf(result.Error)
+}
+
+// expect waits for a line of standard error with text in it.
+func (p *process) expect(text string) {
+	p.t.Helper()
+	for deadline := time.After(30 * time.Second); ; {
+		select {
+		case line := <-p.said:
+			if strings.Contains(line, text) {
+				return
+			}
+			p.t.Logf("the server said %q", line)
+		case <-deadline:
+			p.t.Fatalf("the server does not say %q", text)
+		}
+	}
+}
+
+// TestARunningServerIsTightenedAndNeverLoosened changes the file of a server
+// that is at work, with and without a signal.
+func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
+	vault := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(vault, "Note.md"), []byte("text\n"), 0o600))
+	const loose = "tier = \"v1\"\nallow-mutations = true\n"
+	file := writeSettings(t, loose)
+	write := func(content string) { must(t, os.WriteFile(file, []byte(content), 0o600)) }
+	p := serveProcess(t, "--config="+file, "--backend=embedded", "--vault="+vault)
+	expect := func(command, params, want string) {
+		t.Helper()
+		if got := p.call(command, params); got != want {
+			t.Errorf("%s ends with %q, want %q", command, got, want)
+		}
+	}
+	const change = `{"path":"Note.md","content":"more"}`
+	expect("append", change, "")
+
+	write("tier = \"v1\"\n")
+	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	p.expect("stricter: allow-mutations")
+	expect("append", change, "mutations_off")
+	expect("read", `{"path":"Note.md"}`, "")
+
+	write(loose)
+	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	p.expect("not taken before the next start: allow-mutations")
+	expect("append", change, "mutations_off")
+
+	write("tier = \"v9\"\n")
+	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	p.expect("what is in force stays")
+	expect("read", `{"path":"Note.md"}`, "")
+
+	write("tier = \"v0\"\n") // and no signal
+	p.expect("stricter: tier")
+	expect("read", `{"path":"Note.md"}`, "tier_closed")
+
+	write("enabled = false\n")
+	p.expect("stricter: enabled")
+	expect("read", `{"path":"Note.md"}`, "paused")
+}

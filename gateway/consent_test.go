@@ -1,0 +1,240 @@
+package gateway
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/approvals"
+	"vaultwicket/gateway/places"
+	"vaultwicket/policy"
+)
+
+// openAsking opens a gateway that asks before every change, on an app that publishes.
+func openAsking(t *testing.T, change func(*Config)) *fixture {
+	t.Helper()
+	f := newFixture(t, func(c *Config) {
+		c.Policy.Confirm = policy.ConfirmWrites
+		if change != nil {
+			change(c)
+		}
+	})
+	return f.app(versionLine, `vault=Work publish:add path=a.md => Published: a.md\n`, `vault=Work append path=In/a.md content=x => Appended to: In/a.md\n`,
+		`vault=Work append content=x path=In/a.md => Appended to: In/a.md\n`).embedded()
+}
+
+// replies is a person who gives one answer, and keeps the question.
+func replies(r Reply, asked *Question) Asker {
+	return func(_ context.Context, q Question) Reply {
+		*asked = q
+		return r
+	}
+}
+
+func (f *fixture) approve(got Result) {
+	f.t.Helper()
+	_, rest, _ := strings.Cut(got.Error.Hint, "vaultwicket approve ")
+	code, _, _ := strings.Cut(rest, `"`)
+	if _, err := approvals.Open(ApprovalsFolder(places.State(f.config.Getenv, "")), nil).Approve(code); err != nil {
+		f.t.Fatalf("%+v names no question: %v", got.Error, err)
+	}
+}
+
+// published counts what the app was told to publish.
+func (f *fixture) published() (count int) {
+	app, _ := f.called()
+	for _, line := range app {
+		if strings.Contains(line, "publish:add") {
+			count++
+		}
+	}
+	return count
+}
+
+// What only the app can do is not planned; the yes is still one for the note as it
+// was.
+func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
+	f := openAsking(t, nil)
+	note := filepath.Join(f.vault, "a.md")
+	write := func(text string) {
+		if err := os.WriteFile(note, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("harmless")
+	req := Request{Command: "publish:add", Params: params("path", "a.md")}
+	f.approve(f.gateway.Do(t.Context(), req))
+	write("what nobody has seen")
+	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || f.published() > 0 {
+		t.Errorf("another text: %+v", got)
+	}
+	write("harmless")
+	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 1 {
+		t.Errorf("the text that was there: %+v", got)
+	}
+
+	var asked Question
+	req.Ask = func(_ context.Context, q Question) Reply {
+		asked = q
+		write("meanwhile")
+		return Yes
+	}
+	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || f.published() != 1 {
+		t.Errorf("changed under the question: %+v", got)
+	}
+	if !asked.Destructive || asked.Folder != "" || !strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\"") {
+		t.Errorf("asked %+v", asked)
+	}
+	req.Ask = replies(Yes, &asked)
+	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 2 {
+		t.Errorf("accepted: %+v", got)
+	}
+}
+
+// Where nobody knows what a call would change, a yes is for that call alone.
+func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
+	f := openAsking(t, func(c *Config) { c.Vault.Folder = "" })
+	var asked Question
+	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(YesHere, &asked)}
+	if got := f.gateway.Do(t.Context(), req); code(got) != "" || asked.Folder != "" || asked.Path != "In/a.md" {
+		t.Fatalf("got %+v, asked %+v", got, asked)
+	}
+	asked = Question{}
+	req.Ask = replies(No, &asked)
+	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || asked.Command != "append" {
+		t.Errorf("got %+v, asked %+v", got, asked)
+	}
+}
+
+// An answer that is none of the known ones is no yes.
+func TestUnknownRepliesAreNone(t *testing.T) {
+	f := openAsking(t, nil)
+	for reply := range Reply(255) {
+		if reply == Yes || reply == YesHere {
+			continue
+		}
+		var asked Question
+		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: replies(reply, &asked)})
+		if code(got) != "unconfirmed" || f.published() > 0 {
+			t.Fatalf("reply %d: %+v", reply, got)
+		}
+	}
+}
+
+// Without a place for the desk a call that needs a yes is refused as it is.
+func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
+	f := openAsking(t, func(c *Config) { c.Getenv = nil })
+	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
+	if code(got) != "unconfirmed" || !strings.Contains(got.Error.Hint, "--confirm never") || f.published() > 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A desk that cannot be used, or is full, is no yes.
+func TestADeskThatFailsIsNoYes(t *testing.T) {
+	f := openAsking(t, nil)
+	folder := ApprovalsFolder(places.State(f.config.Getenv, ""))
+	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(folder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var asked Question
+	for _, ask := range []Asker{nil, replies(NoWay, &asked)} {
+		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask})
+		if code(got) != "unconfirmed" || f.published() > 0 {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+func TestQuotedShowsBothEnds(t *testing.T) {
+	for in, want := range map[string]string{
+		"a.md": `"a.md"`, `a"b`: `"a'b"`, "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "\u202ex": `"\u202ex"`,
+	} {
+		if got := quoted(in); got != want {
+			t.Errorf("%q is shown as %s, want %s", in, got, want)
+		}
+	}
+	for _, fill := range []string{"x", "字", "\x00", "\U000e0041", `"`} {
+		got := quoted("first/" + strings.Repeat(fill, 5000) + "/last.md")
+		if len(got) > maxShownName+10 || !strings.HasPrefix(got, `"first/`) || !strings.HasSuffix(got, `/last.md"`) || strings.ContainsAny(got[1:len(got)-1], "\n\"") {
+			t.Errorf("a long one is shown as %s", got)
+		}
+	}
+}
+
+func TestFolderOfAll(t *testing.T) {
+	for _, test := range []struct {
+		files []PlannedFile
+		want  string
+	}{
+		{nil, ""},
+		{[]PlannedFile{{Path: "a.md"}}, ""},
+		{[]PlannedFile{{Path: "In/a.md"}}, "In"},
+		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In/Deep/b.md"}}, "In"},
+		{[]PlannedFile{{Path: "In/Deep/b.md"}, {Path: "In/a.md"}}, ""},
+		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In2/a.md"}}, ""},
+		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In"}}, ""},
+		{[]PlannedFile{{Path: "In/a.md", From: "In/b.md"}}, "In"},
+		{[]PlannedFile{{Path: "In/a.md", From: "Out/a.md"}}, ""},
+		{[]PlannedFile{{Path: "a.md", From: "In/a.md"}}, ""},
+	} {
+		if got := folderOfAll(test.files); got != test.want {
+			t.Errorf("%v: %q, want %q", test.files, got, test.want)
+		}
+	}
+}
+
+// TestTheDigestTellsEverythingApart changes one thing after the other.
+func TestTheDigestTellsEverythingApart(t *testing.T) {
+	f := openAsking(t, nil)
+	d := f.gateway.doors[0]
+	plan := func(req Request) Plan {
+		p, err := d.Plan(req)
+		if err != nil && !asks(err) {
+			t.Fatal(err)
+		}
+		return p
+	}
+	base := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
+	seen := map[[32]byte]string{}
+	add := func(what string, at *door, p Plan, q Question) {
+		digest := at.digestOfQuestion(p, q)
+		if before, twice := seen[digest]; twice {
+			t.Errorf("%s has the digest of %s", what, before)
+		}
+		seen[digest] = what
+	}
+	file := PlannedFile{Path: "a.md", Before: "00"}
+	q := Question{Caller: "me", files: []PlannedFile{file}}
+	add("the call", d, plan(base), q)
+	for what, change := range map[string]func(*Question){
+		"another caller":   func(q *Question) { q.Caller = "you" },
+		"no caller":        func(q *Question) { q.Caller = "" },
+		"another text":     func(q *Question) { q.files = []PlannedFile{{Path: "a.md", Before: "01"}} },
+		"no note yet":      func(q *Question) { q.files = []PlannedFile{{Path: "a.md"}} },
+		"from elsewhere":   func(q *Question) { q.files = []PlannedFile{{Path: "a.md", From: "b.md", Before: "00"}} },
+		"one more file":    func(q *Question) { q.files = []PlannedFile{file, {Path: "b.md", Before: "00"}} },
+		"the same twice":   func(q *Question) { q.files = []PlannedFile{file, file} },
+		"nothing is known": func(q *Question) { q.files = nil },
+	} {
+		other := q
+		change(&other)
+		add(what, d, plan(base), other)
+	}
+	for what, req := range map[string]Request{
+		"another command": {Command: "prepend", Params: params("path", "a.md", "content", "x")},
+		"another path":    {Command: "append", Params: params("path", "b.md", "content", "x")},
+		"another value":   {Command: "append", Params: params("path", "a.md", "content", "y")},
+		"by name":         {Command: "append", Params: params("file", "a.md", "content", "x")},
+		"with a hash":     {Command: "append", Params: params("path", "a.md", "content", "x"), ExpectHash: "0123456789abcdef"},
+	} {
+		add(what, d, plan(req), q)
+	}
+	other := openAsking(t, nil) // a vault of the same name
+	add("another vault", other.gateway.doors[0], plan(base), q)
+}

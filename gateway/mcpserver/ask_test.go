@@ -1,0 +1,701 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/approvals"
+	"vaultwicket/gateway/places"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// booth is a running server that has to ask before every change, and the app
+// behind it: a script that notes what it is called with.
+type booth struct {
+	*talk
+	era    era
+	can    string // the capabilities that the client names
+	called string
+	desk   *approvals.Desk
+	ids    int
+}
+
+// era is a generation of the protocol.
+type era string
+
+const (
+	legacyEra era = "legacy"
+	modernEra era = "modern"
+)
+
+var eras = []era{legacyEra, modernEra}
+
+const (
+	formsOnly = `{"elicitation":{}}`
+	removal   = `{"command":"delete","params":{"path":"a.md"}}`
+	addition  = `{"command":"append","params":{"path":"In/a.md","content":"x"}}`
+	reading   = `{"command":"file","params":{"path":"a.md"}}`
+	accepted  = `{"action":"accept","content":{"confirm":true}}`
+	declined  = `{"action":"decline"}`
+	dismissed = `{"action":"cancel"}`
+)
+
+// openBooth starts a server of its own. change may set how long it waits, and by
+// which clock.
+func openBooth(t *testing.T, e era, can string, change func(*sealers)) *booth {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the app is a script")
+	}
+	folder, state := t.TempDir(), t.TempDir()
+	b := &booth{era: e, can: can, called: filepath.Join(folder, "called")}
+	app := filepath.Join(folder, "obsidian")
+	script := fmt.Sprintf(`#!/bin/sh
+echo "$*" >>'%s'
+case "$*" in
+*version) echo '1.12.7 (installer 1.12.7)' ;;
+*delete*) echo 'Moved to trash: a.md' ;;
+*append*) echo 'Appended to: In/a.md' ;;
+*) printf 'path\ta.md\n' ;;
+esac
+`, b.called)
+	if err := os.WriteFile(app, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
+	b.desk = approvals.Open(gateway.ApprovalsFolder(places.State(getenv, "")), nil)
+	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
+	gw := gateway.New(gateway.Config{
+		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
+		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
+		Session: "booth", Getenv: getenv, Log: t.Output(),
+	})
+	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: t.Output()}, &sealers{}}
+	if change != nil {
+		change(h.sealers)
+	}
+	calls := newCalls()
+	s, err := h.server(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.talk = start(t, calls, s, patience)
+	if e == legacyEra {
+		b.send(strings.Replace(initialize, `{"elicitation":{}}`, can, 1), initialized)
+		b.next()
+	}
+	return b
+}
+
+// tool sends a call of a tool. more are further members of its params.
+func (b *booth) tool(name, arguments, more string) (id int) {
+	b.t.Helper()
+	b.ids++
+	params := fmt.Sprintf(`"name":%q,"arguments":%s%s`, name, arguments, more)
+	if b.era == modernEra {
+		params += "," + strings.Replace(modern, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1)
+	}
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, b.ids, params))
+	return b.ids
+}
+
+// question is what the client is asked.
+type question struct {
+	call      int // of which it is
+	id        any // of the request that asks, in the older protocol
+	state     string
+	message   string
+	fields    map[string]any
+	tool, arg string
+}
+
+// ask sends a call and returns the question about it.
+func (b *booth) ask(arguments string) question {
+	b.t.Helper()
+	return b.asked("obsidianCli", arguments, b.tool("obsidianCli", arguments, ""))
+}
+
+// asked reads the question about a call.
+func (b *booth) asked(tool, arguments string, id int) question {
+	b.t.Helper()
+	q := question{call: id, tool: tool, arg: arguments}
+	m := b.next()
+	params := m.Params
+	if b.era == modernEra {
+		var result struct {
+			ResultType    string
+			RequestState  string
+			InputRequests map[string]struct {
+				Method string
+				Params map[string]any
+			}
+		}
+		if err := json.Unmarshal(m.Result, &result); err != nil || result.ResultType != "input_required" {
+			b.t.Fatalf("no question: %s %v", m.Result, m.Error)
+		}
+		if asked := result.InputRequests["confirm"]; len(result.InputRequests) != 1 || asked.Method != "elicitation/create" {
+			b.t.Fatalf("asked %v", result.InputRequests)
+		}
+		q.state, params = result.RequestState, result.InputRequests["confirm"].Params
+	} else if m.Method != "elicitation/create" {
+		b.t.Fatalf("no question: %+v %s", m, m.Result)
+	}
+	q.id, q.message = m.ID, params["message"].(string)
+	q.fields = params["requestedSchema"].(map[string]any)["properties"].(map[string]any)
+	return q
+}
+
+// reply sends the answer to a question, and does not wait.
+func (b *booth) reply(q question, answer string) (call int) {
+	b.t.Helper()
+	if b.era == legacyEra {
+		b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), answer))
+		return q.call
+	}
+	return b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, q.state))
+}
+
+// answer sends the answer to a question and returns what came of the call.
+func (b *booth) answer(q question, answer string) told {
+	b.t.Helper()
+	return b.result(b.reply(q, answer))
+}
+
+// told is the answer to a call: the code of an error, or "protocol" for an error
+// of the protocol, or "asked" for one more question.
+type told struct{ code, hint, message string }
+
+// result reads the answer to a call.
+func (b *booth) result(id int) told {
+	b.t.Helper()
+	m := b.next()
+	if key(m.ID) != key(float64(id)) {
+		b.t.Fatalf("an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
+	}
+	return toldBy(m)
+}
+
+func toldBy(m wireMessage) told {
+	if m.Error != nil {
+		return told{code: "protocol", message: m.Error.Message}
+	}
+	var result struct {
+		ResultType        string
+		StructuredContent struct {
+			Error struct{ Code, Hint, Message string }
+		}
+	}
+	_ = json.Unmarshal(m.Result, &result)
+	if result.ResultType == "input_required" {
+		return told{code: "asked"}
+	}
+	e := result.StructuredContent.Error
+	return told{e.Code, e.Hint, e.Message}
+}
+
+// ran returns the changes that the app was told to make.
+func (b *booth) ran() (changes []string) {
+	log, _ := os.ReadFile(b.called)
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, "delete") || strings.Contains(line, "append") {
+			changes = append(changes, strings.TrimSpace(line))
+		}
+	}
+	return changes
+}
+
+// refused checks that a call was refused and nothing was run, and that the
+// server is as good as before.
+func (b *booth) refused(what string, got told) {
+	b.t.Helper()
+	if got.code != "unconfirmed" {
+		b.t.Errorf("%s: got %+v, want unconfirmed", what, got)
+	}
+	b.idle(what)
+}
+
+func (b *booth) idle(what string) {
+	b.t.Helper()
+	if ran := b.ran(); len(ran) > 0 {
+		b.t.Fatalf("%s: the app was told %q", what, ran)
+	}
+	if got := b.result(b.tool("obsidianCli", reading, "")); got.code != "" {
+		b.t.Errorf("%s: a read behind it is answered with %+v", what, got)
+	}
+}
+
+// runs checks that a call went through, and that it was run once.
+func (b *booth) runs(what string, got told, want ...string) {
+	b.t.Helper()
+	if ran := b.ran(); got.code != "" || !slices.Equal(ran, want) {
+		b.t.Fatalf("%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
+	}
+}
+
+const removed = "vault=Work delete path=a.md"
+
+// answers are all that are no yes.
+var noAnswers = map[string]string{
+	"declined":                    declined,
+	"cancelled":                   dismissed,
+	"declined with a yes":         `{"action":"decline","content":{"confirm":true}}`,
+	"cancelled with a yes":        `{"action":"cancel","content":{"confirm":true}}`,
+	"accepted with a no":          `{"action":"accept","content":{"confirm":false}}`,
+	"accepted with a text":        `{"action":"accept","content":{"confirm":"true"}}`,
+	"accepted with a number":      `{"action":"accept","content":{"confirm":1}}`,
+	"accepted with null":          `{"action":"accept","content":{"confirm":null}}`,
+	"accepted with a list":        `{"action":"accept","content":{"confirm":[true]}}`,
+	"accepted with an object":     `{"action":"accept","content":{"confirm":{"confirm":true}}}`,
+	"accepted without content":    `{"action":"accept"}`,
+	"accepted with empty content": `{"action":"accept","content":{}}`,
+	"the content is null":         `{"action":"accept","content":null}`,
+	"the content is true":         `{"action":"accept","content":true}`,
+	"the content is a text":       `{"action":"accept","content":"confirm"}`,
+	"the content is a list":       `{"action":"accept","content":[{"confirm":true}]}`,
+	"another field":               `{"action":"accept","content":{"Confirm":true}}`,
+	"remember alone":              `{"action":"accept","content":{"remember":true}}`,
+	"remember and a no":           `{"action":"accept","content":{"confirm":false,"remember":true}}`,
+	"no action":                   `{"content":{"confirm":true}}`,
+	"an empty action":             `{"action":"","content":{"confirm":true}}`,
+	"an unknown action":           `{"action":"yes","content":{"confirm":true}}`,
+	"a loud action":               `{"action":"ACCEPT","content":{"confirm":true}}`,
+	"an action that is a number":  `{"action":1,"content":{"confirm":true}}`,
+	"an empty answer":             `{}`,
+	"null":                        `null`,
+	"true":                        `true`,
+	"a text":                      `"accept"`,
+	"a list":                      `[{"action":"accept","content":{"confirm":true}}]`,
+}
+
+func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		for what, answer := range noAnswers {
+			got := b.answer(b.ask(removal), answer)
+			b.refused(string(e)+", "+what, got)
+		}
+		if e == legacyEra {
+			q := b.ask(removal)
+			b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, encode(q.id)))
+			b.refused("an error of the client", b.result(q.call))
+		}
+		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
+		if got := b.answer(b.ask(removal), declined); got.code != "unconfirmed" || len(b.ran()) != 1 {
+			t.Errorf("%s: behind a yes, a no is answered with %+v", e, got)
+		}
+		b.runs(string(e)+", accepted with remember", b.answer(b.ask(removal), `{"action":"accept","content":{"confirm":true,"remember":true}}`), removed, removed)
+	}
+}
+
+// Nobody is asked about what changes nothing, or is refused anyway.
+func TestNobodyIsAskedInVain(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		for arguments, code := range map[string]string{
+			reading: "",
+			`{"command":"delete","params":{"path":"a.md"},"dryRun":true}`:                                 "unconfirmed",
+			`{"command":"delete","params":{"path":"../a.md"}}`:                                            "bad_value",
+			`{"command":"delete","params":{}}`:                                                            "target_required",
+			`{"command":"workspace:save","params":{"name":"a"}}`:                                          "tier_closed",
+			`{"command":"publish:add","params":{"path":"a.md"}}`:                                          "mutations_off",
+			`{"command":"eval","params":{"code":"1"}}`:                                                    "restricted_command",
+			`{"command":"delete","params":{"path":"a.md"},"vault":"Elsewhere"}`:                           "vault_not_found",
+			`{"command":"delete","params":{"path":"a.md"},"expectHash":"no hash"}`:                        "bad_request",
+			`{"command":"delete","params":{"path":"a.md"},"confirm":true}`:                                "bad_request",
+			`{"command":"delete","params":{"path":"a.md"},"inputResponses":{"confirm":` + accepted + `}}`: "bad_request",
+		} {
+			if got := b.result(b.tool("obsidianCli", arguments, "")); got.code != code {
+				t.Errorf("%s: %s is answered with %+v, want %q", e, arguments, got, code)
+			}
+			b.idle(arguments)
+		}
+	}
+}
+
+// A client that cannot show a form is not asked; a person can say yes elsewhere.
+func TestWhoCannotBeAskedIsToldTheCode(t *testing.T) {
+	for _, e := range eras {
+		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`, `{"sampling":{},"roots":{}}`, `{"elicitation":null}`} {
+			t.Run(string(e)+can, func(t *testing.T) {
+				b := openBooth(t, e, can, nil)
+				first := b.result(b.tool("obsidianCli", removal, ""))
+				b.refused("not asked", first)
+				if again := b.result(b.tool("obsidianCli", removal, "")); again != first {
+					t.Errorf("asked again: %+v, want %+v", again, first)
+				}
+				b.approve(first)
+				if other := b.result(b.tool("obsidianCli", addition, "")); other.code != "unconfirmed" || len(b.ran()) > 0 {
+					t.Errorf("another call: %+v", other)
+				}
+				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
+				if third := b.result(b.tool("obsidianCli", removal, "")); third.code != "unconfirmed" || len(b.ran()) != 1 {
+					t.Errorf("a third time: %+v, %q", third, b.ran())
+				}
+			})
+		}
+	}
+}
+
+// approve says yes to the question whose code an answer names.
+func (b *booth) approve(got told) {
+	b.t.Helper()
+	_, rest, _ := strings.Cut(got.hint, "vaultwicket approve ")
+	code, _, _ := strings.Cut(rest, `"`)
+	if _, err := b.desk.Approve(code); err != nil {
+		b.t.Fatalf("the hint %q names no question: %v", got.hint, err)
+	}
+}
+
+func TestADenialStands(t *testing.T) {
+	b := openBooth(t, modernEra, `{}`, nil)
+	first := b.result(b.tool("obsidianCli", removal, ""))
+	_, rest, _ := strings.Cut(first.hint, "vaultwicket approve ")
+	code, _, _ := strings.Cut(rest, `"`)
+	if _, err := b.desk.Deny(code); err != nil {
+		t.Fatal(err)
+	}
+	b.can = formsOnly // nor is a client asked that can
+	got := b.result(b.tool("obsidianCli", removal, ""))
+	b.refused("denied", got)
+	if !strings.Contains(got.message, "said no") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Some clients claim that they can ask and never do.
+func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
+	b := openBooth(t, legacyEra, formsOnly, func(s *sealers) { s.wait = 30 * time.Millisecond })
+	q := b.ask(removal)
+	first := b.result(q.call)
+	b.refused("nobody answered", first)
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.idle("an answer that comes too late")
+	b.approve(first)
+	b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
+}
+
+func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
+	b := openBooth(t, legacyEra, formsOnly, nil)
+	q := b.ask(removal)
+	for _, id := range []string{"0", "-1", "999", `"x"`} {
+		b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
+	}
+	b.idle("answers to other questions")
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, encode(q.id)))
+	if m := b.next(); m.Error == nil {
+		t.Errorf("an answer without one is taken: %+v", m)
+	}
+	got := b.answer(q, declined)
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.refused("a no, and then a yes", got)
+}
+
+func TestACancelledCallNeverRuns(t *testing.T) {
+	b := openBooth(t, legacyEra, formsOnly, nil)
+	q := b.ask(removal)
+	b.send(cancel(q.call))
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.idle("cancelled while the person was asked")
+
+	q = b.ask(removal)
+	waiting := b.tool("obsidianCli", addition, "")
+	b.send(cancel(waiting))
+	b.refused("the one before a cancelled one", b.answer(q, declined))
+
+	q = b.ask(removal) // whichever comes first, the next one gets its turn
+	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted), cancel(q.call))
+	for id := b.tool("obsidianCli", addition, ""); ; {
+		if m := b.next(); m.Method != "" {
+			b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(m.ID), declined))
+		} else if key(m.ID) == key(id) {
+			break
+		}
+	}
+	if ran := b.ran(); len(ran) > 1 {
+		t.Errorf("the app was told %q", ran)
+	}
+}
+
+// In the older protocol one change is asked about after the other, in their
+// order; reads go on meanwhile.
+func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
+	b := openBooth(t, legacyEra, formsOnly, nil)
+	first := b.ask(removal)
+	second := b.tool("obsidianCli", addition, "")
+	for range 20 {
+		b.idle("a question is open")
+	}
+	b.reply(first, declined)
+	if got := b.result(first.call); got.code != "unconfirmed" {
+		t.Errorf("got %+v", got)
+	}
+	q := b.asked("obsidianCli", addition, second)
+	if !strings.Contains(q.message, `"append"`) {
+		t.Errorf("asked %q", q.message)
+	}
+	b.runs("the second one", b.answer(q, accepted), "vault=Work append content=x path=In/a.md")
+}
+
+func TestTwoStatesAreTwoQuestions(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	first, second := b.ask(removal), b.ask(addition)
+	first.state, second.state = second.state, first.state
+	b.refused("the state of the other call", b.answer(first, accepted))
+	b.refused("the other way round", b.answer(second, accepted))
+	first.state, second.state = second.state, first.state
+	b.runs("the second one", b.answer(second, accepted), "vault=Work append content=x path=In/a.md")
+	b.runs("the first one", b.answer(first, accepted), "vault=Work append content=x path=In/a.md", removed)
+}
+
+func TestAStateIsGoodForItsCallOnly(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	q := b.ask(removal)
+	for what, arguments := range map[string]string{
+		"another vault":     `{"command":"delete","params":{"path":"a.md"},"vault":"Home"}`,
+		"another path":      `{"command":"delete","params":{"path":"b.md"}}`,
+		"another parameter": `{"command":"delete","params":{"path":"a.md","permanent":true}}`,
+		"another hash":      `{"command":"delete","params":{"path":"a.md"},"expectHash":"0123456789abcdef"}`,
+		"another command":   `{"command":"property:remove","params":{"path":"a.md","name":"x"}}`,
+		"by name":           `{"command":"delete","params":{"file":"a.md"}}`,
+	} {
+		other := q
+		other.arg = arguments
+		b.refused(what, b.answer(other, accepted))
+	}
+	other := q
+	other.tool, other.arg = "obsidianBatch", `{"operations":[{"clientId":"a","command":"delete","params":{"path":"a.md"}}]}`
+	b.refused("in a batch", b.answer(other, accepted))
+	b.runs("its own call", b.answer(q, accepted), removed)
+
+	q = b.ask(addition)
+	q.arg = strings.Replace(addition, `"x"`, `"y"`, 1)
+	if got := b.answer(q, accepted); got.code != "unconfirmed" || len(b.ran()) != 1 {
+		t.Errorf("another text: %+v", got)
+	}
+}
+
+func TestAStateWorksOnce(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	for what, answer := range noAnswers {
+		q := b.ask(removal)
+		b.refused(what, b.answer(q, answer))
+		b.refused(what+", and then a yes", b.answer(q, accepted))
+	}
+	q := b.ask(removal)
+	b.refused("no answers", b.result(b.tool(q.tool, q.arg, fmt.Sprintf(`,"requestState":%q`, q.state))))
+	b.refused("no answers, and then a yes", b.answer(q, accepted))
+	q = b.ask(removal)
+	b.runs("accepted", b.answer(q, accepted), removed)
+	for range 3 {
+		if got := b.answer(q, accepted); got.code != "unconfirmed" {
+			t.Errorf("used again: %+v", got)
+		}
+	}
+	b.runs("used again", told{}, removed)
+}
+
+func TestNoOtherStateIsTaken(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	q := b.ask(removal)
+	genuine := q.state
+	forged := []string{" ", "x", genuine + "A", genuine[1:], genuine[:len(genuine)-1], genuine + genuine, genuine + "=", " " + genuine, genuine + "\n", strings.Repeat("A", len(genuine)), strings.Repeat("A", 1<<16), "\x00", "../../etc/passwd"}
+	for i := range len(genuine) {
+		other := byte('A')
+		if genuine[i] == other {
+			other = 'B'
+		}
+		forged = append(forged, genuine[:i]+string(other)+genuine[i+1:])
+	}
+	theirs := openBoothOf(b, t).ask(removal).state // of another run of the server
+	for i, state := range append(forged, theirs) {
+		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, encode(state)))
+		if got := b.result(id); got.code != "unconfirmed" {
+			t.Errorf("state %d, %.80q: %+v", i, state, got)
+		}
+	}
+	b.idle("forged states")
+	q.state = genuine
+	b.runs("the genuine one", b.answer(q, accepted), removed)
+}
+
+// openBoothOf opens a booth beside another one. mcp-go has one session of the
+// older protocol in a process, which the newer one does not need.
+func openBoothOf(_ *booth, t *testing.T) *booth { return openBooth(t, modernEra, formsOnly, nil) }
+
+func TestAnswersWithoutAStateAreNone(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	for _, more := range []string{
+		`,"inputResponses":{"confirm":` + accepted + `}`,
+		`,"inputResponses":{"confirm":` + accepted + `},"requestState":""`,
+		`,"inputResponses":{"confirm":` + accepted + `},"requestState":null`,
+	} {
+		if got := b.result(b.tool("obsidianCli", removal, more)); got.code != "asked" {
+			t.Errorf("%s: %+v", more, got)
+		}
+		b.idle(more)
+	}
+	q := b.ask(removal)
+	for what, more := range map[string]string{
+		"under another name": fmt.Sprintf(`,"inputResponses":{"yes":%s},"requestState":%q`, accepted, q.state),
+		"a state of a list":  fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":[%q]`, accepted, q.state),
+		"a list of answers":  fmt.Sprintf(`,"inputResponses":[%s],"requestState":%q`, accepted, q.state),
+	} {
+		if got := b.result(b.tool("obsidianCli", removal, more)); got.code == "" {
+			t.Errorf("%s: it was run", what)
+		}
+		b.idle(what)
+	}
+}
+
+func TestAClientThatLostTheAbilityIsNotTakenAtItsWord(t *testing.T) {
+	for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
+		b := openBooth(t, modernEra, formsOnly, nil)
+		q := b.ask(removal)
+		b.can = can
+		got := b.answer(q, accepted)
+		b.refused(can, got)
+		if !strings.Contains(got.hint, "vaultwicket approve") {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
+func TestAStateExpires(t *testing.T) {
+	var passed atomic.Int64
+	begun := time.Now()
+	clock := func() time.Time { return begun.Add(time.Duration(passed.Load())) }
+	b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
+	q, late, back := b.ask(removal), b.ask(removal), b.ask(removal)
+	passed.Store(int64(askFor))
+	b.refused("at its end", b.answer(q, accepted))
+	passed.Store(int64(askFor + time.Hour))
+	b.refused("long after", b.answer(late, accepted))
+	passed.Store(0)
+	b.refused("the clock was put back", b.answer(back, accepted))
+	q = b.ask(removal)
+	passed.Add(int64(askFor - time.Second))
+	b.runs("a moment before", b.answer(q, accepted), removed)
+}
+
+func TestOfManyWithOneStateOneRuns(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	q := b.ask(removal)
+	const many = 50
+	for range many {
+		b.reply(q, accepted)
+	}
+	done := 0
+	for range many {
+		if got := toldBy(b.next()); got.code == "" {
+			done++
+		} else if got.code != "unconfirmed" {
+			t.Errorf("got %+v", got)
+		}
+	}
+	b.runs("many", told{}, removed)
+	if done != 1 {
+		t.Errorf("%d were told that it is done", done)
+	}
+}
+
+// A question ends with the server, and nothing of it is left: TestMain looks for
+// goroutines.
+func TestAQuestionEndsWithTheServer(t *testing.T) {
+	t.Run("the input ends", func(t *testing.T) {
+		b := openBooth(t, legacyEra, formsOnly, nil)
+		q := b.ask(removal)
+		begun := time.Now()
+		b.in.Close()
+		got := b.result(q.call) // nobody can answer any more
+		if got.code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approve") {
+			t.Errorf("got %+v", got)
+		}
+		if err := b.end(); err != nil || len(b.ran()) > 0 {
+			t.Errorf("ended with %v; the app was told %q", err, b.ran())
+		}
+		if waited := time.Since(begun); waited > patience/2 {
+			t.Errorf("it took %v", waited)
+		}
+	})
+	t.Run("the server is stopped", func(t *testing.T) {
+		b := openBooth(t, legacyEra, formsOnly, nil)
+		b.ask(removal)
+		b.stop(context.Canceled)
+		if err := b.end(); !errors.Is(err, context.Canceled) || len(b.ran()) > 0 {
+			t.Errorf("ended with %v; the app was told %q", err, b.ran())
+		}
+	})
+	t.Run("the input ends behind an answer", func(t *testing.T) {
+		b := openBooth(t, legacyEra, formsOnly, nil)
+		q := b.ask(removal)
+		b.reply(q, accepted)
+		b.in.Close()
+		if got := b.result(q.call); got.code != "" && got.code != "unconfirmed" {
+			t.Errorf("got %+v", got)
+		}
+		if err := b.end(); err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+	t.Run("a question is asked when the input has ended", func(t *testing.T) {
+		b := openBooth(t, legacyEra, formsOnly, nil)
+		b.tool("obsidianCli", removal, "")
+		b.in.Close()
+		b.rest()
+		if err := b.end(); err != nil || len(b.ran()) > 0 {
+			t.Errorf("ended with %v; the app was told %q", err, b.ran())
+		}
+	})
+}
+
+// A batch is one question about all of it.
+func TestABatchIsOneQuestion(t *testing.T) {
+	const two = `{"operations":[{"clientId":"a","command":"append","params":{"path":"In/a.md","content":"x"}},{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"b","command":"delete","params":{"path":"a.md"}}]}`
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		for what, answer := range noAnswers {
+			q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
+			b.refused(what, b.answer(q, answer))
+		}
+		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
+		if _, offered := q.fields["remember"]; offered || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
+			t.Errorf("asked %q with %v", q.message, q.fields)
+		}
+		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
+		if e == modernEra {
+			if got := b.answer(q, accepted); got.code != "unconfirmed" || len(b.ran()) != 2 {
+				t.Errorf("used again: %+v", got)
+			}
+		}
+	}
+}
+
+func TestTheForm(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		q := b.ask(removal)
+		confirm, _ := q.fields["confirm"].(map[string]any)
+		if len(q.fields) != 1 || confirm["type"] != "boolean" || confirm["default"] != false {
+			t.Errorf("the fields are %v", q.fields)
+		}
+		for _, want := range []string{`Allow "delete" in the vault "Work"?`, "It removes or replaces what is there.", `path: "a.md"`} {
+			if !strings.Contains(q.message, want) {
+				t.Errorf("no %q in %q", want, q.message)
+			}
+		}
+		b.answer(q, declined)
+	}
+}
