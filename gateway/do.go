@@ -45,6 +45,10 @@ func (g *shared) guard(command string, do func()) error {
 func (g *door) do(ctx context.Context, req Request) Result {
 	line := g.records.begin(g.name(), req)
 	plan, err := g.admit(ctx, req, line, false)
+	var before *answered
+	if errors.As(err, &before) {
+		return line.ended(firstAnswer(before.command, before.answer))
+	}
 	if err != nil {
 		return line.refused(failed(req.Command, err))
 	}
@@ -76,6 +80,9 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 	case asks(err) && agreed:
 		plan, err = plan.agreed("")
 	case asks(err):
+		if before := g.recalled(req, plan); before != nil {
+			return plan, before
+		}
 		plan, err = g.agree(ctx, req, plan, err)
 		line.answered(err)
 	}

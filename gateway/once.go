@@ -32,6 +32,32 @@ func (g *door) once(key string, plan Plan, carryOut func(Plan) Result) Result {
 	return result
 }
 
+// answered says that a call was carried out before, under its idempotency key.
+type answered struct {
+	command string
+	answer  []byte
+}
+
+func (a *answered) Error() string { return "the first answer is given again" }
+
+// recalled returns the answer of the first time as an [*answered], nil if there is
+// none: nobody is asked about a call that was made.
+func (g *door) recalled(req Request, plan Plan) error {
+	folder := g.target().folder
+	if req.IdempotencyKey == "" || folder == "" {
+		return nil
+	}
+	kept, err := g.journal(folder)
+	if err != nil {
+		return nil // the call itself will be told
+	}
+	answer, state, err := kept.Keys().Recall(req.IdempotencyKey, digestOf(plan), time.Now())
+	if err != nil || state != journal.KeyAnswered {
+		return nil
+	}
+	return &answered{plan.call.Name(), append([]byte{}, answer...)}
+}
+
 // claim is the right to carry out what an idempotency key stands for.
 type claim struct {
 	keys   journal.Keys

@@ -247,7 +247,7 @@ func (b *booth) runs(what string, got told, want ...string) {
 
 const removed = "vault=Work delete path=a.md"
 
-// answers are all that are no yes.
+// noAnswers are all answers that are no yes.
 var noAnswers = map[string]string{
 	"declined":                    declined,
 	"cancelled":                   dismissed,
@@ -509,6 +509,12 @@ func TestAStateWorksOnce(t *testing.T) {
 
 func TestNoOtherStateIsTaken(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
+	theirs := b.ask(removal).state // of another run of the server
+	b.in.Close()
+	if err := b.end(); err != nil {
+		t.Fatal(err)
+	}
+	b = openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
 	genuine := q.state
 	forged := []string{" ", "x", genuine + "A", genuine[1:], genuine[:len(genuine)-1], genuine + genuine, genuine + "=", " " + genuine, genuine + "\n", strings.Repeat("A", len(genuine)), strings.Repeat("A", 1<<16), "\x00", "../../etc/passwd"}
@@ -519,7 +525,6 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 		}
 		forged = append(forged, genuine[:i]+string(other)+genuine[i+1:])
 	}
-	theirs := openBoothOf(b, t).ask(removal).state // of another run of the server
 	for i, state := range append(forged, theirs) {
 		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, encode(state)))
 		if got := b.result(id); got.code != "unconfirmed" {
@@ -530,10 +535,6 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 	q.state = genuine
 	b.runs("the genuine one", b.answer(q, accepted), removed)
 }
-
-// openBoothOf opens a booth beside another one. mcp-go has one session of the
-// older protocol in a process, which the newer one does not need.
-func openBoothOf(_ *booth, t *testing.T) *booth { return openBooth(t, modernEra, formsOnly, nil) }
 
 func TestAnswersWithoutAStateAreNone(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)

@@ -1,0 +1,124 @@
+// Has the app server of Codex be the client of a built vaultwicket:
+//
+//	node codex.mjs PATH/TO/codex PATH/TO/vaultwicket
+//
+// It starts a thread without a model, calls the tool through it and answers the
+// questions that come back. Neither a login nor a network is needed.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const [codex, vaultwicket] = process.argv.slice(2);
+if (!codex || !vaultwicket) {
+  console.error("usage: node codex.mjs CODEX VAULTWICKET");
+  process.exit(2);
+}
+
+// Codex does not take a home below the temporary folder without a warning.
+const base = process.env.CODEX_TEST_HOME ?? homedir();
+mkdirSync(base, { recursive: true });
+const home = mkdtempSync(join(base, ".vaultwicket-codex-"));
+const vault = join(home, "Notes");
+const note = join(vault, "Note.md");
+mkdirSync(vault);
+const quote = JSON.stringify;
+writeFileSync(join(home, "config.toml"), `
+[mcp_servers.notes]
+command = ${quote(vaultwicket)}
+args = ["serve", "--config=none", "--backend=embedded", ${quote("--vault=" + vault)}, "--tier=v1", "--allow-mutations", "--confirm=writes"]
+env = { "XDG_STATE_HOME" = ${quote(join(home, "state"))}, "HOME" = ${quote(home)} }
+`);
+
+const server = spawn(codex, ["app-server"], {
+  env: { ...process.env, CODEX_HOME: home, RUST_LOG: "error" }, stdio: ["pipe", "pipe", "inherit"],
+});
+const ended = new Promise((resolve) => server.on("exit", resolve));
+const waiting = new Map();
+const asked = [];
+let answer = null;
+let ids = 0;
+
+const send = (message) => server.stdin.write(JSON.stringify(message) + "\n");
+const request = (method, params) => new Promise((resolve, reject) => {
+  const id = ++ids;
+  waiting.set(id, { resolve, reject });
+  send({ id, method, params });
+});
+
+createInterface({ input: server.stdout }).on("line", (line) => {
+  const m = JSON.parse(line);
+  if (m.method && m.id !== undefined) {
+    if (m.method === "mcpServer/elicitation/request") {
+      asked.push(m.params);
+      send({ id: m.id, result: answer });
+    } else {
+      send({ id: m.id, error: { code: -32601, message: "nobody answers this" } });
+    }
+    return;
+  }
+  const call = waiting.get(m.id);
+  if (!call) return;
+  waiting.delete(m.id);
+  m.error ? call.reject(new Error(JSON.stringify(m.error))) : call.resolve(m.result);
+});
+
+let failures = 0;
+const check = (what, ok, seen) => {
+  console.log(`${ok ? "ok  " : "FAIL"} ${what}${ok ? "" : ": " + JSON.stringify(seen)}`);
+  if (!ok) failures++;
+};
+
+// limit bounds the whole session.
+const limit = setTimeout(() => {
+  console.error("codex: not within two minutes");
+  server.kill("SIGKILL");
+  process.exit(1);
+}, 120_000);
+
+try {
+  await request("initialize", { clientInfo: { name: "vaultwicket-tests", title: "tests", version: "1" }, capabilities: null });
+  send({ method: "initialized" });
+  const { thread } = await request("thread/start", { cwd: vault, ephemeral: true });
+  const call = (command, params) => request("mcpServer/tool/call", {
+    threadId: thread.id, server: "notes", tool: "obsidianCli", arguments: { command, params },
+  });
+  const text = () => (existsSync(note) ? readFileSync(note, "utf8") : null);
+  writeFileSync(note, "one\n");
+
+  let got = await call("read", { path: "Note.md" });
+  check("a read is not asked about", got.structuredContent?.ok === true && asked.length === 0, got);
+
+  for (const [what, said] of [
+    ["declined", { action: "decline", content: null, _meta: null }],
+    ["cancelled", { action: "cancel", content: null, _meta: null }],
+    ["accepted without content", { action: "accept", content: null, _meta: null }],
+    ["accepted with a no", { action: "accept", content: { confirm: false }, _meta: null }],
+    ["accepted with a text", { action: "accept", content: { confirm: "true" }, _meta: null }],
+  ]) {
+    const before = asked.length;
+    answer = said;
+    got = await call("append", { path: "Note.md", content: "two" });
+    check(what, asked.length === before + 1 && got.isError === true && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
+  }
+  const question = asked[0] ?? {};
+  check("the question is a form with the note in it", question.mode === "form" && question.serverName === "notes" &&
+    question.message.startsWith('Allow "append" in the vault "Notes"?\n') && question.message.includes('changes: "Note.md"') &&
+    question.requestedSchema?.properties?.confirm?.type === "boolean", question);
+
+  answer = { action: "accept", content: { confirm: true }, _meta: null };
+  got = await call("append", { path: "Note.md", content: "two" });
+  check("accepted", got.structuredContent?.ok === true && text() === "one\ntwo", { got, text: text() });
+  got = await call("delete", { path: "Note.md" });
+  check("a delete is accepted", got.structuredContent?.ok === true && text() === null, { got, text: text() });
+} catch (err) {
+  check("the session", false, String(err));
+} finally {
+  server.stdin.end();
+  const status = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5000, "still running"))]);
+  if (status === "still running") server.kill("SIGKILL");
+  clearTimeout(limit);
+  rmSync(home, { recursive: true, force: true });
+}
+process.exit(failures ? 1 : 0);

@@ -1,0 +1,326 @@
+package tests
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+)
+
+// session is a client of the built server whose person can be asked.
+type session struct {
+	t      *testing.T
+	modern bool
+	can    string
+	server *osexec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	log    bytes.Buffer
+	ids    int
+	office *office
+}
+
+// openSession starts the server on the vault of an office, with its own state.
+func openSession(o *office, modern bool, can string) *session {
+	o.t.Helper()
+	s := &session{t: o.t, modern: modern, can: can, office: o}
+	s.server = osexec.Command(binary, "serve", "--config=none", "--backend=embedded", "--vault="+o.vault, "--tier=v1", "--allow-mutations", "--confirm=writes")
+	s.server.Env = append(os.Environ(), "HOME="+o.t.TempDir(), "XDG_STATE_HOME="+o.state)
+	s.server.Stderr = &s.log
+	var err error
+	if s.in, err = s.server.StdinPipe(); err != nil {
+		o.t.Fatal(err)
+	}
+	out, err := s.server.StdoutPipe()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	if err := s.server.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(wireDeadline, func() { s.server.Process.Kill() })
+	o.t.Cleanup(func() { watchdog.Stop(); s.server.Process.Kill(); s.server.Wait() })
+	if !modern {
+		s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + can + `,"clientInfo":{"name":"t","version":"1"}}}`)
+		s.next()
+		s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	return s
+}
+
+func (s *session) send(line string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// said is a message of the server, as far as these tests look at it.
+type said struct {
+	ID     json.RawMessage
+	Method string
+	Params struct{ Message string }
+	Result struct {
+		ResultType, RequestState string
+		StructuredContent        gateway.Result
+	}
+}
+
+func (s *session) next() (m said) {
+	s.t.Helper()
+	line, err := s.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	if err != nil {
+		s.t.Fatalf("%q: %v; the log:\n%s", line, err, s.log.String())
+	}
+	return m
+}
+
+// call sends a call; more are further members of its params.
+func (s *session) call(arguments, more string) {
+	s.t.Helper()
+	s.ids++
+	if s.modern {
+		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.ids, arguments, more))
+}
+
+// ask sends a call and returns the message that asks about it.
+func (s *session) ask(arguments string) said {
+	s.t.Helper()
+	s.call(arguments, "")
+	m := s.next()
+	if s.modern && m.Result.ResultType != "input_required" || !s.modern && m.Method != "elicitation/create" {
+		s.t.Fatalf("not asked: %+v", m)
+	}
+	return m
+}
+
+// reply sends an answer of the person, and does not wait.
+func (s *session) reply(asked said, arguments, answer string) {
+	s.t.Helper()
+	if s.modern {
+		s.call(arguments, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, asked.Result.RequestState))
+		return
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, answer))
+}
+
+func (s *session) answer(asked said, arguments, answer string) gateway.Result {
+	s.t.Helper()
+	s.reply(asked, arguments, answer)
+	return s.next().Result.StructuredContent
+}
+
+// end closes the input and waits for the end of the server.
+func (s *session) end() error {
+	s.in.Close()
+	_, _ = io.Copy(io.Discard, s.out)
+	return s.server.Wait()
+}
+
+const (
+	formsOnly = `{"elicitation":{}}`
+	acceptIt  = `{"action":"accept","content":{"confirm":true}}`
+	declineIt = `{"action":"decline"}`
+	appendIt  = `{"command":"append","params":{"path":"root.md","content":"x"}}`
+	deleteIt  = `{"command":"delete","params":{"path":"Inbox/a.md"}}`
+)
+
+func eachEra(t *testing.T, test func(t *testing.T, o *office, s *session)) {
+	for _, modern := range []bool{false, true} {
+		t.Run(map[bool]string{false: "legacy", true: "modern"}[modern], func(t *testing.T) {
+			t.Parallel()
+			o := openOffice(t, nil)
+			test(t, o, openSession(o, modern, formsOnly))
+		})
+	}
+}
+
+func TestThePersonIsAskedOverStdio(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *office, s *session) {
+		for _, answer := range []string{
+			declineIt, `{"action":"cancel"}`, `{"action":"accept"}`, `{"action":"accept","content":{"confirm":false}}`,
+			`{"action":"accept","content":{"confirm":"true"}}`, `{"action":"decline","content":{"confirm":true}}`,
+		} {
+			o.refusing(answer, "unconfirmed", func() string { return codeOf(s.answer(s.ask(appendIt), appendIt, answer)) })
+			o.refusing(answer, "unconfirmed", func() string { return codeOf(s.answer(s.ask(deleteIt), deleteIt, answer)) })
+		}
+		got := s.answer(s.ask(appendIt), appendIt, acceptIt)
+		if !got.OK || o.read("root.md") != "root\nx" || got.Hash != hashOfText("root\nx") || o.begun() != 1 {
+			t.Errorf("got %+v, the note is %q", got, o.read("root.md"))
+		}
+		if got := s.answer(s.ask(deleteIt), deleteIt, acceptIt); !got.OK || o.read("Inbox/a.md") != "" {
+			t.Errorf("got %+v", got)
+		}
+		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
+		if got := s.next().Result.StructuredContent; !strings.Contains(got.Stdout, "root\nx") {
+			t.Errorf("got %+v", got)
+		}
+		if err := s.end(); err != nil {
+			t.Errorf("the server ended with %v; its log:\n%s", err, s.log.String())
+		}
+	})
+}
+
+// A state, or an open question, is about the note that the person was shown.
+func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *office, s *session) {
+		for _, arguments := range []string{appendIt, strings.Replace(deleteIt, "Inbox/a.md", "root.md", 1)} {
+			asked := s.ask(arguments)
+			o.write("root.md", "of the person\n"+arguments)
+			o.refusing(arguments, "unconfirmed", func() string { return codeOf(s.answer(asked, arguments, acceptIt)) })
+		}
+	})
+}
+
+func TestOfManyRetriesOneRuns(t *testing.T) {
+	o := openOffice(t, nil)
+	s := openSession(o, true, formsOnly)
+	asked := s.ask(appendIt)
+	const many = 50
+	for range many {
+		s.reply(asked, appendIt, acceptIt)
+	}
+	done := 0
+	for range many {
+		switch got := s.next().Result.StructuredContent; {
+		case got.OK:
+			done++
+		case codeOf(got) != "unconfirmed":
+			t.Errorf("got %+v", got)
+		}
+	}
+	if done != 1 || o.read("root.md") != "root\nx" {
+		t.Errorf("%d ran, the note is %q", done, o.read("root.md"))
+	}
+	o.refusing("once more", "unconfirmed", func() string { return codeOf(s.answer(asked, appendIt, acceptIt)) })
+	o.write("root.md", "root\n") // as it was when the state was made
+	o.refusing("with the note as it was", "unconfirmed", func() string { return codeOf(s.answer(asked, appendIt, acceptIt)) })
+}
+
+// A state is worth nothing to another run of the server, on the same vault.
+func TestAStateEndsWithTheServer(t *testing.T) {
+	o := openOffice(t, nil)
+	s := openSession(o, true, formsOnly)
+	asked := s.ask(appendIt)
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	s = openSession(o, true, formsOnly)
+	o.refusing("in another run", "unconfirmed", func() string { return codeOf(s.answer(asked, appendIt, acceptIt)) })
+}
+
+// An open question ends with the server, and nothing of it is left.
+func TestAServerThatEndsWhileItAsks(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *office, s *session) {
+		before := treeOf(t, o.vault)
+		s.ask(deleteIt)
+		begun := time.Now()
+		if err := s.end(); err != nil {
+			t.Errorf("at the end of the input it ended with %v; its log:\n%s", err, s.log.String())
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		left(t, o, before)
+	})
+	if runtime.GOOS == "windows" {
+		return // there is no signal to ask a program to end
+	}
+	eachEra(t, func(t *testing.T, o *office, s *session) {
+		before := treeOf(t, o.vault)
+		s.ask(deleteIt)
+		if err := s.server.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, s.out)
+		if err := s.server.Wait(); err != nil {
+			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.log.String())
+		}
+		left(t, o, before)
+	})
+}
+
+// left checks that a server has left nothing behind.
+func left(t *testing.T, o *office, before [32]byte) {
+	t.Helper()
+	if treeOf(t, o.vault) != before || o.begun() > 0 {
+		t.Error("it was run")
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range processes {
+		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(o.vault)) {
+			t.Errorf("%s is left: %q", filepath.Dir(name), line)
+		}
+	}
+}
+
+func TestACallThatIsCancelledWhileThePersonIsAsked(t *testing.T) {
+	o := openOffice(t, nil)
+	s := openSession(o, false, formsOnly)
+	before := treeOf(t, o.vault)
+	asked := s.ask(deleteIt)
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.ids))
+	s.reply(asked, deleteIt, acceptIt)
+	if got := s.answer(s.ask(appendIt), appendIt, declineIt); codeOf(got) != "unconfirmed" {
+		t.Errorf("the next one: %+v", got)
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	left(t, o, before)
+}
+
+// A client that shows no forms is told of the terminal, in both protocols, and the
+// yes that is given there is good for the same call of the same server once.
+func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
+	for _, modern := range []bool{false, true} {
+		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
+			o := openOffice(t, nil)
+			s := openSession(o, modern, can)
+			var first gateway.Result
+			o.refusing(can, "unconfirmed", func() string {
+				s.call(deleteIt, "")
+				first = s.next().Result.StructuredContent
+				return codeOf(first)
+			})
+			_, rest, _ := strings.Cut(first.Error.Hint, "vaultwicket approve ")
+			code, _, _ := strings.Cut(rest, `"`)
+			approve := osexec.Command(binary, "approve", "--yes", code)
+			approve.Env = s.server.Env
+			if out, err := approve.CombinedOutput(); err != nil || !strings.Contains(string(out), `removes: "Inbox/a.md"`) {
+				t.Fatalf("%s: %v\n%s", first.Error.Hint, err, out)
+			}
+			other := openSession(o, modern, can)
+			o.refusing("of another server", "unconfirmed", func() string {
+				other.call(deleteIt, "")
+				return codeOf(other.next().Result.StructuredContent)
+			})
+			s.call(deleteIt, "")
+			if got := s.next().Result.StructuredContent; !got.OK || o.read("Inbox/a.md") != "" {
+				t.Errorf("%s: %+v", can, got)
+			}
+			o.write("Inbox/a.md", "one\n")
+			o.refusing("again", "unconfirmed", func() string {
+				s.call(deleteIt, "")
+				return codeOf(s.next().Result.StructuredContent)
+			})
+		}
+	}
+}
