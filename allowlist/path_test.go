@@ -134,6 +134,90 @@ func TestPathVectorsThroughParse(t *testing.T) {
 	}
 }
 
+// A reason shows what it is about: the segment, the character, what to write
+// instead.
+func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
+	long := strings.Repeat("ä", 130)
+	for _, test := range []struct{ as, value, want string }{
+		{"path", "a/\u202eb.md", "holds the control or invisible character U+202E"},
+		{"path", "\u2028", "holds the control or invisible character U+2028"},
+		{"path", "a/\u200d/b", "has the segment \"\\u200d\", which shows nothing"},
+		{"path", "a/..", `has the segment ".."; vault paths have no relative segments`},
+		{"path", "a/.b/c", `has the hidden segment ".b"; files and folders that begin with a dot are closed`},
+		{"path", "a/b ", `has the segment "b ", which ends in a dot or a blank that Windows drops`},
+		{"path", "a/Nul.md", `has the segment "Nul.md", a device name on Windows`},
+		{"path", "a/GIT~1", `has the segment "GIT~1", which looks like a short name of Windows for another file`},
+		{"title", "a|b#", `holds '|', which cannot stand in the name of a note that is to be linked and synced`},
+		{"title", "#a", `holds '#', which cannot stand in the name of a note that is to be linked and synced`},
+		{"newpath", "a#/?b", `holds '?', which cannot stand in the name of a note that is to be linked and synced`},
+		{"destination", "a/v1.2/b", `could be a folder or a file; want "a/v1.2/b/" for the folder or "a/v1.2/b.md" for the note`},
+		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
+		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + clip("a/"+long[:200]) + `/" for the folder or "` + clip("a/"+long[:200]) + `.md" for the note`},
+	} {
+		if got := placeChecks[test.as](test.value); got != test.want {
+			t.Errorf("%s %q: got %q, want %q", test.as, test.value, got, test.want)
+		}
+	}
+	if clip("a/"+long[:200]) == "a/"+long[:200] {
+		t.Error("the longest value is not long enough to be clipped")
+	}
+}
+
+func TestFirstUnprintable(t *testing.T) {
+	for s, want := range map[string]rune{"": -1, "a": -1, "a\u200c\u200d": -1, "\x00": 0, "a\x01\x00": 1, "é\u2029\u2028": '\u2029'} {
+		if got := firstUnprintable(s); got != want {
+			t.Errorf("%q: %U, want %U", s, got, want)
+		}
+	}
+}
+
+// The names of devices are these and no others. A path with one of the others is
+// taken.
+func TestDeviceNames(t *testing.T) {
+	var devices, others []string
+	for _, name := range []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} {
+		devices = append(devices, name)
+		others = append(others, name+"1", "X"+name, name[1:], name[:len(name)-1])
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		for _, number := range strings.Split("0 1 2 3 4 5 6 7 8 9 ¹ ² ³", " ") {
+			devices = append(devices, port+number)
+			others = append(others, number, number+port, port+number+number, port+"x"+number)
+		}
+		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1")
+	}
+	for _, name := range devices {
+		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {
+			if !deviceName(spelling) || canonicalPath("a/"+spelling) == "" {
+				t.Errorf("%q is no device", spelling)
+			}
+		}
+		others = append(others, "a."+name, "a "+name, " "+name)
+	}
+	for _, name := range others {
+		if deviceName(name) || canonicalPath("a/"+name) != "" {
+			t.Errorf("%q is a device: %q", name, canonicalPath("a/"+name))
+		}
+	}
+}
+
+func TestShortNames(t *testing.T) {
+	short := []string{"~1", "A~1.", "ABCDEF~1.abc", "ÄBCDEF~1.äöü", "A~12345", "~A~1"}
+	for _, digit := range strings.Split("0123456789", "") {
+		short = append(short, "A~"+digit, "A~1"+digit, "A~"+digit+"1.md")
+	}
+	for _, name := range short {
+		if !shortName(name) {
+			t.Errorf("%q is no short name", name)
+		}
+	}
+	for _, name := range []string{"", "1", "A1", "A~", "~", "A~B", "A~1B", "A~B1", "A~1B1", "ABCDEFG~1", "ABCDEFGH~1", "ABCDEFG~1.md", "A~1.abcd", "A~1.a.b", "A~1..", "a.b~1", "A~1~B"} {
+		if shortName(name) {
+			t.Errorf("%q is a short name", name)
+		}
+	}
+}
+
 // Every parameter that names a place is of a kind that checks it. One that is
 // read as plain text would let a path through.
 func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {

@@ -6,11 +6,10 @@ import "strings"
 // touch.
 type reach uint8
 
+// The zero value is any note of the vault.
 const (
-	// reachVault is the zero value: any note of the vault.
-	reachVault reach = iota
 	// reachNote is the one note that the call names by its path.
-	reachNote
+	reachNote reach = iota + 1
 	// reachNothing is no note at all.
 	reachNothing
 )

@@ -298,6 +298,114 @@ func TestARefusalNamesTheOrigin(t *testing.T) {
 	}
 }
 
+func TestDenialsByAccessRead(t *testing.T) {
+	const raise = "a person can raise it in the table [vaults.access] of the settings file"
+	for _, test := range []struct{ line, code, say, hint string }{
+		{"append path=Read/n.md content=x", "access_denied", `command "append": needs the access rw for the path in path=, which has r`, raise},
+		{"task ref=Read/n.md:3 done", "access_denied", `command "task": needs the access rw for the path in ref=, which has r`, raise},
+		{"delete path=Write/n.md", "access_denied", `command "delete": needs the access rwd for the path in path=, which has rw`, raise},
+		{"move path=Write/n.md to=Delete/", "access_denied", `command "move": needs the access rwd for the path in path=, which has rw`, raise},
+		{"move path=Delete/n.md to=Else/", "access_denied", `command "move": needs the access rw for the path in to=, which has r`, raise},
+		{"move file=n to=Read/m.md", "access_denied", `command "move": needs the access rw for the path in to=, which has r`, raise},
+		{"outline", "target_required", `command "outline": would work on the note that is open in the app, and there are access rules`, "name the note with path= or file="},
+		{"move path=Write/n.md to=Write/m.md", "", "", ""},
+		{"move path=Write/n.md to=Write/", "", "", ""},
+		{"files folder=Read", "", "", ""},
+		{"bookmark file=Read/n.md", "", "", ""},
+		{"property:remove path=Write/n.md name=x", "", "", ""},
+	} {
+		words := strings.Fields(test.line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := with(widest(), placesRules(t), false)
+		p.Origins = map[string]string{"access": "file x"}
+		_, err = p.Decide(call)
+		var denial *policy.Denial
+		if !errors.As(err, &denial) {
+			if test.code != "" {
+				t.Errorf("%s: %v, want %s", test.line, err, test.code)
+			}
+			continue
+		}
+		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" || denial.Error() != test.say || denial.Hint() != test.hint+"; access comes from file x" {
+			t.Errorf("%s: got %v, hint %q", test.line, err, denial.Hint())
+		}
+	}
+}
+
+// Patterns are rules too, though there is no table of levels.
+func TestPatternsWantATarget(t *testing.T) {
+	for _, name := range []string{"outline", "read", "backlinks"} {
+		call := mustParse(t, name, nil)
+		if _, err := with(widest(), access.Rules{}, true).Decide(call); code(err) != "target_required" {
+			t.Errorf("%v: %v", call, err)
+		}
+	}
+}
+
+func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
+	call := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("Read/n.md")})
+	const nothing = "has nothing against the paths that are spelled out; what else is met is held against the rules when it is met"
+	for name, test := range map[string]struct {
+		policy policy.Policy
+		want   string
+	}{
+		"no rules": {widest(), "there are no access rules"},
+		"rules":    {with(widest(), placesRules(t), false), nothing},
+		"patterns": {with(widest(), access.Rules{}, true), nothing},
+		"both":     {with(widest(), placesRules(t), true), nothing},
+	} {
+		for _, v := range test.policy.Judge(call) {
+			if v.Rule == "access" && (v.Why != test.want || v.Decision != policy.Pass) {
+				t.Errorf("%s: %v %s", name, v.Decision, v.Why)
+			}
+		}
+	}
+}
+
+// Which program may run a call: the words of each line say why.
+func TestConfined(t *testing.T) {
+	restricting, err := access.New(map[string]access.Level{"/": access.Delete})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hiding := placesRules(t)
+	for _, test := range []struct {
+		line                                         string
+		hides, restricts, ignores, ignoresRestricted bool
+	}{
+		{"read path=Hidden/n.md", true, false, true, true},                 // hidden
+		{"read path=Read/n.md", false, false, true, true},                  // named, but a pattern may hide it
+		{"append path=Write/n.md content=x", false, false, true, true},     // touches what it names only
+		{"read file=n", true, false, true, true},                           // whichever note that is
+		{"append file=n content=x", true, true, true, true},                // and it is changed
+		{"tags", true, false, true, true},                                  // looks at all notes
+		{"move path=Delete/n.md to=Delete/Below/", true, true, true, true}, // changes the links of others
+		{"version", false, false, false, false},                            // has to do with no note
+		{"web url=https://example.org", false, false, false, false},
+	} {
+		words := strings.Fields(test.line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			policy policy.Policy
+			want   bool
+		}{
+			"none": {widest(), false}, "hiding": {with(widest(), hiding, false), test.hides}, "restricting": {with(widest(), restricting, false), test.restricts},
+			"ignoring": {with(widest(), access.Rules{}, true), test.ignores}, "both": {with(widest(), restricting, true), test.ignoresRestricted},
+		} {
+			permit, err := c.policy.Decide(call)
+			if err != nil || permit.Confined() != c.want {
+				t.Errorf("%s, %s: confined %v, %v", test.line, name, permit.Confined(), err)
+			}
+		}
+	}
+}
+
 func TestAServerCannotBeGivenAccessRules(t *testing.T) {
 	if with(widest(), placesRules(t), false).Server("F").Valid() {
 		t.Error("a server that does not hold the rules")

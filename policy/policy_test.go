@@ -318,6 +318,80 @@ func TestDenialsRead(t *testing.T) {
 	}
 }
 
+// A command of a listing can have effects and tiers that no call has. What is
+// said about them is true all the same, and advice is given where there is some.
+func TestDenialsOfListingsRead(t *testing.T) {
+	origins := map[string]string{"tier": "flag", "allow-mutations": "file x"}
+	for _, test := range []struct {
+		name      string
+		command   allowlist.Command
+		policy    func(*policy.Policy)
+		say, hint string
+	}{
+		{"no tier", allowlist.Command{Name: "x", Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier none and the ceiling is v3`, ""},
+		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier tier(9) and the ceiling is v3`, ""},
+		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier comes from flag"},
+		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier is at its default"},
+		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in the app, administers it or shows its inside, and cannot be switched on`, "use the Obsidian app itself for this"},
+		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect unknown and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
+		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect exec and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
+		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
+	} {
+		p := widest()
+		p.Origins = origins
+		test.policy(&p)
+		if denial := p.Lists(test.command); denial == nil || denial.Error() != test.say || denial.Hint() != test.hint {
+			t.Errorf("%s: %+v", test.name, denial)
+		}
+	}
+	if denial := widest().Lists(allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Administers}); denial != nil {
+		t.Errorf("administering: %v", denial)
+	}
+}
+
+// A refusal names the setting that decides, so that its origin can be told, and
+// none where nothing decides.
+func TestDenialsNameTheSetting(t *testing.T) {
+	for _, test := range []struct {
+		line, setting string
+		policy        func(*policy.Policy)
+	}{
+		{"eval", "", func(*policy.Policy) {}},
+		{"append content=x", "", func(*policy.Policy) {}},
+		{"read path=A.md", "tier", func(p *policy.Policy) { p.Ceiling = tiers.V0 }},
+		{"read path=A.md", "disable", func(p *policy.Policy) { p.Disable = []string{"read"} }},
+		{"read path=A.md", "enable-only", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }},
+		{"delete path=A.md", "allow-mutations", func(p *policy.Policy) { p.Mutations = false }},
+		{"publish:add path=A.md", "allow-publish", func(p *policy.Policy) { p.Publish = false }},
+		{"open path=A.md", "allow-ui", func(p *policy.Policy) { p.UI = false }},
+		{"read path=A.md", "min-cli-version", func(p *policy.Policy) { p.MinVersion = tiers.Version{} }},
+		{"delete path=A.md", "confirm", func(p *policy.Policy) { p.Confirm = policy.ConfirmDestructive }},
+	} {
+		words := strings.Fields(test.line)
+		call, err := allowlist.ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := widest()
+		test.policy(&p)
+		_, err = p.Decide(call)
+		var denial *policy.Denial
+		if !errors.As(err, &denial) || denial.Setting != test.setting {
+			t.Errorf("%s: %+v, want the setting %q", test.line, denial, test.setting)
+		}
+	}
+	var denial *policy.Denial
+	if _, err := widest().Decide(allowlist.Call{}); !errors.As(err, &denial) || denial.Setting != "" {
+		t.Errorf("the zero call: %+v", denial)
+	}
+}
+
+func TestParseConfirmSaysWhatIsRight(t *testing.T) {
+	if _, err := policy.ParseConfirm("always"); err == nil || err.Error() != `"always" is no value of confirm, want never, destructive or writes` {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Saving a layout of panes changes the app, but nothing leaves the machine.
 func TestAdministeringIsNotPublishing(t *testing.T) {
 	p := widest()

@@ -24,6 +24,26 @@ func TestServerArgs(t *testing.T) {
 	}
 }
 
+// A list of one name closes something too.
+func TestServerArgsOfShortLists(t *testing.T) {
+	for _, test := range []struct {
+		disable, enableOnly []string
+		want                []string
+	}{
+		{nil, nil, nil},
+		{[]string{}, []string{}, nil},
+		{[]string{"delete"}, nil, []string{"--disable=delete"}},
+		{nil, []string{"read"}, []string{"--enable-only=read"}},
+		{[]string{"delete"}, []string{"read"}, []string{"--disable=delete", "--enable-only=read"}},
+	} {
+		p := widest()
+		p.Disable, p.EnableOnly = test.disable, test.enableOnly
+		if got := p.Server("F").Args()[10:]; !slices.Equal(got, test.want) {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
 // What the arguments say, read back, is the policy: no right more, none less.
 func TestServerArgsReadBack(t *testing.T) {
 	for ceiling := tiers.V0; ceiling <= tiers.V3; ceiling++ {

@@ -71,6 +71,46 @@ func TestStepsWithoutAVault(t *testing.T) {
 	}
 }
 
+// The questions about the program and about the vault have to do with no note:
+// any program may answer them, whatever the call is about. Every other step is
+// confined as the call is, and goes with its rules.
+func TestStepsOfACallThatIsConfined(t *testing.T) {
+	p := with(widest(), placesRules(t), true)
+	for _, test := range []struct {
+		line     string
+		step     func(policy.Permit) policy.Permit
+		confined bool
+		want     string
+	}{
+		{"daily:read", policy.Permit.Probe, false, "version"},
+		{"daily:read", policy.Permit.VaultPath, false, "vault info=path"},
+		{"daily:read", policy.Permit.DailyPath, true, "daily:path"},
+		{"daily:read", func(p policy.Permit) policy.Permit { return p.ReadDaily("A.md") }, true, "read path=A.md"},
+		{"create name=A", func(p policy.Permit) policy.Permit { return p.Exists("file", "A") }, true, "file file=A"},
+		{"read file=A", policy.Permit.Locate, true, "file file=A"},
+	} {
+		permit := mustDecide(t, p, test.line)
+		step := test.step(permit)
+		if step.Call().String() != test.want || step.Confined() != test.confined || !permit.Confined() {
+			t.Errorf("%s: %v, confined %v", test.line, step.Call(), step.Confined())
+		}
+		if step.Access() != p.Access.String() || step.Access() == "" || step.MinVersion() != permit.MinVersion() || step.OnlyPreviews() {
+			t.Errorf("%s: %v goes with the rules %q and asks for %v", test.line, step.Call(), step.Access(), step.MinVersion())
+		}
+		if zero := test.step(policy.Permit{}); zero.Valid() || zero.Confined() {
+			t.Errorf("the zero permit grants %s", test.want)
+		}
+	}
+	aimed, err := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("A.md")}).In("Work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := p.Decide(aimed)
+	if got := permit.VaultPath().Call().String(); err != nil || got != "vault=Work vault info=path" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 // The path of the daily note comes from the app, so it is checked like any
 // other.
 func TestABadPathGivesAWorthlessPermit(t *testing.T) {
@@ -86,6 +126,28 @@ func TestABadPathGivesAWorthlessPermit(t *testing.T) {
 	for _, key := range []string{"", "vault", "--copy", "name", "overwrite"} {
 		if p := create.Exists(key, "A"); p.Valid() {
 			t.Errorf("the key %q may be sent", key)
+		}
+	}
+}
+
+// What is worthless says nothing either: it goes with no rules and no version.
+func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
+	p := with(widest(), placesRules(t), true)
+	for _, vault := range []string{"", "Work"} { // "" is none
+		call := mustParse(t, "daily:read", nil)
+		if aimed, err := call.In(vault); err == nil {
+			call = aimed
+		}
+		permit, err := p.Decide(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, step := range map[string]policy.Permit{
+			"a bad path": permit.ReadDaily("../A.md"), "another command": permit.Exists("path", "A.md"), "no name": permit.Locate(),
+		} {
+			if step != (policy.Permit{}) {
+				t.Errorf("in the vault %q: %s gives %+v", vault, name, step)
+			}
 		}
 	}
 }
@@ -138,6 +200,22 @@ func TestAllows(t *testing.T) {
 				if got := p.Allows(param); got != want {
 					t.Errorf("%s %s under %+v: %v", c.Name, param.Name, p, got)
 				}
+			}
+		}
+	}
+}
+
+// Only a parameter that changes something needs mutations; one without an effect
+// of its own has that of its command.
+func TestAllowsByEffect(t *testing.T) {
+	for effect := tiers.Unknown; effect <= tiers.Executes+1; effect++ {
+		for gates := range 8 {
+			p := policy.Policy{Mutations: gates&1 != 0, UI: gates&2 != 0}
+			param := allowlist.Param{Effect: effect, Shows: gates&4 != 0}
+			changes := !slices.Contains([]string{"unknown", "read", "ui"}, effect.String())
+			want := (p.Mutations || !changes) && (p.UI || !param.Shows)
+			if got := p.Allows(param); got != want {
+				t.Errorf("%v, shows %v, under %+v: %v", effect, param.Shows, p, got)
 			}
 		}
 	}

@@ -50,8 +50,8 @@ func parsePath(written string) (string, error) {
 
 // fold returns what all spellings of a path have in common that some system
 // takes for one file. It takes more for the same than any of them does:
-// compatible characters (Unicode normal form KC), all cases of a letter, and ß
-// for ss (Unicode 16, CaseFolding.txt, status F). golang.org/x/text/cases would
+// compatible characters (Unicode normal form KC), all cases of a letter, what is
+// invisible for nothing, and ß for ss (Unicode 16, CaseFolding.txt, status F). golang.org/x/text/cases would
 // cost a tenth of a millisecond at every start.
 func fold(path string) string {
 	if isPlain(path) {
@@ -62,6 +62,9 @@ func fold(path string) string {
 	}
 	var b strings.Builder
 	for _, r := range norm.NFKC.String(path) {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			continue // file systems that fold cases pass over them
+		}
 		if r == 'ß' || r == 'ẞ' {
 			b.WriteString("ss")
 			continue

@@ -52,6 +52,8 @@ func TestLevelOfThePath(t *testing.T) {
 		{"CAFÉ/x.md", None},
 		{"\uff30rivate/x.md", None}, // full width
 		{"\u212aelvin.md", Read},
+		{"Pri\u200bvate/a.md", None},
+		{"Private\ufe0f/a.md", None},
 	} {
 		if got := rules.Level(c.path); got != c.want {
 			t.Errorf("Level(%q) = %v, want %v", c.path, got, c.want)
@@ -95,6 +97,105 @@ func TestLowest(t *testing.T) {
 	for folder, want := range map[string]Level{"": None, "A": None, "a": None, "A/X": Write, "C": Read, "C/D": Delete, "E": Write} {
 		if got := rules.Lowest(folder); got != want {
 			t.Errorf("Lowest(%q) = %v, want %v", folder, got, want)
+		}
+	}
+}
+
+// The lowest of what is written for one path holds, in whichever order.
+func TestOnePathWrittenTwice(t *testing.T) {
+	for _, test := range []struct {
+		pairs []string
+		path  string
+		want  Level
+	}{
+		{[]string{"B/", "rw", "B", "r"}, "B/x", Read},
+		{[]string{"B/", "r", "B", "rw"}, "B/x", Read},
+		{[]string{"A", "none", "a", "rwd"}, "A/x", None},
+		{[]string{"A", "none", "a", "rwd"}, "a/x", None},
+		{[]string{"A", "rwd", "a", "none"}, "A/x", None},
+		{[]string{"A", "rwd", "a", "none"}, "a/x", None},
+		{[]string{"Ä", "rw", "ä", "r", "A\u0308", "rwd"}, "Ä/x", Read},
+	} {
+		for range 20 { // a table has no order
+			if got := mustRules(t, test.pairs...).Level(test.path); got != test.want {
+				t.Fatalf("%q: Level(%q) = %v, want %v", test.pairs, test.path, got, test.want)
+			}
+		}
+	}
+}
+
+func TestRestrictAndHide(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		rules          Rules
+		restrict, hide bool
+	}{
+		{"no rules", Rules{}, false, false},
+		{"a rule that gives all", mustRules(t, "/", "rwd"), true, false},
+		{"one that hides", mustRules(t, "A", "none"), true, true},
+		{"one of several that hides", mustRules(t, "A", "none", "B", "r", "C", "rw", "D", "rwd"), true, true},
+		{"the first of two tables", mustRules(t, "A", "none").Meet(mustRules(t, "B", "r")), true, true},
+		{"the second of two tables", mustRules(t, "B", "r").Meet(mustRules(t, "A", "none")), true, true},
+	} {
+		for range 20 { // a table has no order
+			if test.rules = rulesOf(test.rules.layers); test.rules.Restrict() != test.restrict || test.rules.Hide() != test.hide {
+				t.Fatalf("%s: restrict %v, hide %v", test.name, test.rules.Restrict(), test.rules.Hide())
+			}
+		}
+	}
+}
+
+func TestMeetAllowsWhatBothAllow(t *testing.T) {
+	a, b := mustRules(t, "Work", "rwd", "Private", "rw"), mustRules(t, "Work", "rw", "Private", "none")
+	for _, met := range []Rules{a.Meet(b), b.Meet(a), a.Meet(b).Meet(a), Rules{}.Meet(a).Meet(b)} {
+		for path, want := range map[string]Level{"Work/x": Write, "Private/x": None, "x": Read} {
+			if got := met.Level(path); got != want {
+				t.Errorf("%v: Level(%q) = %v, want %v", met, path, got, want)
+			}
+		}
+		if len(met.layers) != 2 {
+			t.Errorf("%d tables, want each of the two once", len(met.layers))
+		}
+	}
+	if (Rules{}).Meet(Rules{}).Restrict() {
+		t.Error("nothing and nothing restrict something")
+	}
+}
+
+// Rules are shared, so what is made of them leaves them and each other as they
+// are.
+func TestMeetChangesNoRules(t *testing.T) {
+	met := mustMeet(t, mustRules(t, "A", "r"), mustRules(t, "B", "r"), mustRules(t, "C", "r"))
+	one := met.Meet(mustRules(t, "D", "none"))
+	other := met.Meet(mustRules(t, "E", "none"))
+	if one.Level("D/x") != None || one.Level("E/x") != Read || other.Level("D/x") != Read || other.Level("E/x") != None || met.Hide() {
+		t.Errorf("%v and %v of %v", one, other, met)
+	}
+}
+
+// Nothing opens where all that is named in the folder is none, too.
+func TestOpensLooksAtTheLevel(t *testing.T) {
+	rules := mustRules(t, "/", "none", "A/B", "none", "C/D", "r", "C/D/E", "none")
+	for folder, want := range map[string]bool{"": true, "A": false, "A/B": false, "C": true, "C/D": true, "C/D/E": false} {
+		if got := rules.Opens(folder); got != want {
+			t.Errorf("Opens(%q) = %v, want %v", folder, got, want)
+		}
+	}
+	if met := rules.Meet(mustRules(t, "C", "none")); met.Opens("C") || met.Opens("") {
+		t.Errorf("%v opens what one of its tables closes", met)
+	}
+}
+
+func TestIsBelow(t *testing.T) {
+	for _, test := range []struct {
+		path, folder string
+		want         bool
+	}{
+		{"A", "", true}, {"A/B", "", true}, {"", "", false}, {"", "A", false}, {"A", "A", false}, {"A/B", "A", true}, {"A/B/C", "A", true},
+		{"A/B/C", "A/B", true}, {"AB", "A", false}, {"AB/C", "A", false}, {"B/A/C", "A", false}, {"B/C", "A", false}, {"A", "A/B", false}, {"/A", "A", false},
+	} {
+		if got := isBelow(test.path, test.folder); got != test.want {
+			t.Errorf("isBelow(%q, %q) = %v", test.path, test.folder, got)
 		}
 	}
 }

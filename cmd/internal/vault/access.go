@@ -6,8 +6,9 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/git-pkgs/gitignore"
 	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -57,18 +58,15 @@ func (s *sight) level(path string, rules access.Rules) access.Level {
 // matched too, whatever else they say (gitignore(5): "It is not possible to
 // re-include a file if a parent directory of that file is excluded").
 type ignored struct {
-	written, plain gitignore.Matcher // as they are written, and for any spelling of a name
-	folders        sync.Map          // path of a folder → bool
+	written, plain patterns // as they are written, and for any spelling of a name
+	folders        sync.Map // path of a folder → bool
 }
 
-func newIgnored(patterns string) *ignored {
-	if len(strings.TrimSpace(patterns)) == 0 {
+func newIgnored(text string) *ignored {
+	if len(strings.TrimSpace(text)) == 0 {
 		return nil
 	}
-	m := &ignored{}
-	m.written.AddPatterns([]byte(patterns), "")
-	m.plain.AddPatterns([]byte(plainly(patterns)), "")
-	return m
+	return &ignored{written: newPatterns(text), plain: newPatterns(plainly(text))}
 }
 
 func (m *ignored) matches(name string, folder bool) bool {
@@ -97,10 +95,30 @@ func (m *ignored) matchesFolder(name string) bool {
 // match asks for one name alone. On some systems another case or normal form is
 // the same file, so a pattern hides every one.
 func (m *ignored) match(name string, folder bool) bool {
-	return m.written.MatchPath(name, folder) || m.plain.MatchPath(plainly(name), folder)
+	return m.written.match(name, folder) || m.plain.match(plainly(name), folder)
 }
 
-func plainly(text string) string { return norm.NFC.String(strings.ToLower(text)) }
+// plainly returns what the spellings of a name have in common that differ in the
+// case of letters or the normal form alone.
+func plainly(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return unicode.ToLower(least)
+	}, text))
+}
+
+func isPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' })
+}
 
 // badRules answers every call where the rules cannot be read.
 func badRules(err error) error {
@@ -108,9 +126,20 @@ func badRules(err error) error {
 }
 
 // sees reports whether a path that a call did not ask for, but that stands in a
-// record, may be named.
+// record, may be named. Of what is no path of a file it is not known what it
+// means, and the bookmarks name what is hidden.
 func (v *vault) sees(path string) bool {
-	return v.sight == nil || v.sight.Sees(path, false)
+	if v.sight == nil {
+		return true
+	}
+	at, err := disk.ParsePath(path)
+	return err == nil && v.sight.Sees(at.String(), false)
+}
+
+// seesFolder is sees for a folder.
+func (v *vault) seesFolder(path string) bool {
+	at, err := disk.ParseFolder(path)
+	return err == nil && v.sight.Sees(at.String(), true)
 }
 
 // judge refuses a proposal that does more than the rules allow. It looks at what
@@ -139,14 +168,14 @@ func (v *vault) judgeStep(s step, p proposal) error {
 		return nil // it is no note
 	case s.isMove():
 		needed := access.Write
-		if s.from.Folder() != s.path.Folder() && p.undoes == "" {
+		if s.from.Folder() != s.path.Folder() && !p.own {
 			needed = access.Delete // the note goes from where it was
 		}
 		if err := v.needs(s.from, needed, "moved away"); err != nil {
 			return err
 		}
 		return v.needs(s.path, access.Write, "made")
-	case !s.after.there && p.undoes == "":
+	case !s.after.there && !p.own:
 		return v.needs(s.path, access.Delete, "deleted")
 	case s.before.there && p.replaces && s.path == p.note:
 		return v.needs(s.path, access.Delete, "replaced")

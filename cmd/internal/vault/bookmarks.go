@@ -85,7 +85,7 @@ func (v *vault) seenBookmarks(items []bookmark) []bookmark {
 	var seen []bookmark
 	for _, b := range items {
 		b.Items = v.seenBookmarks(b.Items)
-		if b.Path == "" || b.Path == "/" || v.sight.Sees(b.Path, b.Type == "folder") {
+		if b.Path == "" || b.Type == "folder" && v.seesFolder(b.Path) || b.Type != "folder" && v.sees(b.Path) {
 			seen = append(seen, b)
 		}
 	}

@@ -107,7 +107,7 @@ func listHistories(v *vault, _ params) (reply, error) {
 			} else {
 				now = cmp.Or(names[s.Source()], s.Source())
 			}
-			if _, err := disk.ParsePath(now); err == nil && v.sees(now) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+			if _, err := disk.ParsePath(now); err == nil && v.sees(now) && v.sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
 				found[now] = true
 			}
 		}

@@ -21,6 +21,9 @@ type proposal struct {
 	replaces bool
 	// undoes is the entry of the journal that this takes back, "" mostly.
 	undoes string
+	// own says that this session made that change: whoever may make a note may
+	// take it away again.
+	own bool
 	// reading is an answer that changes nothing, in place of steps.
 	reading *reply
 }

@@ -92,7 +92,7 @@ func (v *vault) undoLast(j *journal.Journal) (proposal, error) {
 // undoing returns the proposal to take an entry back.
 func (v *vault) undoing(j *journal.Journal, e journal.Entry) (proposal, error) {
 	trash := undoneTrash(j, e)
-	p := proposal{undoes: e.ID}
+	p := proposal{undoes: e.ID, own: e.Session != "" && e.Session == v.host.env(sessionVariable)}
 	for _, kept := range slices.Backward(e.Steps) {
 		back, err := v.back(j, e, kept)
 		if err != nil {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"io/fs"
 	"sync/atomic"
 )
@@ -62,6 +63,15 @@ func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
 	return w, nil
 }
 
+// failure returns the error of a walk that could not begin. Of a folder that is
+// not seen it is not told whether there is something else in its place.
+func (w walker) failure(under Path, err error) error {
+	if w.seen != nil && (IsMissing(err) || errors.Is(err, fs.ErrPermission)) {
+		return missing(under)
+	}
+	return err
+}
+
 // end returns the error of a walk that went well. A folder that is not seen, and
 // has nothing in it that is, is not there.
 func (w walker) end(under Path) error {
@@ -84,8 +94,9 @@ func (w walker) found(p Path, folder bool) (visited, entered bool) {
 // files. No other path leads to it, so it is neither read nor written as a note.
 const IgnoreFile = ".vaultwicketignore"
 
-// maxIgnored bounds the file of patterns. It is read at every call.
-const maxIgnored = 64 << 10
+// maxIgnored bounds the file of patterns. It is read at every call, and a line
+// of 64 KiB would be more than their reader takes.
+const maxIgnored = 60 << 10
 
 // Ignored returns the text of the file of patterns, or fs.ErrNotExist. A link in
 // its place is a [Refusal], and so is everything else that is no regular file.

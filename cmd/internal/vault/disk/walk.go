@@ -50,11 +50,11 @@ func (f *Folder) Walk(under Path, visit func(Entry)) error {
 	}
 	at, err := f.place(under.segments())
 	if err != nil {
-		return err
+		return w.failure(under, err)
 	}
 	defer at.close()
 	if err := w.walk(at, under); err != nil {
-		return err
+		return w.failure(under, err)
 	}
 	return w.end(under)
 }

@@ -22,12 +22,12 @@ func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
 	}
 	at, err := f.place(under.segments())
 	if err != nil {
-		return err
+		return walk.failure(under, err)
 	}
 	w := &parallelWalk{walker: walk, workers: 1, most: runtime.GOMAXPROCS(0)}
 	w.more.L = &w.mu
 	if err := w.folder(at, under); err != nil {
-		return err
+		return w.failure(under, err)
 	}
 	w.work()
 	w.running.Wait()

@@ -1,0 +1,160 @@
+package allowlist
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSpells(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		line []string
+		want []Spelled
+	}{
+		{"no path", []string{"version"}, nil},
+		{"a note by its path", []string{"read", "path=A/B.md"}, []Spelled{{Param: "path", Path: "A/B.md"}}},
+		{"a note by its name", []string{"read", "file=B"}, nil},
+		{"a new note", []string{"create", "path=A/B.md", "content=C/D.md"}, []Spelled{{Param: "path", Path: "A/B.md"}}},
+		{"a new note by its name", []string{"create", "name=B", "template=C/D"}, nil},
+		{"a note and a line", []string{"task", "ref=A/B.md:3"}, []Spelled{{Param: "ref", Path: "A/B.md"}}},
+		{"a folder", []string{"files", "folder=A/B"}, []Spelled{{Param: "folder", Path: "A/B", Folder: true}}},
+		{"a folder with a slash", []string{"files", "folder=A/"}, []Spelled{{Param: "folder", Path: "A", Folder: true}}},
+		{"the root", []string{"files", "folder=/"}, []Spelled{{Param: "folder", Path: "", Folder: true}}},
+		{"a move into a folder", []string{"move", "path=A/B.md", "to=C/D/"}, []Spelled{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D", Folder: true, To: true}}},
+		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"}, []Spelled{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
+		{"a move to the root", []string{"move", "file=B", "to=/"}, []Spelled{{Param: "to", Path: "", Folder: true, To: true}}},
+	} {
+		call, err := ParseWords(test.line[0], test.line[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := call.Spells(); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		}
+	}
+}
+
+// What a call spells out are the parameters of the kinds that are paths, of
+// every command, and nothing else. This is held against the names of the kinds.
+func TestEveryPathIsSpelled(t *testing.T) {
+	spelled := 0
+	eachRow(func(r *row) {
+		if isRestricted(r) {
+			return
+		}
+		for i := range r.params {
+			p := &r.params[i]
+			call, err := Parse(r.name, r.fewest(p.name))
+			if err != nil {
+				continue
+			}
+			isPath := slices.Contains([]string{"path", "path:line", "folder", "folder/ or path"}, p.kind.String())
+			got := slices.ContainsFunc(call.Spells(), func(s Spelled) bool { return s.Param == p.name })
+			if got != isPath {
+				t.Errorf("%s: %s is spelled: %v", call, p.name, got)
+			}
+			if got {
+				spelled++
+			}
+		}
+	})
+	if spelled < 30 {
+		t.Errorf("%d paths: the table has shrunk", spelled)
+	}
+}
+
+// These commands look at the one note that is named by its path, and these at
+// none. Every other one can depend on any note of the vault.
+func TestReachOfEveryCommand(t *testing.T) {
+	one := strings.Fields(`file open create read append prepend delete property:set property:remove property:read task diff history history:read
+		history:restore history:open outline publish:add publish:remove publish:open sync:history sync:read sync:restore sync:open wordcount`)
+	none := strings.Fields("help version commands hotkeys hotkey plugins plugins:enabled plugin themes theme snippets snippets:enabled vaults web")
+	alone := 0
+	eachRow(func(r *row) {
+		if isRestricted(r) {
+			return
+		}
+		params := r.fewest()
+		call, err := Parse(r.name, params)
+		if err != nil {
+			t.Fatalf("%s: %v", r.name, err)
+		}
+		if got := call.Apart(); got != slices.Contains(none, r.name) {
+			t.Errorf("%s: apart %v", r.name, got)
+		}
+		if p := r.param("path"); p == nil || p.kind == kindFolder {
+			if call.Alone() {
+				t.Errorf("%s: alone, and names no note by its path", call)
+			}
+			return
+		}
+		switch r.name {
+		case "create":
+			delete(params, "name")
+		case "task":
+			params = Params{"line": Text("3")}
+		}
+		params["path"] = Text("A/B.md")
+		if call, err = Parse(r.name, params); err != nil {
+			return // needs more than goes with a path
+		}
+		if got := call.Alone(); got != slices.Contains(one, r.name) {
+			t.Errorf("%s: alone %v", call, got)
+		}
+		if call.Alone() {
+			alone++
+		}
+	})
+	if alone != len(one) {
+		t.Errorf("%d commands can be alone, want %d", alone, len(one))
+	}
+}
+
+func TestAlone(t *testing.T) {
+	for line, want := range map[string]bool{
+		"read path=A/B.md":                       true,
+		"read":                                   false,
+		"read file=B":                            false,
+		"task ref=A/B.md:3":                      true,
+		"task line=3 path=A/B.md":                true,
+		"task line=3 daily":                      false,
+		"create path=A/B.md":                     true,
+		"create path=A/B.md content=x overwrite": true,
+		"create name=B":                          false,
+		"create path=A/B.md template=T":          false, // the answer depends on the template
+		"move path=A/B.md to=C/":                 false, // and on every note that links here
+		"files folder=A":                         false,
+		"version":                                false,
+	} {
+		words := strings.Fields(line)
+		call, err := ParseWords(words[0], words[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := call.Alone(); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+// A folder, or where a file goes to, is no note: a row that could carry nothing
+// else would not be alone.
+func TestAFolderIsNoNote(t *testing.T) {
+	r := &row{name: "x", reach: reachNote}
+	for _, args := range [][]arg{
+		{{key: "folder", value: "A", kind: kindFolder}},
+		{{key: "to", value: "A.md", kind: kindDestination}},
+		{{key: "to", value: "A/", kind: kindDestination}},
+	} {
+		if (Call{row: r, args: args}).Alone() {
+			t.Errorf("%+v is alone", args)
+		}
+	}
+}
+
+func TestTheZeroCallReachesTheVault(t *testing.T) {
+	if c := (Call{}); c.Alone() || c.Apart() || len(c.Spells()) != 0 {
+		t.Errorf("alone %v, apart %v, spells %v", c.Alone(), c.Apart(), c.Spells())
+	}
+}

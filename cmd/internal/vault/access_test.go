@@ -1,0 +1,1040 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"vaultwicket/gateway/journal"
+	"vaultwicket/policy/access"
+)
+
+// patternTable says what a file of patterns hides: names that end with a slash
+// are folders.
+var patternTable = []struct{ name, patterns, hidden, seen string }{
+	{"a name anywhere", "secret.md", "secret.md a/secret.md a/b/secret.md", "secret.md.md asecret.md a/"},
+	{"a folder anywhere with all in it", "secret/", "secret/ secret/x.md a/secret/ a/secret/b/x.md", "a/secretx.md"},
+	{"a folder by its name does not mean a file", "secret.md/", "", "secret.md a/secret.md"},
+	{"from the root", "/secret.md", "secret.md", "a/secret.md"},
+	{"a path counts from the root", "a/b", "a/b/ a/b/x.md", "b/ b/x.md c/a/b/x.md a/x.md"},
+	{"an extension", "*.draft.md", "x.draft.md a/y.draft.md", "draft.md x.md"},
+	{"one character", "?.md", "a.md a/b.md", "ab.md"},
+	{"a star stays in its segment", "/a/*.md", "a/x.md", "a/b/x.md x.md"},
+	{"two stars at the start", "**/b", "b/ b/x.md a/b/ a/b/x.md", "a/ a/bb.md"},
+	{"two stars between", "a/**/x.md", "a/x.md a/b/x.md a/b/c/x.md", "x.md b/x.md"},
+	{"two stars at the end mean what lies within", "a/**", "a/x.md a/b/ a/b/x.md", "a/"},
+	{"three stars are two", "***/b/***", "b/x.md a/b/x.md", "b/ a/b/"},
+	{"an escaped slash is one", `a\/**`, "a/x.md", "a/"},
+	{"a set", "[ab].md", "a.md b.md", "c.md"},
+	{"a set of others", "[!ab].md", "c.md", "a.md"},
+	{"a class", "[[:digit:]]*.md", "1.md 2x.md", "a.md"},
+	{"a range", "[a-c]*.md", "b.md cc.md", "d.md"},
+	{"comments and empty lines", "# secret.md\n\n   \nx.md", "x.md", "secret.md"},
+	{"an escaped number sign", `\#x.md`, "#x.md", "x.md"},
+	{"an escaped exclamation mark", `\!x.md`, "!x.md", "x.md"},
+	{"blanks at the end", "x.md  ", "x.md", "x.md2"},
+	{"an escaped blank at the end", `x\ `, "x\u00a0", "x"}, // \u00a0 stands for a blank in this table
+	{"line breaks of Windows", "x.md\r\nsecret/\r\n", "x.md secret/a.md", "y.md"},
+	{"a byte order mark", "\ufeffx.md\nsecret/", "x.md secret/a.md", "y.md"},
+	{"taken back", "*.md\n!keep.md", "x.md a/y.md", "keep.md a/keep.md"},
+	{"taken back and said again", "*.md\n!keep.md\n/keep.md", "keep.md", "a/keep.md"},
+	{"not from a folder that is hidden", "secret/\n!secret/keep.md", "secret/ secret/keep.md", ""},
+	{"but where only what lies in it is", "secret/*\n!secret/keep.md", "secret/x.md", "secret/ secret/keep.md"},
+	{"a folder that is taken back does not take back what lies in it", "*.md\n!keep/\n!other", "keep/x.md other/x.md keep/a/x.md", "keep/ other/ keep/x.txt"},
+	{"all but one folder", "/*\n!/open/", "x.md a/ a/x.md", "open/ open/x.md open/a/x.md"},
+	{"all but what lies within is all", "*\n!open/**", "open/ open/x.md", ""},
+	{"a pattern that ends with a backslash", "x\\\ny.md", "y.md", "x"},
+	{"a slash alone", "/\ny.md", "y.md", "x.md a/x.md"},
+	{"no line break at the end", "x.md", "x.md", ""},
+}
+
+func TestPatternsHideWhatGitIgnores(t *testing.T) {
+	git := newGit(t)
+	for _, test := range patternTable {
+		t.Run(test.name, func(t *testing.T) {
+			hidden, seen := tableNames(test.hidden), tableNames(test.seen)
+			m := newIgnored(test.patterns)
+			for _, name := range slices.Concat(hidden, seen) {
+				plain, folder := strings.CutSuffix(name, "/")
+				if got, want := m.matches(plain, folder), slices.Contains(hidden, name); got != want {
+					t.Errorf("%q is hidden: %v, want %v", name, got, want)
+				}
+			}
+			if git == nil {
+				return
+			}
+			if got := git.ignored(t, test.patterns, slices.Concat(hidden, seen)); !slices.Equal(got, hidden) {
+				t.Errorf("git ignores %q, and the table says %q", got, hidden)
+			}
+		})
+	}
+}
+
+func tableNames(list string) (names []string) {
+	for _, name := range strings.Fields(strings.ReplaceAll(list, "\u00a0", "\x01")) {
+		names = append(names, strings.ReplaceAll(name, "\x01", " "))
+	}
+	return names
+}
+
+// git is a repository in which git is asked what it ignores.
+type git struct{ program, dir string }
+
+// newGit returns nil where git is not installed.
+func newGit(t *testing.T) *git {
+	t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		return nil
+	}
+	g := &git{program, t.TempDir()}
+	if out, err := g.run(nil, "init", "-q"); err != nil {
+		t.Fatalf("git init: %v, %s", err, out)
+	}
+	return g
+}
+
+func (g *git) run(stdin []byte, args ...string) ([]byte, error) {
+	cmd := exec.Command(g.program, args...)
+	cmd.Dir, cmd.Stdin = g.dir, bytes.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME="+g.dir, "GIT_DIR="+filepath.Join(g.dir, ".git"))
+	return cmd.Output()
+}
+
+// ignored returns the names that git ignores, in their order. All of them are
+// made.
+func (g *git) ignored(t interface{ Fatal(...any) }, patterns string, names []string) []string {
+	entries, err := os.ReadDir(g.dir)
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(g.dir, e.Name())))
+		}
+	}
+	for _, name := range names {
+		full := filepath.Join(g.dir, name)
+		if strings.HasSuffix(name, "/") {
+			err = errors.Join(err, os.MkdirAll(full, 0o755))
+			continue
+		}
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, nil, 0o644))
+	}
+	if err = errors.Join(err, os.WriteFile(filepath.Join(g.dir, ".gitignore"), []byte(patterns), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	var stdin bytes.Buffer
+	for _, name := range names {
+		stdin.WriteString(strings.TrimSuffix(name, "/") + "\x00")
+	}
+	out, err := g.run(stdin.Bytes(), "check-ignore", "--no-index", "-z", "--stdin")
+	var status *exec.ExitError
+	if err != nil && (!errors.As(err, &status) || status.ExitCode() != 1) {
+		t.Fatal(err)
+	}
+	said := strings.Split(string(out), "\x00")
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(said, strings.TrimSuffix(name, "/")) })
+}
+
+// gitNames are the names in the repository of the next test.
+var gitNames = []string{
+	"a/", "a/a/", "a/b/", "a/b/a", "a/a/b.md", "a/b.md", "b.md", "b/", "b/a/", "b/a/b", "b/b.md", "c", "a/c", "b/a/c.md", "#a", "!a", "a b", "a ", "[a", "[a]", "x/a/b/", "x/a/b/c", "x/b.md", "x/#a", "**",
+}
+
+// What git ignores is hidden, and nothing else is. The names differ in more than
+// case, so that nothing is hidden for another spelling. Three things are left out
+// that no file holds but by mistake: a set or an escape with a slash in it, which git
+// takes for one; a range that runs backwards, of which git takes the first letter; and two
+// stars beside something else, which gitignore(5) says are one and git at times
+// takes for folders.
+func TestPatternsAreThoseOfGit(t *testing.T) {
+	git := newGit(t)
+	if git == nil {
+		t.Skip("git is not installed")
+	}
+	word := rapid.SampledFrom([]string{"a", "b", "c", "x", "*", "**", "?", "*.md", "b.*", "/", "/", "/", "[ab]", "[!a]", "[^b]", "[a-b]", "[[:alpha:]]", "]", `\`, `\a`, " ", "#", "!", "b.md", "-", "[[:upper:]]", "[]a]", `[\]]`})
+	line := rapid.Custom(func(t *rapid.T) string {
+		return rapid.SampledFrom([]string{"", "", "!", "/", "!/", "#"}).Draw(t, "start") + strings.Join(rapid.SliceOfN(word, 1, 5).Draw(t, "words"), "") + rapid.SampledFrom([]string{"", "", "/", "/**", " ", "\r"}).Draw(t, "end")
+	})
+	besides := regexp.MustCompile(`[^/*!]\*\*|\*\*[^/*\r ]|^!?\\/`)
+	line = line.Filter(func(line string) bool { return !besides.MatchString(line) })
+	rapid.Check(t, func(t *rapid.T) {
+		patterns := strings.Join(rapid.SliceOfN(line, 1, 4).Draw(t, "lines"), "\n")
+		want := git.ignored(t, patterns, gitNames)
+		m := newIgnored(patterns)
+		for _, name := range gitNames {
+			plain, folder := strings.CutSuffix(name, "/")
+			if got := m.matches(plain, folder); got != slices.Contains(want, name) {
+				t.Errorf("%q hides %q: %v, git: %v", patterns, name, got, !got)
+			}
+		}
+	})
+}
+
+// On some systems another case or normal form is the same file.
+func TestPatternsHideEverySpelling(t *testing.T) {
+	for _, test := range []struct{ patterns, name string }{
+		{"Secret.md", "sEcReT.md"}, {"secret.md", "SECRET.MD"}, {"S[A-C]*.md", "sbx.md"}, {"/Private/", "private/x.md"},
+		{"Caf\u00e9.md", "Cafe\u0301.md"}, {"Cafe\u0301/", "CAF\u00c9/x.md"}, {"\u03a3.md", "\u03c2.md"}, {"\u017fecret.md", "Secret.md"}, {"Kelvin.md", "\u212aelvin.md"},
+		{"*.MD\n!Keep.md", "x.md"}, {"secret.md\n!Secret.md", "secret.md"},
+	} {
+		if !newIgnored(test.patterns).matches(test.name, false) {
+			t.Errorf("%q does not hide %q", test.patterns, test.name)
+		}
+	}
+}
+
+// A file of patterns that cannot be used hides everything.
+func TestPatternsThatCannotBeUsed(t *testing.T) {
+	for name, make := range map[string]func(file string) error{
+		"a link":            func(file string) error { return os.Symlink(filepath.Join(filepath.Dir(file), "a.md"), file) },
+		"a link to nowhere": func(file string) error { return os.Symlink("nowhere", file) },
+		"a folder":          func(file string) error { return os.Mkdir(file, 0o755) },
+		"a large file": func(file string) error {
+			return os.WriteFile(file, bytes.Repeat([]byte("secret.md\n"), 10000), 0o644)
+		},
+		"one long line": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("x"), 64<<10), 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": "x", "secret.md": "y"})
+			if err := make(h.file(".vaultwicketignore")); err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range table() {
+				args := []string{row.name}
+				for _, p := range row.params {
+					if p.required {
+						args = append(args, p.name+"=a.md")
+					}
+				}
+				status, stdout, _ := h.run(args...)
+				if status == done || !strings.Contains(stdout, "so nothing is answered") {
+					t.Errorf("%s answers %d, %q", row.name, status, stdout)
+				}
+			}
+		})
+	}
+}
+
+// Rules that cannot be read hide everything too.
+func TestRulesThatCannotBeRead(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "x"})
+	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
+		h.env[accessVariable] = rules
+		if status, stdout, _ := h.run("read", "path=a.md"); status == done || !strings.Contains(stdout, "nothing is answered") {
+			t.Errorf("with the rules %q: %d, %q", rules, status, stdout)
+		}
+	}
+}
+
+func mustRules(t interface{ Fatal(...any) }, levels map[string]string) access.Rules {
+	table := map[string]access.Level{}
+	for path, name := range levels {
+		level, err := access.ParseLevel(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table[path] = level
+	}
+	rules, err := access.New(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// In the tests below a vault has a part that may be seen and a part that may
+// not. What is hidden holds two kinds of words: those that calls ask for begin
+// with zqa, and those that no call names, and so no answer may hold, with zqx.
+const canary = "zqx"
+
+// yard is what a vault holds that calls may see, with what hides the rest.
+type yard struct {
+	rules    map[string]string // level by path
+	patterns string
+	folders  []string          // that are seen
+	files    map[string]string // that are seen, text by path
+	settings map[string]string // text by name; some are completed by a cellar
+	active   string            // the focused note, if it is one that is seen
+	recent   []string
+	marked   []string // bookmarks
+	moved    bool     // a note came from a hidden folder, and another went there
+	changed  bool     // the one that came was changed since
+	sight    *sight
+}
+
+// cellar is what is hidden.
+type cellar struct {
+	files  map[string]string
+	active string
+	recent []string
+	marked []string
+	busy   int // changes in the journal
+}
+
+var yardFolders = []string{"A", "A/B", "A/B/C", "D", "D/E", "Hid", "Hid/Open", "Hid/Open/Shut", "Hid/zqxdir", "zqxdir"}
+
+var yardNames = []string{"Plan.md", "Note.md", "Idea.md", "x.draft.md", "2026-11-21.md", "Board.canvas", "Books.base", "pic.png", "zqa.md", "zqx1.md", "zqx2.md"}
+
+// universe is every path that something may be at.
+var universe = func() (paths []string) {
+	for _, folder := range append([]string{""}, yardFolders...) {
+		for _, name := range yardNames {
+			paths = append(paths, strings.TrimPrefix(folder+"/"+name, "/"))
+		}
+	}
+	return paths
+}()
+
+var seenLines = []string{
+	"# Plan", "## Part", "text of a note ^blk", "[[Plan]] and [[Note|x]]", "[[A/Plan]] [[Hid/Note]] [[nowhere]]", "![[pic.png]]", "[m](Idea.md)",
+	"- [ ] do it #tag", "- [x] done #tag/sub #Tag", "- [/] half", "plain words here", "%% aside %%", "`code`",
+}
+
+var hiddenLines = append([]string{
+	"# zqxhead", "## zqahead", "text zqaword zqxword ^zqxblk", "end ^zqablk", "[[zqxlink]] [[nowhere]] [[Nowhere]]", "- [ ] zqxtask #zqxtag", "- [ ] do #TAG #tag #tag", "#zqatag #zqxtag [[A/Plan#zqxpart|zqxalias]]",
+}, seenLines...)
+
+var seenBlocks = []string{"", "", "---\ntags: [tag, other]\nprop: 1\n---\n", "---\naliases: [Second]\nprop: text\n---\n", "---\ntags: x\n"}
+
+var hiddenBlocks = append([]string{"---\ntags: [zqxtag, tag]\nPROP: zqxvalue\nzqaprop: 2\nzqxprop: 1\naliases: [zqxalias, Plan]\n---\n"}, seenBlocks...)
+
+func noteText(t *rapid.T, path string, blocks, lines []string) string {
+	switch filepath.Ext(path) {
+	case ".canvas":
+		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + quoted(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
+	case ".base":
+		return "views:\n  - type: table\n    name: " + rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n"
+	}
+	return rapid.SampledFrom(blocks).Draw(t, "block") + strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 5).Draw(t, "lines"), "\n")
+}
+
+var someLevel = rapid.SampledFrom([]string{"none", "none", "r", "rw", "rwd"})
+
+// someYard draws a yard in which something can be hidden.
+var someYard = rapid.Custom(func(t *rapid.T) *yard {
+	y := &yard{files: map[string]string{}}
+	y.rules = rapid.MapOfN(rapid.OneOf(rapid.SampledFrom(append(yardFolders, "/")), rapid.SampledFrom(universe)), someLevel, 0, 6).Draw(t, "rules")
+	y.rules["Hid"] = "none"
+	if rapid.Bool().Draw(t, "open in it") {
+		y.rules["Hid/Open"] = rapid.SampledFrom([]string{"r", "rw", "rwd"}).Draw(t, "open")
+	}
+	if rapid.Bool().Draw(t, "patterns") {
+		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
+	}
+	y.patterns += "*zqx*\n" // what no answer may hold is hidden wherever it lies
+	y.sight = newSight(mustRules(t, y.rules), y.patterns)
+	for _, folder := range yardFolders {
+		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
+			y.folders = append(y.folders, folder)
+		}
+	}
+	seen := []string{"nowhere.md"}
+	for _, path := range universe {
+		if y.sight.Sees(path, false) {
+			seen = append(seen, path)
+			if rapid.IntRange(0, 2).Draw(t, path) > 0 {
+				y.files[path] = noteText(t, path, seenBlocks, seenLines)
+			}
+		}
+	}
+	some := rapid.SampledFrom(seen)
+	y.active = rapid.OneOf(rapid.Just(""), some).Draw(t, "active")
+	y.recent, y.marked = rapid.SliceOfN(some, 0, 4).Draw(t, "recent"), rapid.SliceOfN(some, 0, 3).Draw(t, "marked")
+	y.moved = y.sight.Sees("A/Moved.md", false) && y.sight.Sees("A/Left.md", false)
+	y.changed = rapid.Bool().Draw(t, "changed")
+	folder := rapid.SampledFrom([]string{"", "A", "D", "Hid", "Hid/Open"})
+	y.settings = map[string]string{
+		"daily-notes.json": `{"folder":"` + folder.Draw(t, "daily") + `","template":"` + rapid.SampledFrom([]string{"", "Hid/Plan", "A/Plan", "Plan"}).Draw(t, "daily template") + `"}`,
+		"templates.json":   `{"folder":"` + folder.Draw(t, "templates") + `"}`,
+		"zk-prefixer.json": `{"folder":"` + folder.Draw(t, "unique") + `","template":"` + rapid.SampledFrom([]string{"", "Note", "Hid/Note"}).Draw(t, "unique template") + `"}`,
+		"app.json": `{"alwaysUpdateLinks":` + rapid.SampledFrom([]string{"true", "false"}).Draw(t, "update") + `,"newFileLocation":"` + rapid.SampledFrom([]string{"root", "folder", "current"}).Draw(t, "location") +
+			`","newFileFolderPath":"` + folder.Draw(t, "new") + `","userIgnoreFilters":["` + rapid.SampledFrom([]string{"none/", "D/", "/Pla.*/"}).Draw(t, "excluded") + `"]}`,
+		"types.json": `{"types":{"prop":"text"}}`,
+	}
+	return y
+})
+
+// someCellar draws what a yard hides.
+func someCellar(y *yard) *rapid.Generator[*cellar] {
+	return rapid.Custom(func(t *rapid.T) *cellar {
+		c := &cellar{files: map[string]string{}, busy: rapid.IntRange(0, 3).Draw(t, "busy")}
+		hidden := []string{"Hid/gone.md"}
+		for _, path := range universe {
+			if y.sight.Sees(path, false) {
+				continue
+			}
+			hidden = append(hidden, path)
+			// A folder that is seen is there or not, whatever is hidden in it.
+			if at := filepath.Dir(path); at != "." && y.sight.Sees(at, true) && !y.has(at) {
+				continue
+			}
+			if rapid.IntRange(0, 2).Draw(t, path) > 0 {
+				c.files[path] = noteText(t, path, hiddenBlocks, hiddenLines)
+			}
+		}
+		some := rapid.SampledFrom(hidden)
+		c.active = some.Draw(t, "active")
+		c.recent, c.marked = rapid.SliceOfN(some, 0, 4).Draw(t, "recent"), rapid.SliceOfN(some, 0, 3).Draw(t, "marked")
+		return c
+	})
+}
+
+// has reports whether a folder that is seen is there.
+func (y *yard) has(folder string) bool {
+	for path := range y.files {
+		if strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(y.folders, func(f string) bool { return f == folder || strings.HasPrefix(f, folder+"/") })
+}
+
+// site is a yard with a cellar on the disk.
+type site struct {
+	t          *rapid.T
+	dir, state string
+	y          *yard
+	env        map[string]string
+	calls      int
+}
+
+func newSite(t *rapid.T, root string, y *yard) *site {
+	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
+	s.env = map[string]string{nowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, accessVariable: mustRules(t, y.rules).String(), sessionVariable: "agent"}
+	return s
+}
+
+func (s *site) must(errs ...error) {
+	if err := errors.Join(errs...); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) write(path, text string) {
+	full := filepath.Join(s.dir, filepath.FromSlash(path))
+	s.must(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644), os.Chtimes(full, youth, youth))
+}
+
+var youth = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// build makes the site anew, with what the journal knows.
+func (s *site) build(c *cellar, ids []string) {
+	s.must(os.RemoveAll(s.dir), os.RemoveAll(s.state), os.MkdirAll(s.dir, 0o755), os.MkdirAll(s.state, 0o755))
+	for _, folder := range s.y.folders {
+		s.must(os.MkdirAll(filepath.Join(s.dir, folder), 0o755))
+	}
+	for path, text := range s.y.files {
+		s.write(path, text)
+	}
+	for name, text := range s.y.settings {
+		s.write(".obsidian/"+name, text)
+	}
+	s.work(c, ids)
+	s.fill(c)
+	s.write(".vaultwicketignore", s.y.patterns)
+}
+
+// work makes entries of the journal: a person's, who sees everything. Those about
+// what is seen are the same whatever the cellar is.
+func (s *site) work(c *cellar, ids []string) {
+	open := map[string]string{}
+	maps.Copy(open, s.env)
+	open[accessVariable], open[sessionVariable] = "", "person"
+	n := 0
+	run := func(seen bool, args ...string) {
+		at := newHost(func(name string) string { return open[name] }, nil)
+		defer at.close()
+		id := journal.NewID(time.Now())
+		if seen {
+			id = ids[n]
+			n++
+		}
+		at.now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
+		var out bytes.Buffer
+		if status := at.perform(call{context.Background(), append([]string{s.dir, "--change", id}, args...), strings.NewReader(""), &out, &out}); status != done && seen {
+			s.t.Logf("%q: %s", args, &out)
+		}
+	}
+	hide := func() {
+		for range c.busy {
+			run(false, "append", "path=Hid/zqxm.md", "content=zqxmore")
+		}
+	}
+	run(false, "create", "path=Hid/zqxm.md", "content=fixed")
+	hide()
+	for _, path := range slices.Sorted(maps.Keys(s.y.files)) {
+		if n < len(ids)-8 && filepath.Ext(path) == ".md" {
+			run(true, "append", "path="+path, "content=again")
+			hide()
+		}
+	}
+	if s.y.moved && ids != nil {
+		if c.busy > 0 { // what it was before is hidden, and so is that there is such a thing
+			run(false, "create", "path=Hid/zqxm.md", "content=fixed", "overwrite")
+		}
+		run(true, "move", "path=Hid/zqxm.md", "to=A/Moved.md")
+		if s.y.changed {
+			run(true, "append", "path=A/Moved.md", "content=seen")
+		}
+		run(true, "create", "path=A/Left.md", "content=seen")
+		run(true, "append", "path=A/Left.md", "content=again")
+		run(true, "move", "path=A/Left.md", "to=Hid/zqxl.md")
+	}
+	for range c.busy {
+		run(false, "create", "path=Hid/zqxn.md", "content=zqxsecond")
+		run(false, "bookmark", "file=Hid/zqxn.md", "title=zqxtitle")
+		run(false, "rename", "path=Hid/zqxn.md", "name=zqxo")
+		run(false, "delete", "path=Hid/zqxo.md")
+	}
+}
+
+// fill puts a cellar in the place of the one there is.
+func (s *site) fill(c *cellar) {
+	s.must(filepath.WalkDir(s.dir, func(full string, d fs.DirEntry, err error) error {
+		rest, relErr := filepath.Rel(s.dir, full)
+		if err != nil || relErr != nil || rest == "." {
+			return errors.Join(err, relErr)
+		}
+		switch path := filepath.ToSlash(rest); {
+		case strings.HasPrefix(path, ".") && d.IsDir():
+			return filepath.SkipDir
+		case strings.HasPrefix(path, "."):
+			return nil
+		case !d.IsDir() && !s.y.sight.Sees(path, false):
+			return os.Remove(full)
+		case d.IsDir() && !s.y.sight.Sees(path, true) && !s.y.sight.Enters(path):
+			s.must(os.RemoveAll(full))
+			return fs.SkipDir
+		}
+		return nil
+	}))
+	for _, folder := range yardFolders {
+		if !s.y.sight.Sees(folder, true) && !s.y.has(folder) {
+			_ = os.Remove(filepath.Join(s.dir, folder)) // it may not be there, or hold something
+		}
+	}
+	for path, text := range c.files {
+		s.write(path, text)
+	}
+	recent := append(append(slices.Clone(c.recent), s.y.recent...), c.recent...)
+	active := s.y.active
+	if active == "" {
+		active = c.active
+	}
+	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+quoted(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
+	var marks []string
+	for _, path := range c.marked {
+		marks = append(marks, `{"type":"file","path":`+quoted(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
+	}
+	for _, path := range s.y.marked {
+		marks = append(marks, `{"type":"file","path":`+quoted(path)+`,"title":"seen"}`)
+	}
+	s.write(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
+}
+
+// newHost is what a process keeps. For it every file was left alone for a while,
+// so that it is kept in mind and in the cache.
+func (s *site) newHost() *host {
+	at := newHost(func(name string) string { return s.env[name] }, nil)
+	at.now = func() time.Time { return time.Now().Add(time.Minute) }
+	return at
+}
+
+func (s *site) on(at *host, args ...string) string {
+	s.calls++
+	var stdout, stderr bytes.Buffer
+	status := at.perform(call{context.Background(), append([]string{s.dir}, args...), strings.NewReader(""), &stdout, &stderr})
+	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, &stderr)
+	if strings.Contains(strings.ToLower(said), canary) {
+		s.t.Errorf("%q tells what is hidden:\n%s", args, said)
+	}
+	return said
+}
+
+// alone runs a call as a process of its own.
+func (s *site) alone(args ...string) string {
+	at := s.newHost()
+	defer at.close()
+	return s.on(at, args...)
+}
+
+// values are what a parameter of a command may be given.
+func values(c command, p param, ids []string) []string {
+	switch {
+	case p.kind == flag:
+		return []string{""}
+	case len(p.oneOf) > 0:
+		return p.oneOf
+	}
+	switch p.name {
+	case "file":
+		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN"}
+	case "path":
+		if p.hint == "path" && (c.name == "search" || c.name == "search:context" || c.name == "folder") {
+			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md"}
+		}
+		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md")
+	case "folder":
+		return []string{"", "A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid"}[1:]
+	case "to":
+		if c.name == "diff" {
+			return []string{"1", "2"}
+		}
+		if c.name == "daily:range" {
+			return []string{"2026-11-22"}
+		}
+		return []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}
+	case "from":
+		if c.name == "diff" {
+			return []string{"1", "2", "3"}
+		}
+		return []string{"2026-11-19"}
+	case "date", "since":
+		return []string{"2026-11-21", "2026-01-01", "2026-04-01"}
+	case "offset":
+		return []string{"0", "-1"}
+	case "name":
+		return []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft"}
+	case "query":
+		return []string{
+			"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]", "[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
+			"task-done:done", "/d./", "-path:Hid", "-zqaword", "block:(text)", "content:words", "match-case:Plan", `"of a note"`, "do OR done", "-do", "a",
+		}
+	case "content", "value", "text", "new":
+		return []string{"text", `two\nlines`}
+	case "old":
+		return []string{"text", "do it", "zqaword"}
+	case "heading":
+		return []string{"Plan", "Part", "zqahead"}
+	case "block":
+		return []string{"blk", "zqablk"}
+	case "lines", "line":
+		return []string{"1", "2", "3-4"}
+	case "ref":
+		return []string{"Plan.md:1", "A/Plan.md:2", "Hid/Plan.md:1", "Note.md:x"}
+	case "version", "count", "limit", "min-age":
+		return []string{"1", "2", "3"}
+	case "seed":
+		return []string{"7", "8"}
+	case "id":
+		return ids
+	case "ext":
+		return []string{"md", "canvas"}
+	case "url":
+		return []string{"https://example.org/"}
+	case "command":
+		return []string{"daily"}
+	}
+	return []string{"x", "Plan"}
+}
+
+// callsFor returns calls of every command, with parameters drawn by chance.
+func callsFor(random *rand.Rand, each int, ids []string, which func(command) bool) (calls [][]string) {
+	for _, row := range table() {
+		if !which(row) {
+			continue
+		}
+		for range each {
+			args := []string{row.name}
+			likely := random.IntN(3)
+			for _, p := range row.params {
+				if !p.required && random.IntN(4) > likely {
+					continue
+				}
+				all := values(row, p, ids)
+				if p.kind == flag {
+					args = append(args, p.name)
+					continue
+				}
+				args = append(args, p.name+"="+all[random.IntN(len(all))])
+			}
+			// Two targets would only be refused.
+			if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "file=") }); i > 0 && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "path=") }) {
+				args = slices.Delete(args, i, i+1)
+			}
+			calls = append(calls, args)
+		}
+	}
+	return calls
+}
+
+// isByChance reports whether two answers to a call may differ.
+func isByChance(args []string) bool {
+	return strings.HasPrefix(args[0], "random") && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "seed=") })
+}
+
+// casesVariable raises the number of vaults that are tried, which -rapid.checks
+// has to allow:
+//
+//	HIDDEN_CASES=300 go test -run DoNotDependOnWhatIsHidden -rapid.checks=300
+const casesVariable = "HIDDEN_CASES"
+
+// forEachCase runs try on some vaults.
+func forEachCase(t *testing.T, few int, try func(*rapid.T)) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	cases, err := strconv.Atoi(os.Getenv(casesVariable))
+	if err != nil {
+		cases = few
+	}
+	left, failed := cases, false
+	rapid.Check(t, func(t *rapid.T) {
+		if left--; left >= 0 || failed { // one that failed is tried again
+			failed = true
+			try(t)
+			failed = t.Failed()
+		}
+	})
+	if left > 0 {
+		t.Logf("only %d of %d cases: give -rapid.checks too", cases-left, cases)
+	}
+}
+
+func fixedIDs(n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, journal.NewID(youth.Add(time.Duration(i)*time.Second)))
+	}
+	return ids
+}
+
+// TestAnswersDoNotDependOnWhatIsHidden asks everything, changes the hidden part
+// of the vault, and asks again: alone, and a worker that lives through the
+// change. What writes says what it would do.
+func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
+	root := t.TempDir()
+	cases, asked := 0, 0
+	forEachCase(t, 10, func(t *rapid.T) {
+		y := someYard.Draw(t, "yard")
+		s := newSite(t, root, y)
+		cellars := someCellar(y)
+		ids := fixedIDs(20)
+		s.build(cellars.Draw(t, "cellar"), ids)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
+		calls := callsFor(random, 5, append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command) bool { return true })
+		worker := s.newHost()
+		worker.known.stays = true
+		defer worker.close()
+		s.overlook()
+		first := make([]string, len(calls))
+		for i, args := range calls {
+			first[i] = s.alone(shown(args)...)
+		}
+		for round := range 3 {
+			for i, args := range calls {
+				said := first[i]
+				if round != 1 || i%3 == 0 {
+					said = s.on(worker, shown(args)...)
+				}
+				if round == 1 && i%3 != 0 {
+					said = s.alone(shown(args)...)
+				}
+				if said != first[i] && !isByChance(args) {
+					t.Fatalf("%q, round %d: \n%s\nbefore:\n%s", args, round, said, first[i])
+				}
+			}
+			next := cellars.Draw(t, "next cellar")
+			s.work(next, nil)
+			s.fill(next)
+			if round == 1 {
+				s.overlook()
+			}
+		}
+		cases, asked = cases+1, asked+s.calls
+	})
+	t.Logf("%d vaults, %d commands, %d answers", cases, len(table()), asked)
+}
+
+// overlook has a person, who sees everything, fill the cache.
+func (s *site) overlook() {
+	open := map[string]string{}
+	maps.Copy(open, s.env)
+	open[accessVariable] = ""
+	patterns := filepath.Join(s.dir, ".vaultwicketignore")
+	s.must(os.Remove(patterns))
+	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
+		at := newHost(func(name string) string { return open[name] }, nil)
+		at.now = func() time.Time { return time.Now().Add(time.Minute) }
+		var out bytes.Buffer
+		at.perform(call{context.Background(), append([]string{s.dir}, args...), strings.NewReader(""), &out, &out})
+		at.close()
+	}
+	s.write(".vaultwicketignore", s.y.patterns)
+}
+
+// shown returns the arguments that show what a call would do, with the facts.
+func shown(args []string) []string {
+	if row, err := lookUp(args[0]); err == nil && row.writes() {
+		return append([]string{"--facts", "--plan"}, args...)
+	}
+	return append([]string{"--facts"}, args...)
+}
+
+// TestWritesDoNotDependOnWhatIsHidden carries out the same calls in two vaults
+// that differ in what is hidden: they say the same and leave the same. What they
+// change is within the rights of the note, and nothing hidden is touched.
+func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
+	root := t.TempDir()
+	cases, asked := 0, 0
+	forEachCase(t, 6, func(t *rapid.T) {
+		y := someYard.Draw(t, "yard")
+		s := newSite(t, root, y)
+		cellars := someCellar(y)
+		ids := fixedIDs(20)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
+		given := fixedIDs(200)
+		known := append(slices.Clone(ids[:8]), given[20:60]...)
+		calls := callsFor(random, 3, known, func(c command) bool {
+			return c.writes() || strings.HasPrefix(c.name, "history") || c.name == "diff"
+		})
+		random.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
+		var said, left [2][]string
+		for world := range 2 {
+			s.build(cellars.Draw(t, "cellar"), ids)
+			worker := s.newHost()
+			worker.now = func() time.Time { return youth.Add(time.Hour) }
+			worker.known.stays = world == 0
+			for i, args := range calls {
+				before := s.snapshot()
+				words := append([]string{"--facts"}, args...)
+				if row, err := lookUp(args[0]); err == nil && row.writes() {
+					words = append([]string{"--facts", "--change", given[20+i]}, args...)
+				}
+				said[world] = append(said[world], s.on(worker, words...))
+				s.judge(args, before, s.snapshot())
+			}
+			worker.close()
+			left[world] = s.open()
+		}
+		for i, args := range calls {
+			if said[0][i] != said[1][i] {
+				t.Fatalf("%q: \n%s\nwith something else hidden:\n%s", args, said[0][i], said[1][i])
+			}
+		}
+		if !slices.Equal(left[0], left[1]) {
+			t.Fatalf("left %q, and with something else hidden %q", left[0], left[1])
+		}
+		cases, asked = cases+1, asked+s.calls
+	})
+	t.Logf("%d pairs of vaults, %d answers", cases, asked)
+}
+
+// snapshot is every file of the site but the settings, text by path.
+func (s *site) snapshot() map[string]string {
+	files := map[string]string{}
+	s.must(filepath.WalkDir(s.dir, func(full string, d fs.DirEntry, err error) error {
+		rest, _ := filepath.Rel(s.dir, full)
+		if d != nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		if err == nil && !d.IsDir() {
+			var text []byte
+			text, err = os.ReadFile(full)
+			files[filepath.ToSlash(rest)] = string(text)
+		}
+		return err
+	}))
+	return files
+}
+
+// open is what may be seen of the site.
+func (s *site) open() (seen []string) {
+	for path, text := range s.snapshot() {
+		if s.y.sight.Sees(path, false) {
+			seen = append(seen, path+" "+text)
+		}
+	}
+	slices.Sort(seen)
+	return seen
+}
+
+// judge holds what a call did to notes against their levels.
+func (s *site) judge(args []string, before, after map[string]string) {
+	rules := mustRules(s.t, s.y.rules)
+	for path, text := range after {
+		was, there := before[path]
+		if there && was == text {
+			continue
+		}
+		if level := s.y.sight.level(path, rules); level < access.Write {
+			s.t.Errorf("%q changed or made %s, which is %v:\n%q\nbefore:\n%q", args, path, level, text, was)
+		} else if there && slices.Contains(args, "overwrite") && level < access.Delete {
+			s.t.Errorf("%q replaced %s, which is %v", args, path, level)
+		}
+	}
+	for path := range before {
+		if _, there := after[path]; there {
+			continue
+		}
+		level, stays := s.y.sight.level(path, rules), false
+		for other := range after { // a note may get another name in its folder
+			_, old := before[other]
+			stays = stays || !old && filepath.Dir(other) == filepath.Dir(path)
+		}
+		// What this session made it may take away, and nothing it may not change.
+		if level < access.Delete && !stays && (args[0] != "undo" || level < access.Write) {
+			s.t.Errorf("%q took %s away, which is %v", args, path, level)
+		}
+	}
+}
+
+// rightsHouse is a vault with a folder for each level, on which a person has
+// worked before: what they did stands in the journal.
+func rightsHouse(t *testing.T, settings string) *house {
+	h := build(t, map[string]string{
+		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",
+		".obsidian/templates.json": `{"folder":"t"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+	})
+	h.put(".vaultwicketignore", "*.draft.md\n")
+	for name, text := range map[string]string{"daily-notes.json": `{"folder":"` + settings + `"}`, "zk-prefixer.json": `{"folder":"` + settings + `"}`} {
+		h.put(".obsidian/"+name, text)
+	}
+	h.env[sessionVariable] = "person"
+	for _, call := range []string{
+		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
+		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
+	} {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+			t.Fatalf("%s: %s", call, stdout)
+		}
+	}
+	h.env[sessionVariable] = "agent"
+	h.env[accessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
+	return h
+}
+
+// What the rules do not allow is refused, and nothing is changed; what they allow
+// is done.
+func TestRights(t *testing.T) {
+	houses := map[string]*house{}
+	for _, test := range []struct {
+		call     string
+		settings string // the folder of daily and unique notes
+		allowed  bool
+	}{
+		{call: "append path=r/a.md content=x"}, {call: "append path=w/a.md content=x", allowed: true},
+		{call: "prepend path=r/a.md content=x"}, {call: "create path=r/new.md content=x"}, {call: "create path=new.md content=x"},
+		{call: "create path=none/new.md content=x"}, {call: "create path=d/x.draft.md content=x"}, {call: "rename path=d/a.md name=x.draft"}, {call: "create path=none/a.md content=x"}, {call: "create path=none/a.md content=x overwrite"},
+		{call: "create path=w/new.md content=x", allowed: true}, {call: "create path=w/a.md content=x overwrite"}, {call: "create path=d/a.md content=x overwrite", allowed: true},
+		{call: "create path=r/new.md template=T"}, {call: "create path=w/new.md template=T", allowed: true}, {call: "template:insert name=T path=r/a.md"}, {call: "template:insert name=T path=w/a.md", allowed: true},
+		{call: "delete path=r/a.md"}, {call: "delete path=w/a.md"}, {call: "delete path=w/a.md permanent"}, {call: "delete path=d/a.md", allowed: true},
+		{call: "move path=w/a.md to=d/"}, {call: "move path=d/a.md to=w/b.md", allowed: true}, {call: "move path=d/a.md to=r/b.md"}, {call: "move path=d/a.md to=none/"}, {call: "move path=r/a.md to=d/"},
+		{call: "rename path=w/a.md name=b", allowed: true}, // the link that follows is in a note of level rwd
+		{call: "rename path=w/linked.md name=b"},           // a link in a note of level r would have to follow
+		{call: "move path=w/linked.md to=w/b.md"},          // the same
+		{call: "rename path=r/a.md name=b"}, {call: "rename path=w/a.md name=a.md", allowed: true},
+		{call: "property:set path=r/a.md name=p value=1"}, {call: "property:set path=w/a.md name=p value=1", allowed: true}, {call: "property:remove path=r/a.md name=p", allowed: true}, // it has none
+		{call: "task path=r/a.md line=1 done"}, {call: "task path=w/a.md line=1 done", allowed: true},
+		{call: "note:replace path=r/a.md old=a new=b"}, {call: "note:insert path=r/a.md lines=1 position=after content=x"}, {call: "note:set-section path=r/a.md lines=1 content=x"},
+		{call: "history:restore path=r/a.md version=1"}, {call: "history:restore path=w/a.md version=1"}, {call: "history:restore path=w/gone.md version=1", allowed: true},
+		{call: "daily:append content=x", settings: "r"}, {call: "daily", settings: "r"}, {call: "daily", settings: "none"}, {call: "daily:prepend content=x", settings: "w", allowed: true},
+		{call: "note:insert daily lines=1 position=after content=x", settings: "none"}, {call: "unique content=x", settings: "r"}, {call: "unique", settings: "none"}, {call: "unique content=x", settings: "w", allowed: true},
+		{call: "base:create path=r/B.base name=x content=y"}, {call: "bookmark file=r/a.md"},
+		{call: "undo ID0"}, {call: "undo ID1", allowed: true}, {call: "undo ID2"}, {call: "undo ID3", allowed: true}, {call: "undo ID4"}, {call: "undo ID6", allowed: true}, {call: "undo ID8"}, {call: "undo ID10"},
+	} {
+		h := houses[test.settings]
+		if h == nil {
+			h = rightsHouse(t, test.settings)
+			houses[test.settings] = h
+		}
+		call := test.call
+		for i, id := range slices.Backward(h.changes()) {
+			call = strings.ReplaceAll(call, fmt.Sprint("ID", i), id)
+		}
+		before := h.tree()
+		for _, words := range [][]string{append([]string{planSwitch}, strings.Fields(call)...), strings.Fields(call)} {
+			status, stdout, _ := h.run(words...)
+			if (status == done) != test.allowed {
+				t.Errorf("%q answers %d, %q", words, status, stdout)
+			}
+			if after := h.tree(); (words[0] == planSwitch || !test.allowed) && after != before {
+				t.Errorf("%q left\n%s\nbefore\n%s", words, after, before)
+			}
+		}
+		if test.allowed {
+			delete(houses, test.settings) // it is another one now
+		}
+	}
+}
+
+// A session may take back what it made where it may not delete, and nothing that
+// another one made there.
+func TestUndoOfWhatTheSessionMade(t *testing.T) {
+	h := rightsHouse(t, "")
+	h.env[sessionVariable] = ""
+	h.run("create", "path=w/nobodys.md")
+	if status, stdout, _ := h.run("undo"); status == done {
+		t.Errorf("undo of what no session made: %s", stdout)
+	}
+	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
+		h := rightsHouse(t, "")
+		before := h.tree()
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+			t.Fatalf("%s: %s", call, stdout)
+		}
+		h.env[sessionVariable] = "another"
+		if status, stdout, _ := h.run("undo"); status == done || !strings.Contains(stdout, "Access denied") {
+			t.Errorf("undo by another session: %s", stdout)
+		}
+		h.env[sessionVariable] = ""
+		if status, stdout, _ := h.run("undo"); status == done {
+			t.Errorf("undo by no session: %s", stdout)
+		}
+		h.env[sessionVariable] = "agent"
+		if status, stdout, _ := h.run("undo"); status != done || h.tree() != before {
+			t.Errorf("undo by the same session: %s", stdout)
+		}
+	}
+}
+
+// A note that came from where it was hidden has no versions from then, and one
+// that went there has none any more.
+func TestVersionsOfANoteThatWasHidden(t *testing.T) {
+	h := build(t, map[string]string{"x.md": ""})
+	for _, call := range []string{
+		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
+		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
+	} {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+			t.Fatalf("%s: %s", call, stdout)
+		}
+	}
+	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
+	h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
+	calls := []string{"history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
+	for _, id := range h.changes() {
+		calls = append(calls, "undo "+id, "--plan undo "+id)
+	}
+	for _, call := range calls {
+		status, stdout, _ := h.run(strings.Fields(call)...)
+		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == done {
+			t.Errorf("%s answers %d, %q", call, status, stdout)
+		}
+		if call == "bookmarks" && stdout != "x.md\n/\n" {
+			t.Errorf("the bookmarks are %q", stdout)
+		}
+	}
+}
+
+func BenchmarkPatterns(b *testing.B) {
+	s := newSight(access.Rules{}, "*.draft.md\nPrivate/\n/Journal/**/secret.md\n!keep.md\n[Tt]emp*\n*.tmp\nArchive/\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Sees("Work/Projects/2026/A note about something.md", false)
+	}
+}

@@ -1,0 +1,321 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Each path that is refused is refused for its own reason, and gives no path.
+func TestARefusedPathSaysWhy(t *testing.T) {
+	long := strings.Repeat("a/", 2047) + "aaa"
+	for _, test := range []struct{ name, path, want string }{
+		{"more bytes than any path has", long, "path of 4097 bytes: at most 4096"},
+		{"too many segments", strings.Repeat("a/", 200) + "a", "path of 201 segments: at most 200"},
+		{"nothing", "", `path "": has an empty segment`},
+		{"a slash in front", "/a", `path "/a": has an empty segment`},
+		{"a hidden segment", "a/.b", `path "a/.b": has a hidden segment`},
+		{"a parent", "..", `path "..": has a hidden segment`},
+		{"a long segment", strings.Repeat("a", 256), "path " + strconv.Quote(strings.Repeat("a", 256)) + ": has a segment that is too long"},
+		{"a backslash", `a\b`, `path "a\\b": has a backslash`},
+		{"broken UTF-8", "a\xff", `path "a\xff": is not UTF-8`},
+		{"a control character", "a\x1f", `path "a\x1f": has a control character`},
+	} {
+		if path, err := ParsePath(test.path); err == nil || err.Error() != test.want || path != (Path{}) {
+			t.Errorf("%s: %q, %v, want %s", test.name, path, err, test.want)
+		}
+	}
+}
+
+func TestTheLongestPathsAreTaken(t *testing.T) {
+	folders := strings.Repeat(strings.Repeat("a", 255)+"/", 15) + strings.Repeat("b", 100) + "/" // 3941 bytes
+	for _, test := range []struct {
+		name, path string
+		want       bool
+	}{
+		{"as many segments as can be", strings.Repeat("a/", 199) + "a", true},
+		{"one more", strings.Repeat("a/", 200) + "a", false},
+		{"a segment as long as can be", strings.Repeat("é", 127) + "a", true},
+		{"a byte more", strings.Repeat("é", 128), false},
+		{"a path as long as can be", folders + strings.Repeat("c", 155), true},
+		{"a byte more", folders + strings.Repeat("c", 156), false},
+	} {
+		if got, err := ParsePath(test.path); (err == nil) != test.want || test.want && got.String() != test.path {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// What could make one line of a listing look like several is no part of a name;
+// everything that is only seen is.
+func TestForgesLines(t *testing.T) {
+	for r, want := range map[rune]bool{
+		0: true, '\n': true, 0x1f: true, ' ': false, '!': false, '~': false, 0x7f: true, 0x80: true, 0x9f: true, 0xa0: false, 'é': false,
+		0x2027: false, 0x2028: true, 0x2029: true, 0x202a: true, 0x202e: true, 0x202f: false, 0x2066: true, 0x2069: true, 0x200e: true, 0x200f: true, 0x61c: true,
+		0x200b: false, 0x200c: false, 0x200d: false, 0xfeff: false, '日': false, 0x1f600: false,
+	} {
+		if got := forgesLines(r); got != want {
+			t.Errorf("%U: %v", r, got)
+		}
+	}
+}
+
+func TestUnportableSaysWhy(t *testing.T) {
+	reasons := map[string]string{
+		"a[[b": `holds "[[", which no link can carry`, "a]]b": `holds "]]", which no link can carry`, "a%%b": `holds "%%", which no link can carry`,
+		"a.": "begins with a blank, or ends with one or with a dot", "a ": "begins with a blank, or ends with one or with a dot",
+		" a": "begins with a blank, or ends with one or with a dot", "a\u00a0": "begins with a blank, or ends with one or with a dot",
+		"NUL": "is the name of a device on Windows", "a#b|c": "holds '#', which not every system and link can carry",
+		"a[b]c%d": "", ".a": "", "a.b": "", "": "",
+	}
+	for _, c := range `:*?"<>|#^` {
+		for _, name := range []string{string(c), string(c) + "a", "a" + string(c), "a" + string(c) + "b"} {
+			reasons[name] = "holds " + strconv.QuoteRune(c) + ", which not every system and link can carry"
+		}
+	}
+	for name, want := range reasons {
+		if got := unportable(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Windows takes these names for devices, with any extension and in any case, and
+// no others.
+func TestDeviceNames(t *testing.T) {
+	var devices, others []string
+	for _, stem := range []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} {
+		devices = append(devices, stem)
+		others = append(others, stem+"X", "X"+stem, stem[1:], stem[:len(stem)-1], stem+"1")
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		for _, number := range strings.Split("1 2 3 4 5 6 7 8 9 ¹ ² ³", " ") {
+			devices = append(devices, port+number)
+			others = append(others, number, number+port, port+number+number, port+"x"+number)
+		}
+		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1")
+	}
+	for _, name := range devices {
+		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " ", name + " .md", name + ".", name + "  .a"} {
+			if !isDevice(spelling) {
+				t.Errorf("%q is no device", spelling)
+			}
+		}
+		others = append(others, "a."+name, "a "+name)
+	}
+	for _, name := range others {
+		if isDevice(name) || isDevice(name+".md") {
+			t.Errorf("%q is a device", name)
+		}
+	}
+}
+
+func TestStemsThatEndLikeTheirExtension(t *testing.T) {
+	for path, want := range map[string]string{"a/add.md": "add", "a.d/m.md": "m", "a.b/c": "c", "x.md.md": "x.md", "d.": "d"} {
+		if got := (Path{path}).Stem(); got != want {
+			t.Errorf("%s: stem %q", path, got)
+		}
+	}
+}
+
+func TestFoldersOfAPath(t *testing.T) {
+	for _, test := range []struct {
+		path, base, folder string
+		segments, parents  string
+	}{
+		{"", "", "", "", ""},
+		{"a.md", "a.md", "", "a.md", ""},
+		{"a/b.md", "b.md", "a", "a|b.md", "a"},
+		{"a/b/c.d/e", "e", "a/b/c.d", "a|b|c.d|e", "a|b|c.d"},
+	} {
+		p := Path{test.path}
+		if p.base() != test.base || p.Folder() != test.folder || strings.Join(p.segments(), "|") != test.segments || strings.Join(p.parents(), "|") != test.parents {
+			t.Errorf("%q: base %q, folder %q, segments %q, parents %q", p, p.base(), p.Folder(), p.segments(), p.parents())
+		}
+	}
+	if root := (Path{}); len(root.segments()) != 0 || len(root.parents()) != 0 || root.Stem() != "" || root.Ext() != "" {
+		t.Errorf("the root has the segments %q", root.segments())
+	}
+	if Bookmarks().String() != ".obsidian/bookmarks.json" {
+		t.Errorf("the bookmarks are in %q", Bookmarks())
+	}
+}
+
+// A child that no path leads to is told by false; a folder as long or as deep as
+// can be has none.
+func TestChild(t *testing.T) {
+	deep := Path{strings.Repeat("a/", 198) + "a"} // 199 segments
+	wide := strings.Repeat(strings.Repeat("a", 255)+"/", 15) + strings.Repeat("a", 100)
+	for _, test := range []struct {
+		name string
+		at   Path
+		of   string
+		want bool
+	}{
+		{"a note in the root", Path{}, "a.md", true},
+		{"a note in a folder", Path{"b/c"}, "a.md", true},
+		{"a note in the deepest folder", deep, "a.md", true},
+		{"a note below it", Path{deep.text + "/a"}, "a.md", false},
+		{"the longest path", Path{wide}, strings.Repeat("b", 4096-len(wide)-1), true},
+		{"a longer one", Path{wide}, strings.Repeat("b", 4096-len(wide)), false},
+		{"no name", Path{"b"}, "", false},
+		{"a hidden name", Path{}, ".a", false},
+		{"two names", Path{}, "a/b", false},
+		{"two names in a folder", Path{"b"}, "a/b", false},
+	} {
+		got, ok := test.at.child(test.of)
+		if ok != test.want {
+			t.Errorf("%s: %v", test.name, ok)
+		}
+		want := strings.TrimPrefix(test.at.text+"/"+test.of, "/")
+		if ok && got.text != want {
+			t.Errorf("%s: %q, want %q", test.name, got, want)
+		}
+		if parsed, err := ParsePath(want); ok && (err != nil || parsed != got) {
+			t.Errorf("%s: parsed %q, %v", test.name, parsed, err)
+		}
+	}
+}
+
+func TestAColonOpensAStreamOnWindows(t *testing.T) {
+	if got := flaw("a:b") != ""; got != (runtime.GOOS == "windows") {
+		t.Errorf("refused %v", got)
+	}
+}
+
+// onlyFolders sees every folder and no file, or the other way round.
+type onlyFolders bool
+
+func (o onlyFolders) Sees(_ string, folder bool) bool { return folder == bool(o) }
+func (o onlyFolders) Enters(string) bool              { return true }
+
+func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/n.md": "text"})
+	whole := openFolder(t, dir)
+	if _, err := whole.Behind(onlyFolders(true)).Read(mustPath(t, "a/n.md")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was taken for a folder: %v", err)
+	}
+	if text, err := whole.Behind(onlyFolders(false)).Read(mustPath(t, "a/n.md")); string(text) != "text" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if got := walkedIn(t, whole.Behind(onlyFolders(true)), ""); !slices.Equal(got, []string{"a/"}) {
+		t.Errorf("folders only: %q", got)
+	}
+	if got := walkedIn(t, whole.Behind(onlyFolders(false)), ""); !slices.Equal(got, []string{"a/n.md"}) {
+		t.Errorf("files only: %q", got)
+	}
+}
+
+// walkedIn are what both walks meet in a folder, and what they say if they
+// cannot begin.
+func walkedIn(t *testing.T, f *Folder, under string) []string {
+	t.Helper()
+	at, err := ParseFolder(under)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func(walk func(Path, func(Entry)) error) []string {
+		names := entries(t, walk, at)
+		if err := walk(at, func(Entry) {}); err != nil {
+			names = append(names, err.Error())
+		}
+		return names
+	}
+	one, both := told(f.Walk), told(f.WalkParallel)
+	if !slices.Equal(one, both) {
+		t.Errorf("in %q: %q, and at once %q", under, one, both)
+	}
+	return one
+}
+
+// A walk that begins in a folder which is not seen meets what is seen in it; if
+// there is nothing, the folder is missing, in the words of one that is.
+func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"shut/a/in.md": "", "shut/b.md": "", "dark/c.md": "", "file": "", "open/d.md": ""})
+	for _, name := range []string{"bare/x", "empty"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true, "gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
+	folder := openFolder(t, dir).Behind(view)
+	for under, want := range map[string][]string{
+		"open":  {"open/d.md"},
+		"empty": nil,
+		"shut":  {"shut/a/", "shut/a/in.md"},
+		"dark":  {"open dark: file does not exist"},
+		"file":  {"open file: file does not exist"},
+		"gone":  {"open gone: file does not exist"},
+		"bare":  {"open bare: file does not exist"},
+		"":      {"empty/", "open/", "open/d.md", "shut/a/", "shut/a/in.md"},
+	} {
+		if got := walkedIn(t, folder, under); !slices.Equal(got, want) {
+			t.Errorf("in %q: %q, want %q", under, got, want)
+		}
+	}
+	all := openFolder(t, dir).Behind(levels{"": false})
+	if got := walkedIn(t, all, ""); got != nil {
+		t.Errorf("in a vault of which nothing is seen: %q", got)
+	}
+	if _, err := all.walker(Path{"open"}, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a walk that could meet nothing begins: %v", err)
+	}
+}
+
+// Whether a folder that is not seen may be entered is not told; any other fault
+// of the disk is.
+func TestFailureOfAWalk(t *testing.T) {
+	under, broken := Path{"shut"}, errors.New("the disk is broken")
+	denied := &fs.PathError{Op: "open", Path: "shut", Err: fs.ErrPermission}
+	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
+	folder := (&Folder{}).Behind(levels{"shut": false, "shut/a": true, "open": true})
+	hidden, err := folder.walker(under, func(Entry) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := folder.walker(Path{"open"}, func(Entry) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		err  error
+		told string
+	}{
+		{"not there", &fs.PathError{Op: "openat", Path: "shut", Err: fs.ErrNotExist}, "open shut: file does not exist"},
+		{"not allowed", denied, "open shut: file does not exist"},
+		{"something else", refused, "open shut: file does not exist"},
+		{"broken", broken, "the disk is broken"},
+	} {
+		if got := hidden.failure(under, test.err); got.Error() != test.told {
+			t.Errorf("%s: %v, want %s", test.name, got, test.told)
+		}
+		if got := seen.failure(under, test.err); got != test.err {
+			t.Errorf("%s, of a folder that is seen: %v", test.name, got)
+		}
+	}
+}
+
+// What is refused is refused in the same words, whatever is there.
+func TestWordsForWhatIsNotSeen(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/there.md": "text"})
+	folder := openFolder(t, dir).Behind(levels{"a": false})
+	for _, name := range []string{"a/there.md", "a/gone.md"} {
+		_, err := folder.Open(mustPath(t, name))
+		if want := "open " + filepath.Base(name) + ": file does not exist"; err == nil || err.Error() != want {
+			t.Errorf("Open: %v, want %s", err, want)
+		}
+		if err = folder.Make(mustPath(t, name), nil); err == nil || err.Error() != strconv.Quote(name)+" may not be made" {
+			t.Errorf("Make: %v", err)
+		}
+	}
+}

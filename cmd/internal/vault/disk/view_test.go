@@ -1,0 +1,299 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// levels is a view by the longest path that covers another: what it sees, and
+// what it hides.
+type levels map[string]bool
+
+func (l levels) Sees(path string, _ bool) bool {
+	for {
+		if seen, ok := l[path]; ok || path == "" {
+			return seen || !ok
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
+	}
+}
+
+func (l levels) Enters(folder string) bool {
+	for path, seen := range l {
+		if seen && strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// byPath are the exported methods that take a path, each called on one path
+// that is hidden, beside one that is seen.
+var byPath = []struct {
+	name string
+	call func(f *Folder, hidden, seen Path) error
+}{
+	{"Open", func(f *Folder, hidden, _ Path) error { _, err := f.Open(hidden); return err }},
+	{"Stat", func(f *Folder, hidden, _ Path) error { _, err := f.Stat(hidden); return err }},
+	{"Read", func(f *Folder, hidden, _ Path) error { _, err := f.Read(hidden); return err }},
+	{"ReadStamped", func(f *Folder, hidden, _ Path) error { _, _, err := f.ReadStamped(hidden); return err }},
+	{"Stamp", func(f *Folder, hidden, _ Path) error { _, err := f.Stamp(hidden); return err }},
+	{"Walk", func(f *Folder, hidden, _ Path) error { return f.Walk(hidden, func(Entry) {}) }},
+	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
+	{"Edit", func(f *Folder, hidden, _ Path) error {
+		_, _, err := f.Edit(hidden, func([]byte) []byte { return []byte("edited") })
+		return err
+	}},
+	{"Make", func(f *Folder, hidden, _ Path) error { return f.Make(hidden, []byte("made")) }},
+	{"Swap", func(f *Folder, hidden, _ Path) error { return f.Swap(hidden, []byte("text"), []byte("swapped")) }},
+	{"Remove", func(f *Folder, hidden, _ Path) error { return f.Remove(hidden, []byte("text")) }},
+	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(hidden, Path{"moved.md"}, []byte("text")) }},
+	{"Move", func(f *Folder, hidden, seen Path) error { return f.Move(seen, hidden, []byte("text")) }},
+	{"Trash", func(f *Folder, hidden, _ Path) error { _, err := f.Trash(hidden, []byte("text")); return err }},
+	{"Untrash", func(f *Folder, hidden, _ Path) error { return f.Untrash("old.md", hidden, []byte("text")) }},
+}
+
+// pathless are the exported methods that take no path, and why a view has
+// nothing to say to them.
+var pathless = map[string]string{
+	"Close": "closes", "Info": "is about the vault itself", "Behind": "makes the view", "Interpose": "is for tests",
+	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns",
+}
+
+// A method that is new is put into one of the two lists.
+func TestEveryMethodByPathIsListed(t *testing.T) {
+	listed := map[string]bool{}
+	for _, method := range byPath {
+		listed[method.name] = true
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || !f.Name.IsExported() || receiver(f) != "Folder" {
+				continue
+			}
+			found++
+			takes := slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool { return mentions(p.Type, "Path") })
+			_, without := pathless[f.Name.Name]
+			if takes && !listed[f.Name.Name] || !takes && !without || takes && without {
+				t.Errorf("%s takes a path: %v; in the list of those that do: %v, in the other one: %v", f.Name.Name, takes, listed[f.Name.Name], without)
+			}
+		}
+	}
+	if found != len(listed)+len(pathless) {
+		t.Errorf("%d methods were found, and %d are listed", found, len(listed)+len(pathless))
+	}
+}
+
+func receiver(f *ast.FuncDecl) string {
+	kind := f.Recv.List[0].Type
+	if star, ok := kind.(*ast.StarExpr); ok {
+		kind = star.X
+	}
+	name, _ := kind.(*ast.Ident)
+	return name.Name
+}
+
+func mentions(kind ast.Expr, name string) (found bool) {
+	if _, isFunc := kind.(*ast.FuncType); isFunc {
+		return false
+	}
+	ast.Inspect(kind, func(n ast.Node) bool {
+		ident, ok := n.(*ast.Ident)
+		found = found || ok && ident.Name == name
+		return true
+	})
+	return found
+}
+
+// Whatever is at a hidden path, every method answers as if nothing was there, in
+// the same words, and leaves it as it is.
+func TestNoMethodReachesWhatIsHidden(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{
+		"seen.md": "text", "Hidden/there.md": "text", "Hidden/Open/in.md": "text", "one.md": "text", "file/x.md": "text", ".trash/old.md": "text",
+	})
+	if err := os.Symlink("seen.md", filepath.Join(dir, "Hidden", "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	view := levels{"Hidden": false, "Hidden/Open": true, "Hidden/Open/Shut": false, "one.md": false, "none": false, "file": false}
+	folder := openFolder(t, dir).Behind(view)
+	before := treeText(t, dir)
+	for _, method := range byPath {
+		said := map[string][]string{}
+		for _, hidden := range []string{
+			"Hidden/there.md", "Hidden/missing.md", "Hidden/link.md", "Hidden/Other", "Hidden/there.md/x.md", "Hidden/Open/Shut", "Hidden/Open/Shut/x.md",
+			"one.md", "one.md/x.md", "none", "none/x.md", "file", "file/x.md",
+		} {
+			err := method.call(folder, mustPath(t, hidden), mustPath(t, "seen.md"))
+			var refusal *Refusal
+			if !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &refusal) {
+				t.Errorf("%s %s: %v", method.name, hidden, err)
+				continue
+			}
+			said[kindOf(err)] = append(said[kindOf(err)], hidden)
+		}
+		if len(said) > 1 {
+			t.Errorf("%s says different things: %v", method.name, said)
+		}
+		if after := treeText(t, dir); after != before {
+			t.Fatalf("%s changed the folder:\n%s\nbefore:\n%s", method.name, after, before)
+		}
+	}
+}
+
+// kindOf is what an error says besides the path.
+func kindOf(err error) string {
+	var refusal *Refusal
+	var missing *fs.PathError
+	switch {
+	case errors.As(err, &refusal):
+		return "refused: " + refusal.Reason
+	case errors.As(err, &missing):
+		return missing.Op + ": " + missing.Err.Error()
+	}
+	return err.Error()
+}
+
+// treeText lists a folder with the texts of its files, hidden ones too.
+func treeText(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			text, _ := os.ReadFile(path)
+			fmt.Fprintf(&out, "%s %s\n", path, text)
+		} else {
+			fmt.Fprintln(&out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A method that answers on what is seen answers as if nothing was hidden.
+func TestAViewIsInNobodysWay(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
+	folder := openFolder(t, dir).Behind(levels{"Hidden": false})
+	seen := mustPath(t, "a/b/seen.md")
+	if text, err := folder.Read(seen); string(text) != "text" || err != nil {
+		t.Errorf("Read: %q, %v", text, err)
+	}
+	if err := folder.Swap(seen, []byte("text"), []byte("new")); err != nil {
+		t.Error(err)
+	}
+	if err := folder.Move(seen, mustPath(t, "c/d.md"), []byte("new")); err != nil {
+		t.Error(err)
+	}
+	if name, err := folder.Trash(mustPath(t, "c/d.md"), []byte("new")); name != "d.md" || err != nil {
+		t.Errorf("Trash: %q, %v", name, err)
+	}
+	if err := folder.Untrash("d.md", seen, []byte("new")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The settings that are written are not the affair of a view, whatever it hides.
+func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{".obsidian/bookmarks.json": "{}"})
+	if text, err := openFolder(t, dir).Behind(levels{"": false}).Read(Bookmarks()); string(text) != "{}" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// The walks meet what the view sees and nothing else, from every folder.
+func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
+	segments := rapid.SampledFrom([]string{"a", "b", "c", "x.md"})
+	paths := rapid.Map(rapid.SliceOfN(segments, 1, 3), func(s []string) string { return strings.Join(s, "/") })
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp("", "view-")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		for _, path := range rapid.SliceOfN(paths, 0, 8).Draw(rt, "files") {
+			full := filepath.Join(dir, path)
+			if os.MkdirAll(filepath.Dir(full), 0o755) == nil {
+				_ = os.WriteFile(full, nil, 0o644) // there may be a folder already
+			}
+		}
+		view := levels(rapid.MapOfN(rapid.OneOf(paths, rapid.Just("")), rapid.Bool(), 0, 4).Draw(rt, "view"))
+		whole, err := Open(dir)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer whole.Close()
+		folder := whole.Behind(view)
+		for _, under := range append(entries(rt, whole.Walk, Path{}), "", "missing", "a/missing") {
+			at, _ := ParseFolder(strings.TrimSuffix(under, "/"))
+			var want []string
+			for _, name := range entries(rt, whole.Walk, at) {
+				if view.Sees(strings.TrimSuffix(name, "/"), strings.HasSuffix(name, "/")) {
+					want = append(want, name)
+				}
+			}
+			if got := entries(rt, folder.Walk, at); !slices.Equal(got, want) {
+				rt.Errorf("below %q: %q, want %q", under, got, want)
+			}
+			if got := entries(rt, folder.WalkParallel, at); !slices.Equal(got, want) {
+				rt.Errorf("below %q at once: %q, want %q", under, got, want)
+			}
+			// A folder that is not seen, with nothing in it that is, is missing.
+			err, both := folder.Walk(at, func(Entry) {}), folder.WalkParallel(at, func(Entry) {})
+			if at != (Path{}) && !view.Sees(at.text, true) && len(want) == 0 && !errors.Is(err, fs.ErrNotExist) {
+				rt.Errorf("below %q, which is hidden: %v", under, err)
+			}
+			if IsMissing(err) != IsMissing(both) {
+				rt.Errorf("below %q: %v, and at once %v", under, err, both)
+			}
+		}
+	})
+}
+
+// entries are what a walk meets, sorted, folders with a slash.
+func entries(t interface{ Fatal(...any) }, walk func(Path, func(Entry)) error, under Path) (names []string) {
+	var mu sync.Mutex
+	err := walk(under, func(e Entry) {
+		mu.Lock()
+		defer mu.Unlock()
+		name := e.Path.String()
+		if e.IsDir {
+			name += "/"
+		}
+		names = append(names, name)
+	})
+	if err != nil && !IsMissing(err) {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
+}

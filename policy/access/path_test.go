@@ -1,0 +1,101 @@
+package access
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each path that is refused is refused for its own reason, and gives no path.
+func TestARefusedPathSaysWhy(t *testing.T) {
+	long := strings.Repeat("a", 4097)
+	for _, test := range []struct{ name, path, want string }{
+		{"nothing", "", `path "" is empty; the whole vault is "/"`},
+		{"more bytes than any path has", long, "path of 4097 bytes: at most 4096"},
+		{"more bytes, with a slash at the end", long + "/", "path of 4097 bytes: at most 4096"},
+		{"a slash in front", "/A", `path "/A" begins with a slash; paths are relative to the vault`},
+		{"two slashes", "//", `path "//" begins with a slash; paths are relative to the vault`},
+		{"a backslash", `A\B/`, `path "A\\B/" holds a backslash or NUL; paths are written with /`},
+		{"a NUL", "A\x00", `path "A\x00" holds a backslash or NUL; paths are written with /`},
+		{"a star", "A*", `path "A*" looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore`},
+		{"a question mark", "A?", `path "A?" looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore`},
+		{"a bracket", "[A", `path "[A" looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore`},
+		{"a bracket at the end", "A]", `path "A]" looks like a pattern; a rule names a folder or a note, and patterns go into .vaultwicketignore`},
+		{"broken UTF-8", "\xff", `path "\xff" is not UTF-8`},
+		{"a line break", "A\nB", `path "A\nB" holds a control character`},
+		{"a delete", "A\x7f", `path "A\x7f" holds a control character`},
+		{"an empty segment", "A//B", `path "A//B" has an empty segment`},
+		{"two slashes at the end", "A//", `path "A//" has an empty segment`},
+		{"the folder itself", "A/.", `path "A/." has the segment "."; paths have no relative segments`},
+		{"its parent", "../A", `path "../A" has the segment ".."; paths have no relative segments`},
+		{"a blank in front", " A", `path " A" has the segment " A" with a blank at its end`},
+		{"a blank at the end of a segment", "A /B", `path "A /B" has the segment "A " with a blank at its end`},
+	} {
+		if path, err := parsePath(test.path); err == nil || err.Error() != test.want || path != "" {
+			t.Errorf("%s: %q, %v, want %s", test.name, path, err, test.want)
+		}
+	}
+}
+
+func TestAPathThatIsTakenLosesOneSlash(t *testing.T) {
+	longest := strings.Repeat("a", 4096)
+	for written, want := range map[string]string{
+		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", longest: longest, longest + "/": longest,
+	} {
+		if path, err := parsePath(written); path != want || err != nil {
+			t.Errorf("%q becomes %q, %v", written, path, err)
+		}
+	}
+}
+
+// Spellings that some system takes for one file fold to one text, and others do
+// not.
+func TestFold(t *testing.T) {
+	for _, same := range [][]string{
+		{"private/a.md", "Private/A.md", "PRIVATE/A.MD", "\uff30rivate/a.md"},
+		{"hidden", "Hidden", "\u210bidden", "HI\u2145DEN"},
+		{"straße", "STRASSE", "Strasse", "STRA\u1e9eE", "\uff33TRASSE"},
+		{"café", "CAFÉ", "cafe\u0301", "CAFE\u0301"},
+		{"οδός", "ΟΔΌΣ", "Οδόσ", "ΟΔΟ\u0301Σ"},
+		{"\u01f0", "J\u030c", "j\u030c"},
+		{"kelvin", "\u212aelvin"},
+		{"\u1fb3", "αι", "\u1fbc", "ΑΙ"},
+	} {
+		for _, spelling := range same {
+			if fold(spelling) != fold(same[0]) {
+				t.Errorf("%+q folds to %+q, and %+q to %+q", spelling, fold(spelling), same[0], fold(same[0]))
+			}
+		}
+	}
+	for _, other := range [][2]string{{"a", "b"}, {"Straße", "Strase"}, {"café", "cafe"}, {"@", "`"}, {"[", "{"}, {"Ä", "A"}, {"az", "a"}} {
+		if fold(other[0]) == fold(other[1]) {
+			t.Errorf("%q and %q fold to %q", other[0], other[1], fold(other[0]))
+		}
+	}
+}
+
+// What is seen at a glance is right: a path that is plain is its own fold, also
+// by the long way.
+func TestPlainPaths(t *testing.T) {
+	for path, want := range map[string]struct{ plain, ascii bool }{
+		"":            {true, true},
+		"a/b c-9.md":  {true, true},
+		"`az{@[~\x7f": {true, true},
+		"A":           {false, true},
+		"aZ":          {false, true},
+		"ä":           {false, false},
+		"\u0080":      {false, false},
+		"\x80":        {false, false},
+	} {
+		if isPlain(path) != want.plain || isASCII(path) != want.ascii {
+			t.Errorf("%q: plain %v, ASCII %v", path, isPlain(path), isASCII(path))
+		}
+		if want.plain && fold(path) != path {
+			t.Errorf("%q folds to %q", path, fold(path))
+		}
+		for _, r := range path {
+			if want.plain && foldRune(r) != r {
+				t.Errorf("%q folds to %q", r, foldRune(r))
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package policy
+
+import (
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+// What stands here cannot be reached by a call of the table, because another
+// rule or the table itself is in front of it. It has to hold all the same.
+
+// A note stays where it is only if the call says so.
+func TestLeaves(t *testing.T) {
+	to := func(path string, folder bool) subject {
+		return subject{spells: []allowlist.Spelled{{Param: "path", Path: "A/n.md"}, {Param: "to", Path: path, To: true, Folder: folder}}}
+	}
+	for _, test := range []struct {
+		name string
+		s    subject
+		from string
+		want bool
+	}{
+		{"no destination", subject{}, "A/n.md", true},
+		{"a path that is none", subject{spells: []allowlist.Spelled{{Param: "path", Path: "A"}}}, "A/n.md", true},
+		{"its own folder", to("A", true), "A/n.md", false},
+		{"another name", to("A/m.md", false), "A/n.md", false},
+		{"a folder below", to("A/B", true), "A/n.md", true},
+		{"the folder above", to("", true), "A/n.md", true},
+		{"a name in the folder above", to("n.md", false), "A/n.md", true},
+		{"from the root into the root", to("", true), "n.md", false},
+		{"another name in the root", to("m.md", false), "n.md", false},
+		{"from the root into a folder", to("A", true), "n.md", true},
+		{"a folder that is called like the note", to("A/n.md", true), "A/n.md", true},
+	} {
+		if got := test.s.leaves(test.from); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+func TestNeeds(t *testing.T) {
+	note := allowlist.Spelled{Param: "path", Path: "A/n.md"}
+	for _, test := range []struct {
+		name    string
+		s       subject
+		spelled allowlist.Spelled
+		want    access.Level
+	}{
+		{"to read", subject{name: "x", effect: tiers.Reads}, note, access.Read},
+		{"to show", subject{name: "x", effect: tiers.Shows}, note, access.Read},
+		{"to write", subject{name: "x", effect: tiers.Writes}, note, access.Write},
+		{"to destroy", subject{name: "x", effect: tiers.Destroys}, note, access.Delete},
+		{"to publish", subject{name: "x", effect: tiers.Publishes}, note, access.Read},
+		{"to look into a folder", subject{name: "x", effect: tiers.Reads}, allowlist.Spelled{Folder: true}, access.None},
+		{"to write into a folder", subject{name: "x", effect: tiers.Writes}, allowlist.Spelled{Folder: true}, access.None},
+		{"to move into a folder", subject{name: "move", effect: tiers.Writes}, allowlist.Spelled{Folder: true, To: true}, access.Write},
+		{"a base", subject{name: "base:create", effect: tiers.Writes}, note, access.Read},
+		{"a bookmark", subject{name: "bookmark", effect: tiers.Writes}, note, access.Read},
+		{"a bookmark that would destroy", subject{name: "bookmark", effect: tiers.Destroys}, note, access.Delete},
+		{"a property", subject{name: "property:remove", effect: tiers.Destroys}, note, access.Write},
+	} {
+		if got := test.s.needs(test.spelled); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// A call that falls back on the note that is open is refused where there are
+// rules; if it were not, it would be confined.
+func TestACallThatFallsBackIsConfined(t *testing.T) {
+	rules, err := access.New(map[string]access.Level{"/": access.Delete})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := allowlist.Parse("outline", nil)
+	if err != nil || !call.FallsBack() || call.Effect() != tiers.Reads {
+		t.Fatalf("%v, %v", call, err)
+	}
+	if !(Policy{Access: rules}).confines(call) || (Policy{}).confines(call) {
+		t.Error("not confined by the rules")
+	}
+}
+
+// Neither half of a permit is worth anything.
+func TestHalfAPermitIsWorthless(t *testing.T) {
+	if (Permit{call: &allowlist.Call{}}).Valid() {
+		t.Error("a permit for the zero call")
+	}
+	if s := (ServerPermit{folder: "F"}); s.Valid() || s.Args() != nil {
+		t.Error("a server without a policy")
+	}
+	if s := (ServerPermit{policy: &Policy{}}); s.Valid() || s.Args() != nil {
+		t.Error("a server without a folder")
+	}
+}
