@@ -107,7 +107,8 @@ const (
 // returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
-	fault := g.guard("batch", func() {
+	ctx, seen := g.observe(ctx, WholeBatch, batchCommand, b.Surface)
+	fault := g.guard(batchCommand, func() {
 		d, err := g.door(b.Vault)
 		if err != nil {
 			result = refusedBatch("", err)
@@ -119,6 +120,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 		result = refusedBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
+	seen.ended(result.OK, result.failure(), "", 0)
 	return result
 }
 
@@ -135,7 +137,7 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 		return refusedBatch("", err)
 	}
 	if plan.mutates() {
-		leave, err := enter(ctx, "batch", g.writing)
+		leave, err := g.enter(ctx, batchCommand, g.writing)
 		if err != nil {
 			return refusedBatch("", err)
 		}
@@ -253,12 +255,14 @@ func (r *batchRun) run(ctx context.Context, i int) {
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
 // door of the changes. begun is false for one that was cancelled before.
 func (g *door) step(ctx context.Context, req Request, agreed bool) (result Result, begun bool) {
-	line := g.records.begin(g.name(), req)
+	ctx, seen := g.observe(ctx, InBatch, req.Command, req.Surface)
+	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
+	line := g.records.begin(g.name(), req, seen)
 	plan, err := g.admit(ctx, req, line, agreed)
 	if err != nil {
 		return line.refused(failed(req.Command, err)), true
 	}
-	leave, err := enter(ctx, plan.call.Name(), g.slots)
+	leave, err := g.enter(ctx, plan.call.Name(), g.slots)
 	if err != nil {
 		return line.ended(failed(req.Command, err)), false
 	}
@@ -294,6 +298,19 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 		result.Error = errorOf(refuse(codeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
 	return result
+}
+
+// failure returns the first thing that went wrong, nil if nothing did.
+func (r BatchResult) failure() *Error {
+	if r.Error != nil {
+		return r.Error
+	}
+	for _, done := range r.Results {
+		if done.Result != nil && done.Result.Error != nil {
+			return done.Result.Error
+		}
+	}
+	return nil
 }
 
 // within returns the result with at most share bytes of each stream.

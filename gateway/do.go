@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -15,6 +14,7 @@ import (
 // a fault of our own included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
+	ctx, seen := g.observe(ctx, Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
 		d, err := g.door(req.Vault)
 		if err != nil {
@@ -27,6 +27,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
+	seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout))
 	return result
 }
 
@@ -36,14 +37,14 @@ func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
-		fmt.Fprintf(g.log, "vaultwicket: bug: command %q: %v\n%s", command, r.Value, r.Stack)
+		LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
 		return errFault
 	}
 	return nil
 }
 
 func (g *door) do(ctx context.Context, req Request) Result {
-	line := g.records.begin(g.name(), req)
+	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := g.admit(ctx, req, line, false)
 	var before *answered
 	if errors.As(err, &before) {
@@ -56,7 +57,7 @@ func (g *door) do(ctx context.Context, req Request) Result {
 	if plan.call.Effect().Mutates() {
 		doors = []chan struct{}{g.writing, g.slots} // one after the other, and no slot is held while it waits
 	}
-	leave, err := enter(ctx, plan.call.Name(), doors...)
+	leave, err := g.enter(ctx, plan.call.Name(), doors...)
 	if err != nil {
 		return line.ended(failed(req.Command, err))
 	}
@@ -99,7 +100,9 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 
 // enter waits for a place behind each door, in their order, but no longer than
 // ctx lasts. leave gives the places back.
-func enter(ctx context.Context, command string, doors ...chan struct{}) (leave func(), err error) {
+func (g *shared) enter(ctx context.Context, command string, doors ...chan struct{}) (leave func(), err error) {
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
 	var passed []chan struct{}
 	leave = func() {
 		for _, door := range passed {
@@ -137,12 +140,12 @@ func (g *door) carryOut(ctx context.Context, plan Plan) Result {
 	return failed(plan.call.Name(), refuse(codeInternal, "", "a plan without a program"))
 }
 
-// logFault keeps the text of an error that no caller sees, because it has no
-// code: a fault of ours.
+// logFault logs an error that no caller sees, because it has no code: a fault of
+// ours.
 func (g *shared) logFault(err error) {
 	var c coded
 	if err != nil && !errors.As(err, &c) {
-		fmt.Fprintf(g.log, "vaultwicket: bug: %v\n", err)
+		g.log.LogAttrs(context.Background(), LevelBug, "an error without a code", faultAttrs(err)...)
 	}
 }
 

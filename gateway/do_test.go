@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -252,7 +253,7 @@ func contentFor(command string) allowlist.Params {
 
 func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 	var log strings.Builder
-	g := New(Config{Runner: nil, Log: &log, Policy: newFixture(t, nil).config.Policy})
+	g := New(Config{Runner: nil, Log: slog.New(slog.NewTextHandler(&log, nil)), Policy: newFixture(t, nil).config.Policy})
 	got := g.Do(context.Background(), Request{Command: "daily:path"}) // without a runner this is a nil pointer
 	if code(got) != "internal" || strings.Contains(got.Error.Message, "nil") {
 		t.Errorf("got %+v, want a fixed text with the code internal", got.Error)
@@ -264,11 +265,11 @@ func TestAFaultOfOursIsAnsweredAndLogged(t *testing.T) {
 
 func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 	var log strings.Builder
-	g := New(Config{Log: &log})
+	g := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	g.logFault(io.ErrUnexpectedEOF)
 	g.logFault(refuse("not_found", "", "said to the caller"))
 	g.logFault(nil)
-	if log.String() != "vaultwicket: bug: unexpected EOF\n" {
+	if lines := strings.Split(log.String(), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `level=ERROR+4 msg="an error without a code" kind=*errors.errorString fault="unexpected EOF"`) {
 		t.Errorf("log %q", log.String())
 	}
 	if got := errorOf(io.ErrUnexpectedEOF); got.Code != "internal" || strings.Contains(got.Message, "EOF") {

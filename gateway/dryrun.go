@@ -57,6 +57,8 @@ type Rule struct {
 // that a person could allow, it has the embedded program work out the
 // difference. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
+	ctx, seen := g.observe(ctx, OnlyPlanned, req.Command, req.Surface)
+	defer func() { seen.planned(d.Decision); seen.ended(d.OK, d.Error, d.Backend, 0) }()
 	fault := g.guard(req.Command, func() {
 		at, err := g.door(req.Vault)
 		if err != nil {
@@ -72,7 +74,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 }
 
 func (g *door) dryRun(ctx context.Context, req Request) DryRun {
-	line := g.records.begin(g.name(), req)
+	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := Plan{}, g.admission.call()
 	if err == nil {
 		plan, err = g.Plan(req)

@@ -9,8 +9,8 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,9 +74,11 @@ type Config struct {
 	// and approvals; nil means none of them. Without a place for the audit log
 	// nothing is changed.
 	Getenv func(string) string
-	// Log takes the details of our own faults, which no caller sees; nil
-	// discards them.
-	Log io.Writer
+	// Log takes our own faults, at [LevelBug], and one line a call at the level
+	// info, without anything that a caller sent or a note holds; nil discards them.
+	Log *slog.Logger
+	// Observe is told of every call; nil is nobody.
+	Observe Observer
 }
 
 // Gateway runs requests. It is safe for use by several goroutines.
@@ -94,7 +96,9 @@ type shared struct {
 	consent   *consent
 	records   *records
 	session   string
-	log       io.Writer
+	log       *slog.Logger
+	observer  Observer
+	waiting   atomic.Int64 // calls that wait for a place
 	getenv    func(string) string
 }
 
@@ -115,7 +119,7 @@ func New(c Config) *Gateway {
 		c.Backend = Auto
 	}
 	if c.Log == nil {
-		c.Log = io.Discard
+		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Getenv == nil {
 		c.Getenv = func(string) string { return "" }
@@ -129,6 +133,7 @@ func New(c Config) *Gateway {
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, slots: make(chan struct{}, c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, places.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 	}}
 	for _, served := range c.Vaults {

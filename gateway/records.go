@@ -39,11 +39,12 @@ type record struct {
 	line  audit.Line
 	begun time.Time
 	plan  Plan
+	seen  *observed
 }
 
-// begin starts the record of a request.
-func (r *records) begin(vault string, req Request) *record {
-	return &record{records: r, begun: time.Now(), line: audit.Line{
+// begin starts the record of a request. Who observes it is told of the decisions.
+func (r *records) begin(vault string, req Request, seen *observed) *record {
+	return &record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, r.calls.Add(1)),
 		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: clip(req.Command),
 	}}
@@ -68,6 +69,7 @@ func (r *record) previewed(own exec.Program) {
 // described notes what the call is, without its values.
 func (r *record) described(plan Plan) {
 	r.plan = plan
+	r.seen.described(plan.call)
 	if !plan.call.Valid() {
 		return
 	}
@@ -109,6 +111,7 @@ func (r *record) allowed(plan Plan) error {
 		if mutates {
 			return refuse(codeNotConfigured, "set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
 		}
+		r.seen.decided(Decision{Decision: "allow"})
 		return nil
 	}
 	line := r.decision("allow", nil)
@@ -118,6 +121,7 @@ func (r *record) allowed(plan Plan) error {
 	if err := r.log.Write(line, mutates); err != nil && mutates {
 		return refuse(codeNotConfigured, `"vaultwicket audit verify" says more`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
+	r.seen.decided(Decision{Decision: line.Decision})
 	return nil
 }
 
@@ -178,6 +182,9 @@ func ruleOf(err error) string {
 // write writes a line of a call that changes nothing by itself: such a call is
 // not stopped by a log that cannot be written.
 func (r *record) write(line audit.Line, durable bool) {
+	if line.Kind == "decision" {
+		r.seen.decided(Decision{line.Decision, line.Rule, line.Code})
+	}
 	if r.log != nil {
 		_ = r.log.Write(line, durable)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,7 +51,7 @@ func openOffice(t *testing.T, change func(*gateway.Config)) *office {
 	o.config = gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum},
 		Vault:  gateway.Vault{Folder: o.vault},
-		Runner: runner, Backend: gateway.Embedded, Session: "office", Getenv: getenv, Log: t.Output(),
+		Runner: runner, Backend: gateway.Embedded, Session: "office", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if change != nil {
 		change(&o.config)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func newHall(t *testing.T, change func(*gateway.Config)) *hall {
 	h.environment = map[string]string{"XDG_STATE_HOME": h.state, "XDG_CACHE_HOME": h.state, "HOME": h.state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}
 	getenv := func(name string) string { return h.environment[name] }
 	c := gateway.Config{
-		Backend: gateway.Embedded, Vault: gateway.Vault{Name: "Vault", Folder: h.dir}, Session: "agent", Getenv: getenv, Log: &h.log, Policy: h.policy(),
+		Backend: gateway.Embedded, Vault: gateway.Vault{Name: "Vault", Folder: h.dir}, Session: "agent", Getenv: getenv, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Policy: h.policy(),
 		Runner: exec.New(exec.Config{Self: binary, Resident: true, Session: "agent", Getenv: getenv}),
 	}
 	if change != nil {

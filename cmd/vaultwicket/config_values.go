@@ -229,6 +229,23 @@ func parseNumber(text string, least, most int) (int, error) {
 	return n, nil
 }
 
+func setLogLevel(s *settings, text string) error {
+	level, known := levels[text]
+	if !known {
+		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", clip(text), didYouMean(text, logLevels))
+	}
+	s.logLevel = level
+	return nil
+}
+
+func setLogFormat(s *settings, text string) error {
+	if !slices.Contains(logFormats, text) {
+		return fmt.Errorf("%q is no format, want text or json%s", clip(text), didYouMean(text, logFormats))
+	}
+	s.logJSON = text == "json"
+	return nil
+}
+
 func setEnabled(s *settings, text string) (err error) {
 	s.enabled, err = parseBool(text)
 	return err

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ type reloader struct {
 	gateway tightener
 	flags   *flags // of the settings with which the server started
 	std     streams
+	log     *slog.Logger
 
 	tables bool             // there were [[vaults]]
 	served []gateway.Served // with the policies in force
@@ -32,9 +35,9 @@ type tightener interface {
 	Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool)
 }
 
-func newReloader(g tightener, f *flags, s settings, std streams) *reloader {
+func newReloader(g tightener, f *flags, s settings, std streams, log *slog.Logger) *reloader {
 	r := &reloader{
-		gateway: g, flags: f, std: std, tables: len(s.tables) > 0,
+		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
 		served: slices.Clone(s.served), limits: s.limits, open: s.enabled,
 	}
 	for _, served := range r.served {
@@ -43,13 +46,13 @@ func newReloader(g tightener, f *flags, s settings, std streams) *reloader {
 	return r
 }
 
-// reload reads the settings once more and says on standard error what came of
+// reload reads the settings once more and logs what came of
 // it. Settings that cannot be read leave in force what is.
 func (r *reloader) reload() {
 	f := r.flags.again()
 	s, err := f.read(r.std)
 	if err != nil {
-		fmt.Fprintf(r.std.err, "vaultwicket: error: the settings are not read again, what is in force stays: %s\n", visible(err.Error()))
+		r.log.Error("the settings are not read again, what is in force stays: " + err.Error())
 		return
 	}
 	var told telling
@@ -61,7 +64,7 @@ func (r *reloader) reload() {
 	r.gateway.Tighten(policies, s.limits, !s.enabled)
 	r.fixed(f, &told)
 	r.unserved(s, &told)
-	fmt.Fprintf(r.std.err, "vaultwicket: note: the settings are read again: %s\n", visible(told.String()))
+	r.log.Log(context.Background(), levelNote, "the settings are read again: "+told.String())
 }
 
 // tighten returns the policy to lay over the one of a vault.

@@ -18,8 +18,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	f := newFlags("serve")
 	s, _, err := f.load(std, []string{"--config=" + file})
 	must(t, err)
-	g := newGateway(s, std, nil)
-	r := newReloader(g, f, s, std)
+	g := newGateway(s, std, nil, s.logger(std.err))
+	r := newReloader(g, f, s, std, s.logger(std.err))
 
 	stop := make(chan struct{})
 	var calls sync.WaitGroup

@@ -66,7 +66,7 @@ func start(t *testing.T, content string, args ...string) *running {
 		r.policies = append(r.policies, served.Policy)
 	}
 	r.limits, r.disabled = s.limits, !s.enabled
-	r.reloader = newReloader(&r.tightened, f, s, std)
+	r.reloader = newReloader(&r.tightened, f, s, std, s.logger(std.err))
 	return r
 }
 

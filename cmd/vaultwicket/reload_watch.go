@@ -18,7 +18,7 @@ const (
 // their file has changed and stays as it is for a moment. It returns what ends
 // that.
 func (o opened) reloads(ctx context.Context, std streams) (stop func()) {
-	r := newReloader(o.gateway, o.flags, o.settings, std)
+	r := newReloader(o.gateway, o.flags, o.settings, std, o.log)
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGHUP) // on Windows it never comes

@@ -32,7 +32,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
-		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: std.err,
+		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log,
 	}, ownInput(std.in), std.out)
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal is the ordinary way to end a server

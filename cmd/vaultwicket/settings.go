@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"log/slog"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -21,6 +23,8 @@ type settings struct {
 	limits    gateway.Limits
 	enabled   bool
 	profile   string
+	logLevel  slog.Level
+	logJSON   bool
 
 	tables []vaultTable     // [[vaults]] of the file
 	served []gateway.Served // every vault that is served, the default one first
@@ -76,6 +80,8 @@ var table = [...]setting{
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls a minute, at most 100000; 0 for no limit", form: form{most: maxRate}, set: setRate},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "calls a minute that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutations},
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "calls an hour that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutationsHour},
+	{name: "log-level", fallback: "warn", usage: "least of the messages on standard error: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
+	{name: "log-format", fallback: "text", usage: "of these messages: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false refuses every call", set: setEnabled},
 	{name: "profile", usage: "table [profiles.NAME] of the settings file to lay over the rest of it", set: setProfile},
 }
@@ -85,6 +91,15 @@ const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 
 // tierNames are the tiers that can be opened.
 var tierNames = []string{"v0", "v1", "v2", "v3"}
+
+// logLevels and logFormats are the values of log-level and log-format.
+var (
+	logLevels  = []string{"debug", "info", "warn", "error"}
+	logFormats = []string{"text", "json"}
+)
+
+// logger returns what writes the messages that the settings ask for.
+func (s settings) logger(out io.Writer) *slog.Logger { return newLogger(out, s.logLevel, s.logJSON) }
 
 // settingOf returns the row of a setting by its name.
 func settingOf(name string) (setting, bool) {

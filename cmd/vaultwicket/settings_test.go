@@ -63,6 +63,7 @@ var samples = map[string]struct{ text, toml string }{
 	"confirm": {"never", `"never"`}, "timeout": {"20s", `"20s"`}, "max-output": {"64KiB", `"64KiB"`},
 	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"},
 	"rate": {"60", "60"}, "rate-mutations": {"0", "0"}, "rate-mutations-hour": {"100000", "100000"},
+	"log-level": {"debug", `"debug"`}, "log-format": {"json", `"json"`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`},
 }
 
@@ -148,6 +149,9 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"rate", "", "is no number"},
 		{"rate-mutations", "1e3", "want 0 to 100000"},
 		{"rate-mutations-hour", "many", "want 0 to 100000"},
+		{"log-level", "wran", `"wran" is no level, want debug, info, warn or error; did you mean "warn"?`},
+		{"log-level", "", "is no level"},
+		{"log-format", "yaml", "is no format, want text or json"},
 		{"enabled", "yes", "neither true nor false"},
 		{"profile", "home", "there is no settings file with a table [profiles.home]"},
 		{"max-output", "1048577", "is no size"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -11,10 +12,10 @@ import (
 )
 
 // newGateway puts the corridor together.
-func newGateway(s settings, std streams, runner *exec.Runner) *gateway.Gateway {
+func newGateway(s settings, std streams, runner *exec.Runner, log *slog.Logger) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.served, Runner: runner, Backend: s.backend, Limits: s.limits, Disabled: !s.enabled,
-		Session: session(), Getenv: std.getenv, Log: std.err,
+		Session: session(), Getenv: std.getenv, Log: log,
 	})
 }
 
@@ -40,6 +41,7 @@ type opened struct {
 	settings
 	runner  *exec.Runner
 	gateway *gateway.Gateway
+	log     *slog.Logger
 	rest    []string
 }
 
@@ -58,7 +60,8 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 	if err != nil {
 		return opened{}, err
 	}
-	return opened{f, s, runner, newGateway(s, std, runner), rest}, nil
+	log := s.logger(std.err)
+	return opened{f, s, runner, newGateway(s, std, runner, log), log, rest}, nil
 }
 
 // stay is for a subcommand that serves many calls: the embedded program stays

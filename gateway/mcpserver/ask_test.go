@@ -81,9 +81,9 @@ esac
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
 		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
-		Session: "booth", Getenv: getenv, Log: t.Output(),
+		Session: "booth", Getenv: getenv, Log: logTo(t),
 	})
-	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: t.Output()}, &sealers{}}
+	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, &sealers{}}
 	if change != nil {
 		change(h.sealers)
 	}

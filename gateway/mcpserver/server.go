@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -28,7 +29,7 @@ type Config struct {
 	// It should be a little longer than the time limit of a call.
 	Grace time.Duration
 	// Log takes our messages, never protocol; nil discards them.
-	Log io.Writer
+	Log *slog.Logger
 }
 
 // instructions reach the model in some clients, once per conversation.
@@ -40,7 +41,7 @@ const instructions = "The tool obsidianCli runs the commands of its description 
 // and stopped when ctx is done.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	if c.Log == nil {
-		c.Log = io.Discard
+		c.Log = slog.New(slog.DiscardHandler)
 	}
 	open := newCalls()
 	s, err := newServer(c, open)
@@ -73,6 +74,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 		server.WithToolCapabilities(false), // before AddTool, or a list that never changes is declared as changing
 		server.WithHooks(hooks),
 		server.WithToolHandlerMiddleware(recoverPanics(c.Log)),
+		server.WithToolHandlerMiddleware(keepTrace),
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
 	s.AddTool(t, h.call)
@@ -144,12 +146,12 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 
 // recoverPanics answers a panic of a handler with a fixed text. mcp-go's own
 // recovery puts the panic value, which may hold anything, into the answer.
-func recoverPanics(log io.Writer) server.ToolHandlerMiddleware {
+func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
 	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			defer func() {
 				if r := recover(); r != nil {
-					fmt.Fprintf(log, "vaultwicket: bug: %v\n%s", r, debug.Stack())
+					gateway.LogPanic(log, surface, r, debug.Stack())
 					result, err = answer(gateway.Fault(req.Params.Name))
 				}
 			}()

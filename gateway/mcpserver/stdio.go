@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,17 +35,16 @@ var (
 // Requests that are left are answered with an error, where there is somebody to
 // read it.
 //
-// It writes one message at a time to out, and to diagnostics what is for the
+// It writes one message at a time to out, and to log what is for the
 // person who looks after the server. A read of in that is under way when it
 // returns goes on until it is answered. If out is os.Stdout, the caller must
 // watch SIGPIPE, which ends the process otherwise. mcp-go has one stdio session
 // in a process: two calls must not run at the same time.
-func serveStdio(ctx context.Context, s *server.MCPServer, calls *calls, in io.Reader, out io.Writer, diagnostics io.Writer, grace time.Duration) error {
+func serveStdio(ctx context.Context, s *server.MCPServer, calls *calls, in io.Reader, out io.Writer, log *slog.Logger, grace time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	logger := log.New(diagnostics, "", 0)
 	sink := &outlet{out: out, calls: calls, fail: cancel}
-	source := &intake{lines: newLineReader(in), calls: calls, out: sink, log: logger}
+	source := &intake{lines: newLineReader(in), calls: calls, out: sink, log: log}
 
 	calls.begin(sink, grace, func() { cancel(errUnanswered) })
 	defer context.AfterFunc(ctx, calls.stop)()
@@ -53,7 +52,7 @@ func serveStdio(ctx context.Context, s *server.MCPServer, calls *calls, in io.Re
 
 	done := make(chan error, 1)
 	go func() {
-		err := listen(ctx, s, source, sink, logger)
+		err := listen(ctx, s, source, sink, log)
 		for _, id := range calls.abandon() {
 			sink.refuse(&messageError{mcp.INTERNAL_ERROR, id, "the server stopped before it could answer"})
 		}
@@ -63,10 +62,10 @@ func serveStdio(ctx context.Context, s *server.MCPServer, calls *calls, in io.Re
 }
 
 // listen runs mcp-go between in and out.
-func listen(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer, logger *log.Logger) error {
+func listen(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Writer, log *slog.Logger) error {
 	stdio := server.NewStdioServer(s)
 	for _, option := range []server.StdioOption{
-		server.WithErrorLogger(logger),
+		server.WithErrorLogger(headlinesOnly(log)),
 		server.WithWorkerPoolSize(maxRunning),
 		server.WithQueueSize(maxRunning),
 	} {

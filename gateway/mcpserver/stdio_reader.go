@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -15,7 +15,7 @@ type intake struct {
 	lines *lineReader
 	calls *calls
 	out   *outlet
-	log   *log.Logger
+	log   *slog.Logger
 	rest  []byte // of the message that mcp-go is reading
 }
 
@@ -32,7 +32,7 @@ func (in *intake) pump() {
 		case errors.Is(err, io.EOF):
 			return
 		default:
-			in.log.Printf("vaultwicket: warning: reading the input: %v", err)
+			in.log.Warn("the input cannot be read", "error", err)
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -87,7 +88,7 @@ func start(t *testing.T, calls *calls, s *server.MCPServer, grace time.Duration)
 	outReader, out := io.Pipe()
 	k := &talk{t, in, make(chan wireMessage, 5000), make(chan error, 1), stop}
 	go func() {
-		err := serveStdio(ctx, s, calls, inReader, out, t.Output(), grace)
+		err := serveStdio(ctx, s, calls, inReader, out, logTo(t), grace)
 		out.Close()
 		k.done <- err
 	}()
@@ -182,7 +183,7 @@ func run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]wir
 	t.Helper()
 	calls := newCalls()
 	var out strings.Builder
-	if err := serveStdio(t.Context(), toy(calls, tool), calls, in, &out, t.Output(), patience); err != nil {
+	if err := serveStdio(t.Context(), toy(calls, tool), calls, in, &out, logTo(t), patience); err != nil {
 		t.Fatal(err)
 	}
 	answers := map[string]wireMessage{}
@@ -460,7 +461,7 @@ func TestOutputIsClosed(t *testing.T) {
 	out := &closedPipe{}
 	done := make(chan error, 1)
 	go func() {
-		done <- serveStdio(t.Context(), toy(calls, g.call), calls, reader, out, t.Output(), patience)
+		done <- serveStdio(t.Context(), toy(calls, g.call), calls, reader, out, logTo(t), patience)
 	}()
 	for _, line := range []string{call(1), call(2)} {
 		if _, err := io.WriteString(in, line+"\n"); err != nil {
@@ -637,7 +638,9 @@ func BenchmarkStdioCall(b *testing.B) {
 			inReader, in := io.Pipe()
 			outReader, out := io.Pipe()
 			done := make(chan error, 1)
-			go func() { done <- serveStdio(b.Context(), toy(calls, echo), calls, inReader, out, io.Discard, patience) }()
+			go func() {
+				done <- serveStdio(b.Context(), toy(calls, echo), calls, inReader, out, slog.New(slog.DiscardHandler), patience)
+			}()
 			answers := bufio.NewReader(outReader)
 			for b.Loop() {
 				fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,7 +204,7 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 
 func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	var log strings.Builder
-	broken := recoverPanics(&log)(func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	broken := recoverPanics(slog.New(slog.NewTextHandler(&log, nil)))(func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic(errors.New("the text of a note"))
 	})
 	result, err := broken(context.Background(), mcp.CallToolRequest{})
@@ -214,7 +215,7 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	if strings.Contains(text, "the text of a note") || !strings.Contains(text, `"internal"`) {
 		t.Errorf("the caller is told %s", text)
 	}
-	if !strings.Contains(log.String(), "the text of a note") {
+	if strings.Contains(log.String(), "the text of a note") || !strings.Contains(log.String(), "kind=*errors.errorString") || !strings.Contains(log.String(), "tool_test.go") {
 		t.Errorf("the log holds %q", log.String())
 	}
 }
@@ -232,7 +233,7 @@ func TestLongAnswersAreCutAndSaySo(t *testing.T) {
 }
 
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
-	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: os.Stderr}, newCalls())
+	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}, newCalls())
 	if err != nil {
 		t.Fatal(err)
 	}

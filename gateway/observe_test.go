@@ -1,0 +1,251 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"vaultwicket/allowlist"
+)
+
+// notebook is an observer that keeps what it is told.
+type notebook struct {
+	mu        sync.Mutex
+	starts    []CallStart
+	decisions []Decision
+	ends      []CallEnd
+}
+
+type notebookKey struct{}
+
+func (n *notebook) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.starts = append(n.starts, call)
+	return context.WithValue(ctx, notebookKey{}, call.Command), n
+}
+
+func (n *notebook) Decided(d Decision) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.decisions = append(n.decisions, d)
+}
+
+func (n *notebook) End(end CallEnd) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ends = append(n.ends, end)
+}
+
+// told is what a notebook holds, one line a fact.
+func (n *notebook) told() string {
+	var b strings.Builder
+	for _, s := range n.starts {
+		fmt.Fprintf(&b, "begin %s %s %s\n", s.Kind, s.Command, s.Surface)
+	}
+	for _, d := range n.decisions {
+		fmt.Fprintf(&b, "%s %s %s\n", d.Decision, d.Rule, d.Code)
+	}
+	for _, e := range n.ends {
+		fmt.Fprintf(&b, "end %s, %s %s, %q %q, %d bytes\n", e.Code, e.Decision, e.Rule, e.Backend, e.Effect, e.Bytes)
+	}
+	return b.String()
+}
+
+func TestWhatObserversAreTold(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*Config)
+		do     func(*Gateway)
+		want   string
+	}{
+		{
+			"a call that is carried out", nil,
+			func(g *Gateway) { g.Do(context.Background(), Request{Command: "daily:path", Surface: "mcp"}) },
+			"begin single daily:path mcp\nallow  \nend ok, allow , \"embedded\" \"read\", 5 bytes\n",
+		},
+		{
+			"a call that is refused", func(c *Config) { c.Policy.Mutations = false },
+			func(g *Gateway) {
+				g.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x"), Surface: "mcp"})
+			},
+			"begin single daily:append mcp\ndeny mutations mutations_off\nend mutations_off, deny mutations, \"\" \"write\", 0 bytes\n",
+		},
+		{
+			"a command that is none", nil,
+			func(g *Gateway) { g.Do(context.Background(), Request{Command: "s3cret", Surface: "mcp"}) },
+			"begin single unknown mcp\ndeny  unknown_command\nend unknown_command, deny , \"\" \"\", 0 bytes\n",
+		},
+		{
+			"a vault that is none", nil,
+			func(g *Gateway) { g.Do(context.Background(), Request{Command: "daily:path", Vault: "s3cret"}) },
+			"begin single daily:path \nend vault_not_found,  , \"\" \"\", 0 bytes\n",
+		},
+		{
+			"a dry run", nil,
+			func(g *Gateway) { g.DryRun(context.Background(), Request{Command: "daily:path"}) },
+			"begin dry run daily:path \nend ok, allow , \"embedded\" \"read\", 0 bytes\n",
+		},
+		{
+			"a batch and its operation", nil,
+			func(g *Gateway) {
+				g.DoBatch(context.Background(), Batch{Surface: "mcp", Operations: []Operation{{ClientID: "s3cret", Request: Request{Command: "daily:path"}}}})
+			},
+			"begin batch batch mcp\nbegin in batch daily:path mcp\nallow  \nend ok, allow , \"embedded\" \"read\", 5 bytes\nend ok,  , \"\" \"\", 0 bytes\n",
+		},
+		{
+			"a batch that is refused", func(c *Config) { c.Policy.Mutations = false },
+			func(g *Gateway) {
+				g.DoBatch(context.Background(), Batch{Operations: []Operation{{ClientID: "c", Request: Request{Command: "daily:append", Params: params("content", "x")}}}})
+			},
+			"begin batch batch \nend mutations_off,  , \"\" \"\", 0 bytes\n",
+		},
+		{
+			"a fault of ours", func(c *Config) { c.Runner = nil },
+			func(g *Gateway) { g.Do(context.Background(), Request{Command: "daily:path"}) },
+			"begin single daily:path \nend internal,  , \"\" \"\", 0 bytes\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var told notebook
+			f := newFixture(t, func(c *Config) {
+				c.Backend, c.Observe = Embedded, &told
+				if tt.change != nil {
+					tt.change(c)
+				}
+			}).embedded(`--facts vault=Work daily:path => a.md\n`)
+			tt.do(f.gateway)
+			if got := told.told(); got != tt.want {
+				t.Errorf("told\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestObserversAreToldWhatTheAuditLogIs counts the decisions and the ends of many
+// calls of every kind in both.
+func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
+	var told notebook
+	f := newFixture(t, func(c *Config) {
+		c.Backend, c.Observe, c.Policy.Confirm = Embedded, &told, 0
+		c.Limits.Calls = 450
+	}).embedded(`--facts vault=Work daily:path => a.md\n`)
+	commands := allowlist.Commands()
+	for i := range 500 {
+		c := commands[i%len(commands)]
+		req := Request{Command: c.Name, Params: sampleParams(c), Surface: "mcp"}
+		switch i % 7 {
+		case 0:
+			req = Request{Command: "daily:path"}
+		case 1:
+			req.Command = fmt.Sprintf("s3cret-%d", i)
+		case 2:
+			req.Params = params("nothing", "x")
+		}
+		f.gateway.Do(context.Background(), req)
+	}
+	observed, audited := map[string]int{}, map[string]int{}
+	for _, d := range told.decisions {
+		observed[d.Decision+" "+d.Rule+" "+d.Code]++
+	}
+	for _, e := range told.ends {
+		observed["end "+e.Code]++
+	}
+	for _, line := range auditOf(t, f) {
+		if line.Kind == "decision" {
+			audited[line.Decision+" "+line.Rule+" "+line.Code]++
+		}
+		if line.Kind == "end" || line.Decision == "deny" {
+			code := line.Code
+			if code == "" {
+				code = "ok"
+			}
+			audited["end "+code]++
+		}
+	}
+	if !maps.Equal(observed, audited) || len(told.ends) != 500 {
+		t.Errorf("%d ends; observed %v, audited %v", len(told.ends), observed, audited)
+	}
+	if len(observed) < 10 {
+		t.Errorf("only %v", slices.Sorted(maps.Keys(observed)))
+	}
+}
+
+func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
+	var first, second notebook
+	both := Observers(nil, &first, &second)
+	ctx, call := both.Begin(context.Background(), CallStart{Command: "read"})
+	call.Decided(Decision{Decision: "allow"})
+	call.End(CallEnd{Code: "ok"})
+	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {
+		t.Errorf("told %q and %q", first.told(), second.told())
+	}
+	if Observers(nil, nil) != nil || Observers(&first) != Observer(&first) {
+		t.Error("observers are wrapped without need")
+	}
+}
+
+func TestNobodyObservingCostsNothing(t *testing.T) {
+	g := New(Config{})
+	ctx := context.Background()
+	allocs := testing.AllocsPerRun(100, func() {
+		_, seen := g.observe(ctx, Single, "daily:read", "mcp")
+		seen.decided(Decision{Decision: "allow"})
+		seen.ended(true, nil, "embedded", 10)
+		if g.observedIn(ctx) != nil {
+			t.Error("somebody observes")
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestTracesAreTakenOnlyInTheirForm(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, tt := range []struct {
+		name     string
+		in, want Trace
+	}{
+		{"both", Trace{parent, "a=b,c=d"}, Trace{parent, "a=b,c=d"}},
+		{"none", Trace{}, Trace{}},
+		{"capital letters", Trace{strings.ToUpper(parent), ""}, Trace{}},
+		{"another version", Trace{"01" + parent[2:], ""}, Trace{}},
+		{"a trace of zeros", Trace{"00-" + strings.Repeat("0", 32) + parent[35:], ""}, Trace{}},
+		{"a parent of zeros", Trace{parent[:36] + strings.Repeat("0", 16) + "-01", ""}, Trace{}},
+		{"text behind it", Trace{parent + "-x", ""}, Trace{}},
+		{"dashes at other places", Trace{strings.Repeat("0-", 27) + "0", ""}, Trace{}},
+		{"a state with a newline", Trace{parent, "a=b\n"}, Trace{parent, ""}},
+		{"a long state", Trace{parent, strings.Repeat("a", 513)}, Trace{parent, ""}},
+	} {
+		if got := TraceOf(WithTrace(context.Background(), tt.in)); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault any
+		want  string
+	}{
+		{"a text", secret, "kind=string"},
+		{"an error with a text", errors.New(secret), "kind=*errors.errorString"},
+		{"an error with a path", &fs.PathError{Op: "open", Path: secret, Err: fs.ErrPermission}, `kind="*fs.PathError > *errors.errorString" fault="permission denied"`},
+		{"an error around it", fmt.Errorf("%s: %w", secret, fs.ErrNotExist), `kind="*fmt.wrapError > *errors.errorString" fault="file does not exist"`},
+	} {
+		var out strings.Builder
+		LogPanic(slog.New(slog.NewTextHandler(&out, nil)), "read", tt.fault, []byte("stack"))
+		if got := out.String(); !strings.Contains(got, tt.want+" in=read stack=stack\n") || strings.Contains(got, secret) {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}
