@@ -58,6 +58,9 @@ func (g *door) Plan(req Request) (Plan, error) {
 	}
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules()}
 	_, plan.refusal = plan.policy.Decide(call)
+	if err := req.promised(call, plan.refusal); err != nil {
+		return plan, err
+	}
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
 	}

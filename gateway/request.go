@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/tiers"
 )
 
 // Request is what a caller asks for, before anything is known about it.
@@ -22,6 +23,14 @@ type Request struct {
 	// IdempotencyKey makes sure that a call with side effects is carried out
 	// once: with the same key and call the first answer is given again.
 	IdempotencyKey string
+	// ReadsOnly has every call refused that does more than read, whatever the
+	// policy allows: the way by which it came promises so.
+	ReadsOnly bool
+	// Fields are those to show of rows in JSON, Limit is how many rows to show at
+	// most, and Cursor where to go on in an earlier answer. Zero values are none.
+	Fields []string
+	Limit  int
+	Cursor string
 	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
 	// where nobody can be asked.
 	Ask Asker
@@ -47,6 +56,16 @@ func (r Request) check(call allowlist.Call) error {
 		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
 	}
 	return nil
+}
+
+// promised refuses a call that does more than read, where reading was promised.
+// One that the policy refuses keeps that answer.
+func (r Request) promised(call allowlist.Call, refusal error) error {
+	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
+	if !r.ReadsOnly || reads || refusal != nil && !asks(refusal) {
+		return nil
+	}
+	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this call of %q does more than read, which is all that this tool does", call.Name())
 }
 
 // Codes that the gateway itself answers with, besides those of the packages

@@ -220,13 +220,16 @@ func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
 	return text, nil
 }
 
-// decodeBool reads true or false. A missing value and null are false.
+// decodeBool reads true or false, or the text of one of them, which is what some
+// models write. A missing value and null are false.
 func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
-	var value bool
-	if !isNull(raw) && json.Unmarshal(raw, &value) != nil {
-		return false, &argumentError{codeBadValue, field, "is " + typeName(raw) + ", not true or false", "send true or false without quotes"}
+	switch string(raw) {
+	case "", "null", "false", `"false"`:
+		return false, nil
+	case "true", `"true"`:
+		return true, nil
 	}
-	return value, nil
+	return false, &argumentError{codeBadValue, field, "is " + typeName(raw) + ", not true or false", "send true or false without quotes"}
 }
 
 // typeName names the type of a JSON value in an error.

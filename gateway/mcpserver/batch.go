@@ -16,7 +16,8 @@ import (
 )
 
 // batchName is the tool for several operations. It is there where something can
-// be changed: reads need no order, and a client can call them side by side.
+// be changed, and else only when it is asked for: reads need no order, and a
+// client can call them side by side.
 const batchName = "obsidianBatch"
 
 // batchTool describes obsidianBatch. What its operations may do stands in the
@@ -31,9 +32,9 @@ func batchTool(gw *gateway.Gateway) mcp.Tool {
 	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Several changes of an Obsidian vault",
-		ReadOnlyHint:    mcp.ToBoolPtr(false),
+		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
 		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(false),
+		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
 		OpenWorldHint:   mcp.ToBoolPtr(opensWorld(open(gw), worst)),
 	}
 	return t

@@ -62,10 +62,10 @@ type calls struct {
 	gone        bool          // left is
 	stopped     bool          // nothing more must go on
 
-	// changes tells from the arguments of a call whether it would change
-	// something; nil means that none does. Such calls are handed over one after
-	// the other, in the order in which they came: mcp-go keeps none.
-	changes  func(arguments json.RawMessage) bool
+	// changes tells from the tool and the arguments of a call whether it would
+	// change something; nil means that none does. Such calls are handed over one
+	// after the other, in the order in which they came: mcp-go keeps none.
+	changes  func(tool string, arguments json.RawMessage) bool
 	changing bool // one is handed over and not answered
 
 	out    io.Writer // for notifications, nil when not serving

@@ -43,7 +43,7 @@ func (c *calls) takeRequest(m message, line []byte) error {
 	if c.open[key(m.id)] != nil {
 		return errOpenID
 	}
-	r := &openRequest{id: m.id, method: m.method, size: len(line), changes: c.changes != nil && m.arguments != nil && c.changes(m.arguments)}
+	r := &openRequest{id: m.id, method: m.method, size: len(line), changes: c.changes != nil && m.arguments != nil && c.changes(m.tool, m.arguments)}
 	if r.listens() {
 		if c.listens == maxListens {
 			return errListens

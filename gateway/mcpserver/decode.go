@@ -52,7 +52,8 @@ type message struct {
 	id      any // string or float64, as mcp-go decodes it; nil for a notification
 	method  string
 	cancels any // the id that a notifications/cancelled names, or nil
-	// arguments are those of a tools/call, as they came.
+	// tool and arguments are those of a tools/call, as they came.
+	tool      string
 	arguments json.RawMessage
 }
 
@@ -133,7 +134,7 @@ func decodeRequest(m message, fields map[string]json.RawMessage) (message, error
 	}
 	if m.id != nil {
 		m.kind = request
-		m.arguments = callArguments(m.method, fields["params"])
+		m.tool, m.arguments = callOf(m.method, fields["params"])
 		return m, nil
 	}
 	m.kind = notification
@@ -147,16 +148,17 @@ func decodeRequest(m message, fields map[string]json.RawMessage) (message, error
 	return m, nil
 }
 
-// callArguments returns the arguments of a tools/call; whether they are good is
-// for its handler to say.
-func callArguments(method string, params json.RawMessage) json.RawMessage {
+// callOf returns the tool and the arguments of a tools/call; whether they are good
+// is for its handler to say.
+func callOf(method string, params json.RawMessage) (tool string, arguments json.RawMessage) {
 	var call struct {
+		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil { // exactKeys has seen to the spelling
-		return nil
+		return "", nil
 	}
-	return call.Arguments
+	return call.Name, call.Arguments
 }
 
 // decodeResponse reads an answer of the client to a request of ours. One

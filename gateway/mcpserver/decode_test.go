@@ -25,7 +25,7 @@ func TestDecodeMessage(t *testing.T) {
 		{"an answer that is an error", `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}`, message{kind: response, id: 3.0}},
 		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, message{kind: response}},
 		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, message{kind: request, id: 1.0, method: "m"}},
-		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, message{kind: request, id: 1.0, method: "tools/call", arguments: json.RawMessage(`{"Name":1,"name":2}`)}},
+		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, message{kind: request, id: 1.0, method: "tools/call", tool: "t", arguments: json.RawMessage(`{"Name":1,"name":2}`)}},
 	} {
 		if got, err := decodeMessage([]byte(test.line)); err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)

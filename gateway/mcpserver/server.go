@@ -20,6 +20,8 @@ import (
 type Config struct {
 	Gateway *gateway.Gateway
 	Version string
+	// Toolsets are names of [ToolsetNames]: what is listed besides obsidianCli.
+	Toolsets []string
 	// MaxOutput bounds the bytes of a command's output in one answer.
 	MaxOutput int
 	// MarkUntrusted puts the text of each answer between two lines that nothing
@@ -65,7 +67,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	open.hooks(hooks)
 	h.sealers.left = open.left
 	if c.Gateway.Worst().Mutates() {
-		open.changes = h.changes // where nothing can change, nothing needs an order
+		open.changes = h.changesBy // where nothing can change, nothing needs an order
 	}
 	s := server.NewMCPServer("vaultwicket", c.Version,
 		server.WithTitle("vaultwicket"),
@@ -78,10 +80,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
 	s.AddTool(t, h.call)
-	if c.Gateway.Worst().Mutates() {
-		s.AddTool(batchTool(c.Gateway), h.batch)
-	}
-	return s, nil
+	return s, h.addToolsets(s)
 }
 
 // handler answers calls of the tool.
@@ -95,8 +94,13 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 	if refused != nil {
 		return answer(gateway.Reject(args.Command, refused))
 	}
-	request := args.request()
-	if args.DryRun {
+	return h.run(ctx, req, args.request(), args.DryRun)
+}
+
+// run carries out one request, or plans it, and is the way of every tool but
+// obsidianBatch.
+func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool) (*mcp.CallToolResult, error) {
+	if dryRun {
 		plan := h.Gateway.DryRun(ctx, request)
 		return reply(plan, !plan.OK)
 	}
