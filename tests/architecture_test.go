@@ -26,11 +26,12 @@ policy                  : policy/access allowlist tiers
 policy/access           :
 exec                    : exec/frame policy allowlist tiers
 exec/frame              :
-gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/places exec policy policy/access allowlist tiers
+gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places exec policy policy/access allowlist tiers
 gateway/approvals       :
 gateway/audit           :
 gateway/clean           :
 gateway/journal         :
+gateway/pages           :
 gateway/places          :
 gateway/mcpserver       : gateway gateway/approvals gateway/clean allowlist tiers
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
@@ -53,6 +54,7 @@ var doors = []struct{ power, door, why string }{
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/query/", "the dialect of the app is a matter of searches"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "cmd/internal/vault/", "patterns hide where files are looked for; its New would start git"},
+	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
 	{"golang.org/x/time/rate", "gateway/", "calls are let through in one place"},
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},

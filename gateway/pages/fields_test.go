@@ -1,0 +1,182 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestFields(t *testing.T) {
+	tests := []struct {
+		name, text, fields, want string
+	}{
+		{"fields of each row, in the order asked for", `[{"a":1,"b":2,"c":3},{"c":6,"b":5,"a":4}]`, "c a", "[{\"c\":3,\"a\":1},\n{\"c\":6,\"a\":4}]"},
+		{"values keep their bytes", `[{"a": 1e400, "b":123456789012345678901, "c":"\u00e9\/", "d":[1 ,2]}]`, "d c b a",
+			`[{"d":[1 ,2],"c":"\u00e9\/","b":123456789012345678901,"a": 1e400}]`},
+		{"a row that lacks a field", `[{"a":1},{"b":2},{}]`, "b a", "[{\"a\":1},\n{\"b\":2},\n{}]"},
+		{"one object", " {\n  \"a\" : {\"b\":[{}]} ,\n  \"c\" : null\n}\n", "a", `{"a" : {"b":[{}]}}`},
+		{"no rows", "[ ]", "a", "[ ]"},
+		{"a key with an escape", `{"\u0061":1}`, "a", `{"\u0061":1}`},
+		{"a key that stands there twice", `{"a":1,"a":2}`, "a", `{"a":2}`},
+	}
+	for _, test := range tests {
+		got, err := Fields(test.text, strings.Fields(test.fields), nil)
+		if err != nil || got != test.want {
+			t.Errorf("%s: %s, %v, want %s", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestFieldsRefuses(t *testing.T) {
+	many := make([]string, maxFields+1)
+	tests := []struct {
+		name, text, code, want string
+		fields                 []string
+	}{
+		{"no field", `{"a":1}`, "bad_value", "fields is an empty list", nil},
+		{"too many", `{"a":1}`, "bad_value", "fields has more than 100 names", many},
+		{"one twice", `{"a":1}`, "bad_value", `fields has "a" twice`, []string{"a", "b", "a"}},
+		{"no JSON", "a\tb\n", "bad_request", "fields cannot be chosen: the answer is not JSON", []string{"a"}},
+		{"nothing", "", "bad_request", "fields cannot be chosen: the answer is not JSON", []string{"a"}},
+		{"a number", "7", "bad_request", "fields cannot be chosen: the answer is a number, not an object", []string{"a"}},
+		{"a row that is a text", `[{"a":1},"a"]`, "bad_request", "fields cannot be chosen: the answer has a text as row 2, not an object", []string{"a"}},
+		{"a row that is a list", `[[1],2]`, "bad_request", "fields cannot be chosen: the answer has a list as row 1, not an object", []string{"a"}},
+		{"a row that is null", `[null]`, "bad_request", "fields cannot be chosen: the answer has null as row 1, not an object", []string{"a"}},
+		{"a truth value", ` true`, "bad_request", "fields cannot be chosen: the answer is a truth value, not an object", []string{"a"}},
+		{"a field that no row has", `[{"b":1},{"a":1}]`, "bad_value", `fields: no row has a field "x"`, []string{"a", "x"}},
+	}
+	for _, test := range tests {
+		got, err := Fields(test.text, test.fields, nil)
+		var coded interface{ Code() string }
+		if got != "" || !errors.As(err, &coded) || coded.Code() != test.code || err.Error() != test.want {
+			t.Errorf("%s: %q, %v, want %s", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestFieldErrorNamesWhatIsThere(t *testing.T) {
+	near := func(word string, names []string) string {
+		if i := slices.Index(names, strings.ToLower(word)); i >= 0 {
+			return names[i]
+		}
+		return ""
+	}
+	text := `[{"path":"a"},{"name":1},{"path":2,"size\n":3}]`
+	_, err := Fields(text, []string{"Name"}, near)
+	var missing *FieldError
+	if !errors.As(err, &missing) || missing.Field != "Name" || missing.Nearest != "name" || missing.More ||
+		!slices.Equal(missing.Present, []string{"name", "path", "size\n"}) {
+		t.Fatalf("%+v", err)
+	}
+	if want := `did you mean "name"? there are "name", "path", "size\n"`; missing.Hint() != want {
+		t.Errorf("hint %s, want %s", missing.Hint(), want)
+	}
+	_, err = Fields("[{},{}]", []string{"a"}, near)
+	if !errors.As(err, &missing) || missing.Hint() != "the rows have no fields at all; leave fields out" {
+		t.Errorf("%+v", err)
+	}
+}
+
+func TestFieldErrorIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range maxNames + 500 {
+		fmt.Fprintf(&text, `,{"%04d%s":1}`, i, strings.Repeat("x", 100))
+	}
+	given := 0
+	near := func(_ string, names []string) string { given = len(names); return "" }
+	_, err := Fields("["+text.String()[1:]+"]", []string{strings.Repeat("é", 1<<20)}, near)
+	var missing *FieldError
+	if !errors.As(err, &missing) || len(missing.Present) != maxPresent || !missing.More || given != maxNames {
+		t.Fatalf("%d names looked at, %v", given, err)
+	}
+	if len(missing.Error()) > 200 || len(missing.Hint()) > maxPresent*80 || !strings.HasSuffix(missing.Hint(), " and others") {
+		t.Errorf("%s; %s", missing.Error(), missing.Hint())
+	}
+}
+
+// checkFields holds what Fields promises, against encoding/json.
+func checkFields(t failer, text string, fields []string) {
+	got, err := Fields(text, fields, nil)
+	if err != nil {
+		var coded interface {
+			Code() string
+			Hint() string
+		}
+		if !errors.As(err, &coded) || coded.Hint() == "" || got != "" {
+			t.Fatalf("Fields(%q, %q) = %q, %v", text, fields, got, err)
+		}
+		checkMissing(t, text, err)
+		return
+	}
+	var whole, chosen []map[string]json.RawMessage
+	if bytes.HasPrefix(bytes.TrimLeft([]byte(text), space), []byte("{")) {
+		text, got = "["+text+"]", "["+got+"]"
+	}
+	if err := json.Unmarshal([]byte(text), &whole); err != nil {
+		t.Fatalf("Fields takes %q: %v", text, err)
+	}
+	if err := json.Unmarshal([]byte(got), &chosen); err != nil || len(chosen) != len(whole) {
+		t.Fatalf("Fields(%q, %q) = %q: %v", text, fields, got, err)
+	}
+	for i, row := range whole {
+		for key, value := range row {
+			if chosenValue, ok := chosen[i][key]; ok != slices.Contains(fields, key) || ok && !bytes.Equal(chosenValue, value) {
+				t.Fatalf("Fields(%q, %q) = %q: row %d, key %q", text, fields, got, i, key)
+			}
+		}
+		if len(chosen[i]) > len(row) {
+			t.Fatalf("Fields(%q, %q) = %q: row %d has more", text, fields, got, i)
+		}
+	}
+	checkOrder(t, got, fields)
+}
+
+// checkOrder: the keys of each row are in the order asked for.
+func checkOrder(t failer, got string, fields []string) {
+	var rows []json.RawMessage
+	_ = json.Unmarshal([]byte(got), &rows)
+	for _, row := range rows {
+		last := -1
+		members(string(row), func(key, _ string) {
+			if i := slices.Index(fields, key); i <= last {
+				t.Fatalf("%q for %q: key %q", got, fields, key)
+			} else {
+				last = i
+			}
+		})
+	}
+}
+
+// checkMissing: a field of which Fields says that no row has it is in none.
+func checkMissing(t failer, text string, err error) {
+	var missing *FieldError
+	if !errors.As(err, &missing) {
+		return
+	}
+	var rows []map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &rows) != nil {
+		rows = make([]map[string]json.RawMessage, 1)
+		if err := json.Unmarshal([]byte(text), &rows[0]); err != nil {
+			t.Fatalf("%v of %q: %v", missing, text, err)
+		}
+	}
+	for _, row := range rows {
+		if _, ok := row[missing.Field]; ok {
+			t.Fatalf("%v of %q", missing, text)
+		}
+	}
+}
+
+func TestFieldsAgreesWithEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := values(3).Draw(t, "text")
+		fields := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c d", ""}), 1, 4, rapid.ID[string]).Draw(t, "fields")
+		checkFields(t, text, fields)
+	})
+}

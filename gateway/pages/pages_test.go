@@ -1,0 +1,187 @@
+package pages
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shown writes pages as a table can hold them: a tilde before one that cannot be
+// read by itself, and the number of its rows.
+func shown(all []Page) (list []string) {
+	for _, page := range all {
+		text := fmt.Sprintf("%d %s", page.Rows, page.Text)
+		if page.Partial {
+			text = "~" + text
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+func TestCut(t *testing.T) {
+	tests := []struct {
+		name  string
+		form  Form
+		limit Limit
+		whole string
+		want  []string
+	}{
+		{"an empty text", Text, Limit{}, "", []string{"0 "}},
+		{"a text that fits", Text, Limit{8, 0}, "a\nb", []string{"2 a\nb"}},
+		{"whole lines where they cost little", Text, Limit{8, 0}, "1234567\n1234\n6", []string{"1 1234567\n", "2 1234\n6"}},
+		{"a line is cut where whole ones cost much", Text, Limit{8, 0}, "1234\n12345678", []string{"~2 1234\n123", "~0 45678"}},
+		{"a number of lines", Text, Limit{80, 2}, "a\n\nb\r\nc\n", []string{"2 a\n\n", "2 b\r\nc\n"}},
+		{"a line that is longer than a page counts once", TSV, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~0 9\n", "1 b\n"}},
+		{"a return is not parted from its newline", Text, Limit{8, 0}, "1234567\r\n", []string{"~1 1234567", "~0 \r\n"}},
+		{"characters stay whole", Text, Limit{8, 0}, "日本語", []string{"~1 日本", "~0 語"}},
+		{"a letter keeps its marks", Text, Limit{8, 0}, "1234567e\u0301", []string{"~1 1234567", "~0 e\u0301"}},
+		{"an emoji of several parts stays one", Text, Limit{12, 0}, "123456👩‍👧", []string{"~1 123456", "~0 👩‍👧"}},
+		{"flags are pairs", Text, Limit{20, 0}, "🇩🇪🇫🇷🇮🇹", []string{"~1 🇩🇪🇫🇷", "~0 🇮🇹"}},
+		{"a cluster larger than a page is cut all the same", Text, Limit{8, 0}, "👩‍👩‍👧", []string{"~1 👩‍", "~0 👩‍", "~0 👧"}},
+		{"what is no UTF-8 is cut all the same", Text, Limit{8, 0}, strings.Repeat("\x80", 9), []string{"~1 " + strings.Repeat("\x80", 8), "~0 \x80"}},
+
+		{"the heading stands on the first page and is no row", CSV, Limit{80, 1}, "k,v\na,1\nb,2\n", []string{"1 k,v\na,1\n", "1 b,2\n"}},
+		{"every record of bare CSV counts", BareCSV, Limit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
+		{"a record holds line ends", BareCSV, Limit{11, 0}, "\"a\n\"\"b\",1\nb,2\n", []string{"1 \"a\n\"\"b\",1\n", "1 b,2\n"}},
+		{"a record that is larger than a page", BareCSV, Limit{8, 0}, "a\n\"234567890\"\nb\n", []string{"1 a\n", "~1 \"2345678", "~0 90\"\n", "1 b\n"}},
+		{"a heading that is larger than a page", CSV, Limit{8, 0}, "123456789\nb\n", []string{"~0 12345678", "~0 9\n", "1 b\n"}},
+		{"empty lines are no rows", CSV, Limit{80, 1}, "\r\nk\n\na\n\n\nb\n\n", []string{"1 \r\nk\n\na\n", "1 \n\nb\n", "0 \n"}},
+		{"a quotation mark without its second one", BareCSV, Limit{80, 0}, "a\n\"b\nc\n", []string{"2 a\n\"b\nc\n"}},
+		{"quotation marks where none should be", BareCSV, Limit{80, 1}, "a\"b\n\"c\"d\ne\"\nf", []string{"1 a\"b\n", "1 \"c\"d\ne\"\n", "1 f"}},
+
+		{"an array that fits", JSON, Limit{80, 0}, " [1,\n2] \n", []string{"2  [1,\n2] \n"}},
+		{"an array is cut by bytes", JSON, Limit{9, 0}, `[100,200,300]`, []string{"2 [100,200]", "1 [300]"}},
+		{"an array is cut by rows", JSON, Limit{80, 2}, `[1,{"a":[2,3]},"]"]`, []string{`2 [1,{"a":[2,3]}]`, `1 ["]"]`}},
+		{"an indented array stays indented", JSON, Limit{80, 2}, "[\n  1,\n  2,\n  3\n]\n", []string{"2 [\n  1,\n  2\n]\n", "1 [\n  3\n]\n"}},
+		{"brackets lose their space where a row needs it", JSON, Limit{12, 0}, "[\n  123456,\n  12345678\n]\n", []string{"1 [123456]", "1 [12345678]"}},
+		{"much space is not shown again", JSON, Limit{8, 0}, "[" + strings.Repeat(" ", 20) + "1,2" + strings.Repeat(" ", 20) + "]", []string{"2 [1,2]"}},
+		{"an array of nothing but space", JSON, Limit{8, 0}, "[" + strings.Repeat(" ", 20) + "]", []string{"0 []"}},
+		{"a row that is larger than a page", JSON, Limit{8, 0}, `[1,"23456789",{}, 4]`, []string{"1 [1]", `~1 "2345678`, `~0 9"`, "2 [{}, 4]"}},
+		{"the last row is larger than a page", JSON, Limit{8, 0}, `["23456789" ] `, []string{`~1 "2345678`, `~0 9"`}},
+		{"a row that fits alone, but not with brackets", JSON, Limit{8, 0}, `["234567",1]`, []string{`~1 "234567"`, "1 [1]"}},
+		{"an object that fits", JSON, Limit{8, 1}, "{\n\n\n}", []string{"1 {\n\n\n}"}},
+		{"an object that does not", JSON, Limit{8, 1}, `{"a": "5678"}`, []string{`~1 {"a": "5`, `~0 678"}`}},
+		{"what is no JSON", JSON, Limit{8, 0}, "[1,2,3,4,]", []string{"~1 [1,2,3,4", "~0 ,]"}},
+		{"what is no JSON and fits", JSON, Limit{8, 0}, "[1", []string{"~1 [1"}},
+		{"an empty text as JSON", JSON, Limit{8, 0}, "", []string{"~0 "}},
+	}
+	for _, test := range tests {
+		if got := shown(pagesOf(t, test.whole, test.form, test.limit)); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestZeroLimitIsTheDefault(t *testing.T) {
+	page, err := Cut(strings.Repeat("x", DefaultBytes+1), Text, Position{}, Limit{})
+	if err != nil || len(page.Text) != DefaultBytes || page.Next != (Position{At: DefaultBytes}) {
+		t.Errorf("%d bytes, next %+v, %v", len(page.Text), page.Next, err)
+	}
+}
+
+func TestDeepJSONIsNoJSON(t *testing.T) {
+	deep := strings.Repeat("[", 1<<20)
+	if rows := Rows(deep+strings.Repeat("]", 1<<20), JSON); rows != 1 {
+		t.Errorf("%d rows", rows)
+	}
+	page, err := Cut(deep, JSON, Position{}, Limit{})
+	if err != nil || !page.Partial || page.Text != deep[:DefaultBytes] {
+		t.Errorf("%d bytes, partial %v, %v", len(page.Text), page.Partial, err)
+	}
+}
+
+func TestCutRefuses(t *testing.T) {
+	const whole = "aé\r\nbcdefgh"
+	tests := []struct {
+		name  string
+		form  Form
+		at    Position
+		limit Limit
+		want  string
+	}{
+		{"a form that there is not", formCount, Position{}, Limit{}, "form is not one of pages"},
+		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is below 8 bytes"},
+		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is below 8 bytes"},
+		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is below zero"},
+		{"a place before the start", Text, Position{At: -1}, Limit{}, "position lies outside of the answer"},
+		{"a place behind the end", Text, Position{At: len(whole)}, Limit{}, "position lies outside of the answer"},
+		{"a row that ends where it begins", JSON, Position{At: 1, Until: 1}, Limit{}, "position lies outside of the answer"},
+		{"a row that ends behind the end", CSV, Position{At: 1, Until: len(whole) + 1}, Limit{}, "position lies outside of the answer"},
+		{"a row in a text", TSV, Position{At: 1, Until: 3}, Limit{}, "position is of an answer of another form"},
+		{"a place in a character", Text, Position{At: 2}, Limit{}, "position lies within a character"},
+		{"a place between return and newline", Text, Position{At: 4}, Limit{}, "position lies within a character"},
+		{"a row that ends in a character", JSON, Position{Until: 2}, Limit{}, "position lies within a character"},
+	}
+	for _, test := range tests {
+		page, err := Cut(whole, test.form, test.at, test.limit)
+		var invalid *Invalid
+		if !errors.As(err, &invalid) || err.Error() != test.want || invalid.Code() != "bad_value" || page != (Page{}) {
+			t.Errorf("%s: %+v, %v, want %s", test.name, page, err, test.want)
+		}
+	}
+}
+
+// A position that was made up must not make a page that claims to be JSON and is
+// none.
+func TestMadeUpPositions(t *testing.T) {
+	const whole = `[{"a":"x],{\"b\":1},[2"},[3,4],{"c":[5]}]`
+	for at := range whole {
+		for until := range len(whole) + 1 {
+			place := Position{at, until}
+			for steps := 0; ; steps++ {
+				page, err := Cut(whole, JSON, place, Limit{Bytes: 9})
+				if err != nil {
+					break
+				}
+				if !page.Partial && !json.Valid([]byte(page.Text)) || len(page.Text) > 9 || steps > len(whole) {
+					t.Fatalf("at %+v, from %d and %d: %+v", place, at, until, page)
+				}
+				if page.Last() {
+					break
+				}
+				place = page.Next
+			}
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	tests := []struct {
+		form  Form
+		whole string
+		want  int
+	}{
+		{Text, "", 0}, {Text, "\n", 1}, {Text, "a\nb", 2}, {TSV, "a\tb\nc\td\n", 2},
+		{CSV, "", 0}, {CSV, "k\n", 0}, {CSV, "k\na\n\n", 1}, {BareCSV, "a\n\"b\nc\"\n", 2},
+		{JSON, "", 0}, {JSON, "[]", 0}, {JSON, " [ ] ", 0}, {JSON, "[1,[2,3]]", 2}, {JSON, `{"a":[1,2]}`, 1}, {JSON, "7", 1},
+		{JSON, "[1,]", 1}, {JSON, "[,1]", 1}, {JSON, "[1", 1}, {JSON, "[", 1}, {JSON, "[] 1", 1}, {JSON, "[1] 1", 1}, {JSON, "[1,", 1},
+		{JSON, "[1 2]", 1}, {JSON, "[1:2]", 1}, {JSON, `["a`, 1}, {JSON, `["a\`, 1}, {JSON, "[nul]", 1}, {JSON, "[{]", 1}, {JSON, "[{],}]", 1},
+		{formCount, "a\n", 0},
+	}
+	for _, test := range tests {
+		if got := Rows(test.whole, test.form); got != test.want {
+			t.Errorf("Rows(%q, %d) = %d, want %d", test.whole, test.form, got, test.want)
+		}
+	}
+}
+
+// Longer than what is judged at a time, once with a row of that size at the end.
+func TestLongArrays(t *testing.T) {
+	rows := strings.Repeat("{\"name\":\"Bücher/日本\", \"size\": 1e400},\n", 4000)
+	long := `"` + strings.Repeat("👩‍👧", 2*proofSize) + `"`
+	for _, whole := range []string{"[" + rows + "1]", "[" + rows + long + "]", "[" + long + ",1]"} {
+		for _, limit := range []Limit{{4000, 0}, {64 << 10, 0}, {1 << 20, 500}} {
+			checkPages(t, whole, JSON, limit)
+		}
+	}
+	if got := Rows("["+rows+"{]", JSON); got != 1 {
+		t.Errorf("an array that breaks at its end has %d rows", got)
+	}
+	if got := Rows("[nul,"+rows+"1]", JSON); got != 1 {
+		t.Errorf("an array that breaks at its start has %d rows", got)
+	}
+}

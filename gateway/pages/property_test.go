@@ -1,0 +1,262 @@
+package pages
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+	"pgregory.net/rapid"
+)
+
+// failer is what a property needs of a test.
+type failer interface{ Fatalf(string, ...any) }
+
+// pagesOf cuts a whole into all its pages, each fetched with a cursor.
+func pagesOf(t failer, whole string, form Form, limit Limit) []Page {
+	var all []Page
+	var at Position
+	id := strings.Repeat("A", idLength)
+	for {
+		page, err := Cut(whole, form, at, limit)
+		if err != nil {
+			t.Fatalf("Cut(%q, %d, %+v, %+v): %v", whole, form, at, limit, err)
+		}
+		all = append(all, page)
+		if page.Last() {
+			return all
+		}
+		if page.Next.At <= at.At || page.Text == "" {
+			t.Fatalf("Cut(%q, %d, %+v, %+v) = %+v: no step forward", whole, form, at, limit, page)
+		}
+		if _, at, err = ParseCursor(Cursor(id, page.Next)); err != nil || at != page.Next {
+			t.Fatalf("cursor of %+v: %+v, %v", page.Next, at, err)
+		}
+	}
+}
+
+// checkPages holds what Cut promises about all pages of a whole.
+func checkPages(t failer, whole string, form Form, limit Limit) {
+	all := pagesOf(t, whole, form, limit)
+	rows := 0
+	for i, page := range all {
+		rows += page.Rows
+		switch {
+		case len(page.Text) > limit.Bytes:
+			t.Fatalf("page %d of %q, form %d, has %d bytes, limit %+v", i, whole, form, len(page.Text), limit)
+		case limit.Rows > 0 && page.Rows > limit.Rows:
+			t.Fatalf("page %d of %q, form %d, has %d rows, limit %+v", i, whole, form, page.Rows, limit)
+		case !utf8.ValidString(page.Text):
+			t.Fatalf("page %d of %q, form %d, limit %+v: cut in a character", i, whole, form, limit)
+		}
+	}
+	if rows != Rows(whole, form) {
+		t.Fatalf("%q, form %d, limit %+v: the pages have %d rows, the whole %d", whole, form, limit, rows, Rows(whole, form))
+	}
+	elements, isArray := elementsOf(whole)
+	if form == JSON && isArray {
+		checkArray(t, all, whole, elements)
+		return
+	}
+	checkSlices(t, all, whole, limit)
+	switch form {
+	case JSON:
+		checkOther(t, all, whole)
+	case CSV, BareCSV:
+		checkCSV(t, all, whole, form)
+	default:
+		checkText(t, all, whole)
+	}
+}
+
+// checkSlices: the pages are the whole, and no cut is in a cluster of characters
+// that fits on a page.
+func checkSlices(t failer, all []Page, whole string, limit Limit) {
+	var out strings.Builder
+	cuts := map[int]bool{}
+	for _, page := range all {
+		out.WriteString(page.Text)
+		cuts[out.Len()] = true
+	}
+	if out.String() != whole {
+		t.Fatalf("the pages of %q are %q", whole, out.String())
+	}
+	for clusters := graphemes.FromString(whole); clusters.Next(); {
+		for at := clusters.Start() + 1; at < clusters.End(); at++ {
+			if cuts[at] && clusters.End()-clusters.Start() <= limit.Bytes {
+				t.Fatalf("%q, limit %+v: cut at %d, in %q", whole, limit, at, clusters.Value())
+			}
+		}
+	}
+}
+
+func checkText(t failer, all []Page, whole string) {
+	rows := len(slices.Collect(strings.Lines(whole)))
+	if got := Rows(whole, Text); got != rows {
+		t.Fatalf("%q has %d lines, want %d", whole, got, rows)
+	}
+	for i, page := range all {
+		partial := i > 0 && !strings.HasSuffix(all[i-1].Text, "\n") || !page.Last() && !strings.HasSuffix(page.Text, "\n")
+		if page.Partial != partial {
+			t.Fatalf("page %d of %q: %+v, partial should be %v", i, whole, page, partial)
+		}
+	}
+}
+
+// checkCSV compares with encoding/csv.
+func checkCSV(t failer, all []Page, whole string, form Form) {
+	r := csv.NewReader(strings.NewReader(whole))
+	r.LazyQuotes, r.FieldsPerRecord = true, -1
+	borders := map[int]bool{len(whole): true}
+	records := 0
+	for {
+		if _, err := r.Read(); err != nil {
+			break
+		}
+		records++
+		borders[int(r.InputOffset())] = true
+	}
+	if form == CSV {
+		records = max(records-1, 0)
+	}
+	if got := Rows(whole, form); got != records {
+		t.Fatalf("%q, form %d, has %d records, want %d", whole, form, got, records)
+	}
+	end := 0
+	for i, page := range all {
+		end += len(page.Text)
+		if !page.Partial && !borders[end] || page.Partial && page.Next.Until == 0 && !borders[end] {
+			t.Fatalf("page %d of %q ends at %d: %+v", i, whole, end, page)
+		}
+	}
+}
+
+// elementsOf is what encoding/json says the rows are.
+func elementsOf(whole string) (elements []json.RawMessage, isArray bool) {
+	err := json.Unmarshal([]byte(whole), &elements)
+	return elements, err == nil && elements != nil
+}
+
+// checkArray compares the rows of the pages with those of encoding/json.
+func checkArray(t failer, all []Page, whole string, elements []json.RawMessage) {
+	var got []string
+	piece, pieces := "", 0
+	for i, page := range all {
+		if page.Partial {
+			piece, pieces = piece+page.Text, pieces+page.Rows
+			if page.Next.Until == 0 {
+				got, piece = append(got, piece), ""
+			}
+			continue
+		}
+		rows, ok := elementsOf(page.Text)
+		if !ok || piece != "" || len(rows) != page.Rows {
+			t.Fatalf("page %d of %q is no array of %d rows: %q", i, whole, page.Rows, page.Text)
+		}
+		for _, row := range rows {
+			got = append(got, string(row))
+		}
+	}
+	if len(got) != len(elements) || len(got) != Rows(whole, JSON) {
+		t.Fatalf("%q has %d rows, its pages %d", whole, len(elements), len(got))
+	}
+	for i, element := range elements {
+		if got[i] != string(element) {
+			t.Fatalf("row %d of %q is %q, want %q", i, whole, got[i], element)
+		}
+	}
+	if len(all) == 1 && !all[0].Partial && all[0].Text != whole && len(whole) <= len(all[0].Text) {
+		t.Fatalf("the only page of %q is %q", whole, all[0].Text)
+	}
+}
+
+// checkOther: what is no array is one row, and JSON only as a whole.
+func checkOther(t failer, all []Page, whole string) {
+	for i, page := range all {
+		if ok := len(all) == 1 && json.Valid([]byte(whole)); page.Partial == ok || page.Rows > 1 || (page.Rows == 1) != (i == 0 && whole != "") {
+			t.Fatalf("page %d of %q: %+v", i, whole, page)
+		}
+	}
+}
+
+// atoms are what texts are made of in these tests: line ends, marks of the forms,
+// and characters that belong together.
+var atoms = []string{
+	"a", "bc", "def ghi", " ", "\n", "\n", "\r\n", "\r", "\t", ",", "\"", "\"\"", ",\"", "\",", "\"\n", "x,y\n",
+	"é", "e\u0301", "\u0301\u0302\u0303", "ß", "語", "日本", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "🇫", "❤\ufe0f", "\u200d", "각", "\u1112\u1161\u11ab",
+	"क्षि", "நி", "\u0600", "\u00a0", "[", "]", "{", "}", "1", "1e400", ":", "\\", "\\u00e9", "\"a\":1", "null", "true",
+}
+
+func limits() *rapid.Generator[Limit] {
+	return rapid.Custom(func(t *rapid.T) Limit {
+		return Limit{rapid.IntRange(MinBytes, 80).Draw(t, "bytes"), rapid.IntRange(0, 5).Draw(t, "rows")}
+	})
+}
+
+func TestPagesTogetherAreTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := strings.Join(rapid.SliceOfN(rapid.SampledFrom(atoms), 0, 60).Draw(t, "atoms"), "")
+		checkPages(t, whole, Form(rapid.IntRange(0, int(formCount)-1).Draw(t, "form")), limits().Draw(t, "limit"))
+	})
+}
+
+func TestPagesOfTablesTogetherAreTheTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cell := rapid.OneOf(rapid.SampledFrom(atoms), rapid.StringN(0, 8, 30))
+		table := rapid.SliceOfN(rapid.SliceOfN(cell, 1, 4), 0, 20).Draw(t, "table")
+		var out strings.Builder
+		w := csv.NewWriter(&out)
+		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
+		if err := w.WriteAll(table); err != nil {
+			t.Fatal(err)
+		}
+		for _, form := range []Form{CSV, BareCSV} {
+			checkPages(t, out.String(), form, limits().Draw(t, "limit"))
+		}
+	})
+}
+
+// values writes JSON as other programs may: with space, escapes and all numbers.
+func values(depth int) *rapid.Generator[string] {
+	gap := rapid.SampledFrom([]string{"", "", " ", "\n  ", "\r\n\t"})
+	scalar := rapid.OneOf(
+		rapid.SampledFrom([]string{"null", "true", "0", "-1.50", "1e400", "123456789012345678901234567890", `"\ud83d\ude00"`, `"\ud800"`, `"],[\"\\"`, `"é👩‍👧"`}),
+		rapid.Map(rapid.String(), func(s string) string { text, _ := json.Marshal(s); return string(text) }),
+	)
+	if depth == 0 {
+		return scalar
+	}
+	inner := values(depth - 1)
+	return rapid.Custom(func(t *rapid.T) string {
+		kind := rapid.IntRange(0, 3).Draw(t, "kind")
+		if kind == 0 {
+			return scalar.Draw(t, "scalar")
+		}
+		var out strings.Builder
+		out.WriteString(string(" {[["[kind]))
+		for i := range rapid.IntRange(0, 6).Draw(t, "count") {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(gap.Draw(t, "gap"))
+			if kind == 1 {
+				out.WriteString(rapid.SampledFrom([]string{`"a"`, `"b"`, `"\u0061"`, `"c d"`, `""`}).Draw(t, "key") + gap.Draw(t, "gap") + ":")
+			}
+			out.WriteString(gap.Draw(t, "gap") + inner.Draw(t, "value") + gap.Draw(t, "gap"))
+		}
+		return out.String() + gap.Draw(t, "gap") + string(" }]]"[kind])
+	})
+}
+
+func TestPagesOfJSONAreJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := values(3).Draw(t, "whole")
+		if !json.Valid([]byte(whole)) {
+			t.Fatalf("the test writes no JSON: %q", whole)
+		}
+		checkPages(t, whole, JSON, limits().Draw(t, "limit"))
+	})
+}

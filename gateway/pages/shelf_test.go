@@ -1,0 +1,245 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// clock is a clock that stands still until it is put.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func newClock() *clock { return &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)} }
+
+// put puts a text that has to be kept.
+func put(t *testing.T, s *Shelf[int], session, text string, about int) string {
+	t.Helper()
+	id, ok := s.Put(session, text, about)
+	if !ok || !isID(id) {
+		t.Fatalf("Put(%s, %s) = %s, %v", session, text, id, ok)
+	}
+	return id
+}
+
+// has reports whether a text is kept.
+func has(t *testing.T, s *Shelf[int], session, id string) bool {
+	t.Helper()
+	_, _, err := s.Get(session, id)
+	var gone *Gone
+	if err != nil && (!errors.As(err, &gone) || gone.Code() != "not_found" || gone.Hint() == "") {
+		t.Fatalf("Get(%s, %s): %v", session, id, err)
+	}
+	return err == nil
+}
+
+func TestShelfKeepsTextsOfASession(t *testing.T) {
+	s := NewShelf[int](Limits{2, 3, 100, time.Minute}, nil)
+	id := put(t, s, "s", "text", 7)
+	text, about, err := s.Get("s", id)
+	if text != "text" || about != 7 || err != nil {
+		t.Errorf("%s, %d, %v", text, about, err)
+	}
+	text, about, err = s.Get("other", id)
+	if text != "" || about != 0 || err == nil || err.Error() != "the rest of this answer is not kept any more" {
+		t.Errorf("another session gets %q, %d, %v", text, about, err)
+	}
+	if has(t, s, "s", "") || has(t, s, "s", someID) {
+		t.Error("there is a text under an id that was not given")
+	}
+}
+
+func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
+	clock := newClock()
+	s := NewShelf[int](Limits{9, 9, 100, time.Minute}, clock.now)
+	a, b := put(t, s, "s", "a", 1), put(t, s, "s", "b", 2)
+	clock.at = clock.at.Add(time.Minute - 1)
+	if !has(t, s, "s", a) {
+		t.Fatal("a text is gone before its time")
+	}
+	clock.at = clock.at.Add(1)
+	if !has(t, s, "s", a) || has(t, s, "s", b) {
+		t.Error("want the text that was used and not the other one")
+	}
+	clock.at = clock.at.Add(-time.Second)
+	if has(t, s, "s", a) {
+		t.Error("a clock that was put back keeps a text for longer")
+	}
+	put(t, s, "s", "c", 3)
+	clock.at = clock.at.Add(time.Minute)
+	if s.Sweep(); len(s.texts) != 0 || s.bytes != 0 {
+		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
+	}
+}
+
+func TestShelfMakesRoom(t *testing.T) {
+	tests := []struct {
+		name   string
+		limits Limits
+		put    string // a text of as many bytes as the digit, of the session before it
+		want   string // what is left
+	}{
+		{"of a session the oldest goes", Limits{2, 9, 99, 1}, "a1 b2 a3 a4", "b2 a3 a4"},
+		{"of all the oldest goes", Limits{9, 2, 99, 1}, "a1 b2 a3", "b2 a3"},
+		{"as many go as bytes are needed", Limits{9, 9, 12, 1}, "a1 b2 a3 c9", "c9"},
+		{"no more go than needed", Limits{9, 9, 9, 1}, "a1 b2 a5", "b2 a5"},
+		{"one that is too large drives nothing out", Limits{9, 9, 9, 1}, "a1 b9", "a1"},
+		{"no texts of a session", Limits{0, 9, 99, 1}, "a1", ""},
+		{"no texts in all", Limits{9, 0, 99, 1}, "a1", ""},
+		{"no bytes", Limits{9, 9, 0, 1}, "a1", ""},
+		{"no time", Limits{9, 9, 99, 0}, "a1", ""},
+	}
+	for _, test := range tests {
+		s := NewShelf[string](test.limits, newClock().now)
+		for what := range strings.FieldsSeq(test.put) {
+			id, ok := s.Put(what[:1], strings.Repeat("x", int(what[1]-'0')), what)
+			if _, _, err := s.Get(what[:1], id); ok != (err == nil) {
+				t.Errorf("%s: %s was kept: %v, %v", test.name, what, ok, err)
+			}
+		}
+		var left []string
+		for _, k := range s.texts {
+			left = append(left, k.about)
+		}
+		if got := strings.Join(left, " "); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func TestShelfDropsASession(t *testing.T) {
+	s := NewShelf[int](Limits{9, 9, 99, time.Minute}, nil)
+	a, b := put(t, s, "a", "text", 1), put(t, s, "b", "text", 2)
+	s.Drop("a")
+	if has(t, s, "a", a) || !has(t, s, "b", b) || s.bytes != 5 {
+		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
+	}
+}
+
+func TestZeroShelfKeepsNothing(t *testing.T) {
+	var s Shelf[int]
+	if id, ok := s.Put("s", "", 1); ok || id != "" || has(t, &s, "s", id) {
+		t.Errorf("kept as %q", id)
+	}
+	s.Sweep()
+	s.Drop("s")
+}
+
+// TestShelfIsWithinItsLimits compares with a list that is searched in full.
+func TestShelfIsWithinItsLimits(t *testing.T) {
+	type text struct {
+		session, id string
+		size        int64
+		used        time.Time
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		limits := Limits{rapid.IntRange(1, 4).Draw(t, "session"), rapid.IntRange(1, 8).Draw(t, "total"), int64(rapid.IntRange(1, 60).Draw(t, "bytes")), 10}
+		clock := newClock()
+		s := NewShelf[int](limits, clock.now)
+		var model []text
+		sessions := rapid.SampledFrom([]string{"a", "b", "c"})
+		drop := func(goes func(text) bool) { model = slices.DeleteFunc(model, goes) }
+		first := func(session string) {
+			i := slices.IndexFunc(model, func(m text) bool { return session == "" || m.session == session })
+			model = slices.Delete(model, i, i+1)
+		}
+		sum := func(session string) (count int, bytes int64) {
+			for _, m := range model {
+				if session == "" || m.session == session {
+					count, bytes = count+1, bytes+m.size
+				}
+			}
+			return count, bytes
+		}
+		aged := func() { drop(func(m text) bool { return clock.at.Sub(m.used) >= limits.Age }) }
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				session, size := sessions.Draw(t, "session"), rapid.IntRange(0, 30).Draw(t, "size")
+				id, ok := s.Put(session, strings.Repeat("x", size), size)
+				m := text{session, id, int64(size) + 1, clock.at}
+				if ok != (m.size <= limits.Bytes) {
+					t.Fatalf("Put of %d bytes: %v", size, ok)
+				}
+				if !ok {
+					return
+				}
+				aged()
+				for count, _ := sum(session); count >= limits.PerSession; count-- {
+					first(session)
+				}
+				for count, bytes := sum(""); count >= limits.Total || bytes+m.size > limits.Bytes; count, bytes = sum("") {
+					first("")
+				}
+				model = append(model, m)
+			},
+			"get": func(t *rapid.T) {
+				aged()
+				if len(model) == 0 {
+					return
+				}
+				i := rapid.IntRange(0, len(model)-1).Draw(t, "which")
+				m, session := model[i], sessions.Draw(t, "session")
+				body, size, err := s.Get(session, m.id)
+				if (err == nil) != (session == m.session) || err == nil && (len(body) != size || int64(size)+1 != m.size) {
+					t.Fatalf("Get(%s) of %+v: %q, %d, %v", session, m, body, size, err)
+				}
+				if err == nil {
+					m.used = clock.at
+					model = append(slices.Delete(model, i, i+1), m)
+				}
+			},
+			"wait":  func(t *rapid.T) { clock.at = clock.at.Add(time.Duration(rapid.IntRange(0, 6).Draw(t, "time"))) },
+			"sweep": func(*rapid.T) { s.Sweep(); aged() },
+			"drop": func(t *rapid.T) {
+				session := sessions.Draw(t, "session")
+				s.Drop(session)
+				drop(func(m text) bool { return m.session == session })
+			},
+			"": func(t *rapid.T) {
+				s.Sweep()
+				aged()
+				_, bytes := sum("")
+				same := slices.EqualFunc(s.texts, model, func(k *kept[int], m text) bool { return k.id == m.id })
+				if !same || bytes != s.bytes || bytes > limits.Bytes || len(model) > limits.Total {
+					t.Fatalf("%d texts of %d bytes, want %+v", len(s.texts), s.bytes, model)
+				}
+			},
+		})
+	})
+}
+
+func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
+	s := NewShelf[int](Limits{3, 5, 200, time.Minute}, nil)
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			session := fmt.Sprint(worker % 3)
+			for i := range 200 {
+				id, ok := s.Put(session, session+strings.Repeat("x", i%40), worker)
+				text, _, err := s.Get(session, id)
+				if !ok || err == nil && !strings.HasPrefix(text, session) {
+					t.Errorf("%s gets %q, %v", session, text, err)
+				}
+				if i%50 == 0 {
+					s.Drop(session)
+					s.Sweep()
+				}
+			}
+		})
+	}
+	all.Wait()
+	var bytes int64
+	for _, k := range s.texts {
+		bytes += k.size()
+	}
+	if len(s.texts) > 5 || bytes != s.bytes || bytes > 200 {
+		t.Errorf("%d texts of %d bytes, counted %d", len(s.texts), bytes, s.bytes)
+	}
+}
