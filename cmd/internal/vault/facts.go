@@ -51,6 +51,8 @@ func (v *vault) factsOf(r *reply) *facts {
 	case r.body != nil:
 		r.seen = sha256.New()
 		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }
+	case r.hash != "":
+		f.hash = func() string { return r.hash }
 	default:
 		known := v.hashOf(r.note)
 		f.hash = func() string { return known }

@@ -53,27 +53,29 @@ func (v *vault) markdownNote(p params) (t target, text []byte, err error) {
 
 // outline has the same sentence for nothing in every form, the total too.
 func outline(v *vault, p params) (reply, error) {
-	_, found, err := v.scanned(p)
+	t, text, err := v.markdownNote(p)
 	if err != nil {
 		return reply{}, err
 	}
+	return tell(t, text, outlineOf(markdown.Scan(text).Headings, p)), nil
+}
+
+func outlineOf(headings []markdown.Heading, p params) string {
 	switch {
-	case len(found.Headings) == 0:
-		return say("No headings found."), nil
+	case len(headings) == 0:
+		return "No headings found."
 	case p.has("total"):
-		return say(strconv.Itoa(len(found.Headings))), nil
+		return strconv.Itoa(len(headings))
+	case p["format"] == formJSON:
+		return outlineJSON(headings)
+	case p["format"] != "md":
+		return tree(headings)
 	}
-	switch p["format"] {
-	case formJSON:
-		return say(outlineJSON(found.Headings)), nil
-	case "md":
-		var out strings.Builder
-		for _, h := range found.Headings {
-			out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
-		}
-		return say(out.String()), nil
+	var out strings.Builder
+	for _, h := range headings {
+		out.WriteString(strings.Repeat("#", h.Level) + " " + h.Text + "\n")
 	}
-	return say(tree(found.Headings)), nil
+	return out.String()
 }
 
 // outlineJSON has numbers for level and line, unlike most commands.

@@ -47,3 +47,25 @@ func TestNoteSection(t *testing.T) {
 		t.Errorf("%d %q", status, out)
 	}
 }
+
+// What shows a part of a note tells the path and the hash of the whole one, so
+// that a change of the part can be tied to what was read.
+func TestAPartHasTheHashOfItsNote(t *testing.T) {
+	const text = "# One\nintro\n## Two\nend ^id\n"
+	h := build(t, map[string]string{"Notes/A.md": text, "Empty.md": ""})
+	for _, args := range [][]string{
+		{"note:section", "file=A", "heading=Two"}, {"note:section", "path=Notes/A.md", "block=id"}, {"note:section", "path=Notes/A.md", "lines=2"},
+		{"outline", "file=A"}, {"outline", "file=A", "total"}, {"outline", "file=A", "format=json"}, {"outline", "file=A", "format=md"},
+	} {
+		status, _, facts := h.run(append([]string{"--facts"}, args...)...)
+		if want := `vaultwicket-facts: {"path":"Notes/A.md","hash":"` + digest([]byte(text)) + "\"}\n"; status != done || facts != want {
+			t.Errorf("%q: %d, %q, want %q", args, status, facts, want)
+		}
+	}
+	if _, _, facts := h.run("--facts", "outline", "path=Empty.md"); facts != `vaultwicket-facts: {"path":"Empty.md","hash":"`+digest(nil)+"\"}\n" {
+		t.Errorf("an empty note has the facts %q", facts)
+	}
+	if status, _, facts := h.run("--facts", "note:section", "file=A", "heading=None"); status != failed || facts != "" {
+		t.Errorf("a part that is not there has the facts %q", facts)
+	}
+}

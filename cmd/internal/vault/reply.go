@@ -29,6 +29,8 @@ type reply struct {
 	overtaken bool
 	// seen is the hash of body while it is printed.
 	seen hash.Hash
+	// hash is that of the note as it was read for the text, "" if it was not.
+	hash string
 }
 
 // change is a note before and after a write.
@@ -36,6 +38,11 @@ type change struct{ before, after string }
 
 // say returns a reply of success.
 func say(text string) reply { return reply{text: text} }
+
+// tell returns a reply of success that was made from the text of a note.
+func tell(t target, text []byte, answer string) reply {
+	return reply{text: answer, note: t.path, hash: digest(text)}
+}
 
 func (r *reply) close() {
 	if r.body != nil {

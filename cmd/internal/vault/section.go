@@ -43,15 +43,17 @@ func onePart(p params) error {
 	return misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
 }
 
-// readSection prints the bytes of one part of a note as they are.
+// readSection prints the bytes of one part of a note as they are. Its facts are
+// those of the whole note, so that a change of the part can be tied to them.
 func readSection(v *vault, p params) (reply, error) {
-	text, found, err := v.scanned(p)
+	t, text, err := v.markdownNote(p)
 	if err != nil {
 		return reply{}, err
 	}
 	if err := onePart(p); err != nil {
 		return reply{}, err
 	}
+	found := markdown.Scan(text)
 	var part markdown.Span
 	switch {
 	case p.has("heading"):
@@ -64,7 +66,7 @@ func readSection(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return say(string(text[part.Start:part.End])), nil
+	return tell(t, text, string(text[part.Start:part.End])), nil
 }
 
 // headingSpan finds the section of a heading. Several of one name are told
