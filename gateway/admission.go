@@ -3,8 +3,10 @@ package gateway
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,8 +19,9 @@ import (
 type Limits struct {
 	// Parallel bounds the calls that run at once; 0 means 4.
 	Parallel int
-	// Calls bounds the calls of a minute, Mutations those that would change
-	// something in a minute, and MutationsHour in an hour.
+	// Calls bounds the calls of one caller in a minute. Mutations bounds those of
+	// all callers together that would change something in a minute, and
+	// MutationsHour in an hour: the notes are the same for all.
 	Calls, Mutations, MutationsHour int
 }
 
@@ -32,13 +35,13 @@ type admission struct {
 
 	mu     sync.Mutex
 	limits Limits
-	calls  *rate.Limiter
-	minute *rate.Limiter // of mutations
-	hour   *rate.Limiter // of mutations
+	calls  map[string]*rate.Limiter // by caller
+	minute *rate.Limiter            // of mutations
+	hour   *rate.Limiter            // of mutations
 }
 
 func newAdmission(l Limits, disabled bool, state string) *admission {
-	a := &admission{limits: l, calls: limiter(l.Calls, time.Minute), minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &admission{limits: l, calls: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)
@@ -60,15 +63,46 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 // at once and outlives them.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
-// call refuses a call while nothing is let through, or too many were.
-func (a *admission) call() error {
+// call refuses a call while nothing is let through, or too many of this caller
+// were.
+func (a *admission) call(caller string) error {
 	if err := a.open(); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return take(a.calls, "rate", "calls a minute", a.limits.Calls)
+	if a.limits.Calls <= 0 {
+		return nil
+	}
+	return take(a.callsOf(caller), "rate", "calls a minute", a.limits.Calls)
 }
+
+// maxCallers bounds the callers whose calls are counted apart. Those beyond it
+// share a count with each other.
+const maxCallers = 4096
+
+// callsOf returns the limiter of a caller. One that has its whole burst again
+// says nothing that a new one does not, and goes when there are many.
+func (a *admission) callsOf(caller string) *rate.Limiter {
+	if l := a.calls[caller]; l != nil {
+		return l
+	}
+	if len(a.calls) >= maxCallers {
+		maps.DeleteFunc(a.calls, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+	}
+	if len(a.calls) >= maxCallers {
+		caller = others
+		if l := a.calls[others]; l != nil {
+			return l
+		}
+	}
+	l := limiter(a.limits.Calls, time.Minute)
+	a.calls[caller] = l
+	return l
+}
+
+// others is the caller that stands for all that are too many.
+const others = "\x00others"
 
 // open refuses while nothing is let through.
 func (a *admission) open() error {
@@ -114,14 +148,17 @@ func (a *admission) tighten(l Limits, disabled bool) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	stricter := func(has *int, wanted int, limiter *rate.Limiter, period time.Duration) {
-		if wanted > 0 && (*has <= 0 || wanted < *has) {
-			*has = wanted
-			limiter.SetLimit(rate.Every(period / time.Duration(wanted)))
-			limiter.SetBurst(wanted)
+	stricter := func(has *int, wanted int, period time.Duration, limiters ...*rate.Limiter) {
+		if wanted <= 0 || *has > 0 && wanted >= *has {
+			return
+		}
+		*has = wanted
+		for _, l := range limiters {
+			l.SetLimit(rate.Every(period / time.Duration(wanted)))
+			l.SetBurst(wanted)
 		}
 	}
-	stricter(&a.limits.Calls, l.Calls, a.calls, time.Minute)
-	stricter(&a.limits.Mutations, l.Mutations, a.minute, time.Minute)
-	stricter(&a.limits.MutationsHour, l.MutationsHour, a.hour, time.Hour)
+	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.calls))...)
+	stricter(&a.limits.Mutations, l.Mutations, time.Minute, a.minute)
+	stricter(&a.limits.MutationsHour, l.MutationsHour, time.Hour, a.hour)
 }

@@ -27,6 +27,8 @@ type Batch struct {
 	// MaxOutput bounds the output of all operations together, which share it
 	// evenly; 0 means no bound. No share is smaller than 1 KiB.
 	MaxOutput int
+	// Keep is that of [Request], for all operations.
+	Keep bool
 	// Mark puts the text of each result between marks, see [Result.Marked].
 	Mark bool
 }
@@ -239,7 +241,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		done.Status = statusOK
 	}
 	if r.share > 0 {
-		result = result.within(r.share)
+		request.MaxOutput, request.Keep = r.share, r.batch.Keep
+		result = r.gateway.page(r.from(request), result, result.Stdout)
 	}
 	if !r.steps[i].wanted {
 		result.raw = "" // it may be megabytes, and nobody asks for it
@@ -311,15 +314,6 @@ func (r BatchResult) failure() *Error {
 		}
 	}
 	return nil
-}
-
-// within returns the result with at most share bytes of each stream.
-func (r Result) within(share int) Result {
-	r = r.Clip(share)
-	if len(r.Stderr) > share {
-		r.Stderr = cutText(r.Stderr, share) + "…"
-	}
-	return r
 }
 
 // answer leaves out what stands beside the result already.

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
 
@@ -128,7 +129,7 @@ func (r BatchResult) forKeeping() BatchResult {
 			continue
 		}
 		short := *done.Result
-		cut := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.within(keptShare)
+		cut, _, _ := Result{Stdout: short.Stdout, Stderr: short.Stderr, Truncated: short.Truncated}.cut(pages.Limit{Bytes: keptShare})
 		short.Stdout, short.Stderr, short.Truncated = cut.Stdout, cut.Stderr, cut.Truncated
 		r.Results[i].Result = &short
 	}

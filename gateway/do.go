@@ -14,6 +14,7 @@ import (
 // a fault of our own included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
+	req = g.continued(req)
 	ctx, seen := g.observe(ctx, Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
 		d, err := g.door(req.Vault)
@@ -21,7 +22,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 			result = failed(req.Command, err)
 			return
 		}
-		result = d.do(ctx, req)
+		result = d.answer(ctx, req)
 	})
 	if fault != nil {
 		result = Fault(req.Command)
@@ -43,6 +44,7 @@ func (g *shared) guard(command string, do func()) error {
 	return nil
 }
 
+// do carries out a request and returns the whole of its answer.
 func (g *door) do(ctx context.Context, req Request) Result {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := g.admit(ctx, req, line, false)
@@ -72,7 +74,7 @@ func (g *door) do(ctx context.Context, req Request) Result {
 // pause, the limits, the policy, the person, the audit log. agreed says that the
 // person said yes to a batch that the request is part of.
 func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool) (Plan, error) {
-	if err := g.admission.call(); err != nil {
+	if err := g.admission.call(req.Caller); err != nil {
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)

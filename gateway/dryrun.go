@@ -75,7 +75,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 
 func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
-	plan, err := Plan{}, g.admission.call()
+	plan, err := Plan{}, g.admission.call(req.Caller)
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.described(plan)

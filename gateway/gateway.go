@@ -16,9 +16,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/places"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -95,6 +97,7 @@ type shared struct {
 	admission *admission
 	consent   *consent
 	records   *records
+	shelf     *pages.Shelf[kept]
 	session   string
 	log       *slog.Logger
 	observer  Observer
@@ -135,6 +138,7 @@ func New(c Config) *Gateway {
 		runner: c.Runner, backend: c.Backend, slots: make(chan struct{}, c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, places.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
+		shelf: pages.NewShelf[kept](keptLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
 		g.doors = append(g.doors, g.newDoor(served))
@@ -202,13 +206,14 @@ func (g *Gateway) Sees(vault, path string) bool {
 
 // Tighten lays further policies over those in force, for the vaults in their
 // order, and stricter limits over the limits. What is in force is never
-// loosened.
+// loosened. What was kept of answers under the earlier policies is forgotten.
 func (g *Gateway) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
 	for i, p := range policies[:min(len(policies), len(g.doors))] {
 		tightened := g.doors[i].policy.Load().Tighten(p)
 		g.doors[i].policy.Store(&tightened)
 	}
 	g.admission.tighten(limits, disabled)
+	g.shelf.Clear()
 }
 
 // VaultNames returns the names of the vaults for people, the default one first;

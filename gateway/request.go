@@ -26,10 +26,16 @@ type Request struct {
 	// ReadsOnly has every call refused that does more than read, whatever the
 	// policy allows: the way by which it came promises so.
 	ReadsOnly bool
-	// Fields are those to show of rows in JSON, Limit is how many rows to show at
-	// most, and Cursor where to go on in an earlier answer. Zero values are none.
+	// Fields are those to keep of each row of an answer in JSON, in this order; nil
+	// keeps all.
 	Fields []string
-	Limit  int
+	// Limit bounds the rows and MaxOutput the bytes of Stdout in one answer; 0 is
+	// no bound. With Keep the rest is kept for a while, for a request with its
+	// cursor.
+	Limit, MaxOutput int
+	Keep             bool
+	// Cursor is that of an earlier answer to the same command: the answer is the
+	// next page of it. The command and its parameters need not be given again.
 	Cursor string
 	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
 	// where nobody can be asked.
@@ -55,7 +61,7 @@ func (r Request) check(call allowlist.Call) error {
 	case r.ExpectHash != "" && !call.Effect().Mutates():
 		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
 	}
-	return nil
+	return r.checkPage(call)
 }
 
 // promised refuses a call that does more than read, where reading was promised.
@@ -86,6 +92,7 @@ const (
 	codePaused        = "paused"
 	codeRateLimited   = "rate_limited"
 	codeUnconfirmed   = "unconfirmed"
+	codeBadValue      = "bad_value"
 )
 
 // RequestError is a failure that the gateway itself finds.

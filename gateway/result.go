@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/pages"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
@@ -31,13 +32,16 @@ type Result struct {
 
 	raw  string // Stdout before it was made fit to be shown
 	gap  string // what is missing in raw, "" when it is whole
-	json bool
+	form pages.Form
 }
 
-// Truncated says that Stdout is the beginning of a longer answer.
+// Truncated says that Stdout is a part of a longer answer.
 type Truncated struct {
 	ShownBytes int   `json:"shownBytes"`
 	TotalBytes int64 `json:"totalBytes"`
+	// Cursor brings the next part, see [Request]; "" on the last one, and where
+	// the rest is not kept.
+	Cursor string `json:"cursor,omitempty"`
 }
 
 // Error is a failure as callers see it. Message and Hint are for people and
@@ -82,7 +86,7 @@ func report(r route, out exec.Outcome, err error) Result {
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(), Vault: call.Vault(),
 		Path: out.Path, Hash: out.Hash, Notices: shownTexts(slices.Clone(out.Notices)), raw: out.Stdout,
-		json: call.Reply().JSON,
+		form: formOf(call),
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash}
@@ -120,21 +124,6 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 		}
 	}
 	return ""
-}
-
-// Clip returns the result with at most limit bytes of Stdout, cut at the end
-// of a line where one is near, else between two characters.
-func (r Result) Clip(limit int) Result {
-	if len(r.Stdout) <= limit {
-		return r
-	}
-	total := int64(len(r.Stdout))
-	if r.Truncated != nil {
-		total = r.Truncated.TotalBytes
-	}
-	r.Stdout = cutText(r.Stdout, limit)
-	r.Truncated = &Truncated{ShownBytes: len(r.Stdout), TotalBytes: total}
-	return r
 }
 
 // cutText returns at most limit bytes of s, whole characters, and whole lines

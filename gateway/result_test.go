@@ -3,13 +3,10 @@ package gateway
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
@@ -32,54 +29,6 @@ func TestAResultAlwaysHasItsFirstSixFields(t *testing.T) {
 	if want := `{"ok":false,"command":"","stdout":"","stderr":"","exitCode":0,"durationMs":0}`; string(encoded) != want {
 		t.Errorf("the zero result is %s, want %s", encoded, want)
 	}
-}
-
-func TestClip(t *testing.T) {
-	tests := []struct {
-		name, stdout string
-		limit        int
-		want         string
-	}{
-		{"a short answer stays whole", "abc", 3, "abc"},
-		{"a cut falls on the end of a line that is near", "aaaa\naaaa\nbb", 10, "aaaa\naaaa\n"},
-		{"a line that ends far from the limit is cut", "a\n" + strings.Repeat("b", 40), 32, "a\n" + strings.Repeat("b", 30)},
-		{"a character is not cut", "aéé", 4, "aé"},
-		{"nothing fits", "é", 1, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := Result{Stdout: tt.stdout, raw: tt.stdout}.Clip(tt.limit)
-			if got.Stdout != tt.want {
-				t.Fatalf("got %q, want %q", got.Stdout, tt.want)
-			}
-			if got.Output() != tt.stdout {
-				t.Errorf("the whole output became %q", got.Output())
-			}
-			if (got.Truncated != nil) != (tt.want != tt.stdout) {
-				t.Errorf("truncated is %+v", got.Truncated)
-			}
-			if got.Truncated != nil && (got.Truncated.ShownBytes != len(tt.want) || got.Truncated.TotalBytes != int64(len(tt.stdout))) {
-				t.Errorf("truncated is %+v", got.Truncated)
-			}
-		})
-	}
-}
-
-func TestClipKeepsTheTotalOfACutAnswer(t *testing.T) {
-	got := Result{Stdout: strings.Repeat("a", 100), Truncated: &Truncated{ShownBytes: 100, TotalBytes: 5000}}.Clip(10)
-	if got.Truncated.TotalBytes != 5000 || got.Truncated.ShownBytes != 10 {
-		t.Errorf("truncated is %+v", got.Truncated)
-	}
-}
-
-func TestClipGivesAPrefixOfWholeCharacters(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(0, 60).Draw(t, "limit")
-		got := Result{Stdout: text}.Clip(limit).Stdout
-		if len(got) > limit && len(text) > limit || !strings.HasPrefix(text, got) || !utf8.ValidString(got) {
-			t.Fatalf("clip of %q at %d is %q", text, limit, got)
-		}
-	})
 }
 
 func TestReport(t *testing.T) {
@@ -172,10 +121,4 @@ func TestEveryCodeOfTheCorridorHasAClass(t *testing.T) {
 	if Codes()[0].Name == "changed" {
 		t.Error("the list of codes can be changed from outside")
 	}
-}
-
-func ExampleResult_Clip() {
-	r := Result{Stdout: "one\ntwo\nthree\n"}.Clip(8)
-	fmt.Printf("%q %d of %d\n", r.Stdout, r.Truncated.ShownBytes, r.Truncated.TotalBytes)
-	// Output: "one\ntwo\n" 8 of 14
 }

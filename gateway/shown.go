@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/pages"
 )
 
 // shown returns text as it may be shown, and notes what had to be changed.
@@ -69,7 +70,7 @@ func writeJSONEscape(b *strings.Builder, r rune) {
 // can write who does not know what is drawn for this one result. An answer in
 // JSON stays as it is: its values are in quotation marks already.
 func (r Result) Marked() Result {
-	if !r.OK || r.Stdout == "" || r.json {
+	if !r.OK || r.Stdout == "" || r.form == pages.JSON {
 		return r
 	}
 	fenced, err := clean.Fence(r.Stdout, rand.Reader)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/pages"
 )
 
 // forbidden are texts that no way out may let through.
@@ -101,7 +102,7 @@ func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
 	if !strings.Contains(first.Stdout, "\na\n") || !strings.Contains(second.Stdout, rest) || strings.Count(second.Stdout, lastLine(second.Stdout)) != 1 {
 		t.Errorf("%q and %q", first.Stdout, second.Stdout)
 	}
-	for _, r := range []Result{{Stdout: "x"}, {OK: true}, {OK: true, Stdout: "[]", json: true}} {
+	for _, r := range []Result{{Stdout: "x"}, {OK: true}, {OK: true, Stdout: "[]", form: pages.JSON}} {
 		if r.Marked().Stdout != r.Stdout {
 			t.Errorf("%+v is marked", r)
 		}

@@ -192,7 +192,7 @@ func joined(values []any) (string, error) {
 			return "", fmt.Errorf("has %s in it, want %s", typeName(value), wanted[list])
 		}
 		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("%q is no command", clip(name))
+			return "", fmt.Errorf("%q is no name", clip(name))
 		}
 		names = append(names, name)
 	}

@@ -46,7 +46,7 @@ func (s setting) schema() object {
 	case numeric:
 		o["type"], o["minimum"], o["maximum"] = "integer", s.form.least, s.form.most
 	case list:
-		o["type"], o["items"] = "array", object{"$ref": "#/$defs/command"}
+		o["type"], o["items"] = "array", s.item()
 	default:
 		o["type"] = "string"
 		if s.form.choices != nil {
@@ -57,6 +57,17 @@ func (s setting) schema() object {
 		}
 	}
 	return o
+}
+
+// item describes one name of a list.
+func (s setting) item() object {
+	switch {
+	case s.form.choices != nil:
+		return object{"enum": s.form.choices}
+	case s.form.pattern != "":
+		return object{"type": "string", "pattern": s.form.pattern}
+	}
+	return object{"$ref": "#/$defs/command"}
 }
 
 func vaultSchema() object {

@@ -72,13 +72,7 @@ func (s setting) valueOf(text string) any {
 		n, _ := strconv.Atoi(text) // it was read before
 		return n
 	case list:
-		names := []string{}
-		for name := range strings.SplitSeq(text, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				names = append(names, name)
-			}
-		}
-		return names
+		return append([]string{}, names(text)...)
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 )
 
@@ -25,6 +26,8 @@ type settings struct {
 	profile   string
 	logLevel  slog.Level
 	logJSON   bool
+	toolsets  []string
+	http      httpSettings
 
 	tables []vaultTable     // [[vaults]] of the file
 	served []gateway.Served // every vault that is served, the default one first
@@ -49,7 +52,7 @@ const (
 	textual kind = iota
 	boolean
 	numeric
-	list // of commands
+	list // of names
 )
 
 // form is what can be told of a value by looking at it. The function that reads
@@ -82,6 +85,14 @@ var table = [...]setting{
 	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "calls an hour that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutationsHour},
 	{name: "log-level", fallback: "warn", usage: "least of the messages on standard error: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
 	{name: "log-format", fallback: "text", usage: "of these messages: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
+	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "sessions over HTTP at once, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: setMaxSessions},
+	{name: "toolsets", fallback: "cli", kind: list, usage: "sets of tools to list beside obsidianCli: cli, batch, daily, search, notes, tasks, bases, all; as a flag separated by commas", form: form{choices: mcpserver.ToolsetNames()}, fixed: true, set: setToolsets},
+	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket; none is standard input and output", fixed: true, set: setHTTP},
+	{name: "token-file", usage: "private file with the bearer token for HTTP, made where there is none; token in the state folder by default", fixed: true, set: setTokenFile},
+	{name: "tls-cert", usage: "file with the certificate for HTTP, in PEM; needed beyond loopback", fixed: true, set: setTLSCert},
+	{name: "tls-key", usage: "file with the key of the certificate, in PEM", fixed: true, set: setTLSKey},
+	{name: "allow-origin", kind: list, usage: "web origins that may call over HTTP, such as https://app.example; as a flag separated by commas", form: form{pattern: originPattern}, fixed: true, set: setOrigins},
+	{name: "allow-host", kind: list, usage: "host names of ours besides those of the address, for a proxy in front; as a flag separated by commas", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
 	{name: "enabled", fallback: "true", kind: boolean, usage: "false refuses every call", set: setEnabled},
 	{name: "profile", usage: "table [profiles.NAME] of the settings file to lay over the rest of it", set: setProfile},
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // argumentNames are the arguments of the tool.
-var argumentNames = []string{"command", "params", "vault", "dryRun", "expectHash", "idempotencyKey"}
+var argumentNames = []string{"command", "params", "vault", "dryRun", "fields", "limit", "cursor", "expectHash", "idempotencyKey"}
 
 // The codes of an [argumentError].
 const (
@@ -35,15 +35,21 @@ type arguments struct {
 	Command string
 	Params  allowlist.Params
 	DryRun  bool
-	// Vault, ExpectHash and IdempotencyKey are those of [gateway.Request].
+	// These are those of [gateway.Request].
 	Vault          string
+	Fields         []string
+	Limit          int
+	Cursor         string
 	ExpectHash     string
 	IdempotencyKey string
 }
 
 // request is what the arguments ask of the gateway.
 func (a arguments) request() gateway.Request {
-	return gateway.Request{Command: a.Command, Vault: a.Vault, Params: a.Params, ExpectHash: a.ExpectHash, IdempotencyKey: a.IdempotencyKey}
+	return gateway.Request{
+		Command: a.Command, Vault: a.Vault, Params: a.Params, Fields: a.Fields, Limit: a.Limit, Cursor: a.Cursor,
+		ExpectHash: a.ExpectHash, IdempotencyKey: a.IdempotencyKey,
+	}
 }
 
 // argumentError says what is wrong with the arguments of a tool call. It is the
@@ -94,16 +100,25 @@ func decodeArguments(raw json.RawMessage) (arguments, *argumentError) {
 	if a.Params, err = decodeCommandParams(fields["params"]); err != nil {
 		return arguments{}, err
 	}
-	if a.Vault, err = decodeText("vault", fields["vault"]); err != nil {
+	if a.Fields, err = decodeTexts("fields", fields["fields"]); err != nil {
 		return arguments{}, err
 	}
-	if a.ExpectHash, err = decodeText("expectHash", fields["expectHash"]); err != nil {
+	if a.Limit, err = decodeCount("limit", fields["limit"]); err != nil {
 		return arguments{}, err
 	}
-	if a.IdempotencyKey, err = decodeText("idempotencyKey", fields["idempotencyKey"]); err != nil {
-		return arguments{}, err
+	return a, decodeEach(fields, map[string]*string{
+		"vault": &a.Vault, "cursor": &a.Cursor, "expectHash": &a.ExpectHash, "idempotencyKey": &a.IdempotencyKey,
+	})
+}
+
+// decodeEach reads the strings among fields, by name.
+func decodeEach(fields map[string]json.RawMessage, to map[string]*string) (err *argumentError) {
+	for _, name := range slices.Sorted(maps.Keys(to)) {
+		if *to[name], err = decodeText(name, fields[name]); err != nil {
+			return err
+		}
 	}
-	return a, nil
+	return nil
 }
 
 // decodeObject reads an object one level deep. A missing value and null are an

@@ -18,8 +18,10 @@ func TestDecodeArguments(t *testing.T) {
 		want      arguments
 	}{
 		{"a command alone", `{"command":"daily"}`, arguments{Command: "daily"}},
-		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"vault":"W","dryRun":true,"expectHash":"00","idempotencyKey":"k"}`,
-			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true, "W", "00", "k"}},
+		{"everything", `{"command":"read","params":{"path":"A.md","limit":5,"total":true,"x":false,"gone":null},"vault":"W","dryRun":true,"fields":["a","b"],"limit":7,"cursor":"c","expectHash":"00","idempotencyKey":"k"}`,
+			arguments{"read", allowlist.Params{"path": allowlist.Text("A.md"), "limit": allowlist.Number("5"), "total": allowlist.Flag(true), "x": allowlist.Flag(false)}, true, "W", []string{"a", "b"}, 7, "c", "00", "k"}},
+		{"a list and a number as text", `{"command":"tags","fields":"[\"a\"]","limit":"7"}`, arguments{Command: "tags", Fields: []string{"a"}, Limit: 7}},
+		{"one name as text", `{"command":"tags","fields":"a"}`, arguments{Command: "tags", Fields: []string{"a"}}},
 		{"a boolean as text", `{"command":"daily","dryRun":"true"}`, arguments{Command: "daily", DryRun: true}},
 		{"a boolean as text that is false", `{"command":"daily","dryRun":"false"}`, arguments{Command: "daily"}},
 		{"params as text", `{"command":"read","params":" {\"path\":\"A.md\"} "}`, arguments{Command: "read", Params: allowlist.Params{"path": allowlist.Text("A.md")}}},

@@ -61,7 +61,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
-	batch.MaxOutput, batch.Mark = h.MaxOutput, h.MarkUntrusted
+	batch.MaxOutput, batch.Keep, batch.Mark = h.MaxOutput, true, h.MarkUntrusted
 	interview, ask := h.interview(ctx, req.Params)
 	batch.Ask, batch.Client, batch.Surface = ask, clientName(ctx), surface
 	result := h.Gateway.DoBatch(ctx, batch)

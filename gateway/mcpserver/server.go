@@ -106,11 +106,11 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	}
 	interview, ask := h.interview(ctx, req.Params)
 	request.Ask, request.Client, request.Surface = ask, clientName(ctx), surface
+	request.MaxOutput, request.Keep = h.MaxOutput, true
 	result := h.Gateway.Do(ctx, request)
 	if question := interview.instead(); question != nil {
 		return question, nil
 	}
-	result = result.Clip(h.MaxOutput)
 	if h.MarkUntrusted {
 		result = result.Marked()
 	}

@@ -138,14 +138,17 @@ func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.
 			"type": "object", "description": "its parameters",
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
-		"dryRun": map[string]any{"type": "boolean", "description": "plan only"},
+	}
+	for _, a := range pageArguments {
+		properties[a.name] = a.schema()
 	}
 	if len(vaults) > 1 {
 		properties["vault"] = map[string]any{"type": "string", "enum": vaults, "description": "which vault"}
 	}
-	if mutates {
-		properties["expectHash"] = map[string]any{"type": "string", "description": "change only a note with this hash"}
-		properties["idempotencyKey"] = map[string]any{"type": "string", "description": "run once"}
+	for _, a := range writeArguments {
+		if mutates || a.name == "dryRun" {
+			properties[a.name] = a.schema()
+		}
 	}
 	return json.Marshal(map[string]any{
 		"type":                 "object",

@@ -220,18 +220,6 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 	}
 }
 
-func TestLongAnswersAreCutAndSaySo(t *testing.T) {
-	long := gateway.Result{OK: true, Stdout: strings.Repeat("a line\n", 1000)}.Clip(100)
-	result, err := answer(long)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := result.Content[0].(mcp.TextContent).Text
-	if len(text) > 400 || !strings.Contains(text, `"totalBytes":7000`) {
-		t.Errorf("the answer is %s", text)
-	}
-}
-
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}, newCalls())
 	if err != nil {

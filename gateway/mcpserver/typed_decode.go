@@ -35,7 +35,11 @@ func (t *typedTool) decode(raw json.RawMessage) (c typedCall, err *argumentError
 		return c, err
 	}
 	c.request.Command, c.request.Params = a.command, t.params(a, given)
-	return c, c.common(fields)
+	if err := c.common(fields); err != nil || c.request.Cursor == "" {
+		return c, err
+	}
+	c.request.Command, c.request.Params = "", nil // the cursor knows better which of the commands it was
+	return c, nil
 }
 
 // names are all arguments that the tool takes, whatever the policy.
@@ -150,13 +154,7 @@ func (c *typedCall) common(fields map[string]json.RawMessage) (err *argumentErro
 	if r.Fields, err = decodeTexts("fields", fields["fields"]); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name string
-		to   *string
-	}{{"cursor", &r.Cursor}, {"vault", &r.Vault}, {"expectHash", &r.ExpectHash}, {"idempotencyKey", &r.IdempotencyKey}} {
-		if *f.to, err = decodeText(f.name, fields[f.name]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return decodeEach(fields, map[string]*string{
+		"vault": &r.Vault, "cursor": &r.Cursor, "expectHash": &r.ExpectHash, "idempotencyKey": &r.IdempotencyKey,
+	})
 }

@@ -141,3 +141,10 @@ func (s *Shelf[T]) forget(goes func(*kept[T]) bool) {
 		return true
 	})
 }
+
+// Clear forgets everything.
+func (s *Shelf[T]) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(func(*kept[T]) bool { return true })
+}

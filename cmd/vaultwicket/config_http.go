@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/gateway/mcpserver"
+)
+
+// httpSettings are those of MCP over HTTP.
+type httpSettings struct {
+	addr      string // "" for standard input and output
+	tokenFile string
+	cert, key string
+	origins   []string
+	hosts     []string
+	sessions  int
+}
+
+const (
+	originPattern = `^[a-z][a-z0-9+.-]*://[^/,\s]+$`
+	hostPattern   = `^(\[[0-9a-fA-F:]+\]|[^/:,\s]+)$`
+)
+
+const maxSessions = 100_000
+
+func setMaxSessions(s *settings, text string) (err error) {
+	s.http.sessions, err = parseNumber(text, 1, maxSessions)
+	return err
+}
+
+func setToolsets(s *settings, text string) error {
+	s.toolsets = nil
+	for _, name := range names(text) {
+		if !slices.Contains(mcpserver.ToolsetNames(), name) {
+			return fmt.Errorf("%q is no set of tools, want %s%s", clip(name), strings.Join(mcpserver.ToolsetNames(), ", "), didYouMean(name, mcpserver.ToolsetNames()))
+		}
+		s.toolsets = append(s.toolsets, name)
+	}
+	return nil
+}
+
+// setHTTP takes host:port and unix:/path. An empty host would be every address of
+// the machine, which is written out instead.
+func setHTTP(s *settings, text string) error {
+	s.http.addr = text
+	if text == "" {
+		return nil
+	}
+	if path, unix := strings.CutPrefix(text, "unix:"); unix {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("%q is no absolute path of a socket", clip(path))
+		}
+		return nil
+	}
+	host, port, err := net.SplitHostPort(text)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || strconv.FormatUint(n, 10) != port {
+		return fmt.Errorf("%q is no address, want one such as 127.0.0.1:8765 or unix:/path/socket", clip(text))
+	}
+	if host == "" {
+		return fmt.Errorf("%q names no host; write 127.0.0.1%s for this machine alone, or 0.0.0.0%s for every network it is in", clip(text), text, text)
+	}
+	return nil
+}
+
+func setTokenFile(s *settings, text string) error { return setFile(&s.http.tokenFile, text) }
+
+func setTLSCert(s *settings, text string) error { return setFile(&s.http.cert, text) }
+
+func setTLSKey(s *settings, text string) error { return setFile(&s.http.key, text) }
+
+// setFile takes an absolute path: a client starts us where it likes.
+func setFile(to *string, text string) error {
+	if text != "" && !filepath.IsAbs(text) {
+		return fmt.Errorf("%q is no absolute path", clip(text))
+	}
+	*to = text
+	return nil
+}
+
+// setOrigins takes what a browser sends: a scheme, a host and perhaps a port.
+func setOrigins(s *settings, text string) error {
+	s.http.origins = nil
+	for _, origin := range names(text) {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
+			return fmt.Errorf("%q is no origin, want one such as https://app.example", clip(origin))
+		}
+		s.http.origins = append(s.http.origins, origin)
+	}
+	return nil
+}
+
+func setHosts(s *settings, text string) error {
+	s.http.hosts = nil
+	for _, host := range names(text) {
+		if u, err := url.Parse("http://" + host); err != nil || u.Hostname() != strings.Trim(host, "[]") || u.Port() != "" {
+			return fmt.Errorf("%q is no host name, want one such as notes.example, without a port", clip(host))
+		}
+		s.http.hosts = append(s.http.hosts, host)
+	}
+	return nil
+}
+
+// names returns the names of a list as a flag has it.
+func names(text string) []string {
+	var list []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}

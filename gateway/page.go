@@ -1,0 +1,254 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/pages"
+	"vaultwicket/tiers"
+)
+
+// keptLimits bound what is kept of answers that were shown in part: twelve whole
+// ones of the largest kind would be more memory than a gateway should have.
+var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 24 << 20, Age: 10 * time.Minute}
+
+// maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
+// kept beside it.
+const maxKeptCall = 64 << 10
+
+// kept is what is known of an answer whose rest is kept: everything but its text.
+type kept struct {
+	request Request // as it came, without the way to ask
+	answer  Result
+	whole   [sha256.Size]byte // of the text before fields were chosen
+}
+
+// checkPage refuses what would mean nothing for the answer to the call.
+func (r Request) checkPage(call allowlist.Call) error {
+	chosen := r.Fields != nil || r.Limit != 0
+	switch {
+	case r.Limit < 0:
+		return refuse(codeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
+	case chosen && call.Effect() != tiers.Reads:
+		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that read, and %q does not only read", call.Name())
+	case r.Fields != nil && !call.Reply().JSON:
+		return refuse(codeBadRequest, fieldsHint(call), "fields chooses from answers in JSON, and this answer of %q is none", call.Name())
+	}
+	return nil
+}
+
+func fieldsHint(call allowlist.Call) string {
+	c, err := allowlist.Describe(call.Name())
+	if err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
+		return "add the parameter format=json"
+	}
+	return "leave fields out; use limit to shorten the answer"
+}
+
+// formOf returns what the rows of the answer to a call are.
+func formOf(call allowlist.Call) pages.Form {
+	format, _ := call.Param("format")
+	switch {
+	case call.Reply().JSON:
+		return pages.JSON
+	case format == "csv":
+		return pages.CSV
+	case format == "tsv":
+		return pages.TSV
+	}
+	return pages.Text
+}
+
+// answer returns what a caller sees of the answer to a request: all of it, its
+// first page, or the next one.
+func (g *door) answer(ctx context.Context, req Request) Result {
+	if req.Cursor != "" {
+		return g.nextPage(ctx, req)
+	}
+	return g.firstPage(req, g.do(ctx, req))
+}
+
+// firstPage chooses the fields of an answer and keeps what is more than a page.
+func (g *shared) firstPage(req Request, whole Result) Result {
+	g.shelf.Sweep()
+	answer := whole
+	if req.Fields != nil && whole.OK && whole.Stdout != "" {
+		chosen, err := pages.Fields(whole.Stdout, req.Fields, allowlist.Nearest)
+		if err != nil {
+			return withoutText(whole, err)
+		}
+		answer.Stdout = chosen
+	}
+	return g.page(req, answer, whole.Stdout)
+}
+
+// withoutText is the result of a read whose answer cannot be shown as it was
+// asked for.
+func withoutText(r Result, err error) Result {
+	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, errorOf(err)
+	r.raw, r.gap = "", ""
+	return r
+}
+
+// page cuts an answer that is longer than the request wants it. The rest of what
+// a call read is kept; what a call did is told in a line.
+func (g *shared) page(req Request, answer Result, whole string) Result {
+	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
+	if err != nil {
+		return withoutText(answer, err)
+	}
+	if req.Keep && answer.OK && next != (pages.Position{}) {
+		shown.Truncated.Cursor = g.keep(req, answer, whole, next)
+	}
+	return shown
+}
+
+// cut returns the first page of a result, and where the next one begins; the zero
+// Position where there is none. A limit of 0 bytes is none.
+func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
+	if limit.Bytes > 0 && len(r.Stderr) > limit.Bytes {
+		r.Stderr = cutText(r.Stderr, limit.Bytes) + "…"
+	}
+	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes) {
+		return r, pages.Position{}, nil
+	}
+	page, err := pages.Cut(r.Stdout, r.form, pages.Position{}, unbounded(limit, r.Stdout))
+	if err != nil || page.Last() {
+		return r, pages.Position{}, err
+	}
+	return r.showing(page), page.Next, nil
+}
+
+// unbounded lets a limit of no bytes hold all of a text.
+func unbounded(limit pages.Limit, text string) pages.Limit {
+	if limit.Bytes <= 0 {
+		limit.Bytes = max(len(text), pages.MinBytes)
+	}
+	return limit
+}
+
+// keep keeps an answer, and returns the cursor of its next page.
+func (g *shared) keep(req Request, answer Result, whole string, next pages.Position) string {
+	call, err := req.parse()
+	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
+		return ""
+	}
+	req.Ask, req.MaxOutput = nil, 0
+	text := answer.Stdout
+	answer.Stdout, answer.raw = "", ""
+	id, ok := g.shelf.Put(req.Caller, text, kept{req, answer, sha256.Sum256([]byte(whole))})
+	if !ok {
+		return ""
+	}
+	return pages.Cursor(id, next)
+}
+
+// nextPage answers with the page that a cursor stands for. It goes the whole way of
+// the request once more: the page is only for those whom the policy would still
+// let read it, and when the answer would now be another one they are told.
+func (g *door) nextPage(ctx context.Context, req Request) Result {
+	id, at, err := pages.ParseCursor(req.Cursor)
+	if err != nil {
+		return failed(req.Command, err)
+	}
+	text, first, err := g.shelf.Get(req.Caller, id)
+	if err != nil {
+		return failed(req.Command, err)
+	}
+	if err := req.continues(first.request, g.name()); err != nil {
+		return failed(req.Command, err)
+	}
+	page, err := pages.Cut(text, first.answer.form, at, unbounded(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit}, text))
+	if err != nil {
+		return failed(req.Command, err)
+	}
+	answer := first.answer
+	answer.Notices = slices.Clone(answer.Notices)
+	if now := g.readAgain(ctx, req, first.request); !now.OK {
+		return now
+	} else if !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole {
+		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
+	}
+	answer.Stdout = text
+	shown := answer.showing(page)
+	if !page.Last() {
+		shown.Truncated.Cursor = pages.Cursor(id, page.Next)
+	}
+	return shown
+}
+
+// showing returns the result with a page of its text. A part of a row is nothing
+// that a program can read.
+func (r Result) showing(page pages.Page) Result {
+	total := int64(len(r.Stdout))
+	if r.Truncated != nil {
+		total = r.Truncated.TotalBytes
+	}
+	if r.gap != "" {
+		r.Notices = append(slices.Clone(r.Notices), r.gap)
+	}
+	r.Stdout, r.Truncated = page.Text, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	if page.Partial {
+		r.form = pages.Text
+	}
+	return r
+}
+
+// readAgain carries out the request of a page once more, in the name of who asks
+// now.
+func (g *door) readAgain(ctx context.Context, req, first Request) Result {
+	first.Fields, first.Limit = nil, 0 // of the whole
+	first.Ask, first.Client, first.Surface = req.Ask, req.Client, req.Surface
+	if !varies(first) {
+		return g.do(ctx, first)
+	}
+	line := g.records.begin(g.name(), first, g.observedIn(ctx))
+	if _, err := g.admit(ctx, first, line, false); err != nil {
+		return line.refused(failed(first.Command, err))
+	}
+	return line.ended(Result{OK: true, Command: first.Command, ExitCode: -1})
+}
+
+// varies reports whether a call of the table answers differently each time.
+func varies(req Request) bool { return strings.HasPrefix(req.Command, "random") }
+
+// continues refuses a request that is not the one that its cursor belongs to.
+func (r Request) continues(first Request, vault string) error {
+	again, err := r.parse()
+	before, _ := first.parse()
+	switch {
+	case r.Command != first.Command:
+		return refuse(codeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
+	case r.Vault != "" && r.Vault != first.Vault && r.Vault != vault:
+		return refuse(codeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
+	case r.Fields != nil && !slices.Equal(r.Fields, first.Fields):
+		return refuse(codeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
+	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.String()):
+		return refuse(codeBadRequest, "leave the parameters out", "the cursor belongs to an answer to other parameters")
+	case r.ExpectHash != "" || r.IdempotencyKey != "":
+		return refuse(codeBadRequest, "leave them out", "expectHash and idempotencyKey are for changes, and a cursor reads")
+	case r.Limit < 0:
+		return r.checkPage(before)
+	}
+	return nil
+}
+
+// continued names the command of a request that has nothing but a cursor.
+func (g *Gateway) continued(req Request) Request {
+	if req.Cursor == "" || req.Command != "" {
+		return req
+	}
+	id, _, err := pages.ParseCursor(req.Cursor)
+	if err != nil {
+		return req // it is refused where it is used
+	}
+	if _, first, err := g.shelf.Get(req.Caller, id); err == nil {
+		req.Command, req.Vault = first.request.Command, cmp.Or(req.Vault, first.request.Vault)
+	}
+	return req
+}

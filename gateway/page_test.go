@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+)
+
+// listing is the answer to files in the tests: more than a page.
+func listing(n int) (answer, whole string) {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "Folder/Note %03d.md\n", i)
+	}
+	return `--facts vault=Work files => ` + strings.ReplaceAll(b.String(), "\n", `\n`), b.String()
+}
+
+func paged(command string, pairs ...string) Request {
+	return Request{Command: command, Params: params(pairs...), MaxOutput: 200, Keep: true}
+}
+
+// following returns the request for the page behind an answer.
+func following(t *testing.T, req Request, answer Result) Request {
+	t.Helper()
+	if answer.Truncated == nil || answer.Truncated.Cursor == "" {
+		t.Fatalf("no cursor: %+v, %+v", answer.Truncated, answer.Error)
+	}
+	req.Cursor, req.Params = answer.Truncated.Cursor, nil
+	return req
+}
+
+func TestPagesTogetherAreTheWhole(t *testing.T) {
+	answer, whole := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	req := paged("files")
+	got, calls := "", 1
+	page := f.gateway.Do(context.Background(), req)
+	for ; ; calls++ {
+		if !page.OK || len(page.Stdout) > req.MaxOutput || !strings.HasSuffix(page.Stdout, "\n") || len(page.Notices) > 0 {
+			t.Fatalf("page %d: %+v", calls, page)
+		}
+		got += page.Stdout
+		if page.Truncated.ShownBytes != len(page.Stdout) || page.Truncated.TotalBytes != int64(len(whole)) {
+			t.Fatalf("page %d: %+v", calls, page.Truncated)
+		}
+		if page.Truncated.Cursor == "" {
+			break
+		}
+		page = f.gateway.Do(context.Background(), following(t, req, page))
+	}
+	if got != whole {
+		t.Errorf("the pages are %q, want %q", got, whole)
+	}
+	if _, own := f.called(); len(own) != calls {
+		t.Errorf("%d programs were started for %d pages: each has to be looked at again", len(own), calls)
+	}
+}
+
+func TestRowsOfJSONStayJSON(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
+		embedded(`--facts vault=Work tags format=json counts => [{"tag":"#a","count":3},{"tag":"#b","count":2},{"tag":"#c","count":1}]\n`)
+	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 2, Keep: true}
+	req.Params["counts"] = allowlist.Flag(true)
+	first := f.gateway.Do(context.Background(), req)
+	if strings.ReplaceAll(first.Stdout, "\n", "") != `[{"tag":"#a"},{"tag":"#b"}]` {
+		t.Fatalf("got %q, %+v", first.Stdout, first.Error)
+	}
+	if second := f.gateway.Do(context.Background(), following(t, req, first)); !second.OK || second.Stdout != `[{"tag":"#c"}]` || len(second.Notices) > 0 {
+		t.Errorf("got %q, %+v", second.Stdout, second)
+	}
+	req.Fields = []string{"tga"}
+	got := f.gateway.Do(context.Background(), req)
+	if code(got) != "bad_value" || got.Stdout != "" || !strings.Contains(got.Error.Hint, "count") || !strings.Contains(got.Error.Hint, "tag") {
+		t.Errorf("an unknown field: %+v", got.Error)
+	}
+}
+
+func TestAChangedSourceIsTold(t *testing.T) {
+	answer, whole := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	req := paged("files")
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	f.embedded(strings.Replace(answer, "Note 050", "Note new", 1))
+	got := f.gateway.Do(context.Background(), next)
+	if !got.OK || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "has changed since its first page") {
+		t.Errorf("got %+v", got)
+	}
+	f.embedded(`--facts vault=Work files => exit 1 Error: Folder not found\n`)
+	if got := f.gateway.Do(context.Background(), next); got.OK || got.Stdout != "" && strings.Contains(got.Stdout, "Note") {
+		t.Errorf("the answer cannot be had any more, and its page can: %+v", got)
+	}
+}
+
+// What is random is not drawn again for its second page.
+func TestAPageOfARandomNoteIsOfThatNote(t *testing.T) {
+	text := strings.Repeat("a line of the note\n", 30)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
+		embedded(`--facts vault=Work random:read => ` + strings.ReplaceAll(text, "\n", `\n`))
+	req := paged("random:read")
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) > 0 || !strings.Contains(text, got.Stdout) {
+		t.Errorf("got %+v", got)
+	}
+	if _, own := f.called(); len(own) != 1 {
+		t.Errorf("started %q", own)
+	}
+}
+
+func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
+	answer, _ := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	req := paged("files")
+	req.Caller = "one"
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	for _, tt := range []struct {
+		name   string
+		change func(*Request)
+		code   string
+	}{
+		{"another caller", func(r *Request) { r.Caller = "two" }, "not_found"},
+		{"another command", func(r *Request) { r.Command = "folders" }, "bad_request"},
+		{"a command that there is not", func(r *Request) { r.Command = "fils" }, "bad_request"},
+		{"other parameters", func(r *Request) { r.Params = params("folder", "Else") }, "bad_request"},
+		{"other fields", func(r *Request) { r.Fields = []string{"path"} }, "bad_request"},
+		{"another vault", func(r *Request) { r.Vault = "Else" }, "vault_not_found"},
+		{"a key", func(r *Request) { r.IdempotencyKey = "k" }, "bad_request"},
+		{"a hash", func(r *Request) { r.ExpectHash = "0123456789abcdef" }, "bad_request"},
+		{"a limit below 1", func(r *Request) { r.Limit = -1 }, "bad_value"},
+		{"no cursor", func(r *Request) { r.Cursor = "next" }, "bad_value"},
+		{"one that was made up", func(r *Request) { r.Cursor = strings.Repeat("A", 26) + ".5" }, "not_found"},
+		{"a place behind the end", func(r *Request) { r.Cursor = r.Cursor[:26] + ".99999" }, "bad_value"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			req := next
+			tt.change(&req)
+			if got := f.gateway.Do(context.Background(), req); code(got) != tt.code || got.Error.Hint == "" || got.Stdout != "" {
+				t.Errorf("got %+v", got.Error)
+			}
+		})
+	}
+	next.Vault = "Work"
+	if got := f.gateway.Do(context.Background(), next); !got.OK {
+		t.Errorf("the cursor was good: %+v", got.Error)
+	}
+}
+
+func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
+	answer, _ := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, Limits{Calls: 3} }).embedded(answer)
+	req := paged("files")
+	first := f.gateway.Do(context.Background(), req)
+	next := following(t, req, first)
+	for range 2 {
+		if got := f.gateway.Do(context.Background(), next); !got.OK {
+			t.Fatalf("got %+v", got.Error)
+		}
+	}
+	if got := f.gateway.Do(context.Background(), next); code(got) != "rate_limited" {
+		t.Errorf("pages do not count: %+v", got.Error)
+	}
+	f.gateway.Tighten([]policy.Policy{f.config.Policy}, Limits{}, false)
+	next.Caller = "" // whose calls are used up
+	f.gateway.admission.calls = nil
+	if got := f.gateway.Do(context.Background(), next); got.OK {
+		t.Errorf("what was read under an earlier policy is still kept")
+	}
+}
+
+func TestOnlyWhatWasReadIsKept(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
+		embedded(`--facts vault=Work files => exit 1 Error: ` + long + `\n`)
+	got := f.gateway.Do(context.Background(), paged("files"))
+	if got.OK || got.Truncated == nil || got.Truncated.Cursor != "" {
+		t.Errorf("a failure has pages: %+v", got.Truncated)
+	}
+	answer, _ := listing(60)
+	f.embedded(answer)
+	req := paged("files")
+	req.Keep = false
+	if got := f.gateway.Do(context.Background(), req); !got.OK || got.Truncated == nil || got.Truncated.Cursor != "" {
+		t.Errorf("kept for nobody: %+v", got.Truncated)
+	}
+}
+
+func TestPagesOfWritesAreRefused(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
+	for _, req := range []Request{
+		{Command: "daily:append", Params: params("content", "x"), Limit: 1},
+		{Command: "daily:append", Params: params("content", "x"), Fields: []string{"a"}},
+		{Command: "files", Fields: []string{"path"}},
+		{Command: "files", Limit: -2},
+	} {
+		if got := f.gateway.Do(context.Background(), req); code(got) != "bad_request" && code(got) != "bad_value" || got.Error.Hint == "" {
+			t.Errorf("%+v: got %+v", req, got.Error)
+		}
+	}
+	if app, own := f.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q %q", app, own)
+	}
+}
+
+func TestTheRestIsOneAnswer(t *testing.T) {
+	answer, whole := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	req := paged("files")
+	first := f.gateway.Do(context.Background(), req)
+	rest := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, MaxOutput: 1 << 20})
+	if !rest.OK || first.Stdout+rest.Stdout != whole || rest.Truncated.Cursor != "" {
+		t.Errorf("got %+v", rest)
+	}
+	if got := f.gateway.Do(context.Background(), Request{Cursor: first.Truncated.Cursor, Caller: "else"}); code(got) != "not_found" {
+		t.Errorf("got %+v", got.Error)
+	}
+	if got := f.gateway.Do(context.Background(), Request{Cursor: "x"}); code(got) != "bad_value" {
+		t.Errorf("got %+v", got.Error)
+	}
+}
