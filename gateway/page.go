@@ -57,7 +57,7 @@ func formOf(call allowlist.Call) pages.Form {
 	case call.Reply().JSON:
 		return pages.JSON
 	case format == "csv":
-		return pages.CSV
+		return pages.BareCSV // the embedded program writes no heading
 	case format == "tsv":
 		return pages.TSV
 	}

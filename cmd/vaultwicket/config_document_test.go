@@ -26,7 +26,7 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"two names in one", "disable = [\"read,files\"]\n", `setting "disable": "read,files" is no name`},
 		{"an empty name, which would close nothing", "enable-only = [\"\"]\n", `setting "enable-only": "" is no name`},
 		{"a blank at a name", "disable = [\" read\"]\n", `setting "disable": " read" is no name`},
-		{"a command that is none", "tier = \"v1\"\ndisable = [\n  \"reed\",\n]\n", `line 2: setting "disable": "reed" is no name; did you mean "read"?`},
+		{"a command that is none", "tier = \"v1\"\ndisable = [\n  \"reed\",\n]\n", `line 2: setting "disable": "reed" is no command; did you mean "read"?`},
 		{"a key given twice", "tier = \"v1\"\ntier = \"v2\"\n", "line 2: "},
 		{"a table given twice", "[profiles.home]\n[profiles.home]\n", "line 2: "},
 		{"no TOML at all", "tier: v1\n", "line 1: "},

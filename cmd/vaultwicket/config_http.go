@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,9 +22,12 @@ type httpSettings struct {
 	sessions  int
 }
 
+// What a host and an origin look like as a browser sends them: in lower case, and
+// with a port only where it is not that of the scheme.
 const (
-	originPattern = `^[a-z][a-z0-9+.-]*://[^/,\s]+$`
-	hostPattern   = `^(\[[0-9a-fA-F:]+\]|[^/:,\s]+)$`
+	hostPattern   = `^` + hostForm + `$`
+	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:[1-9][0-9]{0,4})?$`
+	hostForm      = `(\[[0-9a-f:.]+\]|[a-z0-9._-]+)`
 )
 
 const maxSessions = 100_000
@@ -83,28 +86,25 @@ func setFile(to *string, text string) error {
 	return nil
 }
 
-// setOrigins takes what a browser sends: a scheme, a host and perhaps a port.
-func setOrigins(s *settings, text string) error {
-	s.http.origins = nil
-	for _, origin := range names(text) {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
-			return fmt.Errorf("%q is no origin, want one such as https://app.example", clip(origin))
-		}
-		s.http.origins = append(s.http.origins, origin)
-	}
-	return nil
+func setOrigins(s *settings, text string) (err error) {
+	s.http.origins, err = matching(text, originPattern, "origin, want one such as https://app.example")
+	return err
 }
 
-func setHosts(s *settings, text string) error {
-	s.http.hosts = nil
-	for _, host := range names(text) {
-		if u, err := url.Parse("http://" + host); err != nil || u.Hostname() != strings.Trim(host, "[]") || u.Port() != "" {
-			return fmt.Errorf("%q is no host name, want one such as notes.example, without a port", clip(host))
+func setHosts(s *settings, text string) (err error) {
+	s.http.hosts, err = matching(text, hostPattern, "host name, want one such as notes.example, without a port")
+	return err
+}
+
+// matching returns the names of a list, each of which must have a form.
+func matching(text, pattern, wanted string) ([]string, error) {
+	list := names(text)
+	for _, name := range list {
+		if ok, err := regexp.MatchString(pattern, name); !ok || err != nil {
+			return nil, fmt.Errorf("%q is no %s", clip(name), wanted)
 		}
-		s.http.hosts = append(s.http.hosts, host)
 	}
-	return nil
+	return list, nil
 }
 
 // names returns the names of a list as a flag has it.
