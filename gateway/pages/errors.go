@@ -14,12 +14,12 @@ const (
 
 const sendAsItWas = "send the cursor of the latest answer, as it was"
 
-// Invalid says that something was asked for in a way that cannot be: a cursor, a
-// position, a limit or a list of fields.
+// Invalid says that something cannot be as it was given: a cursor, a position, a
+// limit or a list of fields.
 type Invalid struct {
 	What   string // what it is
 	Reason string // what is wrong with it
-	Advice string // what would be right, "" if there is nothing to say
+	Advice string // what would be right
 }
 
 // Code returns the name of the error for programs: bad_value.

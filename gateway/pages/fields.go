@@ -35,12 +35,18 @@ func Fields(text string, fields []string, near func(word string, names []string)
 	if rows.count == 0 {
 		return text, nil
 	}
-	rows.each(c.add)
+	before, end := "", ""
+	if rows.isArray {
+		before, end = "[", "]"
+	}
+	rows.each(func(object string) {
+		c.out.WriteString(before)
+		c.add(object)
+		before = ",\n"
+	})
+	c.out.WriteString(end)
 	if i := slices.Index(c.found, false); i >= 0 {
 		return "", fieldError(fields[i], rows, near)
-	}
-	if rows.isArray {
-		return "[" + c.out.String() + "]", nil
 	}
 	return c.out.String(), nil
 }
@@ -96,11 +102,11 @@ func (o objects) check() (err error) {
 func kindOf(value string) string {
 	switch value[0] {
 	case '[':
-		return "a list"
+		return "an array"
 	case '"':
-		return "a text"
+		return "a string"
 	case 't', 'f':
-		return "a truth value"
+		return "a boolean"
 	case 'n':
 		return "null"
 	}
@@ -141,9 +147,6 @@ func (c *choice) add(object string) {
 			c.member[i] = member
 		}
 	})
-	if c.out.Len() > 0 {
-		c.out.WriteString(",\n")
-	}
 	separator := "{"
 	for _, member := range c.member {
 		if member != "" {
@@ -180,8 +183,9 @@ func unquoted(literal string) string {
 	if strings.IndexByte(plain, '\\') < 0 {
 		return plain
 	}
-	_ = json.Unmarshal([]byte(literal), &plain) // a valid string is one
-	return plain
+	var text string
+	_ = json.Unmarshal([]byte(literal), &text) // what is valid can be read
+	return text
 }
 
 const (

@@ -45,10 +45,10 @@ func TestFieldsRefuses(t *testing.T) {
 		{"no JSON", "a\tb\n", "bad_request", "fields cannot be chosen: the answer is not JSON", []string{"a"}},
 		{"nothing", "", "bad_request", "fields cannot be chosen: the answer is not JSON", []string{"a"}},
 		{"a number", "7", "bad_request", "fields cannot be chosen: the answer is a number, not an object", []string{"a"}},
-		{"a row that is a text", `[{"a":1},"a"]`, "bad_request", "fields cannot be chosen: the answer has a text as row 2, not an object", []string{"a"}},
-		{"a row that is a list", `[[1],2]`, "bad_request", "fields cannot be chosen: the answer has a list as row 1, not an object", []string{"a"}},
+		{"a row that is a string", `[{"a":1},"a"]`, "bad_request", "fields cannot be chosen: the answer has a string as row 2, not an object", []string{"a"}},
+		{"a row that is an array", `[[1],2]`, "bad_request", "fields cannot be chosen: the answer has an array as row 1, not an object", []string{"a"}},
 		{"a row that is null", `[null]`, "bad_request", "fields cannot be chosen: the answer has null as row 1, not an object", []string{"a"}},
-		{"a truth value", ` true`, "bad_request", "fields cannot be chosen: the answer is a truth value, not an object", []string{"a"}},
+		{"a boolean", ` true`, "bad_request", "fields cannot be chosen: the answer is a boolean, not an object", []string{"a"}},
 		{"a field that no row has", `[{"b":1},{"a":1}]`, "bad_value", `fields: no row has a field "x"`, []string{"a", "x"}},
 	}
 	for _, test := range tests {

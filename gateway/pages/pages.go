@@ -14,6 +14,7 @@
 package pages
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -96,7 +97,7 @@ func (p Page) Last() bool { return p.Next == Position{} }
 // the whole; else it gives what stands there.
 func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 	if form >= formCount {
-		return Page{}, &Invalid{What: "form", Reason: "is not one of pages"}
+		return Page{}, &Invalid{"form", fmt.Sprintf("%d is none of pages", form), "use Text, JSON, CSV, BareCSV or TSV"}
 	}
 	if err := limit.check(); err != nil {
 		return Page{}, err
@@ -137,9 +138,9 @@ func Rows(whole string, form Form) int {
 func (l Limit) check() error {
 	switch {
 	case l.Bytes < 0, l.Bytes > 0 && l.Bytes < MinBytes:
-		return &Invalid{"size of a page", "is below 8 bytes", "give a larger one"}
+		return &Invalid{"size of a page", fmt.Sprintf("is %d bytes, which is below %d", l.Bytes, MinBytes), "give a larger one, or none"}
 	case l.Rows < 0:
-		return &Invalid{"number of rows", "is below zero", "give a number from 1"}
+		return &Invalid{"number of rows", fmt.Sprintf("is %d, which is below zero", l.Rows), "give a number from 1, or none"}
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ func TestCut(t *testing.T) {
 		{"a record that is larger than a page", BareCSV, Limit{8, 0}, "a\n\"234567890\"\nb\n", []string{"1 a\n", "~1 \"2345678", "~0 90\"\n", "1 b\n"}},
 		{"a heading that is larger than a page", CSV, Limit{8, 0}, "123456789\nb\n", []string{"~0 12345678", "~0 9\n", "1 b\n"}},
 		{"empty lines are no rows", CSV, Limit{80, 1}, "\r\nk\n\na\n\n\nb\n\n", []string{"1 \r\nk\n\na\n", "1 \n\nb\n", "0 \n"}},
+		{"a record that ends with a comma", BareCSV, Limit{80, 1}, "a,\nb,", []string{"1 a,\n", "1 b,"}},
 		{"a quotation mark without its second one", BareCSV, Limit{80, 0}, "a\n\"b\nc\n", []string{"2 a\n\"b\nc\n"}},
 		{"quotation marks where none should be", BareCSV, Limit{80, 1}, "a\"b\n\"c\"d\ne\"\nf", []string{"1 a\"b\n", "1 \"c\"d\ne\"\n", "1 f"}},
 
@@ -103,10 +104,10 @@ func TestCutRefuses(t *testing.T) {
 		limit Limit
 		want  string
 	}{
-		{"a form that there is not", formCount, Position{}, Limit{}, "form is not one of pages"},
-		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is below 8 bytes"},
-		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is below 8 bytes"},
-		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is below zero"},
+		{"a form that there is not", formCount, Position{}, Limit{}, "form 5 is none of pages"},
+		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is 7 bytes, which is below 8"},
+		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is -1 bytes, which is below 8"},
+		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is -1, which is below zero"},
 		{"a place before the start", Text, Position{At: -1}, Limit{}, "position lies outside of the answer"},
 		{"a place behind the end", Text, Position{At: len(whole)}, Limit{}, "position lies outside of the answer"},
 		{"a row that ends where it begins", JSON, Position{At: 1, Until: 1}, Limit{}, "position lies outside of the answer"},
@@ -119,7 +120,7 @@ func TestCutRefuses(t *testing.T) {
 	for _, test := range tests {
 		page, err := Cut(whole, test.form, test.at, test.limit)
 		var invalid *Invalid
-		if !errors.As(err, &invalid) || err.Error() != test.want || invalid.Code() != "bad_value" || page != (Page{}) {
+		if !errors.As(err, &invalid) || err.Error() != test.want || invalid.Code() != "bad_value" || invalid.Hint() == "" || page != (Page{}) {
 			t.Errorf("%s: %+v, %v, want %s", test.name, page, err, test.want)
 		}
 	}

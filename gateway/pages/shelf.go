@@ -69,12 +69,14 @@ func (s *Shelf[T]) Put(session, text string, about T) (id string, ok bool) {
 func (s *Shelf[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.texts) > 0 {
-		s.sweep(s.now())
+	if len(s.texts) == 0 { // there may be no clock
+		return "", about, &Gone{}
 	}
+	now := s.now()
+	s.sweep(now)
 	for i, k := range s.texts {
 		if k.id == id && k.session == session {
-			k.used = s.now()
+			k.used = now
 			s.texts = append(slices.Delete(s.texts, i, i+1), k)
 			return k.text, k.about, nil
 		}
