@@ -85,6 +85,13 @@ func TestZeroLimitIsTheDefault(t *testing.T) {
 }
 
 func TestDeepJSONIsNoJSON(t *testing.T) {
+	for depth := 9_999; depth <= 10_001; depth++ { // encoding/json draws the line between them
+		whole := strings.Repeat("[", depth) + "7" + strings.Repeat("]", depth)
+		page, err := Cut(whole, JSON, Position{}, Limit{Bytes: 1 << 20})
+		if err != nil || page.Text != whole || page.Partial == json.Valid([]byte(whole)) {
+			t.Errorf("depth %d: partial %v, %v", depth, page.Partial, err)
+		}
+	}
 	deep := strings.Repeat("[", 1<<20)
 	if rows := Rows(deep+strings.Repeat("]", 1<<20), JSON); rows != 1 {
 		t.Errorf("%d rows", rows)
