@@ -60,6 +60,17 @@ func TestFieldsRefuses(t *testing.T) {
 	}
 }
 
+func TestAsManyFieldsAsThereMayBe(t *testing.T) {
+	var fields []string
+	for i := range maxFields {
+		fields = append(fields, fmt.Sprint(i))
+	}
+	var missing *FieldError
+	if _, err := Fields(`{"0":0}`, fields, nil); !errors.As(err, &missing) || missing.Field != "1" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestFieldErrorNamesWhatIsThere(t *testing.T) {
 	near := func(word string, names []string) string {
 		if i := slices.Index(names, strings.ToLower(word)); i >= 0 {

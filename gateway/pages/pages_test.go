@@ -34,6 +34,9 @@ func TestCut(t *testing.T) {
 		{"a text that fits", Text, Limit{8, 0}, "a\nb", []string{"2 a\nb"}},
 		{"whole lines where they cost little", Text, Limit{8, 0}, "1234567\n1234\n6", []string{"1 1234567\n", "2 1234\n6"}},
 		{"a line is cut where whole ones cost much", Text, Limit{8, 0}, "1234\n12345678", []string{"~2 1234\n123", "~0 45678"}},
+		{"an eighth is given for a whole line", Text, Limit{16, 0}, "12345678901234\n678", []string{"1 12345678901234\n", "1 678"}},
+		{"no more than an eighth is", Text, Limit{16, 0}, "1234567890123\n5678", []string{"~2 1234567890123\n56", "~0 78"}},
+		{"a text of the size of a page", Text, Limit{16, 0}, "12345678901234\n6", []string{"2 12345678901234\n6"}},
 		{"a number of lines", Text, Limit{80, 2}, "a\n\nb\r\nc\n", []string{"2 a\n\n", "2 b\r\nc\n"}},
 		{"a line that is longer than a page counts once", TSV, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~0 9\n", "1 b\n"}},
 		{"a return is not parted from its newline", Text, Limit{8, 0}, "1234567\r\n", []string{"~1 1234567", "~0 \r\n"}},
@@ -48,6 +51,7 @@ func TestCut(t *testing.T) {
 		{"every record of bare CSV counts", BareCSV, Limit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
 		{"a record holds line ends", BareCSV, Limit{11, 0}, "\"a\n\"\"b\",1\nb,2\n", []string{"1 \"a\n\"\"b\",1\n", "1 b,2\n"}},
 		{"a record that is larger than a page", BareCSV, Limit{8, 0}, "a\n\"234567890\"\nb\n", []string{"1 a\n", "~1 \"2345678", "~0 90\"\n", "1 b\n"}},
+		{"a record of the size of a page", BareCSV, Limit{8, 0}, "1234567\nb\n", []string{"1 1234567\n", "1 b\n"}},
 		{"a heading that is larger than a page", CSV, Limit{8, 0}, "123456789\nb\n", []string{"~0 12345678", "~0 9\n", "1 b\n"}},
 		{"empty lines are no rows", CSV, Limit{80, 1}, "\r\nk\n\na\n\n\nb\n\n", []string{"1 \r\nk\n\na\n", "1 \n\nb\n", "0 \n"}},
 		{"a record that ends with a comma", BareCSV, Limit{80, 1}, "a,\nb,", []string{"1 a,\n", "1 b,"}},
@@ -65,6 +69,7 @@ func TestCut(t *testing.T) {
 		{"the last row is larger than a page", JSON, Limit{8, 0}, `["23456789" ] `, []string{`~1 "2345678`, `~0 9"`}},
 		{"a row that fits alone, but not with brackets", JSON, Limit{8, 0}, `["234567",1]`, []string{`~1 "234567"`, "1 [1]"}},
 		{"an object that fits", JSON, Limit{8, 1}, "{\n\n\n}", []string{"1 {\n\n\n}"}},
+		{"an object of the size of a page", JSON, Limit{8, 0}, `{"a":78}`, []string{`1 {"a":78}`}},
 		{"an object that does not", JSON, Limit{8, 1}, `{"a": "5678"}`, []string{`~1 {"a": "5`, `~0 678"}`}},
 		{"what is no JSON", JSON, Limit{8, 0}, "[1,2,3,4,]", []string{"~1 [1,2,3,4", "~0 ,]"}},
 		{"what is no JSON and fits", JSON, Limit{8, 0}, "[1", []string{"~1 [1"}},
@@ -166,7 +171,7 @@ func TestRows(t *testing.T) {
 		{Text, "", 0}, {Text, "\n", 1}, {Text, "a\nb", 2}, {TSV, "a\tb\nc\td\n", 2},
 		{CSV, "", 0}, {CSV, "k\n", 0}, {CSV, "k\na\n\n", 1}, {BareCSV, "a\n\"b\nc\"\n", 2},
 		{JSON, "", 0}, {JSON, "[]", 0}, {JSON, " [ ] ", 0}, {JSON, "[1,[2,3]]", 2}, {JSON, `{"a":[1,2]}`, 1}, {JSON, "7", 1},
-		{JSON, "[1,]", 1}, {JSON, "[,1]", 1}, {JSON, "[1", 1}, {JSON, "[", 1}, {JSON, "[] 1", 1}, {JSON, "[1] 1", 1}, {JSON, "[1,", 1},
+		{JSON, "[1,]", 1}, {JSON, "[,1]", 1}, {JSON, "[1", 1}, {JSON, "[", 1}, {JSON, "[] 1", 1}, {JSON, "[1,2,", 1}, {JSON, "[1,2] 3", 1}, {JSON, "[1] 2]", 1},
 		{JSON, "[1 2]", 1}, {JSON, "[1:2]", 1}, {JSON, `["a`, 1}, {JSON, `["a\`, 1}, {JSON, "[nul]", 1}, {JSON, "[{]", 1}, {JSON, "[{],}]", 1},
 		{formCount, "a\n", 0},
 	}
@@ -191,5 +196,41 @@ func TestLongArrays(t *testing.T) {
 	}
 	if got := Rows("[nul,"+rows+"1]", JSON); got != 1 {
 		t.Errorf("an array that breaks at its start has %d rows", got)
+	}
+}
+
+// Behind a row that was made up nothing is known, so the rest is text.
+func TestBehindMadeUpRows(t *testing.T) {
+	const whole = `["a",{"b":2} 3]`
+	page, err := Cut(whole, JSON, Position{5, 12}, Limit{})
+	if want := (Page{Text: `{"b":2}`, Next: Position{12, len(whole)}, Partial: true}); err != nil || page != want {
+		t.Errorf("%+v, %v, want %+v", page, err, want)
+	}
+}
+
+func TestBracketsOf(t *testing.T) {
+	blank := strings.Repeat(" ", maxSpace)
+	tests := []struct{ whole, open, shut string }{
+		{"[1]", "[", "]"},
+		{"\n[\n  1\n]\n", "\n[\n  ", "\n]\n"},
+		{"[" + blank[1:] + "1" + blank[1:] + "]", "[" + blank[1:], blank[1:] + "]"},
+		{"[" + blank + "1" + blank + "]", "[", "]"},
+		{blank + "[1]" + blank, "[", "]"},
+		{"{}", "[", "]"},
+		{"", "[", "]"},
+	}
+	for _, test := range tests {
+		if got := bracketsOf(test.whole); got != (brackets{test.open, test.shut}) {
+			t.Errorf("brackets of %q are %q", test.whole, got)
+		}
+	}
+}
+
+func TestProofNeedsNoSecondCopy(t *testing.T) {
+	var rows proof
+	for range 10 * proofSize {
+		if !rows.add("1") || len(rows.text) >= proofSize {
+			t.Fatalf("%d bytes", len(rows.text))
+		}
 	}
 }

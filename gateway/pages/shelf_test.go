@@ -74,6 +74,11 @@ func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	}
 	put(t, s, "s", "c", 3)
 	clock.at = clock.at.Add(time.Minute)
+	put(t, s, "s", "d", 4)
+	if len(s.texts) != 1 {
+		t.Errorf("Put leaves %d texts", len(s.texts))
+	}
+	clock.at = clock.at.Add(time.Minute)
 	if s.Sweep(); len(s.texts) != 0 || s.bytes != 0 {
 		t.Errorf("%d texts, %d bytes are left", len(s.texts), s.bytes)
 	}
