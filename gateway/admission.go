@@ -109,12 +109,19 @@ func (a *admission) open() error {
 	if a.disabled.Load() {
 		return refuse(codePaused, "a person can set enabled = true and start the gateway again", "the gateway is switched off by the setting enabled")
 	}
-	if a.pauseFile != "" {
-		if _, err := os.Lstat(a.pauseFile); !errors.Is(err, fs.ErrNotExist) {
-			return refuse(codePaused, `a person can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
-		}
+	if a.paused() {
+		return refuse(codePaused, `a person can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
 	}
 	return nil
+}
+
+// paused reports whether a person has paused the gateway.
+func (a *admission) paused() bool {
+	if a.pauseFile == "" {
+		return false
+	}
+	_, err := os.Lstat(a.pauseFile)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // mutation refuses a call that would change something when too many were let

@@ -125,8 +125,12 @@ func (g *shared) enter(ctx context.Context, command string, doors ...chan struct
 	return leave, nil
 }
 
-// carryOut takes the first route, and the next one if nothing ran on it.
+// carryOut takes the first route, and the next one if nothing ran on it. What the
+// gateway answers by itself has none.
 func (g *door) carryOut(ctx context.Context, plan Plan) Result {
+	if plan.answer != "" {
+		return ownAnswer(plan)
+	}
 	notices := plan.notices
 	for i, route := range plan.routes {
 		out, err := g.run(ctx, route)

@@ -97,6 +97,9 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
 	}
+	if err == nil && plan.answer != "" {
+		d.Notices = append(d.Notices, "vaultwicket answers this by itself and starts nothing")
+	}
 	if d.Decision != "deny" && len(plan.routes) > 0 {
 		g.preview(ctx, &d, plan.routes[0], line)
 	}

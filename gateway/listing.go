@@ -12,8 +12,10 @@ type Listed struct {
 	allowlist.Command
 	// Denial says why the plain form is closed, nil when it is open.
 	Denial *policy.Denial
-	// Signature shows the parameters that are open.
+	// Signature shows the parameters that are open, or in [Gateway.Explain] all.
 	Signature string
+
+	closed []bool // which of Params the policy closes
 }
 
 // Listing returns every command of the table, in table order.
@@ -38,6 +40,9 @@ func (g *Gateway) policies() []policy.Policy {
 
 func listed(policies []policy.Policy, c allowlist.Command) Listed {
 	l := Listed{Command: c, Denial: policies[0].Lists(c)}
+	for _, p := range c.Params {
+		l.closed = append(l.closed, !allowedBy(policies, p))
+	}
 	for _, p := range policies[1:] {
 		if l.Denial != nil && p.Lists(c) == nil {
 			l.Denial = nil
@@ -56,12 +61,14 @@ func allowedBy(policies []policy.Policy, param allowlist.Param) bool {
 }
 
 // Explain returns one command. The error is a [*allowlist.ParseError].
-func (g *Gateway) Explain(name string) (Listed, error) {
+func (g *Gateway) Explain(name string) (Listed, error) { return explain(g.policies(), name) }
+
+func explain(policies []policy.Policy, name string) (Listed, error) {
 	c, err := allowlist.Describe(name)
 	if err != nil {
 		return Listed{}, err
 	}
-	l := listed(g.policies(), c)
+	l := listed(policies, c)
 	l.Signature = c.Signature(func(allowlist.Param) bool { return true })
 	return l, nil
 }

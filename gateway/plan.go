@@ -18,6 +18,7 @@ type Plan struct {
 	refusal error
 	routes  []route // the first is taken; the next one when nothing ran on it
 	notices []string
+	answer  string // of the gateway itself; then there are no routes
 	expect  string
 	policy  policy.Policy // by which it was judged
 }
@@ -63,6 +64,9 @@ func (g *door) Plan(req Request) (Plan, error) {
 	}
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
+	}
+	if plan.answer = plan.explains(); plan.answer != "" {
+		return plan, plan.refusal
 	}
 	if err := g.route(&plan); plan.refusal == nil || asks(plan.refusal) && err != nil {
 		return plan, err
@@ -116,10 +120,12 @@ func (g *door) routeToApp(plan *Plan) error {
 	return g.addRoute(plan, program, target.app)
 }
 
+var errNoFolder = refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the embedded backend needs the folder of the vault")
+
 func (g *door) routeToEmbedded(plan *Plan) error {
 	folder := g.target().folder
 	if folder == "" {
-		return refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the embedded backend needs the folder of the vault")
+		return errNoFolder
 	}
 	program, err := g.runner.Embedded(folder)
 	if err != nil {

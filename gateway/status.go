@@ -1,0 +1,78 @@
+package gateway
+
+// Status is how things stand, found out without starting anything. It names no
+// folder and no program of the machine: a caller has no use for them, and what a
+// model reads may end up anywhere.
+type Status struct {
+	Enabled bool          `json:"enabled"` // false: every call is refused until the next start
+	Paused  bool          `json:"paused"`  // true: every call is refused until a person resumes
+	Backend string        `json:"backend"` // the setting: auto, obsidian or embedded
+	Vaults  []VaultStatus `json:"vaults"`  // the default one first
+	Limits  LimitStatus   `json:"limits"`
+}
+
+// VaultStatus says which programs can answer for a vault.
+type VaultStatus struct {
+	Name     string          `json:"name,omitempty"` // "" where the app chooses
+	Backends []BackendStatus `json:"backends"`       // in the order in which they are asked
+}
+
+// BackendStatus says whether a program can be started. Whether the app runs is
+// known only to who asks it. Code is the error code of a call that needs it.
+type BackendStatus struct {
+	Name   string `json:"name"`
+	Usable bool   `json:"usable"`
+	Code   string `json:"code,omitempty"`
+}
+
+// LimitStatus are the limits in force; 0 means no limit.
+type LimitStatus struct {
+	Parallel         int `json:"maxParallel"`
+	CallsMinute      int `json:"callsPerMinute"`
+	MutationsMinute  int `json:"mutationsPerMinute"`
+	MutationsPerHour int `json:"mutationsPerHour"`
+}
+
+// Status tells how things stand. It answers while the gateway is paused or
+// switched off, too.
+func (g *Gateway) Status() Status {
+	s := Status{Enabled: !g.admission.disabled.Load(), Paused: g.admission.paused(), Backend: string(g.backend), Limits: g.admission.status()}
+	for _, d := range g.doors {
+		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: d.backends()})
+	}
+	return s
+}
+
+// backends looks for the programs that the setting backend lets be asked.
+func (g *door) backends() []BackendStatus {
+	list := []BackendStatus{}
+	if g.backend != Embedded {
+		_, err := g.runner.App()
+		if err == nil && g.target().appErr != nil {
+			err = g.target().appErr
+		}
+		list = append(list, backendStatus(App, err))
+	}
+	if g.backend != App {
+		err := error(errNoFolder)
+		if folder := g.target().folder; folder != "" {
+			_, err = g.runner.Embedded(folder)
+		}
+		list = append(list, backendStatus(Embedded, err))
+	}
+	return list
+}
+
+func backendStatus(name Backend, err error) BackendStatus {
+	s := BackendStatus{Name: string(name), Usable: err == nil}
+	if err != nil {
+		s.Code = errorOf(err).Code
+	}
+	return s
+}
+
+func (a *admission) status() LimitStatus {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return LimitStatus{Parallel: a.limits.Parallel, CallsMinute: a.limits.Calls, MutationsMinute: a.limits.Mutations, MutationsPerHour: a.limits.MutationsHour}
+}
