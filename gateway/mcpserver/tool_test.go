@@ -231,7 +231,7 @@ func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(encoded), `"capabilities":{"tools":{}}`) {
+	if !strings.Contains(string(encoded), `"capabilities":{"prompts":{},"resources":{},"tools":{},"completions":{}}`) {
 		t.Errorf("the server declares %s", encoded)
 	}
 }

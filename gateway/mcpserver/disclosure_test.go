@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+// modernMeta makes a request one of the newer protocol.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// evening is the clock of these tests.
+func evening() time.Time { return time.Date(2026, 11, 21, 23, 30, 0, 0, time.FixedZone("", -5*3600)) }
+
+// desk is a server that is asked without a transport.
+type desk struct {
+	t      *testing.T
+	server *server.MCPServer
+	log    *strings.Builder
+}
+
+func newDesk(t *testing.T, gw *gateway.Gateway, change func(*handler)) desk {
+	t.Helper()
+	log := &strings.Builder{}
+	h := handler{Config{Gateway: gw, Version: "1.2.3", Log: log, now: evening}, &sealers{}}
+	if change != nil {
+		change(&h)
+	}
+	s, err := h.server(newCalls())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return desk{t, s, log}
+}
+
+// deskAnswer is an answer: a result, or an error with its code.
+type deskAnswer struct {
+	Result json.RawMessage
+	Error  struct {
+		Code    int
+		Message string
+	}
+}
+
+func (d desk) ask(method, params string) deskAnswer {
+	d.t.Helper()
+	encoded := encode(d.server.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
+	var a deskAnswer
+	if err := json.Unmarshal(encoded, &a); err != nil {
+		d.t.Fatal(err)
+	}
+	return a
+}
+
+// read returns the text of a resource.
+func (d desk) read(uri string) string {
+	d.t.Helper()
+	a := d.ask("resources/read", `"uri":`+string(encode(uri)))
+	var result struct {
+		Contents []struct{ URI, MIMEType, Text string }
+	}
+	if err := json.Unmarshal(a.Result, &result); err != nil || len(result.Contents) != 1 {
+		d.t.Fatalf("%s: %v: %s %+v", uri, err, a.Result, a.Error)
+	}
+	if c := result.Contents[0]; c.MIMEType == "" || c.URI == "" {
+		d.t.Errorf("%s: %+v", uri, c)
+	}
+	return result.Contents[0].Text
+}
+
+// prompt returns the text of a prompt.
+func (d desk) prompt(name, arguments string) string {
+	d.t.Helper()
+	a := d.ask("prompts/get", `"name":"`+name+`","arguments":`+arguments)
+	var result struct {
+		Messages []struct {
+			Role    string
+			Content struct{ Type, Text string }
+		}
+	}
+	if err := json.Unmarshal(a.Result, &result); err != nil || len(result.Messages) != 1 || result.Messages[0].Role != "user" {
+		d.t.Fatalf("%s %s: %v: %s %+v", name, arguments, err, a.Result, a.Error)
+	}
+	return result.Messages[0].Content.Text
+}
+
+// closedRoom is a folder whose name nobody may learn.
+const closedRoom = "Ziggurat-9341"
+
+// secretive returns a gateway on a vault with a folder that is hidden.
+func secretive(t *testing.T) *gateway.Gateway {
+	t.Helper()
+	vault := filepath.Join(t.TempDir(), "Notes")
+	if err := os.MkdirAll(filepath.Join(vault, closedRoom), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(vault, closedRoom, closedRoom+".md"), []byte("# "+closedRoom+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := access.New(map[string]access.Level{"/": access.Write, closedRoom: access.None, closedRoom + "/Open": access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum, Origins: map[string]string{"access": "vault Notes in config.toml"}}
+	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes", Folder: vault},
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+}
+
+// TestHiddenNamesAreNowhere looks for a name that only the access rules and the
+// folder know in everything that is told without a call.
+func TestHiddenNamesAreNowhere(t *testing.T) {
+	d := newDesk(t, secretive(t), nil)
+	var all strings.Builder
+	for _, method := range []string{"resources/list", "resources/templates/list", "prompts/list", "tools/list"} {
+		all.Write(d.ask(method, "").Result)
+	}
+	for _, uri := range []string{commandsURI, policyURI, statusURI} {
+		all.WriteString(d.read(uri))
+	}
+	for _, name := range []string{"read", "search", "move", "files"} {
+		all.WriteString(d.read(helpPrefix + name))
+	}
+	for _, name := range PromptNames() {
+		all.WriteString(d.prompt(name, `{}`))
+		for _, argument := range []string{"date", "days", "heading", "count", "min-age", "vault", "path", "folder"} {
+			for _, typed := range []string{"", "Z", "Zig", closedRoom[:8]} {
+				all.Write(d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"`+name+`"},"argument":{"name":"`+argument+`","value":"`+typed+`"}`).Result)
+			}
+		}
+	}
+	all.Write(d.ask("completion/complete", `"ref":{"type":"ref/resource","uri":"`+helpURI+`"},"argument":{"name":"command","value":"Z"}`).Result)
+	if strings.Contains(strings.ToLower(all.String()), strings.ToLower(closedRoom[:8])) {
+		t.Errorf("the hidden folder is named in\n%s", all.String())
+	}
+	if all.Len() < 20_000 {
+		t.Errorf("only %d bytes were looked at", all.Len())
+	}
+}

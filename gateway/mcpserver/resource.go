@@ -1,0 +1,136 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway"
+)
+
+// The addresses of what can be read besides the answers of the tools.
+const (
+	scheme       = "vaultwicket://"
+	commandsURI  = scheme + "commands"
+	policyURI    = scheme + "policy"
+	statusURI    = scheme + "status"
+	helpPrefix   = scheme + "help/"
+	helpURI      = helpPrefix + "{command}"
+	outputPrefix = scheme + "output/"
+	outputURI    = outputPrefix + "{id}"
+
+	jsonType = "application/json"
+	textType = "text/plain"
+)
+
+// fixedResource is a resource with one address, whose text is JSON.
+type fixedResource struct {
+	uri, name, title, description string
+	read                          func() any
+}
+
+// fixed are the resources that are always there. None of them tells of a note,
+// so they are read while everything else is paused, too.
+func (h handler) fixed(began time.Time) []fixedResource {
+	return []fixedResource{
+		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is allowed, and if not why and who can change that", h.commands},
+		{policyURI, "policy", "Policy", "the settings in force for each vault and where they come from", func() any { return h.Gateway.Policies() }},
+		{statusURI, "status", "Status", "whether calls are let through, which programs can answer, the limits", func() any { return h.status(began) }},
+	}
+}
+
+// addResources registers the resources and the completion of their addresses.
+// Neither the list nor a resource tells of its changes: a client reads again.
+func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
+	for _, option := range []server.ServerOption{
+		server.WithResourceCapabilities(false, false), // before AddResource, see tools
+		server.WithCompletions(),
+		server.WithResourceHandlerMiddleware(h.recoverResource),
+		server.WithResourceCompletionProvider(completer{h}),
+	} {
+		option(s)
+	}
+	fixed := h.fixed(h.clock())
+	for _, r := range fixed {
+		s.AddResource(
+			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(jsonType)),
+			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+				return jsonContents(r.uri, r.read())
+			})
+	}
+	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(textType),
+		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is allowed and how a person can change that")), h.readHelp)
+	if h.output != nil {
+		s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(textType),
+			mcp.WithTemplateDescription("the whole of an answer that was cut")), h.readOutput)
+	}
+	hooks.AddBeforeReadResource(finder{h, fixed}.find)
+}
+
+// commands is the whole table, one line a command: what "vaultwicket commands
+// --all --json" prints of each without what help explains.
+func (h handler) commands() any {
+	entries := []gateway.Entry{}
+	for _, c := range h.Gateway.Listing() {
+		entries = append(entries, c.Entry())
+	}
+	return entries
+}
+
+func (h handler) status(began time.Time) any {
+	return struct {
+		Version string `json:"version"`
+		gateway.Status
+		UptimeSeconds int64 `json:"uptimeSeconds"`
+	}{h.Version, h.Gateway.Status(), int64(h.clock().Sub(began).Seconds())}
+}
+
+// readHelp explains the command that [finder.find] has looked up.
+func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	name, ok := segment(req.Params.URI, helpPrefix)
+	if !ok {
+		return nil, errMissing
+	}
+	listed, err := h.Gateway.Explain(name)
+	if err != nil {
+		return nil, visibleError(err)
+	}
+	return textContents(req.Params.URI, textType, listed.Explained().Text()), nil
+}
+
+// readOutput hands out what a call has read from notes, so it stops where calls
+// do.
+func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	if err := h.Gateway.Admits(); err != nil {
+		return nil, visibleError(err)
+	}
+	id, ok := segment(req.Params.URI, outputPrefix)
+	if !ok {
+		return nil, errMissing
+	}
+	text, mime, err := h.output(ctx, id)
+	if err != nil {
+		return nil, visibleError(err)
+	}
+	return textContents(req.Params.URI, mime, text), nil
+}
+
+func textContents(uri, mime, text string) []mcp.ResourceContents {
+	return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: text}}
+}
+
+func jsonContents(uri string, value any) ([]mcp.ResourceContents, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // a model reads it
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", uri, err)
+	}
+	return textContents(uri, jsonType, strings.TrimSuffix(text.String(), "\n")), nil
+}

@@ -1,0 +1,300 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+func TestEveryResourceIsDescribed(t *testing.T) {
+	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
+		h.output = func(context.Context, string) (string, string, error) { return "", textType, nil }
+	})
+	for method, want := range map[string][]string{
+		"resources/list":           {commandsURI, policyURI, statusURI},
+		"resources/templates/list": {helpURI, outputURI},
+	} {
+		var list struct {
+			Resources, ResourceTemplates []struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
+		}
+		if err := json.Unmarshal(d.ask(method, "").Result, &list); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range append(list.Resources, list.ResourceTemplates...) {
+			got = append(got, r.URI+r.URITemplate)
+			if r.Name == "" || r.Title == "" || r.Description == "" || r.MIMEType == "" {
+				t.Errorf("%s: %+v", method, r)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", method, got, want)
+		}
+	}
+}
+
+// TestCommandsSayWhatIsClosedAndWhy holds the resource to what the policy says of
+// each command, over several policies.
+func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
+	for name, p := range map[string]policy.Policy{
+		"nothing": {}, "read-only": readOnly, "writable": writable, "everything": everything,
+		"one alone": {Ceiling: tiers.V1, EnableOnly: []string{"search"}}, "one less": {Ceiling: tiers.V1, Disable: []string{"search"}},
+	} {
+		gw := gatewayWith(t, p)
+		var entries []gateway.Entry
+		decoder := json.NewDecoder(strings.NewReader(newDesk(t, gw, nil).read(commandsURI)))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&entries); err != nil {
+			t.Fatal(err)
+		}
+		listing := gw.Listing()
+		if len(entries) != len(listing) || len(entries) != len(allowlist.Names()) {
+			t.Fatalf("%s: %d commands, want %d", name, len(entries), len(listing))
+		}
+		for i, e := range entries {
+			denial := listing[i].Denial
+			closed := e.Code != "" && e.Rule != ""
+			if e.Name != listing[i].Name || e.Signature == "" || e.Tier == "" || e.Effect == "" || e.Allowed != (denial == nil) || closed != (denial != nil) {
+				t.Errorf("%s: %+v beside %v", name, e, denial)
+			}
+			if denial != nil && (e.Code != denial.Code() || e.Hint != denial.Hint()) {
+				t.Errorf("%s: %+v beside %v", name, e, denial)
+			}
+		}
+	}
+}
+
+// TestHelpIsThereForEveryCommand reads each help under both spellings.
+func TestHelpIsThereForEveryCommand(t *testing.T) {
+	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	for _, name := range allowlist.Names() {
+		plain := d.read(helpPrefix + name)
+		encoded := d.read(helpPrefix + strings.ReplaceAll(name, ":", "%3A"))
+		if plain != encoded || !strings.HasPrefix(plain, name) || !strings.Contains(plain, "allowed") {
+			t.Errorf("%s:\n%s\nand\n%s", name, plain, encoded)
+		}
+		c, err := allowlist.Describe(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range c.Params {
+			if !strings.Contains(plain, "\n  "+p.Name+" ") {
+				t.Errorf("%s: the parameter %s is missing in\n%s", name, p.Name, plain)
+			}
+		}
+	}
+	if text := d.read(helpPrefix + "daily:append"); !strings.Contains(text, "start the gateway with --allow-mutations") {
+		t.Errorf("nothing says how to open it:\n%s", text)
+	}
+}
+
+// TestAddressesThatLeadNowhere are answered with the code that each era has for a
+// missing resource, and never with more than a little of what was asked.
+func TestAddressesThatLeadNowhere(t *testing.T) {
+	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
+		h.output = func(_ context.Context, id string) (string, string, error) {
+			return "", "", errors.New("no output " + id + " of /home/me")
+		}
+	})
+	for uri, says := range map[string]string{
+		"":                                        "there are vaultwicket://help/{command}",
+		"vaultwicket://":                          "there are",
+		"vaultwicket://statuss":                   "did you mean vaultwicket://status?",
+		"vaultwicket://status/":                   "did you mean vaultwicket://status?",
+		"vaultwicket://status?x=1":                "there are",
+		"VAULTWICKET://status":                    "there are",
+		"file:///etc/passwd":                      "there are",
+		"vaultwicket://help":                      "there are",
+		"vaultwicket://help/":                     "lists the commands",
+		"vaultwicket://help/daily:reed":           "did you mean vaultwicket://help/daily:read?",
+		"vaultwicket://help/daily%253Aread":       "did you mean vaultwicket://help/daily:read?",
+		"vaultwicket://help/Daily:read":           "did you mean vaultwicket://help/daily:read?",
+		"vaultwicket://help/..%2F..%2Fetc/passwd": "lists the commands",
+		"vaultwicket://help/..%2Fstatus":          "lists the commands",
+		"vaultwicket://help/%zz":                  "lists the commands",
+		"vaultwicket://help/daily:read/x":         "lists the commands",
+		"vaultwicket://help/daily:read?x":         "lists the commands",
+		"vaultwicket://help/%00":                  "lists the commands",
+		"vaultwicket://help/" + strings.Repeat("daily:read", 1000):  "no address is that long",
+		"vaultwicket://" + strings.Repeat("\x1b]0;title\x07", 1000): "no address is that long",
+		"vaultwicket://output/":           "give the id",
+		"vaultwicket://output/a%20b":      "give the id",
+		"vaultwicket://output/..%2F..%2F": "give the id",
+		"vaultwicket://output/abc":        "a fault of vaultwicket",
+	} {
+		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
+			a := d.ask("resources/read", `"uri":`+string(encode(uri))+era)
+			if a.Error.Code != want || !strings.Contains(a.Error.Message, says) {
+				t.Errorf("%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
+			}
+			if len(a.Error.Message) > 400 || strings.ContainsAny(a.Error.Message, "\x1b\x00\x07") || strings.Contains(a.Error.Message, "/home/me") {
+				t.Errorf("%.60q: the answer is %q", uri, a.Error.Message)
+			}
+		}
+	}
+}
+
+// expired is an error of the gateway's kind.
+type expired struct{}
+
+func (expired) Error() string { return "the output is no longer kept" }
+func (expired) Code() string  { return "not_found" }
+func (expired) Hint() string  { return "make the call again" }
+
+func TestOutputIsHandedOutByItsID(t *testing.T) {
+	var asked []string
+	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
+		h.output = func(_ context.Context, id string) (string, string, error) {
+			asked = append(asked, id)
+			if id != "Ab-9_z" {
+				return "", "", expired{}
+			}
+			return "<whole>", "text/csv", nil
+		}
+	})
+	if text := d.read(outputPrefix + "Ab-9_z"); text != "<whole>" {
+		t.Errorf("the text is %q", text)
+	}
+	a := d.ask("resources/read", `"uri":"vaultwicket://output/gone"`)
+	if a.Error.Code != -32002 || !strings.Contains(a.Error.Message, "the output is no longer kept; make the call again") {
+		t.Errorf("the answer is %+v", a.Error)
+	}
+	if slices.Contains(asked, "") {
+		t.Errorf("asked for %q", asked)
+	}
+}
+
+// TestPausedOrDisabled: what tells of no note is answered, what was read from notes
+// is not.
+func TestPausedOrDisabled(t *testing.T) {
+	state := t.TempDir()
+	paused := gateway.PauseFile(filepath.Join(state, "vaultwicket"))
+	if err := os.MkdirAll(filepath.Dir(paused), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, disabled := range []bool{false, true} {
+		p := readOnly
+		p.MinVersion = tiers.DefaultMinimum
+		gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"}, Disabled: disabled,
+			Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] },
+			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+		d := newDesk(t, gw, func(h *handler) {
+			h.output = func(context.Context, string) (string, string, error) { return "kept", textType, nil }
+		})
+		if !disabled {
+			if text := d.read(outputPrefix + "x"); text != "kept" {
+				t.Errorf("before the pause: %q", text)
+			}
+			if err := os.WriteFile(paused, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.Remove(paused); err != nil {
+			t.Fatal(err)
+		}
+		var status struct{ Enabled, Paused bool }
+		if err := json.Unmarshal([]byte(d.read(statusURI)), &status); err != nil {
+			t.Fatal(err)
+		}
+		if status.Enabled == disabled || status.Paused == disabled {
+			t.Errorf("disabled %v: the status is %+v", disabled, status)
+		}
+		for _, uri := range []string{commandsURI, policyURI, helpPrefix + "read"} {
+			if d.read(uri) == "" {
+				t.Errorf("disabled %v: %s is empty", disabled, uri)
+			}
+		}
+		if a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`); a.Result != nil || !strings.Contains(a.Error.Message, "a person") {
+			t.Errorf("disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
+		}
+	}
+}
+
+func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
+	var views []struct {
+		Vault    string
+		Settings []gateway.SettingView
+		Access   map[string]any
+	}
+	if err := json.Unmarshal([]byte(newDesk(t, secretive(t), nil).read(policyURI)), &views); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{}
+	for _, s := range views[0].Settings {
+		values[s.Name] = s.Value
+	}
+	if want := map[string]any{"rules": true, "root": "rw"}; views[0].Vault != "Notes" || !maps.Equal(views[0].Access, want) {
+		t.Errorf("the view is %+v", views[0])
+	}
+	if values["tier"] != "v2" || values["allow-mutations"] != true || values["confirm"] != "writes" || fmt.Sprint(values["disable"]) != "[]" {
+		t.Errorf("the settings are %v", values)
+	}
+}
+
+func TestTheStatusNamesNoFolder(t *testing.T) {
+	text := newDesk(t, secretive(t), nil).read(statusURI)
+	var status struct {
+		Version string
+		Vaults  []gateway.VaultStatus
+		Uptime  int64 `json:"uptimeSeconds"`
+	}
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		t.Fatal(err)
+	}
+	want := []gateway.BackendStatus{{Name: "obsidian", Code: "cli_not_found"}, {Name: "embedded", Usable: true}}
+	if status.Version != "1.2.3" || len(status.Vaults) != 1 || status.Vaults[0].Name != "Notes" || !slices.Equal(status.Vaults[0].Backends, want) {
+		t.Errorf("the status is %s", text)
+	}
+	if strings.Contains(text, string(filepath.Separator)) {
+		t.Errorf("the status names a path: %s", text)
+	}
+}
+
+// TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
+func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
+	const secret = "the text of a note"
+	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
+		h.output = func(context.Context, string) (string, string, error) { panic(secret) }
+	})
+	broken := handler{Config{Log: d.log}, &sealers{}} // without a gateway
+	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
+	for name, said := range map[string]string{
+		"a template":   d.ask("resources/read", `"uri":"vaultwicket://output/x"`).Error.Message,
+		"a completion": fmt.Sprint(completionErr),
+	} {
+		if strings.Contains(said, secret) || said == "" || said == "<nil>" {
+			t.Errorf("%s: the client is told %q", name, said)
+		}
+	}
+	for name, middleware := range map[string]func() error{
+		"a resource": func() error {
+			_, err := broken.recoverResource(func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) { panic(secret) })(context.Background(), mcp.ReadResourceRequest{})
+			return err
+		},
+		"a prompt": func() error {
+			_, err := broken.recoverPrompt(func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { panic(secret) })(context.Background(), mcp.GetPromptRequest{})
+			return err
+		},
+	} {
+		if err := middleware(); err != errFault {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := strings.Count(d.log.String(), "vaultwicket: bug: "+secret); n != 4 { // the look for the output, and the output itself
+		t.Errorf("the log has the panic %d times:\n%s", n, d.log.String())
+	}
+}
