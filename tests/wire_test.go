@@ -147,7 +147,7 @@ func converse(t *testing.T, vault string, flags []string, session string) string
 // entryID is the id of a change in the journal.
 var entryID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
 
-var elapsed = regexp.MustCompile(`(\\?"durationMs\\?"):\d+`)
+var elapsed = regexp.MustCompile(`(\\?"(?:durationMs|uptimeSeconds)\\?"):\d+`)
 
 // stable takes out of an answer what differs from run to run.
 func stable(line, vault string) string {
