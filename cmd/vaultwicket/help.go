@@ -52,7 +52,7 @@ func printHelp(out io.Writer) {
 func printUsage(out io.Writer, c subcommand) {
 	fmt.Fprintf(out, "vaultwicket %s %s\n  %s\n", c.name, c.usage, c.summary)
 	switch c.name {
-	case "run", "dry-run", "batch", "serve", "undo", "journal", "commands", "explain", "config":
+	case "run", "dry-run", "batch", "serve", "undo", "journal", "commands", "explain", "prompt", "config":
 		fmt.Fprintf(out, "\n%s", newFlags(c.name).FlagUsages())
 	}
 }

@@ -35,6 +35,7 @@ func subcommands() []subcommand {
 		{"resume", "[--json]", "let calls through again", resume},
 		{"commands", "[flags] [--all]", "what is allowed here; with --all also what is not, and why", listCommands},
 		{"explain", "[flags] COMMAND", "one command: parameters, tier, effect, whether it is allowed", explain},
+		{"prompt", "[flags] NAME [key=value …]", "the text of an MCP prompt, for a client without prompts", promptText},
 		{"config", "[flags] show | check | path | init | schema", "the settings, each with where it comes from", configCommand},
 		{"demo", "", "a whole session on a built-in vault", demo},
 		{"vault", "FOLDER COMMAND [key=value | flag …]", "the embedded vault CLI itself", nil},

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway/mcpserver"
+)
+
+// promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
+// settings in force, to be given to an agent whose client has tools alone.
+func promptText(_ context.Context, std streams, args []string) error {
+	o, err := open("prompt", std, args, nil)
+	if err != nil {
+		return err
+	}
+	if len(o.rest) == 0 {
+		return &wrongUse{reason: "no prompt given", hint: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
+	}
+	arguments := map[string]string{}
+	for _, word := range o.rest[1:] {
+		name, value, ok := strings.Cut(word, "=")
+		if _, twice := arguments[name]; twice || !ok {
+			return &wrongUse{reason: fmt.Sprintf("%q is no argument, or one that is given twice", clip(word)), hint: "write key=value, such as days=3"}
+		}
+		arguments[name] = value
+	}
+	text, err := mcpserver.Prompt(o.gateway, o.rest[0], arguments, time.Now())
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(std.out, text); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
