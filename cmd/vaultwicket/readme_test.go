@@ -40,7 +40,7 @@ func between(t *testing.T, content, marker, table string) string {
 	before, rest, ok := strings.Cut(content, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatalf("README.md has no markers for %s", marker)
+		t.Fatalf("the page has no markers for %s", marker)
 	}
 	return before + begin + table + end + after
 }

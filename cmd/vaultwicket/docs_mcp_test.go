@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// docsDay is today in the examples of prompts.
+var docsDay = time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
+
+func gatewayOf(t *testing.T, p policy.Policy) *gateway.Gateway {
+	p.MinVersion = tiers.DefaultMinimum
+	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes"},
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+}
+
+// listed is a tool, resource, template or prompt as clients are told of it.
+type listed struct {
+	Name, Description, URI, URITemplate, MIMEType string
+	Arguments                                     []struct{ Name, Description string }
+	InputSchema                                   struct {
+		Properties map[string]struct {
+			Type        any
+			Description string
+		}
+		Required []string
+	}
+}
+
+// served is what a server with a policy tells a client.
+type servedLists struct {
+	instructions                         string
+	tools, resources, templates, prompts []listed
+}
+
+// serverLists asks a server what it has, as a client does.
+func serverLists(t *testing.T, p policy.Policy) servedLists {
+	t.Helper()
+	methods := []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
+	requests := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}}` + "\n"
+	for i, method := range methods {
+		requests += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s"}`+"\n", i+1, method)
+	}
+	var out strings.Builder
+	config := mcpserver.Config{Gateway: gatewayOf(t, p), Version: "0", MaxOutput: 1 << 10, Grace: time.Minute}
+	if err := mcpserver.ServeStdio(context.Background(), config, strings.NewReader(requests), &out); err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]struct {
+		Instructions                                 string
+		Tools, Resources, ResourceTemplates, Prompts []listed
+	}, len(methods)+1)
+	for line := range strings.Lines(out.String()) {
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(answer.Result, &answers[answer.ID]); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	return servedLists{answers[0].Instructions, answers[1].Tools, answers[2].Resources, answers[3].ResourceTemplates, answers[4].Prompts}
+}
+
+func promptsPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# Prompts\n\n" + generated)
+	b.WriteString("Four pieces of work that a person can ask for, as MCP prompts. The text is made from the policy in force: a call that is closed is left\n" +
+		"out, and where nothing may be changed the model shows its text in place of writing it. No note is in the text; the model reads them through the\n" +
+		"tool.\n\nIn a client without prompts, paste what the terminal prints, or any text below:\n\n" +
+		"```sh\nvaultwicket prompt --vault ~/Notes morning-review days=3\n```\n\n" +
+		"The texts below are those of tier `v2` with `allow-mutations`, on the 21st of November 2026.\n")
+	work := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true}
+	byName := map[string]listed{}
+	for _, p := range serverLists(t, work).prompts {
+		byName[p.Name] = p
+	}
+	for _, name := range mcpserver.PromptNames() {
+		p := byName[name]
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n%s", name, p.Description, tableHead("argument", ""))
+		for _, a := range p.Arguments {
+			b.WriteString(tableRow(code(a.Name), a.Description))
+		}
+		b.WriteString("\n" + promptBlock(t, work, name))
+	}
+	b.WriteString("\n## Where less is open\n\n`evening-journal` in tier `v0` without changes, as vaultwicket comes:\n\n" +
+		promptBlock(t, policy.Policy{Ceiling: tiers.V0, UI: true}, "evening-journal"))
+	return b.String()
+}
+
+func promptBlock(t *testing.T, p policy.Policy, name string) string {
+	t.Helper()
+	text, err := mcpserver.Prompt(gatewayOf(t, p), name, nil, docsDay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "```text\n" + text + "\n```\n"
+}
+
+// mcpPage is the page as it is, with the tables that the server knows between its
+// markers.
+func mcpPage(t *testing.T) string {
+	reading := serverLists(t, policy.Policy{Ceiling: tiers.V0, UI: true})
+	writing := serverLists(t, openPolicy)
+	content := page(t, "mcp.md")
+	content = between(t, content, "instructions", "> "+writing.instructions+"\n")
+	content = between(t, content, "tools", toolTables(t, reading.tools, writing.tools))
+	content = between(t, content, "resources", resourceTable(writing))
+	return between(t, content, "prompts", promptTable(writing.prompts))
+}
+
+// toolTables describes the arguments of each tool. The tools of the second list
+// that the first has not are there with changes alone.
+func toolTables(t *testing.T, always, all []listed) string {
+	t.Helper()
+	there := map[string]bool{}
+	for _, tool := range always {
+		there[tool.Name] = true
+	}
+	var b strings.Builder
+	for _, tool := range all {
+		when := ""
+		if !there[tool.Name] {
+			when = ", where changes are allowed"
+		}
+		fmt.Fprintf(&b, "### %s%s\n\n%s", tool.Name, when, tableHead("argument", "type", ""))
+		for _, name := range sortedKeys(tool.InputSchema.Properties) {
+			p := tool.InputSchema.Properties[name]
+			about := p.Description
+			for _, required := range tool.InputSchema.Required {
+				if required == name {
+					about = strings.TrimPrefix(about+"; required", "; ")
+				}
+			}
+			b.WriteString(tableRow(code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about))
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func resourceTable(s servedLists) string {
+	out := tableHead("address", "form", "")
+	for _, r := range append(s.resources, s.templates...) {
+		out += tableRow(code(r.URI+r.URITemplate), r.MIMEType, r.Description)
+	}
+	return out
+}
+
+func promptTable(prompts []listed) string {
+	out := tableHead("prompt", "arguments", "")
+	for _, p := range prompts {
+		var names []string
+		for _, a := range p.Arguments {
+			names = append(names, code(a.Name))
+		}
+		out += tableRow(code(p.Name), strings.Join(names, ", "), p.Description)
+	}
+	return out
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/tiers"
+)
+
+const docs = "../../docs"
+
+// pages are the generated pages of docs/, by name.
+func pages(t *testing.T) map[string]string {
+	return map[string]string{
+		"commands.md": commandsPage(t),
+		"settings.md": settingsPage(),
+		"codes.md":    codesPage(),
+		"prompts.md":  promptsPage(t),
+		"mcp.md":      mcpPage(t),
+	}
+}
+
+// TestDocsHoldWhatTheCodeKnows compares the pages with the tables of the code.
+func TestDocsHoldWhatTheCodeKnows(t *testing.T) {
+	for name, want := range pages(t) {
+		file := filepath.Join(docs, name)
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := page(t, name); got != want {
+			t.Errorf("docs/%s is stale; go generate ./cmd/vaultwicket mends it", name)
+		}
+	}
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(docs, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// TestDocsNameEveryCommand reads the page of commands as a reader does: each
+// command has a section with its signature and all of its parameters.
+func TestDocsNameEveryCommand(t *testing.T) {
+	content := page(t, "commands.md")
+	for _, c := range allowlist.Commands() {
+		_, section, found := strings.Cut(content, "\n### "+c.Name+"\n")
+		section, _, _ = strings.Cut(section, "\n##")
+		if !found || !strings.Contains(section, c.Summary) || !strings.Contains(section, "effect "+c.Effect.String()) {
+			t.Errorf("%s has the section\n%s", c.Name, section)
+		}
+		for _, p := range c.Params {
+			if row := "\n| `" + p.Name + "` | "; !strings.Contains(section, row) || !strings.Contains(section, p.Summary) {
+				t.Errorf("%s: the parameter %s is missing in\n%s", c.Name, p.Name, section)
+			}
+			for _, choice := range p.Choices {
+				if !strings.Contains(section, choice) {
+					t.Errorf("%s: %s has the choice %s, which is missing in\n%s", c.Name, p.Name, choice, section)
+				}
+			}
+		}
+	}
+}
+
+// exampleLine is a line of the page of commands that can be pasted.
+var exampleLine = regexp.MustCompile("(?m)^Example: `vaultwicket run (.*)`$")
+
+// TestDocsExamplesParse: each command that can be opened has an example, and the
+// table takes it.
+func TestDocsExamplesParse(t *testing.T) {
+	var shown []string
+	for _, line := range exampleLine.FindAllStringSubmatch(page(t, "commands.md"), -1) {
+		words := shellWords(t, line[1])
+		if _, err := allowlist.ParseWords(words[0], words[1:]); err != nil {
+			t.Errorf("%s: %v", line[1], err)
+		}
+		shown = append(shown, words[0])
+	}
+	var want []string
+	for _, c := range allowlist.Commands() {
+		if c.Tier != tiers.Restricted {
+			want = append(want, c.Name)
+		}
+	}
+	slices.Sort(shown)
+	slices.Sort(want)
+	if !slices.Equal(shown, want) {
+		t.Errorf("there are examples of %q, want of %q", shown, want)
+	}
+}
+
+// shellWords splits a line as a shell does that knows plain words and double
+// quotes.
+func shellWords(t *testing.T, line string) []string {
+	t.Helper()
+	if strings.ContainsAny(line, `$\'*?;&|<>`) {
+		t.Fatalf("a shell would make something else of %s", line)
+	}
+	var words []string
+	word, quoted := "", false
+	for _, r := range line + " " {
+		switch {
+		case r == '"':
+			quoted = !quoted
+		case r == ' ' && !quoted:
+			words, word = append(words, word), ""
+		default:
+			word += string(r)
+		}
+	}
+	if quoted {
+		t.Fatalf("a quote is open in %s", line)
+	}
+	return words
+}
+
+func TestDocsNameEverySetting(t *testing.T) {
+	content := page(t, "settings.md")
+	for _, s := range table {
+		for _, want := range []string{"| `" + s.name + "` | `" + variableOf(s.name) + "` | ", s.usage} {
+			if !strings.Contains(content, want) {
+				t.Errorf("%s: %q is missing", s.name, want)
+			}
+		}
+	}
+	for _, key := range vaultKeys {
+		if !strings.Contains(content, "\n| `"+key+"` | ") {
+			t.Errorf("the key %s of [[vaults]] is missing", key)
+		}
+	}
+	for _, name := range envNames(content) {
+		if !slices.Contains(settingNames(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {
+			t.Errorf("the variable %s is none", name)
+		}
+	}
+}
+
+func envNames(content string) []string {
+	return regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(content, -1)
+}
+
+func settingOfVariable(name string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+}
+
+func TestDocsNameEveryCode(t *testing.T) {
+	content := page(t, "codes.md")
+	for _, c := range gateway.Codes() {
+		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, statuses[c.Class]); strings.Count(content, want) != 1 {
+			t.Errorf("%q does not stand there once", want)
+		}
+	}
+	if len(codeTexts) != len(gateway.Codes()) {
+		t.Errorf("%d codes are explained, there are %d", len(codeTexts), len(gateway.Codes()))
+	}
+	for name, text := range codeTexts {
+		if text.meaning == "" || text.mend == "" || gateway.ClassOf(name) == gateway.Bug && name != "internal" {
+			t.Errorf("%s is explained as %+v", name, text)
+		}
+	}
+}
+
+// TestDocsNameEveryPartOfAResult holds the page of MCP to the fields that a result
+// and a dry run can have.
+func TestDocsNameEveryPartOfAResult(t *testing.T) {
+	content := page(t, "mcp.md")
+	failure := &gateway.Error{Code: "x", Message: "x", Hint: "x", Rule: "x"}
+	for _, value := range []any{
+		gateway.Result{Backend: "x", Vault: "x", Path: "x", Hash: "x", Truncated: &gateway.Truncated{}, Notices: []string{"x"},
+			Change: &gateway.Change{ID: "x", Before: "x", After: "x"}, Error: failure},
+		gateway.DryRun{Tier: "x", Effect: "x", Backend: "x", Vault: "x", Program: "x", Argv: []string{"x"}, Stdin: &gateway.Stdin{}, Shell: "x",
+			Rules: []gateway.Rule{{}}, Files: []gateway.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: failure},
+	} {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range regexp.MustCompile(`"(\w+)":`).FindAllStringSubmatch(string(encoded), -1) {
+			if !strings.Contains(content, "`"+key[1]+"`") {
+				t.Errorf("docs/mcp.md does not name the field %s", key[1])
+			}
+		}
+	}
+	for _, name := range mcpserver.PromptNames() {
+		if !strings.Contains(content, "| `"+name+"` |") || !strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n") {
+			t.Errorf("the prompt %s is missing", name)
+		}
+	}
+}
+
+// TestDocsLinkToWhatIsThere follows the links between the pages, and the README
+// leads to each.
+func TestDocsLinkToWhatIsThere(t *testing.T) {
+	front, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range pages(t) {
+		if !strings.Contains(string(front), "(docs/"+name+")") {
+			t.Errorf("README.md has no link to docs/%s", name)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)`).FindAllStringSubmatch(page(t, name), -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(docs, link[1])); err != nil {
+				t.Errorf("docs/%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// tableRow writes one row of a table of Markdown.
+func tableRow(cells ...string) string {
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func tableHead(cells ...string) string {
+	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// generated stands at the beginning of each page.
+const generated = "<!-- Made by go generate ./cmd/vaultwicket; a test fails when it is stale. -->\n\n"
