@@ -252,3 +252,13 @@ func (g *Gateway) continued(req Request) Request {
 	}
 	return req
 }
+
+// Kept returns an error unless the rest of an answer is kept behind a cursor of
+// the caller.
+func (g *Gateway) Kept(caller, cursor string) error {
+	id, _, err := pages.ParseCursor(cursor)
+	if err == nil {
+		_, _, err = g.shelf.Get(caller, id)
+	}
+	return err
+}

@@ -54,6 +54,9 @@ type Error struct {
 	Rule string `json:"rule,omitempty"`
 }
 
+// Error makes it an error, for where one has to be returned.
+func (e *Error) Error() string { return e.Message }
+
 // coded is what every error of the corridor can say.
 type coded interface {
 	error
@@ -157,6 +160,9 @@ func Fault(command string) Result { return failed(command, errFault) }
 
 // errFault is a fault of ours of which no caller sees more.
 var errFault = refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket")
+
+// Rows reports whether Stdout is JSON that a program can read by itself.
+func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }
 
 // Output returns the command's standard output byte for byte, also where
 // Stdout had to be repaired or clipped.

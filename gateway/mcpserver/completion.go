@@ -20,7 +20,7 @@ type completer struct{ handler }
 
 // CompleteResourceArgument completes the command of vaultwicket://help/{command}.
 func (c completer) CompleteResourceArgument(_ context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return guarded(c.Log, func() (*mcp.Completion, error) {
+	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
 		if uri != helpURI || argument.Name != "command" {
 			return &mcp.Completion{}, nil
 		}
@@ -30,7 +30,7 @@ func (c completer) CompleteResourceArgument(_ context.Context, uri string, argum
 
 // CompletePromptArgument completes the argument of a prompt.
 func (c completer) CompletePromptArgument(_ context.Context, name string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
-	return guarded(c.Log, func() (*mcp.Completion, error) {
+	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
 		p, err := promptOf(name)
 		if err != nil {
 			return &mcp.Completion{}, nil

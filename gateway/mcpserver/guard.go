@@ -3,8 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -16,11 +15,12 @@ import (
 // errFault is all that a client is told of a panic: its value may hold anything.
 var errFault = errors.New("a fault of vaultwicket; please report it, the log has the details")
 
-// guarded returns what do returns. A panic in it is logged, and is errFault.
-func guarded[T any](log io.Writer, do func() (T, error)) (result T, err error) {
+// guarded returns what do returns. A panic in it is logged with where it was, and
+// is errFault.
+func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(log, "vaultwicket: bug: %v\n%s", r, debug.Stack())
+			gateway.LogPanic(log, where, r, debug.Stack())
 			var none T
 			result, err = none, errFault
 		}
@@ -32,20 +32,23 @@ func guarded[T any](log io.Writer, do func() (T, error)) (result T, err error) {
 // [recoverPanics] does for tools.
 func (h handler) recoverResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		return guarded(h.Log, func() ([]mcp.ResourceContents, error) { return next(ctx, req) })
+		return guarded(h.Log, "resource", func() ([]mcp.ResourceContents, error) { return next(ctx, req) })
 	}
 }
 
 func (h handler) recoverPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
 	return func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return guarded(h.Log, func() (*mcp.GetPromptResult, error) { return next(ctx, req) })
+		return guarded(h.Log, "prompt", func() (*mcp.GetPromptResult, error) { return next(ctx, req) })
 	}
 }
 
 // visibleError returns an error as a client may see it, with its advice in the sentence:
 // an answer of the protocol has no other place for it.
 func visibleError(err error) error {
-	e := gateway.ErrorOf(err)
+	var e *gateway.Error
+	if !errors.As(err, &e) {
+		e = gateway.ErrorOf(err)
+	}
 	if e.Hint == "" {
 		return errors.New(e.Message)
 	}

@@ -154,7 +154,7 @@ func (h handler) prompt(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPr
 // argument is wrong: see [finder] for why that is found out so early. What mcp-go
 // says then has the code of wrong parameters.
 func (h handler) checkPrompt(_ context.Context, _ any, req *mcp.GetPromptRequest) {
-	_, err := guarded(h.Log, func() (string, error) {
+	_, err := guarded(h.Log, "prompt", func() (string, error) {
 		p, err := promptOf(req.Params.Name)
 		if err == nil {
 			err = p.check(h.Gateway, req.Params.Arguments)

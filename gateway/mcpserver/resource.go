@@ -25,8 +25,8 @@ const (
 	outputPrefix = scheme + "output/"
 	outputURI    = outputPrefix + "{id}"
 
-	jsonType = "application/json"
-	textType = "text/plain"
+	mimeJSON = "application/json"
+	mimeText = "text/plain"
 )
 
 // fixedResource is a resource with one address, whose text is JSON.
@@ -59,17 +59,15 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	fixed := h.fixed(h.clock())
 	for _, r := range fixed {
 		s.AddResource(
-			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(jsonType)),
+			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
 			func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 				return jsonContents(r.uri, r.read())
 			})
 	}
-	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(textType),
+	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
 		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is allowed and how a person can change that")), h.readHelp)
-	if h.output != nil {
-		s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(textType),
-			mcp.WithTemplateDescription("the whole of an answer that was cut")), h.readOutput)
-	}
+	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
+		mcp.WithTemplateDescription("the rest of an answer that was cut, by its cursor")), h.readOutput)
 	hooks.AddBeforeReadResource(finder{h, fixed}.find)
 }
 
@@ -101,24 +99,7 @@ func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp
 	if err != nil {
 		return nil, visibleError(err)
 	}
-	return textContents(req.Params.URI, textType, listed.Explained().Text()), nil
-}
-
-// readOutput hands out what a call has read from notes, so it stops where calls
-// do.
-func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	if err := h.Gateway.Admits(); err != nil {
-		return nil, visibleError(err)
-	}
-	id, ok := segment(req.Params.URI, outputPrefix)
-	if !ok {
-		return nil, errMissing
-	}
-	text, mime, err := h.output(ctx, id)
-	if err != nil {
-		return nil, visibleError(err)
-	}
-	return textContents(req.Params.URI, mime, text), nil
+	return textContents(req.Params.URI, mimeText, listed.Explained().Text()), nil
 }
 
 func textContents(uri, mime, text string) []mcp.ResourceContents {
@@ -132,5 +113,5 @@ func jsonContents(uri string, value any) ([]mcp.ResourceContents, error) {
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", uri, err)
 	}
-	return textContents(uri, jsonType, strings.TrimSuffix(text.String(), "\n")), nil
+	return textContents(uri, mimeJSON, strings.TrimSuffix(text.String(), "\n")), nil
 }

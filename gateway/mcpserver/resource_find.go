@@ -32,7 +32,7 @@ type finder struct {
 // find puts the one spelling of the address in its place, or words that are no
 // address and say what is wrong.
 func (f finder) find(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-	address, err := guarded(f.Log, func() (string, error) { return f.address(ctx, req.Params.URI), nil })
+	address, err := guarded(f.Log, "resource", func() (string, error) { return f.address(ctx, req.Params.URI), nil })
 	if err == nil { // else the handler meets the same fault
 		req.Params.URI = address
 	}
@@ -50,7 +50,7 @@ func (f finder) address(ctx context.Context, uri string) string {
 	switch {
 	case strings.HasPrefix(uri, helpPrefix):
 		return f.helpAddress(uri)
-	case strings.HasPrefix(uri, outputPrefix) && f.output != nil:
+	case strings.HasPrefix(uri, outputPrefix):
 		return f.outputAddress(ctx, uri)
 	}
 	return missing(uri, f.nearest(uri))
@@ -69,22 +69,6 @@ func (f finder) helpAddress(uri string) string {
 		return missing(uri, "did you mean "+helpPrefix+near+"?")
 	}
 	return missing(uri, commandsURI+" lists the commands")
-}
-
-// outputAddress asks for the text, which the handler then asks for again: to keep
-// it in between would be to keep it twice.
-func (f finder) outputAddress(ctx context.Context, uri string) string {
-	id, ok := segment(uri, outputPrefix)
-	if !ok || url.QueryEscape(id) != id {
-		return missing(uri, "give the id as the answer has it")
-	}
-	if f.Gateway.Admits() != nil {
-		return uri // the handler says why nothing is let through
-	}
-	if _, _, err := f.output(ctx, id); err != nil {
-		return missing(uri, visibleError(err).Error())
-	}
-	return uri
 }
 
 // nearest says which address of ours was meant, or what there is.

@@ -3,8 +3,9 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
+
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,9 +23,7 @@ import (
 )
 
 func TestEveryResourceIsDescribed(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
-		h.output = func(context.Context, string) (string, string, error) { return "", textType, nil }
-	})
+	d := newDesk(t, gatewayWith(t, readOnly), nil)
 	for method, want := range map[string][]string{
 		"resources/list":           {commandsURI, policyURI, statusURI},
 		"resources/templates/list": {helpURI, outputURI},
@@ -106,11 +105,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 // TestAddressesThatLeadNowhere are answered with the code that each era has for a
 // missing resource, and never with more than a little of what was asked.
 func TestAddressesThatLeadNowhere(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
-		h.output = func(_ context.Context, id string) (string, string, error) {
-			return "", "", errors.New("no output " + id + " of /home/me")
-		}
-	})
+	d := newDesk(t, gatewayWith(t, readOnly), nil)
 	for uri, says := range map[string]string{
 		"":                                        "there are vaultwicket://help/{command}",
 		"vaultwicket://":                          "there are",
@@ -132,10 +127,11 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"vaultwicket://help/%00":                  "lists the commands",
 		"vaultwicket://help/" + strings.Repeat("daily:read", 1000):  "no address is that long",
 		"vaultwicket://" + strings.Repeat("\x1b]0;title\x07", 1000): "no address is that long",
-		"vaultwicket://output/":           "give the id",
-		"vaultwicket://output/a%20b":      "give the id",
-		"vaultwicket://output/..%2F..%2F": "give the id",
-		"vaultwicket://output/abc":        "a fault of vaultwicket",
+		"vaultwicket://output/":                             "give the cursor",
+		"vaultwicket://output/a%20b":                        "give the cursor",
+		"vaultwicket://output/..%2F..%2F":                   "give the cursor",
+		"vaultwicket://output/abc":                          "is not one of an answer; send the cursor",
+		"vaultwicket://output/ABCDEFGHIJKLMNOPQRSTUVWXYZ.7": "is not kept any more; run the command again",
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
 			a := d.ask("resources/read", `"uri":`+string(encode(uri))+era)
@@ -146,36 +142,6 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 				t.Errorf("%.60q: the answer is %q", uri, a.Error.Message)
 			}
 		}
-	}
-}
-
-// expired is an error of the gateway's kind.
-type expired struct{}
-
-func (expired) Error() string { return "the output is no longer kept" }
-func (expired) Code() string  { return "not_found" }
-func (expired) Hint() string  { return "make the call again" }
-
-func TestOutputIsHandedOutByItsID(t *testing.T) {
-	var asked []string
-	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
-		h.output = func(_ context.Context, id string) (string, string, error) {
-			asked = append(asked, id)
-			if id != "Ab-9_z" {
-				return "", "", expired{}
-			}
-			return "<whole>", "text/csv", nil
-		}
-	})
-	if text := d.read(outputPrefix + "Ab-9_z"); text != "<whole>" {
-		t.Errorf("the text is %q", text)
-	}
-	a := d.ask("resources/read", `"uri":"vaultwicket://output/gone"`)
-	if a.Error.Code != -32002 || !strings.Contains(a.Error.Message, "the output is no longer kept; make the call again") {
-		t.Errorf("the answer is %+v", a.Error)
-	}
-	if slices.Contains(asked, "") {
-		t.Errorf("asked for %q", asked)
 	}
 }
 
@@ -193,13 +159,8 @@ func TestPausedOrDisabled(t *testing.T) {
 		gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"}, Disabled: disabled,
 			Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] },
 			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
-		d := newDesk(t, gw, func(h *handler) {
-			h.output = func(context.Context, string) (string, string, error) { return "kept", textType, nil }
-		})
+		d := newDesk(t, gw, nil)
 		if !disabled {
-			if text := d.read(outputPrefix + "x"); text != "kept" {
-				t.Errorf("before the pause: %q", text)
-			}
 			if err := os.WriteFile(paused, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -267,13 +228,10 @@ func TestTheStatusNamesNoFolder(t *testing.T) {
 // TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	const secret = "the text of a note"
-	d := newDesk(t, gatewayWith(t, readOnly), func(h *handler) {
-		h.output = func(context.Context, string) (string, string, error) { panic(secret) }
-	})
-	broken := handler{Config{Log: d.log}, &sealers{}} // without a gateway
+	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	broken := handler{Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, &sealers{}} // without a gateway
 	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
 	for name, said := range map[string]string{
-		"a template":   d.ask("resources/read", `"uri":"vaultwicket://output/x"`).Error.Message,
 		"a completion": fmt.Sprint(completionErr),
 	} {
 		if strings.Contains(said, secret) || said == "" || said == "<nil>" {
@@ -294,7 +252,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := strings.Count(d.log.String(), "vaultwicket: bug: "+secret); n != 4 { // the look for the output, and the output itself
+	if n := strings.Count(d.log.String(), "msg=panic"); n != 3 || strings.Contains(d.log.String(), secret) {
 		t.Errorf("the log has the panic %d times:\n%s", n, d.log.String())
 	}
 }
