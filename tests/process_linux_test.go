@@ -72,6 +72,7 @@ type liveServer struct {
 	process *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
+	stdout  io.Closer
 	child   int
 }
 
@@ -99,7 +100,7 @@ func startServer(t *testing.T, flags ...string) *liveServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.out = bufio.NewReader(out)
+	s.out, s.stdout = bufio.NewReader(out), out
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)
 	}

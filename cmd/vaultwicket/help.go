@@ -53,6 +53,10 @@ func printUsage(out io.Writer, c subcommand) {
 	fmt.Fprintf(out, "vaultwicket %s %s\n  %s\n", c.name, c.usage, c.summary)
 	switch c.name {
 	case "run", "dry-run", "batch", "serve", "undo", "journal", "commands", "explain", "prompt", "config":
-		fmt.Fprintf(out, "\n%s", newFlags(c.name).FlagUsages())
+		f := newFlags(c.name)
+		if c.name == "serve" {
+			new(serveFlags).add(f)
+		}
+		fmt.Fprintf(out, "\n%s", f.FlagUsages())
 	}
 }

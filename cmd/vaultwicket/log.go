@@ -30,6 +30,20 @@ func newLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
 }
 
+// told reports what ended a server in the form of its messages, where a program
+// reads them.
+func (o opened) told(err error) error {
+	if err == nil || !o.logJSON {
+		return err
+	}
+	hint := ""
+	if hinted, ok := err.(interface{ Hint() string }); ok {
+		hint = hinted.Hint()
+	}
+	o.log.Error(err.Error(), "hint", hint)
+	return statusError(statusOf(err))
+}
+
 // forJSON shows what a terminal would obey, and names the levels as log tools do.
 func forJSON(_ []string, a slog.Attr) slog.Attr {
 	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {

@@ -19,7 +19,8 @@ const serveGrace = 2 * time.Second
 
 // serve is "vaultwicket serve": MCP on standard input and output.
 func serve(ctx context.Context, std streams, args []string) error {
-	o, err := open("serve", std, args, stay)
+	var own serveFlags
+	o, err := open("serve", std, args, own.add)
 	if err != nil {
 		return err
 	}
@@ -27,6 +28,11 @@ func serve(ctx context.Context, std streams, args []string) error {
 	if len(o.rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
 	}
+	ctx, free, err := withParent(ctx, own.parent, o.log)
+	if err != nil {
+		return err
+	}
+	defer free()
 	defer o.reloads(ctx, std)()
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
@@ -37,5 +43,13 @@ func serve(ctx context.Context, std streams, args []string) error {
 	if errors.Is(err, context.Canceled) {
 		return nil // a signal is the ordinary way to end a server
 	}
-	return err
+	return o.told(err)
+}
+
+// serveFlags are the flags of serve that are no settings.
+type serveFlags struct{ parent parentPID }
+
+func (s *serveFlags) add(f *flags) {
+	stay(f)
+	f.Var(&s.parent, "parent-pid", "end when this process is gone; for programs that start the server")
 }

@@ -1,0 +1,150 @@
+package tests
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// hostScript is a program that starts a server: it passes its own input and
+// output on, says the number of the server, and waits. With the word "between" it
+// starts another one of itself to do that.
+const hostScript = `host=${2:-$$}
+exec 3<&0
+if [ "$1" = between ]; then sh -c "$0" "$0" "" $$ <&3 3<&- & echo between $!; wait; exec sleep 600; fi
+"$BINARY" serve --config=none --backend=embedded "--vault=$VAULT" --parent-pid=$host <&3 3<&- & echo server $!
+wait`
+
+// host is a program that has started a server, whose input stays open whatever
+// happens to the program.
+type host struct {
+	*liveServer
+	server, worker, between int
+}
+
+func startHost(t *testing.T, words ...string) *host {
+	t.Helper()
+	h := &host{liveServer: &liveServer{process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
+	h.process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+binary, "VAULT="+sampleVault(t))
+	theirs, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.process.Stdin, h.process.Stdout, h.process.Stderr = theirs, stdout, os.Stderr
+	h.in, h.out = in, bufio.NewReader(out)
+	if err := h.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	stdout.Close()
+	t.Cleanup(func() {
+		h.process.Process.Kill()
+		h.process.Wait()
+		in.Close()
+		out.Close()
+	})
+	if len(words) > 0 {
+		h.between = h.pid(t, "between")
+	}
+	h.server = h.pid(t, "server")
+	h.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	h.read(t)
+	h.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	h.read(t)
+	workers := workersOf(t, h.server)
+	if len(workers) != 1 {
+		t.Fatalf("the server has the children %v, want one worker", workers)
+	}
+	h.worker = workers[0]
+	return h
+}
+
+// pid reads a line of the host.
+func (h *host) pid(t *testing.T, what string) int {
+	t.Helper()
+	line, err := h.out.ReadString('\n')
+	number, ok := strings.CutPrefix(strings.TrimSpace(line), what+" ")
+	pid, err2 := strconv.Atoi(number)
+	if err != nil || !ok || err2 != nil {
+		t.Fatalf("the host said %q (%v)", line, err)
+	}
+	return pid
+}
+
+func (h *host) endsAll(t *testing.T) {
+	t.Helper()
+	waitFor(t, "the server ends", func() bool { return gone(h.server) })
+	waitFor(t, "the worker ends", func() bool { return gone(h.worker) })
+}
+
+// A program that is killed cannot end what it has started, and pipes that others
+// hold open do not tell of it.
+func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, h *host){
+		"which is killed":                func(t *testing.T, h *host) { h.process.Process.Kill() },
+		"which is killed and waited for": func(t *testing.T, h *host) { h.process.Process.Kill(); h.process.Wait() },
+		"which ends with open calls and nobody to read the answers": func(t *testing.T, h *host) {
+			for id := range 50 {
+				h.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`, 10+id))
+			}
+			h.process.Process.Signal(syscall.SIGKILL)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startHost(t)
+			end(t, h)
+			h.endsAll(t)
+		})
+	}
+}
+
+func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
+	t.Parallel()
+	h := startHost(t, "between")
+	if err := syscall.Kill(h.between, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	h.endsAll(t)
+	if gone(h.process.Process.Pid) {
+		t.Error("the program itself has ended")
+	}
+}
+
+// Nobody reads the answers any more and a call is open: the server ends when it
+// has something to say, and takes its client along.
+func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
+	t.Parallel()
+	s := serveHanging(t, "--timeout=1s")
+	io.WriteString(s.in, `{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
+	s.read(t)
+	if err := s.stdout.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.childEnds(t)
+	waitFor(t, "the server ends", func() bool { return gone(s.process.Process.Pid) })
+}
+
+func TestAParentThatIsNotThereIsRefused(t *testing.T) {
+	t.Parallel()
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	serve := exec.Command(binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
+	out, err := serve.CombinedOutput()
+	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "is no other process that runs") {
+		t.Errorf("ended with %v and %q", err, out)
+	}
+}
