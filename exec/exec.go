@@ -18,6 +18,7 @@ package exec
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,6 +53,8 @@ type Config struct {
 	// Session names the session on whose behalf notes are changed, for the
 	// journal.
 	Session string
+	// Watch is told of every program that is asked; nil is nobody.
+	Watch Watcher
 	// Getenv is os.Getenv when nil.
 	Getenv func(string) string
 }
@@ -65,6 +68,8 @@ type Runner struct {
 	queue  chan struct{} // holds the one call the app works on
 	env    func(backend) []string
 	pool   *pool // of resident workers
+
+	processes, queued atomic.Int64 // see Children
 }
 
 // New returns a Runner. It only allocates: nothing is looked up or started.

@@ -11,18 +11,8 @@ import (
 	"vaultwicket/policy"
 )
 
-// Run runs the call of permit with p and says what came of it.
-//
-// The error is nil when the program answered, also when the answer is a
-// [Failure]. It is an [*Unavailable] when the surroundings are not right, a
-// [*Stopped] when the call was ended before its answer was complete, a
-// [*allowlist.ParseError] when the call does not fit on its way, and
-// [ErrNoPermit] or [ErrNoProgram] when there is nothing to run or to run it
-// with. The Outcome holds what was gathered in any case.
-//
-// Nothing is repeated but one kind of call, once and at once: one that the
-// client did not know because its vault was just being opened.
-func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
+// run is Run without a watcher.
+func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
 	if !permit.Valid() {
 		return notRun(), ErrNoPermit
 	}
@@ -55,6 +45,8 @@ func (r *Runner) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return r.stopped(err, false)
 	}
+	r.queued.Add(1)
+	defer r.queued.Add(-1)
 	select {
 	case r.queue <- struct{}{}:
 		return nil
@@ -121,6 +113,8 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 	if c.own && r.config.Resident {
 		return understand(r.pool.run(ctx, c, command, permit.Access()), permit, p)
 	}
+	r.processes.Add(1)
+	defer r.processes.Add(-1)
 	return understand(c.run(ctx), permit, p)
 }
 

@@ -215,3 +215,13 @@ func (all callObservers) End(end CallEnd) {
 		o.End(end)
 	}
 }
+
+// Load is what a gateway has to do at a moment.
+type Load struct {
+	Running int // calls that hold a place
+	Waiting int // calls that wait for one, or for the change before theirs
+}
+
+// Load counts the calls. Those that a person is being asked about are neither
+// running nor waiting.
+func (g *Gateway) Load() Load { return Load{Running: len(g.slots), Waiting: int(g.waiting.Load())} }

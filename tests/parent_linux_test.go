@@ -41,7 +41,7 @@ func startHost(t *testing.T, words ...string) *host {
 		t.Fatal(err)
 	}
 	h.process.Stdin, h.process.Stdout, h.process.Stderr = theirs, stdout, os.Stderr
-	h.in, h.out = in, bufio.NewReader(out)
+	h.in, h.out, h.stdout = in, bufio.NewReader(out), out
 	if err := h.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,8 @@ func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
 			for id := range 50 {
 				h.send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`, 10+id))
 			}
-			h.process.Process.Signal(syscall.SIGKILL)
+			h.stdout.Close()
+			h.process.Process.Kill()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

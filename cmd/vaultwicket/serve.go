@@ -51,5 +51,6 @@ type serveFlags struct{ parent parentPID }
 
 func (s *serveFlags) add(f *flags) {
 	stay(f)
+	f.observed = true
 	f.Var(&s.parent, "parent-pid", "end when this process is gone; for programs that start the server")
 }

@@ -60,7 +60,9 @@ type flags struct {
 	json   bool
 	file   document // that the settings were read from, the zero one if from none
 
-	resident bool // no flag: set by subcommands that stay
+	// No flags, but set by subcommands: those that stay, and those whose calls are
+	// counted.
+	resident, observed bool
 }
 
 // newFlags returns the flags of a subcommand: every setting, the file of the

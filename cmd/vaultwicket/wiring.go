@@ -7,15 +7,17 @@ import (
 	"os"
 	"sync"
 
+	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/metrics"
 )
 
 // newGateway puts the corridor together.
-func newGateway(s settings, std streams, runner *exec.Runner, log *slog.Logger) *gateway.Gateway {
+func newGateway(s settings, std streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.served, Runner: runner, Backend: s.backend, Limits: s.limits, Disabled: !s.enabled,
-		Session: session(), Getenv: std.getenv, Log: log,
+		Session: session(), Getenv: std.getenv, Log: log, Observe: observe,
 	})
 }
 
@@ -42,6 +44,7 @@ type opened struct {
 	runner  *exec.Runner
 	gateway *gateway.Gateway
 	log     *slog.Logger
+	metrics *metrics.Metrics // nil where nobody could read them
 	rest    []string
 }
 
@@ -61,7 +64,13 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 		return opened{}, err
 	}
 	log := s.logger(std.err)
-	return opened{f, s, runner, newGateway(s, std, runner, log), log, rest}, nil
+	o := opened{flags: f, settings: s, runner: runner, log: log, rest: rest}
+	if f.observed {
+		o.metrics = metrics.New(release.Version)
+	}
+	o.gateway = newGateway(s, std, runner, log, o.observer())
+	o.follow()
+	return o, nil
 }
 
 // stay is for a subcommand that serves many calls: the embedded program stays

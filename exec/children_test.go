@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
+	r, p, path := ownRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "hang"}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	var call sync.WaitGroup
+	call.Go(func() { _, _ = r.Run(ctx, mustPermit("version", nil), p) })
+	marked(t, path)
+	if got := r.Children(); got != (Children{Processes: 1}) {
+		t.Errorf("while it runs: %+v", got)
+	}
+	cancel()
+	call.Wait()
+	if got := r.Children(); got != (Children{}) {
+		t.Errorf("behind it: %+v", got)
+	}
+}
+
+func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
+	r := New(Config{})
+	r.queue <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() { _ = r.enter(ctx) })
+	}
+	within(t, faultLimit*10, "queue of three", func() bool { return r.Children().Waiting == 3 })
+	cancel()
+	calls.Wait()
+	if got := r.Children(); got != (Children{}) {
+		t.Errorf("behind them: %+v", got)
+	}
+}
+
+func TestWorkersAreCountedWithTheirMemory(t *testing.T) {
+	r, p, _ := residentRunner(t, Config{}, "worker")
+	if got := r.Children(); got != (Children{}) {
+		t.Errorf("before the first call: %+v", got)
+	}
+	pidOf(t, r, p)
+	got := r.Children()
+	if got.Workers != 1 || got.Processes != 0 || got.WorkerMemory <= 0 && runtime.GOOS == "linux" {
+		t.Errorf("behind a call: %+v", got)
+	}
+	r.Close()
+	if got := r.Children(); got != (Children{}) {
+		t.Errorf("behind the end: %+v", got)
+	}
+}
+
+// runs is a watcher that keeps what it is told.
+type runs struct {
+	mu   sync.Mutex
+	told []string
+}
+
+type runsKey struct{}
+
+func (w *runs) BeginRun(ctx context.Context, backend string) func(int, string) {
+	who, _ := ctx.Value(runsKey{}).(string)
+	return func(exitCode int, code string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.told = append(w.told, fmt.Sprintf("%s %s %d %s", who, backend, exitCode, code))
+	}
+}
+
+func TestAWatcherIsToldOfEveryRun(t *testing.T) {
+	var w runs
+	r, p, _ := residentRunner(t, Config{Watch: &w, Timeout: faultLimit}, "worker")
+	ctx := context.WithValue(t.Context(), runsKey{}, "me")
+	for _, path := range []string{"a.md", "crash.md"} {
+		_, _ = r.Run(ctx, reads(path), p)
+	}
+	if _, err := r.Run(ctx, reads("a.md"), Program{}); err == nil {
+		t.Error("a program that is none runs")
+	}
+	want := []string{"me embedded 0 ", "me embedded -1 cli_crashed", "me  -1 internal"}
+	if !slices.Equal(w.told, want) {
+		t.Errorf("told %q, want %q", w.told, want)
+	}
+}
