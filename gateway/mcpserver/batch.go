@@ -31,7 +31,7 @@ func batchTool(gw *gateway.Gateway) mcp.Tool {
 	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(schema))
 	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
-		Title:           "Several changes of an Obsidian vault",
+		Title:           "Several commands on an Obsidian vault",
 		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
 		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
 		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),

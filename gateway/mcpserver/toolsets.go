@@ -34,7 +34,7 @@ func (h handler) addToolsets(s *server.MCPServer) error {
 	}
 	mutates := h.Gateway.Worst().Mutates()
 	if mutates {
-		s.AddTool(readTool(h.Gateway), h.read)
+		s.AddTool(readTool(), h.read)
 	}
 	if mutates || h.wants(setBatch) {
 		s.AddTool(batchTool(h.Gateway), h.batch)

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -17,13 +16,9 @@ const readName = "obsidianRead"
 
 // readTool describes obsidianRead. Which commands there are and what they take
 // stands in the description of obsidianCli.
-func readTool(gw *gateway.Gateway) mcp.Tool {
-	schema := readSchema
-	if len(gw.VaultNames()) > 1 {
-		schema = strings.Replace(schema, `"params":{`, `"vault":{"type":"string","description":"which vault"},"params":{`, 1)
-	}
-	t := mcp.NewToolWithRawSchema(readName, readDescription, json.RawMessage(schema))
-	t.RawOutputSchema = json.RawMessage(outputSchema)
+func readTool() mcp.Tool {
+	t := mcp.NewToolWithRawSchema(readName, readDescription, json.RawMessage(readSchema))
+	t.RawOutputSchema = json.RawMessage(readOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Read an Obsidian vault",
 		ReadOnlyHint:    mcp.ToBoolPtr(true),
@@ -34,16 +29,17 @@ func readTool(gw *gateway.Gateway) mcp.Tool {
 	return t
 }
 
-const readDescription = `obsidianCli for calls that only read. Prefer it for reading: it changes nothing.`
+const readDescription = `Takes what obsidianCli takes, for calls that only read. Prefer it for them.`
 
-// readSchema leaves out what obsidianCli says of the same arguments.
-const readSchema = `{"type":"object","properties":{` +
-	`"command":{"type":"string","description":"command of obsidianCli"},` +
-	`"params":{"type":"object","description":"its parameters","additionalProperties":true},` +
-	`"fields":{"type":"array","items":{"type":"string"},"description":"of JSON rows"},` +
-	`"limit":{"type":"integer","description":"rows at most"},` +
-	`"cursor":{"type":"string","description":"next page"}},` +
-	`"required":["command"],"additionalProperties":false}`
+// readSchema is open to the other arguments of obsidianCli, which say there what
+// they are: to say it twice would cost every conversation words. The decoder is
+// that of obsidianCli and takes no others.
+const readSchema = `{"type":"object","properties":{"command":{"type":"string","description":"as there"},` +
+	`"params":{"type":"object","description":"as there","additionalProperties":true}},` +
+	`"required":["command"],"additionalProperties":true}`
+
+// readOutputSchema is short for the same reason.
+const readOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"},"command":{"type":"string"}},"required":["ok","command"],"additionalProperties":true}`
 
 // read answers calls of obsidianRead. Whether a call only reads is judged where
 // all else is, by the effect of the whole call.
