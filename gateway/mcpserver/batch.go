@@ -53,7 +53,7 @@ const batchSchema = `{"type":"object","properties":{` +
 	`"required":["operations"],"additionalProperties":false}`
 
 // batchOutputSchema asks for no more than what an answer to a panic has, too.
-const batchOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
+const batchOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":true}`
 
 // batch answers calls of obsidianBatch.
 func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -142,6 +142,9 @@ func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.
 	for _, a := range pageArguments {
 		properties[a.name] = a.schema()
 	}
+	if len(names) == 0 { // an enum without values is no schema to some clients
+		properties["command"] = map[string]any{"type": "string", "description": "none is open"}
+	}
 	if len(vaults) > 1 {
 		properties["vault"] = map[string]any{"type": "string", "enum": vaults, "description": "which vault"}
 	}

@@ -60,18 +60,8 @@ type act struct {
 	takes []string
 	// flags names the argument whose value is the name of a flag of the command.
 	flags string
-	// with are parameters that the command always gets.
-	with []fixed
-}
-
-// fixed is a parameter with its value; without one it is a flag.
-type fixed struct{ name, value string }
-
-func (f fixed) param() allowlist.Value {
-	if f.value == "" {
-		return allowlist.Flag(true)
-	}
-	return allowlist.Text(f.value)
+	// with names the flags that the command always gets.
+	with []string
 }
 
 // typedNamed returns the typed tool of that name, or nil.
@@ -136,8 +126,8 @@ func (t *typedTool) params(a *act, given map[string]allowlist.Value) allowlist.P
 			params[name] = allowlist.Flag(true)
 		}
 	}
-	for _, f := range a.with {
-		params[f.name] = f.param()
+	for _, name := range a.with {
+		params[name] = allowlist.Flag(true)
 	}
 	return params
 }

@@ -52,7 +52,7 @@ func (t *typedTool) openActs(gw *gateway.Gateway) []openAct {
 		if a.command, open = gw.Opened(a.act.command); !open {
 			continue
 		}
-		if slices.ContainsFunc(a.with, func(f fixed) bool { return a.param(f.name) == nil }) {
+		if slices.ContainsFunc(a.with, func(name string) bool { return a.param(name) == nil }) {
 			continue
 		}
 		acts = append(acts, a)
@@ -90,11 +90,7 @@ func (t *typedTool) worst(acts []openAct) (worst tiers.Effect, sends bool) {
 
 // carries names the parameters that a call of an act can have.
 func (t *typedTool) carries(a *act) []string {
-	names := append(slices.Clone(a.takes), t.choices(a.flags)...)
-	for _, f := range a.with {
-		names = append(names, f.name)
-	}
-	return names
+	return slices.Concat(a.takes, t.choices(a.flags), a.with)
 }
 
 // schema is plain enough for every client: no $ref, no union, every object with

@@ -103,7 +103,7 @@ var typedTools = [...]typedTool{
 		},
 		acts: []act{
 			// Without line numbers no task could be named in a later call.
-			{command: "tasks", says: "Lists tasks by note, with line numbers.", takes: []string{"path", "file", "daily"}, flags: "state", with: []fixed{{name: "verbose"}}},
+			{command: "tasks", says: "Lists tasks by note, with line numbers.", takes: []string{"path", "file", "daily"}, flags: "state", with: []string{"verbose"}},
 			{command: "task", says: "ref is one task.", when: []string{"ref"}, takes: []string{"ref"}, flags: "set"},
 		},
 	},
