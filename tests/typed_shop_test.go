@@ -109,6 +109,8 @@ type sold struct {
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
 		IsError           bool
+		ResultType        string
+		RequestState      string
 		Tools             []struct {
 			Name         string
 			OutputSchema json.RawMessage

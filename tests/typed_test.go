@@ -186,6 +186,26 @@ func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
 	}
 }
 
+// In the newer protocol the call itself is sent again, with the answer.
+func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tasks","arguments":{"ref":%q,"set":"done"}%s,"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
+	s.send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
+	asked := s.next().Result
+	if asked.ResultType != "input_required" || asked.RequestState == "" {
+		t.Fatalf("not asked: %+v", asked)
+	}
+	yes := fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, acceptIt, asked.RequestState)
+	before := s.notes()
+	for id, test := range []struct{ ref, code string }{{"2026-11-21.md:2", "unconfirmed"}, {"Inbox/Plan.md:3", ""}, {"Inbox/Plan.md:3", "unconfirmed"}} {
+		s.send(fmt.Sprintf(call, 2+id, test.ref, yes))
+		if r := resultOf(t, s.next()); codeOf(r) != test.code || (s.notes() != before) != (id > 0) {
+			t.Errorf("call %d: %+v", id, r)
+		}
+	}
+}
+
 // Changes are made in the order in which they came, whatever tool they came by,
 // though nobody waits for an answer in between.
 func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {

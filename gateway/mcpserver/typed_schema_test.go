@@ -61,7 +61,10 @@ func plain(t *testing.T, where string, raw json.RawMessage, described bool) {
 	if s["type"] != "object" {
 		t.Fatalf("%s: the root is %v", where, s["type"])
 	}
-	schema(t, raw) // is one
+	schema(t, raw) // is one, by the newest draft
+	s["$schema"] = "http://json-schema.org/draft-07/schema#"
+	schema(t, encode(s))
+	delete(s, "$schema")
 	plainPart(t, where, s, described, true)
 }
 
@@ -241,5 +244,28 @@ func TestTypedToolsOnSeveralVaults(t *testing.T) {
 	c, refused := typedNamed("read_note").decode(json.RawMessage(`{"path":"A.md","vault":"Open"}`))
 	if refused != nil || c.request.Vault != "Open" {
 		t.Errorf("%+v, %v", c, refused)
+	}
+}
+
+// TestToolsetsFitTheirBudget bounds what every conversation pays for what models
+// are shown: name, description and input. Four bytes count as a token.
+func TestToolsetsFitTheirBudget(t *testing.T) {
+	total := 0
+	for name, tool := range listed(t, gatewayWith(t, everything), setAll) {
+		tokens, limit := (len(name)+len(tool.Description)+len(tool.RawInputSchema))/4, 340
+		switch name {
+		case toolName, batchName:
+			continue // have tests of their own
+		case readName:
+			limit = 80
+		default:
+			total += tokens
+		}
+		if tokens > limit {
+			t.Errorf("%s: about %d tokens", name, tokens)
+		}
+	}
+	if total > 1500 {
+		t.Errorf("the typed tools together: about %d tokens", total)
 	}
 }

@@ -104,7 +104,7 @@ var typedTools = [...]typedTool{
 		acts: []act{
 			// Without line numbers no task could be named in a later call.
 			{command: "tasks", says: "Lists tasks by note, with line numbers.", takes: []string{"path", "file", "daily"}, flags: "state", with: []string{"verbose"}},
-			{command: "task", says: "ref is one task.", when: []string{"ref"}, takes: []string{"ref"}, flags: "set"},
+			{command: "task", says: "ref is about one task.", when: []string{"ref"}, takes: []string{"ref"}, flags: "set"},
 		},
 	},
 	{
@@ -117,7 +117,7 @@ var typedTools = [...]typedTool{
 		acts: []act{
 			{command: "bases", says: "Lists the bases of the vault."},
 			{command: "base:query", says: "view shows the rows of a view, as JSON.", when: []string{"view"}, takes: []string{"path", "file", "view"}},
-			{command: "base:views", says: "path or file lists the views of a base.", when: []string{"path", "file"}, takes: []string{"path", "file"}},
+			{command: "base:views", says: "path or file list the views of a base.", when: []string{"path", "file"}, takes: []string{"path", "file"}},
 		},
 	},
 }
