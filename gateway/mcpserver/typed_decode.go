@@ -50,7 +50,9 @@ func (t *typedTool) names() []string {
 	}
 	names = append(append(names, t.pages...), "vault")
 	if t.writes {
-		names = append(names, "dryRun", "expectHash", "idempotencyKey")
+		for i := range writeArguments {
+			names = append(names, writeArguments[i].name)
+		}
 	}
 	return names
 }

@@ -143,6 +143,7 @@ var pageArguments = [...]argument{
 	{name: "cursor", form: asText, says: "of an answer that was cut: go on"},
 }
 
+// writeArguments are those of tools that can change something.
 var writeArguments = [...]argument{
 	{name: "dryRun", form: asFlag, says: "plan only"},
 	{name: "expectHash", form: asText, says: "change only a note with this hash"},

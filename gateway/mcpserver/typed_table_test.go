@@ -94,6 +94,11 @@ func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
 			}
 			mutates = mutates || effect.Mutates()
 		}
+		always := slices.ContainsFunc(tool.acts, func(a act) bool { return a.when == nil })
+		picks := slices.ContainsFunc(tool.args, func(a argument) bool { return a.required && len(a.choices) == len(tool.acts) })
+		if always == picks {
+			t.Errorf("%s: not every call has one act", tool.name)
+		}
 		if mutates != tool.writes {
 			t.Errorf("%s: writes is %v", tool.name, tool.writes)
 		}
