@@ -34,7 +34,8 @@ gateway/journal         :
 gateway/pages           :
 gateway/places          :
 gateway/metrics         : gateway exec
-gateway/mcpserver       : gateway gateway/approvals gateway/clean allowlist tiers
+gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
+gateway/mcpserver/streamable : gateway/places
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
 cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places policy/access
 cmd/internal/release    :
@@ -42,11 +43,11 @@ tests                   :
 `
 
 // doors says which files alone may hold a power. A trailing slash means every
-// file of that folder and none below.
+// file of that folder and none below; two doors are separated by a space.
 var doors = []struct{ power, door, why string }{
 	{"os/exec", "exec/", "nothing else starts a process"},
-	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/", "the protocol stays at the edge"},
-	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
 	{"github.com/spf13/pflag", "cmd/vaultwicket/", "flags are settings"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
@@ -61,7 +62,7 @@ var doors = []struct{ power, door, why string }{
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "", "no network use of its own"},
+	{"net/http", "gateway/mcpserver/streamable/", "the network has one door"},
 }
 
 // source is one Go file that is no test.
@@ -115,7 +116,7 @@ func TestEachPowerHasOneDoor(t *testing.T) {
 					continue
 				}
 				held[d.power] = true
-				if d.door != s.name && d.door != s.room()+"/" {
+				if doors := strings.Fields(d.door); !slices.Contains(doors, s.name) && !slices.Contains(doors, s.room()+"/") {
 					t.Errorf("%s imports %s; its door is %q, because %s", s.name, name, d.door, d.why)
 				}
 			}

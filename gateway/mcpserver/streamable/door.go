@@ -1,0 +1,226 @@
+package streamable
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// bodyLimit bounds how long a client may take to send a request after its head.
+const bodyLimit = 30 * time.Second
+
+// The paths there are.
+const (
+	endpoint    = "/mcp"
+	healthPath  = "/healthz"
+	readyPath   = "/readyz"
+	metricsPath = "/metrics"
+)
+
+// door is what stands in front of mcp-go.
+type door struct {
+	Config
+	hosts    hosts
+	origins  origins
+	bearer   *bearer
+	sessions *sessions
+	mcp      *server.StreamableHTTPServer
+	held     budget // bytes of messages that are being worked on
+	streams  streams
+
+	mu      sync.Mutex
+	running int
+	stopped bool
+	empty   chan struct{} // closed when stopped and none is running
+}
+
+// newDoor returns a door for a complete config.
+func newDoor(c Config, h hosts) (*door, error) {
+	allowed, err := newOrigins(c.Origins)
+	if err != nil {
+		return nil, err
+	}
+	d := &door{
+		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
+		sessions: newSessions(c.MaxSessions, c.Idle), held: budget{limit: bodies * c.MaxBody}, empty: make(chan struct{}),
+	}
+	d.streams.max = max(1, c.MaxConnections/2)
+	d.streams.open = map[int]func(){}
+	d.sessions.opened, d.sessions.ended = d.opened, d.ended
+	d.mcp = server.NewStreamableHTTPServer(c.Server,
+		server.WithSessionIdManagerResolver(tickets{}),
+		server.WithStreamableHTTPLogger(slog.New(quiet{c.Log.Handler()})),
+		server.WithHeartbeatInterval(heartbeat),
+	)
+	return d, nil
+}
+
+// ServeHTTP lets a request through, or says why not. What is decided first is
+// what needs the least of the request.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !d.enter() {
+		http.Error(w, "the server is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	defer d.leave()
+	defer d.report()
+	limitTime(w)
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if len(r.TransferEncoding) > 0 {
+		// net/http drops a Content-Length beside it. Whoever forwards to us may not
+		// have, so nothing that follows on this connection is to be trusted.
+		h.Set("Connection", "close")
+	}
+	if d.stranger(w, r) {
+		return
+	}
+	d.route(w, r)
+}
+
+// stranger refuses who calls us by a wrong name, and pages of browsers that are
+// not listed. It reports whether it did.
+func (d *door) stranger(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/") {
+		refuse(w, http.StatusBadRequest, "the request target must be a path")
+		return true
+	}
+	if !d.hosts.allow(r.Host) {
+		refuse(w, http.StatusForbidden, "this server is not known by the name in the Host header")
+		return true
+	}
+	w.Header().Set("Vary", "Origin")
+	switch d.origins.judge(r.Header) {
+	case foreign:
+		refuse(w, http.StatusForbidden, "requests from pages of this origin are not allowed")
+		return true
+	case listed:
+		share(w.Header(), r.Header.Get("Origin"))
+	}
+	return false
+}
+
+// route answers one of the paths. All but the health need the token.
+func (d *door) route(w http.ResponseWriter, r *http.Request) {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	handler, ok := map[string]func(http.ResponseWriter, *http.Request, owner){
+		endpoint: d.serveMCP, readyPath: d.serveReady, metricsPath: d.serveMetrics,
+	}[path]
+	switch {
+	case path == healthPath:
+		serveHealth(w, r)
+		return
+	case !ok || path == metricsPath && d.Metrics == nil:
+		refuse(w, http.StatusNotFound, "there is nothing here; MCP is at "+endpoint)
+		return
+	case path == endpoint && isPreflight(r) && r.Header.Get("Origin") != "": // which is listed
+		preflight(w)
+		return
+	}
+	if by, ok := d.bearer.admit(w, r); ok {
+		known(r.Context())
+		handler(w, r, by)
+	}
+}
+
+func serveHealth(w http.ResponseWriter, r *http.Request) {
+	if allowed(w, r, http.MethodGet, http.MethodHead) {
+		say(w, http.StatusOK, "ok")
+	}
+}
+
+func (d *door) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
+	if !allowed(w, r, http.MethodGet, http.MethodHead) {
+		return
+	}
+	if d.Ready != nil {
+		if err := d.Ready(); err != nil {
+			refuse(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+			return
+		}
+	}
+	say(w, http.StatusOK, "ok")
+}
+
+func (d *door) serveMetrics(w http.ResponseWriter, r *http.Request, _ owner) {
+	if allowed(w, r, http.MethodGet, http.MethodHead) {
+		d.Metrics.ServeHTTP(w, r)
+	}
+}
+
+// allowed answers other methods than those of the list.
+func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
+	for _, m := range methods {
+		if r.Method == m {
+			return true
+		}
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	refuse(w, http.StatusMethodNotAllowed, "this takes only "+strings.Join(methods, ", "))
+	return false
+}
+
+func refuse(w http.ResponseWriter, status int, text string) { say(w, status, text) }
+
+func say(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, text)
+}
+
+// limitTime bounds how long the rest of the request may take to come, and the
+// first of the answer to leave. Both are of the connection, so what is left of an
+// earlier request is replaced.
+func limitTime(w http.ResponseWriter) {
+	control := http.NewResponseController(w)
+	now := time.Now()
+	_ = control.SetReadDeadline(now.Add(bodyLimit)) // a writer of a test has none
+	_ = control.SetWriteDeadline(now.Add(writeLimit))
+}
+
+// report tells who runs the server of a panic, and ends it. What panicked may be
+// anything, so nobody else is told. It must be deferred itself.
+func (d *door) report() {
+	if fault := recover(); fault != nil {
+		d.Log.Error("a request panicked", "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+	}
+}
+
+// enter and leave count the requests that are going on.
+func (d *door) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return false
+	}
+	d.running++
+	return true
+}
+
+func (d *door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running--; d.running == 0 && d.stopped {
+		close(d.empty)
+	}
+}
+
+// stop lets no more requests in. The channel is closed when none is left.
+func (d *door) stop() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.stopped {
+		d.stopped = true
+		if d.running == 0 {
+			close(d.empty)
+		}
+	}
+	return d.empty
+}

@@ -1,0 +1,70 @@
+package streamable
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// bodies is how many messages of the greatest size may be worked on at once.
+// Decoded, each costs several times its bytes.
+const bodies = 4
+
+// budget bounds a sum.
+type budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// take takes n of it, and is false when there is not so much.
+func (b *budget) take(n int64) bool {
+	if b.used.Add(n) > b.limit {
+		b.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (b *budget) give(n int64) { b.used.Add(-n) }
+
+// streams are the answers that end only with the client or the server. They may
+// take half of the connections: the rest is for requests.
+type streams struct {
+	max int
+
+	mu     sync.Mutex
+	open   map[int]func() // how to end each
+	next   int
+	closed bool
+}
+
+// add takes in a stream that cancel ends; done must be called at its end. It is
+// false when there are too many, or none is wanted any more.
+func (s *streams) add(cancel func()) (done func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.open) >= s.max {
+		return nil, false
+	}
+	key := s.next
+	s.next++
+	s.open[key] = cancel
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, key)
+	}, true
+}
+
+// close ends all streams; no other begins.
+func (s *streams) close() {
+	s.mu.Lock()
+	s.closed = true
+	var all []func()
+	for _, cancel := range s.open {
+		all = append(all, cancel)
+	}
+	s.mu.Unlock()
+	for _, cancel := range all {
+		cancel()
+	}
+}

@@ -1,0 +1,108 @@
+package streamable
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+const addrHint = `use "127.0.0.1:8765", "localhost:8765", "[::1]:8765", ":8765" for all addresses, or "unix:/absolute/path"`
+
+// address is where to listen.
+type address struct {
+	network, text string // as package net takes them
+	host          string // of a TCP address; "" for all
+}
+
+// parseAddr reads Config.Addr. The error is a *SettingError.
+func parseAddr(text string) (address, error) {
+	if path, ok := strings.CutPrefix(text, "unix:"); ok {
+		if err := canSocket(path); err != nil {
+			return address{}, err
+		}
+		return address{network: "unix", text: path}, nil
+	}
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || port != "0" && !isPort(port) {
+		return address{}, &SettingError{Setting: "http", Value: text, reason: "is no address to listen on", hint: addrHint}
+	}
+	if _, ok := hostName(bracketed(host)); host != "" && !ok {
+		return address{}, &SettingError{Setting: "http", Value: text, reason: "has no host that can be listened on", hint: addrHint}
+	}
+	return address{network: "tcp", text: text, host: host}, nil
+}
+
+// private reports whether nobody but this machine can reach the address.
+func (a address) private() bool {
+	ip, err := netip.ParseAddr(a.host)
+	return a.network == "unix" || strings.EqualFold(a.host, "localhost") || err == nil && ip.IsLoopback()
+}
+
+// certificate loads the key pair of a config, nil when it names none.
+func certificate(c Config, a address) (*tls.Certificate, error) {
+	switch {
+	case c.TLSCert == "" && c.TLSKey == "" && a.private():
+		return nil, nil
+	case c.TLSCert == "" && c.TLSKey == "":
+		return nil, &SettingError{Setting: "http", Value: c.Addr, reason: "can be reached from other machines, and the token would travel in the open",
+			hint: "listen on 127.0.0.1, or name a certificate with --tls-cert and --tls-key"}
+	case c.TLSCert == "":
+		return nil, &SettingError{Setting: "tls-cert", reason: "is missing beside tls-key", hint: "name the file of the certificate"}
+	case c.TLSKey == "":
+		return nil, &SettingError{Setting: "tls-key", reason: "is missing beside tls-cert", hint: "name the file of the key"}
+	case a.network == "unix":
+		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, reason: "is not for a socket of this machine", hint: "leave tls-cert and tls-key out"}
+	}
+	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, reason: "cannot be used with its key", cause: err, hint: "both files must be in PEM form and belong together"}
+	}
+	return &pair, nil
+}
+
+// leaf is the certificate itself, nil without one.
+func leaf(pair *tls.Certificate) *x509.Certificate {
+	if pair == nil {
+		return nil
+	}
+	return pair.Leaf
+}
+
+// listen opens the address. What it returns does not speak TLS itself.
+func listen(ctx context.Context, a address, shown string) (net.Listener, error) {
+	if a.network == "unix" {
+		return listenSocket(a.text)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
+	if err != nil {
+		return nil, &SettingError{Setting: "http", Value: shown, reason: "cannot be listened on", cause: err, hint: "choose another port, or 0 for any that is free"}
+	}
+	// The name localhost may stand for anything in the file of hosts.
+	if at, ok := l.Addr().(*net.TCPAddr); a.private() && (!ok || !at.IP.IsLoopback()) {
+		l.Close()
+		return nil, &SettingError{Setting: "http", Value: shown, reason: "is no loopback address on this machine", hint: "use 127.0.0.1"}
+	}
+	return l, nil
+}
+
+// urlOf returns the address of the endpoint for people and clients.
+func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
+	if a.network == "unix" {
+		return "unix:" + a.text
+	}
+	scheme, host := "http", a.host
+	if pair != nil {
+		scheme = "https"
+		if (host == "" || unspecified(host)) && len(pair.Leaf.DNSNames) > 0 {
+			host = pair.Leaf.DNSNames[0]
+		}
+	}
+	if host == "" || unspecified(host) {
+		host = "localhost"
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's own address has one
+	return scheme + "://" + net.JoinHostPort(host, port) + endpoint
+}

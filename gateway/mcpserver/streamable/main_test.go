@@ -1,0 +1,10 @@
+package streamable
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// Nothing of a door outlives Serve, so nothing is ignored.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

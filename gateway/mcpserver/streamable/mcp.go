@@ -1,0 +1,239 @@
+package streamable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// heartbeat is the time between two signs of life on the stream of a session, so
+// that what lies between does not take it for dead.
+const heartbeat = time.Minute
+
+// serveMCP answers a request to the endpoint from who has the token.
+func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
+	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !single(w, r.Header) {
+		return
+	}
+	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	case r.Method == http.MethodPost:
+		d.post(w, r, by)
+	case modern:
+		w.Header().Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" knows no "+r.Method+": send subscriptions/listen instead")
+	case r.Method == http.MethodGet:
+		d.get(w, r, by)
+	default:
+		d.delete(w, r, by)
+	}
+}
+
+// get opens the stream of a session, on which the server speaks unasked.
+func (d *door) get(w http.ResponseWriter, r *http.Request, by owner) {
+	if !accepts(r.Header, eventStream) {
+		refuse(w, http.StatusNotAcceptable, "Accept must name "+eventStream)
+		return
+	}
+	x := d.session(w, r, by)
+	if x == nil {
+		return
+	}
+	defer d.sessions.leave(x)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	done, ok := d.streams.add(cancel)
+	if !ok {
+		busy(w, "too many streams are open")
+		return
+	}
+	defer done()
+	d.sessions.listen(x, cancel)
+	d.pass(ctx, cancel, w, exchange{request: r, session: x, caller: x.caller})
+}
+
+// delete ends a session, and all that is going on in it.
+func (d *door) delete(w http.ResponseWriter, r *http.Request, by owner) {
+	if x := d.session(w, r, by); x != nil {
+		d.sessions.finish(x)
+		d.sessions.leave(x)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// post takes a message.
+func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
+	size, ok := d.reserve(w, r)
+	if !ok {
+		return
+	}
+	defer func() { d.held.give(size) }()
+	body, ok := readBody(w, r, d.MaxBody)
+	if !ok {
+		return
+	}
+	d.held.give(size - int64(len(body))) // one that did not say its size took room for the greatest
+	size = int64(len(body))
+	m, ok := d.readMessage(w, r.Header, body)
+	if !ok {
+		return
+	}
+	switch {
+	case m.modern:
+		d.postModern(w, r, by, m)
+	case m.Method == string(mcp.MethodInitialize):
+		d.postInitialize(w, r, by, m)
+	default:
+		d.postInSession(w, r, by, m)
+	}
+}
+
+// postModern takes a message that belongs to no session.
+func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m message) {
+	if m.Method == string(mcp.MethodNotificationCancelled) {
+		// mcp-go files the requests of all such clients together, so it could end that
+		// of another. These clients close the connection instead.
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if m.Method == string(mcp.MethodSubscriptionsListen) {
+		done, ok := d.streams.add(cancel)
+		if !ok {
+			busy(w, "too many streams are open")
+			return
+		}
+		defer done()
+	}
+	d.pass(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf("token", by[:])})
+}
+
+// postInitialize opens a session. If its client does not learn of it, it ends at
+// once.
+func (d *door) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m message) {
+	x, err := d.sessions.begin(by, mcp.NegotiateLegacyVersion(m.Params.ProtocolVersion))
+	switch {
+	case errors.Is(err, errFull):
+		busy(w, "too many sessions are open: end one with DELETE, or try again later")
+		return
+	case err != nil:
+		busy(w, err.Error())
+		return
+	}
+	defer d.sessions.leave(x)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	d.pass(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller, opens: true})
+}
+
+// postInSession takes a message of a session.
+func (d *door) postInSession(w http.ResponseWriter, r *http.Request, by owner, m message) {
+	x := d.session(w, r, by)
+	if x == nil {
+		return
+	}
+	defer d.sessions.leave(x)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	d.pass(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller})
+}
+
+// session enters the session that a request names, or answers it.
+func (d *door) session(w http.ResponseWriter, r *http.Request, by owner) *session {
+	id := r.Header.Get(server.HeaderKeySessionID)
+	if id == "" {
+		refuse(w, http.StatusBadRequest, "the header "+server.HeaderKeySessionID+" is missing: send initialize first")
+		return nil
+	}
+	x := d.sessions.enter(id, by)
+	if x == nil {
+		refuse(w, http.StatusNotFound, "there is no such session: send initialize for a new one")
+		return nil
+	}
+	if version := r.Header.Get(mcp.HeaderProtocolVersion); version != "" && version != x.version {
+		d.sessions.leave(x)
+		refuse(w, http.StatusBadRequest, "this session speaks protocol "+x.version+", and the header "+mcp.HeaderProtocolVersion+" names another")
+		return nil
+	}
+	return x
+}
+
+// exchange is a request that may pass.
+type exchange struct {
+	request *http.Request
+	message message  // of a POST
+	session *session // nil where there are none
+	caller  string
+	opens   bool // it opens the session
+}
+
+// pass gives a request to mcp-go. ctx ends with the connection, and here with the
+// session too.
+func (d *door) pass(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, e exchange) {
+	if e.session != nil {
+		defer context.AfterFunc(e.session.ctx, cancel)()
+		ctx = context.WithValue(ctx, ticketKey{}, e.session)
+	}
+	answer := newResponse(w, cancel)
+	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
+	endless(w)
+	d.handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})
+	if e.opens && !answer.result() {
+		answer.header.Del(server.HeaderKeySessionID)
+		d.sessions.finish(e.session)
+	}
+	if e.opens && e.session.ctx.Err() != nil {
+		d.forget(e.session) // it ended before mcp-go had registered it
+	}
+	answer.finish(http.StatusServiceUnavailable, errorReply(e.message.ID, mcp.INTERNAL_ERROR, unanswered))
+}
+
+// unanswered is what a client is told whose request was ended: its session was, or
+// the server, or there was a fault.
+const unanswered = "the request was ended before it was answered; what it has changed is not known"
+
+// handle has mcp-go work on a request. A fault there costs the request its answer,
+// not the connection.
+func (d *door) handle(answer *response, r *server.HTTPRequest) {
+	defer d.report()
+	d.mcp.Handle(answer, r)
+}
+
+// endless takes the limit of time from a request that has come in whole: net/http
+// waits for the client to go away by reading on.
+func endless(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// busy refuses what may work later.
+func busy(w http.ResponseWriter, text string) {
+	w.Header().Set("Retry-After", "30")
+	refuse(w, http.StatusServiceUnavailable, text)
+}
+
+// replyError answers a message with an error of JSON-RPC.
+func replyError(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
+	replyWith(w, status, errorReply(id, code, text))
+}
+
+// errorReply is an error of JSON-RPC. The id must be valid JSON or nothing.
+func errorReply(id json.RawMessage, code int, text string) []byte {
+	if len(id) == 0 {
+		id = json.RawMessage("null")
+	}
+	reply, _ := json.Marshal(map[string]any{ // the id came out of valid JSON
+		"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": map[string]any{"code": code, "message": text},
+	})
+	return reply
+}
+
+func replyWith(w http.ResponseWriter, status int, reply []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(reply) // a client that has gone is no matter here
+}

@@ -1,0 +1,144 @@
+package streamable
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// message is what is decided on of the body of a POST. mcp-go reads the same
+// fields by the same rules; what those rules let pass is a matter of Config.Check.
+type message struct {
+	body   []byte
+	modern bool // of protocol 2026-07-28 or later
+
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		ProtocolVersion string    `json:"protocolVersion"`
+		Meta            *mcp.Meta `json:"_meta"`
+	} `json:"params"`
+}
+
+// reserve sees to the headers of a message, and to room for it.
+func (d *door) reserve(w http.ResponseWriter, r *http.Request) (int64, bool) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
+		return 0, false
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		refuse(w, http.StatusUnsupportedMediaType, "the body must not be encoded")
+		return 0, false
+	}
+	if !accepts(r.Header, "application/json") || !accepts(r.Header, eventStream) {
+		refuse(w, http.StatusNotAcceptable, "Accept must name application/json and "+eventStream)
+		return 0, false
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = d.MaxBody
+	}
+	if size > d.MaxBody {
+		tooLarge(w)
+		return 0, false
+	}
+	if !d.held.take(size) {
+		w.Header().Set("Connection", "close")
+		busy(w, "too much is being worked on")
+		return 0, false
+	}
+	return size, true
+}
+
+func tooLarge(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	refuse(w, http.StatusRequestEntityTooLarge, "the message is too long")
+}
+
+// readBody reads a body up to its limits of size and time.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return body, true
+	case errors.As(err, &large):
+		tooLarge(w)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusRequestTimeout, "the message did not come in time")
+	default:
+		w.Header().Set("Connection", "close")
+		refuse(w, http.StatusBadRequest, "the message broke off")
+	}
+	return nil, false
+}
+
+// readMessage reads what there is to decide on, or answers the request.
+func (d *door) readMessage(w http.ResponseWriter, h http.Header, body []byte) (message, bool) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "batches are not supported: send one message in a request")
+		return message{}, false
+	}
+	if d.Check != nil {
+		if reply, ok := d.Check(body); !ok {
+			replyWith(w, http.StatusBadRequest, reply)
+			return message{}, false
+		}
+	}
+	m := message{body: body}
+	if !json.Valid(body) {
+		replyError(w, http.StatusBadRequest, nil, mcp.PARSE_ERROR, "message is not valid JSON")
+		return m, false
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "message is not one of JSON-RPC")
+		return m, false
+	}
+	m.modern = mcp.IsModernProtocol(m.Params.Meta.ProtocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))
+	return m, true
+}
+
+// accepts reports whether a client takes a type of answer. One that does not say
+// takes any.
+func accepts(h http.Header, kind string) bool {
+	values := h["Accept"]
+	if len(values) == 0 {
+		return true
+	}
+	family, _, _ := strings.Cut(kind, "/")
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case kind, family + "/*", "*/*":
+			return true
+		}
+	}
+	return false
+}
+
+// once are the headers that a decision hangs on. Two readers of two of them may
+// not look at the same.
+var once = []string{
+	"Content-Type", "Content-Encoding", "Content-Length", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
+}
+
+// single refuses a request that has one of them twice.
+func single(w http.ResponseWriter, h http.Header) bool {
+	for _, name := range once {
+		if len(h.Values(name)) > 1 {
+			refuse(w, http.StatusBadRequest, "the header "+name+" must stand once")
+			return false
+		}
+	}
+	return true
+}

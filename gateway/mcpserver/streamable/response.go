@@ -1,0 +1,191 @@
+package streamable
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// writeLimit bounds how long a client may take to read what it is sent: a message,
+// not a stream, which may be silent for hours.
+const writeLimit = 30 * time.Second
+
+const eventStream = "text/event-stream"
+
+var errAnswered = errors.New("the request has its answer")
+
+// response stands between mcp-go and the client of one request. mcp-go hands
+// notifications of a request to whoever reads the channel of its session first:
+// another request, the stream of the session, or nobody before the answer has left.
+// So notifications are written here, by [Notify], and have left when it returns.
+// With the first of them the answer becomes a stream of events, whether mcp-go
+// knows or not; an answer that it writes as one JSON document is kept until the
+// end, and is then sent as that or as the last event.
+type response struct {
+	w      http.ResponseWriter
+	cancel context.CancelFunc // of the request: nobody reads its answer
+
+	mu        sync.Mutex
+	header    http.Header // as mcp-go sets it
+	status    int
+	body      bytes.Buffer // what mcp-go wrote as a document
+	events    bool         // the answer is a stream, and its head has left
+	passing   bool         // mcp-go writes events itself
+	over      bool
+	writeFail error
+}
+
+var _ server.HTTPResponseWriter = (*response)(nil)
+
+type responseKey struct{}
+
+func newResponse(w http.ResponseWriter, cancel context.CancelFunc) *response {
+	return &response{w: w, cancel: cancel, header: http.Header{}}
+}
+
+// Notify sends a notification to the client of the request that ctx is the context
+// of. Through this door it has left when Notify returns, in the answer to that very
+// request and before the result; on other ways mcp-go delivers it. The error says
+// that it could not be sent: the request is over, or the client has gone.
+func Notify(ctx context.Context, method string, params map[string]any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r, ok := ctx.Value(responseKey{}).(*response)
+	if !ok {
+		return server.ServerFromContext(ctx).SendNotificationToClient(ctx, method, params)
+	}
+	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
+	if err != nil {
+		return fmt.Errorf("notification %q: %w", method, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return errAnswered
+	}
+	return r.event(message)
+}
+
+// Header returns the header that mcp-go fills. It is never the one of the client,
+// which other goroutines write.
+func (r *response) Header() http.Header { return r.header }
+
+// WriteHeader notes the status, and begins the stream if mcp-go begins one.
+func (r *response) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || r.status != 0 {
+		return
+	}
+	r.status = status
+	if r.header.Get("Content-Type") == eventStream {
+		r.passing = true
+		r.begin()
+	}
+}
+
+// Write takes a whole event, or a piece of a document.
+func (r *response) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.over:
+		return 0, errAnswered
+	case r.passing:
+		return len(p), r.send(p)
+	}
+	return r.body.Write(p)
+}
+
+// Flush does nothing: every event is flushed when it is written.
+func (r *response) Flush() {}
+
+// CanStream is true: every connection here can.
+func (r *response) CanStream() bool { return true }
+
+// begin sends the head of a stream.
+func (r *response) begin() {
+	if r.events {
+		return
+	}
+	r.events = true
+	r.w.Header().Set("Content-Type", eventStream)
+	r.w.Header().Set("X-Accel-Buffering", "no") // a proxy must not collect events
+	r.w.WriteHeader(http.StatusOK)
+	_ = r.send(nil)
+}
+
+// event sends one message of a stream.
+func (r *response) event(message []byte) error {
+	r.begin()
+	return r.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)))
+}
+
+// send writes to the client and has it leave. When that fails nobody will read
+// the answer, and the request ends.
+func (r *response) send(p []byte) error {
+	if r.writeFail != nil {
+		return r.writeFail
+	}
+	control := http.NewResponseController(r.w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeLimit)) // an error shows in the write
+	_, err := r.w.Write(p)
+	if err == nil {
+		err = control.Flush()
+	}
+	if err != nil {
+		r.writeFail = err
+		r.cancel()
+	}
+	return err
+}
+
+// finish sends what mcp-go has left to send. A request that it has not answered,
+// because it was ended, gets status and reply instead.
+func (r *response) finish(status int, reply []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	if r.status == 0 {
+		r.status, r.body = status, *bytes.NewBuffer(reply)
+		r.header.Set("Content-Type", "application/json")
+	}
+	switch {
+	case !r.events:
+		r.document()
+	case r.body.Len() > 0:
+		_ = r.event(r.body.Bytes())
+	}
+}
+
+// document sends an answer in one piece.
+func (r *response) document() {
+	for _, name := range []string{"Content-Type", "Allow", server.HeaderKeySessionID} {
+		if value := r.header.Get(name); value != "" {
+			r.w.Header().Set(name, value)
+		}
+	}
+	r.w.Header().Set("Content-Length", strconv.Itoa(r.body.Len()))
+	r.w.WriteHeader(r.status)
+	_ = r.send(r.body.Bytes())
+}
+
+// result reports whether mcp-go answered with a result, and not with an error.
+func (r *response) result() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var answer struct {
+		Result json.RawMessage `json:"result"`
+	}
+	return r.status == http.StatusOK && json.Unmarshal(r.body.Bytes(), &answer) == nil && answer.Result != nil
+}

@@ -1,0 +1,128 @@
+package streamable
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vaultwicket/gateway/places"
+)
+
+const (
+	tokenBytes = 32
+	minToken   = 43       // 32 bytes in base64, without padding
+	minHex     = 64       // and in hexadecimal digits
+	maxToken   = 1 << 10  // far below the limit of a request's head
+	variety    = 10       // different characters; a random token in hex has fewer once in many millions
+	tokenSet   = "-._~+/" // besides letters and digits, RFC 6750
+)
+
+// Token reads the token in the file path, and makes the file with a new one if it is
+// not there; made tells of that. The file must be a regular one of this user that
+// nobody else may read, and hold one token and at most a newline. The error is a
+// *SettingError; it never holds what is in the file.
+func Token(path string) (token string, made bool, err error) {
+	token, err = readToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, false, err
+	}
+	if err := makeToken(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", false, tokenError(path, "cannot be made", "", err)
+	} else if err == nil {
+		made = true
+	}
+	token, err = readToken(path) // as the next start will
+	return token, made && err == nil, err
+}
+
+func tokenError(path, reason, hint string, cause error) error {
+	return &SettingError{Setting: "token-file", Value: path, reason: reason, hint: hint, cause: cause}
+}
+
+// readToken reads a file that is there. fs.ErrNotExist is in the error when it is
+// not.
+func readToken(path string) (string, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return "", tokenError(path, "cannot be read", "", err)
+	}
+	if !before.Mode().IsRegular() {
+		return "", tokenError(path, "is no regular file", "name the file itself, not a link to it", nil)
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|cautious, 0)
+	if err != nil {
+		return "", tokenError(path, "cannot be read", "", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", tokenError(path, "cannot be read", "", err)
+	}
+	if !os.SameFile(before, info) {
+		return "", tokenError(path, "was replaced while it was read", "try again", nil)
+	}
+	if reason, hint := exposed(path, info); reason != "" {
+		return "", tokenError(path, reason, hint, nil)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxToken+3))
+	if err != nil {
+		return "", tokenError(path, "cannot be read", "", err)
+	}
+	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if reason := weakness(token); reason != "" {
+		return "", tokenError(path, "holds a token that "+reason, "remove the file, and a good one is made at the next start", nil)
+	}
+	return token, nil
+}
+
+// makeToken makes the file with a new token. It appears whole or not at all, and
+// never replaces one that is there: the error is then fs.ErrExist.
+func makeToken(path string) error {
+	dir := filepath.Dir(path)
+	if !places.MakePrivate(dir) {
+		return errors.New("its folder cannot be made")
+	}
+	file, err := os.CreateTemp(dir, ".token-") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	secret := make([]byte, tokenBytes)
+	rand.Read(secret) // it ends the program rather than fail
+	_, err = fmt.Fprintln(file, base64.RawURLEncoding.EncodeToString(secret))
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	return os.Link(file.Name(), path)
+}
+
+// weakness says why a text is no token, "" if it is one.
+func weakness(token string) string {
+	different := map[rune]bool{}
+	for _, c := range strings.TrimRight(token, "=") {
+		different[c] = true
+		if !strings.ContainsRune(tokenSet, c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return "has characters that a header cannot carry"
+		}
+	}
+	switch {
+	case token == "":
+		return "is missing"
+	case len(token) < minToken:
+		return fmt.Sprintf("is shorter than %d characters, which 32 random bytes need", minToken)
+	case len(token) < minHex && strings.Trim(token, "0123456789abcdefABCDEF") == "":
+		return fmt.Sprintf("is shorter than %d hexadecimal digits, which 32 random bytes need", minHex)
+	case len(token) > maxToken:
+		return fmt.Sprintf("is longer than %d characters", maxToken)
+	case len(different) < variety:
+		return "is not random"
+	}
+	return ""
+}
