@@ -12,8 +12,13 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// bodyLimit bounds how long a client may take to send a request after its head.
-const bodyLimit = 30 * time.Second
+const (
+	// bodyLimit bounds how long a client may take to send a message after its head,
+	// and unreadLimit how long net/http waits for one that is refused unread: it takes
+	// in a short one before it answers.
+	bodyLimit   = 30 * time.Second
+	unreadLimit = 5 * time.Second
+)
 
 // The paths there are.
 const (
@@ -70,7 +75,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer d.leave()
 	defer d.report()
-	limitTime(w)
+	limitRead(w, unreadLimit)
+	limitWrite(w) // net/http may say "100 Continue" by itself
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -170,19 +176,21 @@ func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 func refuse(w http.ResponseWriter, status int, text string) { say(w, status, text) }
 
 func say(w http.ResponseWriter, status int, text string) {
+	limitWrite(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, text)
 }
 
-// limitTime bounds how long the rest of the request may take to come, and the
-// first of the answer to leave. Both are of the connection, so what is left of an
-// earlier request is replaced.
-func limitTime(w http.ResponseWriter) {
-	control := http.NewResponseController(w)
-	now := time.Now()
-	_ = control.SetReadDeadline(now.Add(bodyLimit)) // a writer of a test has none
-	_ = control.SetWriteDeadline(now.Add(writeLimit))
+// limitRead bounds how long the rest of the request may take to come, and
+// limitWrite the first of the answer to leave. The limits are of the connection, so
+// they replace what is left of an earlier request. The writer of a test has none.
+func limitRead(w http.ResponseWriter, limit time.Duration) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
+}
+
+func limitWrite(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
 }
 
 // report tells who runs the server of a panic, and ends it. What panicked may be

@@ -262,7 +262,7 @@ func (r *running) raw(text string, end bool) string {
 	defer c.Close()
 	_, _ = io.WriteString(c, text) // it may be closed in the middle of it
 	if end {
-		_ = c.(*net.TCPConn).CloseWrite()
+		_ = c.(interface{ CloseWrite() error }).CloseWrite()
 	}
 	var all bytes.Buffer
 	_, err := all.ReadFrom(c)
@@ -275,7 +275,11 @@ func (r *running) raw(text string, end bool) string {
 
 func (r *running) dial() net.Conn {
 	r.t.Helper()
-	c, err := net.Dial("tcp", r.addr)
+	network, addr := "tcp", r.addr
+	if path, ok := strings.CutPrefix(r.url, "unix:"); ok {
+		network, addr = "unix", path
+	}
+	c, err := net.Dial(network, addr)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -233,6 +233,7 @@ func errorReply(id json.RawMessage, code int, text string) []byte {
 }
 
 func replyWith(w http.ResponseWriter, status int, reply []byte) {
+	limitWrite(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(reply) // a client that has gone is no matter here

@@ -66,6 +66,7 @@ func tooLarge(w http.ResponseWriter) {
 
 // readBody reads a body up to its limits of size and time.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool) {
+	limitRead(w, bodyLimit)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
 	switch {

@@ -25,7 +25,7 @@ func newOrigins(list []string) (origins, error) {
 // canonicalOrigin returns an origin as a browser would send it.
 func canonicalOrigin(entry string) (string, bool) {
 	u, err := url.Parse(entry)
-	if err != nil || u.Host == "" || u.User != nil || u.Opaque != "" || strings.TrimRight(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(entry, "?#") {
 		return "", false
 	}
 	if _, ok := hostName(u.Host); !ok {

@@ -137,11 +137,10 @@ func (r *response) send(p []byte) error {
 	if r.writeFail != nil {
 		return r.writeFail
 	}
-	control := http.NewResponseController(r.w)
-	_ = control.SetWriteDeadline(time.Now().Add(writeLimit)) // an error shows in the write
+	limitWrite(r.w)
 	_, err := r.w.Write(p)
 	if err == nil {
-		err = control.Flush()
+		err = http.NewResponseController(r.w).Flush()
 	}
 	if err != nil {
 		r.writeFail = err

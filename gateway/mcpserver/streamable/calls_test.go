@@ -1,0 +1,323 @@
+package streamable
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+func cancelled(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
+}
+
+// Requests of two sessions may have the same id. A cancellation reaches that of its
+// own session and no other.
+func TestACancellationStaysInItsSession(t *testing.T) {
+	r := open(t, nil)
+	mine, other := r.session(), r.session()
+	answers := map[string]chan exchanged{mine: make(chan exchanged, 1), other: make(chan exchanged, 1)}
+	for _, id := range []string{mine, other} {
+		go func() { answers[id] <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
+		soon(t, "the call", r.started)
+	}
+	if answer := r.post(cancelled(1), server.HeaderKeySessionID, mine); answer.status != http.StatusAccepted {
+		t.Errorf("%+v", answer)
+	}
+	soon(t, "the end of my call", r.ended)
+	if text := soon(t, "my answer", answers[mine]).text(t); text != "stopped" {
+		t.Errorf("my call: %q", text)
+	}
+	close(r.release)
+	if text := soon(t, "the other answer", answers[other]).text(t); text != "released" {
+		t.Errorf("the other call: %q", text)
+	}
+}
+
+// Clients without sessions cannot cancel by message at all, neither each other's
+// requests nor those of sessions.
+func TestACancellationWithoutASessionIsSwallowed(t *testing.T) {
+	r := open(t, nil)
+	answers := make(chan exchanged, 2)
+	body, headers := modernCall(1, "block", "{}")
+	go func() { answers <- r.post(body, headers...) }()
+	soon(t, "the call", r.started)
+	id := r.session()
+	go func() { answers <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
+	soon(t, "the call of a session", r.started)
+
+	body, headers = modern(0, "notifications/cancelled", `"requestId":1`)
+	body = strings.Replace(body, `"id":0,`, "", 1)
+	for _, more := range [][]string{nil, {server.HeaderKeySessionID, id}} {
+		if answer := r.post(body, append(headers, more...)...); answer.status != http.StatusAccepted {
+			t.Errorf("%+v", answer)
+		}
+	}
+	if answer := r.post(cancelled(1)); answer.status != http.StatusBadRequest { // an old one without its session
+		t.Errorf("%+v", answer)
+	}
+	close(r.release)
+	for range 2 {
+		if text := soon(t, "an answer", answers).text(t); text != "released" {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+func TestAConnectionThatBreaksCancelsItsCall(t *testing.T) {
+	r := open(t, nil)
+	id := r.session()
+	modernBody, modernHeaders := modernCall(1, "block", "{}")
+	for name, request := range map[string]func(context.Context){
+		"legacy": func(ctx context.Context) {
+			_, _ = r.try(ctx, http.MethodPost, endpoint, call(1, "block", "{}"), server.HeaderKeySessionID, id)
+		},
+		"modern": func(ctx context.Context) {
+			_, _ = r.try(ctx, http.MethodPost, endpoint, modernBody, modernHeaders...)
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); request(ctx) }()
+		soon(t, name, r.started)
+		cancel()
+		if err := soon(t, name, r.ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-done
+	}
+}
+
+// Each request gets its own notifications, although those of one session share a
+// queue in mcp-go, and a stream of the session is open too.
+func TestNotificationsGoToTheirRequest(t *testing.T) {
+	r := open(t, nil)
+	id := r.session()
+	stream := r.stream(id)
+	defer stream.end()
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for range 20 {
+				checkCount(t, r.post(call(n, "count", fmt.Sprintf(`{"to":%d}`, n)), server.HeaderKeySessionID, id), n)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// openStream is an answer that does not end by itself.
+type openStream struct {
+	lines chan string // closed at its end
+	end   context.CancelFunc
+}
+
+// stream opens that of a session.
+func (r *running) stream(id string) openStream {
+	r.t.Helper()
+	return r.follow(http.MethodGet, "", server.HeaderKeySessionID, id)
+}
+
+// follow sends a request and waits for the head of its answer.
+func (r *running) follow(method, body string, headers ...string) openStream {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	transport := &http.Transport{DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(r.request(ctx, method, endpoint, body, headers...))
+	if err != nil || answer.StatusCode != http.StatusOK {
+		r.t.Fatalf("%v, %v", answer, err)
+	}
+	lines := make(chan string, 100)
+	go func() {
+		defer close(lines)
+		defer answer.Body.Close()
+		for s := bufio.NewScanner(answer.Body); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	r.t.Cleanup(func() {
+		cancel()
+		for range lines { // until it has ended
+		}
+	})
+	return openStream{lines, cancel}
+}
+
+func TestAStreamCarriesWhatNoRequestAskedFor(t *testing.T) {
+	r := open(t, nil)
+	id := r.session()
+	stream := r.stream(id)
+	if err := r.server.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
+		t.Fatal(err)
+	}
+	if line := soon(t, "the event", stream.lines); line != "event: message" {
+		t.Errorf("%q", line)
+	}
+	if line := soon(t, "the event", stream.lines); !strings.Contains(line, "notifications/test") {
+		t.Errorf("%q", line)
+	}
+	// A second stream of the session ends the first.
+	r.stream(id)
+	for range stream.lines {
+	}
+	// And the end of the session ends it.
+	third := r.stream(id)
+	r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, id)
+	for range third.lines {
+	}
+}
+
+// A server that asks back does so in the answer to the call, and the answer must
+// come in the same session.
+func TestAskingBack(t *testing.T) {
+	r := open(t, nil)
+	id, other := r.session(), r.session()
+	transport := &http.Transport{DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(r.request(t.Context(), http.MethodPost, endpoint, call(1, "ask", "{}"), server.HeaderKeySessionID, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	question := ""
+	for lines.Scan() && question == "" {
+		question, _ = strings.CutPrefix(lines.Text(), "data: ")
+		if !strings.HasPrefix(lines.Text(), "data: ") {
+			question = ""
+		}
+	}
+	_, rest, _ := strings.Cut(question, `"id":`)
+	number, _, _ := strings.Cut(rest, ",")
+	yes := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`, strings.Trim(number, "}"))
+	if stolen := r.post(yes, server.HeaderKeySessionID, other); stolen.status == http.StatusAccepted {
+		t.Errorf("another session could answer: %+v", stolen)
+	}
+	if mine := r.post(yes, server.HeaderKeySessionID, id); mine.status != http.StatusAccepted {
+		t.Errorf("%q: %+v", yes, mine)
+	}
+	var all strings.Builder
+	for lines.Scan() {
+		all.WriteString(lines.Text())
+	}
+	if !strings.Contains(all.String(), "accept") {
+		t.Errorf("%q", all.String())
+	}
+}
+
+// A panic answers its request and tells the client nothing, and the next request is
+// served.
+func TestAPanicIsNobodysBusiness(t *testing.T) {
+	var told syncBuilder
+	r := open(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&told, nil)) })
+	id := r.session()
+	answer := r.post(call(5, "panic", "{}"), server.HeaderKeySessionID, id)
+	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
+		t.Errorf("%+v", answer)
+	}
+	if !strings.Contains(told.String(), "the secret of a note") {
+		t.Errorf("told %q", told.String())
+	}
+	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t); who == "" {
+		t.Error("the session did not go on")
+	}
+}
+
+type syncBuilder struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncBuilder) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuilder) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestBodiesAreCheckedFirst(t *testing.T) {
+	const reply = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"key twice"}}`
+	r := open(t, func(c *Config) {
+		c.Check = func(body []byte) ([]byte, bool) { return []byte(reply), !strings.Contains(string(body), "twice") }
+	})
+	if answer := r.post(`{"twice":1}`); answer.status != 400 || answer.body != reply || answer.header.Get("Content-Type") != "application/json" {
+		t.Errorf("%+v", answer)
+	}
+	for body, want := range map[string]string{
+		` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`: "batches are not supported",
+		`{`:                           "-32700",
+		``:                            "-32700",
+		`"x"`:                         "-32600",
+		`{"params":[1]}`:              "-32600",
+		`{"method":7}`:                "-32600",
+		`{"jsonrpc":"2.0"} {"id": 1}`: "-32700",
+	} {
+		if answer := r.post(body); answer.status != 400 || !strings.Contains(answer.body, want) {
+			t.Errorf("%s: %+v", body, answer)
+		}
+	}
+}
+
+// What mcp-go logs names sessions; it reaches the log as bare sentences, and only
+// for who asks for details.
+func TestNoSecretReachesTheLog(t *testing.T) {
+	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelDebug} {
+		var told syncBuilder
+		r := open(t, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&told, &slog.HandlerOptions{Level: level})) })
+		id := r.session()
+		r.post(`{"jsonrpc":"2.0","id":99,"result":{"x":1}}`, server.HeaderKeySessionID, id) // answers nothing: mcp-go complains
+		r.send(http.MethodPost, endpoint, "", "Authorization", "Bearer "+otherToken)
+		text := told.String()
+		for _, secret := range []string{id, goodToken, otherToken} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%v: %s", level, text)
+			}
+		}
+		if (level == slog.LevelDebug) != strings.Contains(text, "sampling response") {
+			t.Errorf("%v: %s", level, text)
+		}
+	}
+}
+
+func TestProbes(t *testing.T) {
+	var sick error
+	r := open(t, func(c *Config) {
+		c.Ready = func() error { return sick }
+		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "calls 1") })
+	})
+	for _, test := range []struct {
+		path, token, body string
+		status            int
+	}{
+		{"/healthz", "", "ok\n", 200}, {"/healthz?x=y", "", "ok\n", 200},
+		{"/readyz", "", "Unauthorized\n", 401}, {"/readyz", "Bearer " + goodToken, "ok\n", 200},
+		{"/metrics", "", "Unauthorized\n", 401}, {"/metrics", "Bearer " + goodToken, "calls 1", 200},
+	} {
+		if answer := r.send(http.MethodGet, test.path, "", "Authorization", test.token); answer.status != test.status || answer.body != test.body {
+			t.Errorf("%s: %+v", test.path, answer)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		if answer := r.send(http.MethodPost, path, ""); answer.status != 405 || answer.header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %+v", path, answer)
+		}
+	}
+	sick = errors.New("no vault")
+	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 503 || answer.body != "not ready: no vault\n" {
+		t.Errorf("%+v", answer)
+	}
+	if answer := open(t, nil).send(http.MethodGet, "/metrics", ""); answer.status != 404 {
+		t.Errorf("without metrics: %+v", answer)
+	}
+}

@@ -1,0 +1,425 @@
+package streamable
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// pipes is a listener of connections in memory, whose deadlines keep to the clock of
+// the test.
+type pipes struct {
+	calls  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newPipes() *pipes { return &pipes{calls: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.calls:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+func (p *pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.calls <- theirs
+	return ours
+}
+
+// inBubble runs a test with a door that serves on pipes.
+func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *direct, p *pipes, stop func() error)) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newDirect(t, change)
+		p := newPipes()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- x.serve(ctx, newGate(p, x.MaxConnections), nil) }()
+		var once sync.Once
+		var err error
+		stop := func() error {
+			once.Do(func() { cancel(); err = <-done })
+			return err
+		}
+		test(t, x, p, stop)
+		_ = stop()
+	})
+}
+
+const goodHead = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken +
+	"\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+
+// drip writes text and then nothing, and returns the status of the answer, and when
+// the connection had ended.
+func drip(t *testing.T, p *pipes, text string) (status int, after time.Duration) {
+	t.Helper()
+	begin := time.Now()
+	c := p.dial()
+	defer c.Close()
+	go func() { _, _ = io.WriteString(c, text) }()
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err == nil {
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		status = answer.StatusCode
+	}
+	_, _ = io.Copy(io.Discard, c)
+	return status, time.Since(begin)
+}
+
+func TestSlowClientsAreNotWaitedFor(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		status     int
+		within     time.Duration
+	}{
+		{"nothing at all", "", 0, headLimit},
+		{"a head that does not end", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ", 0, headLimit},
+		{"a body that does not come", goodHead + "Content-Length: 100\r\n\r\n", 408, bodyLimit + time.Second},
+		{"a body that does not end", goodHead + "Content-Length: 100\r\n\r\n{\"jsonrpc\"", 408, bodyLimit + time.Second},
+		{"chunks that do not end", goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"jso\r\n", 408, bodyLimit + time.Second},
+		{"a body that does not come, without the token", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 401, unreadLimit + time.Second},
+		{"a body that does not come, from a wrong name", "POST /mcp HTTP/1.1\r\nHost: evil\r\nContent-Length: 100\r\n\r\n", 403, unreadLimit + time.Second},
+		{"nothing after an answer", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, idleLimit},
+		{"nothing after a refusal", "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, idleLimit},
+	} {
+		inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+			status, after := drip(t, p, test.text)
+			if status != test.status || after > test.within {
+				t.Errorf("%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
+			}
+			if used := x.held.used.Load(); used != 0 {
+				t.Errorf("%s: %d bytes are still held", test.name, used)
+			}
+		})
+	}
+}
+
+// A client that does not read its answer costs its call, not more.
+func TestAnAnswerThatNobodyReads(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		body, headers := modernCall(1, "count", `{"to":1000}`)
+		head := goodHead
+		for i := 0; i < len(headers); i += 2 {
+			head += headers[i] + ": " + headers[i+1] + "\r\n"
+		}
+		c := p.dial()
+		defer c.Close()
+		_, _ = fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
+		time.Sleep(writeLimit + time.Second)
+		synctest.Wait()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.running != 0 {
+			t.Error("the call still runs")
+		}
+	})
+}
+
+// A call may take longer than a body or an answer, and a stream may be silent for
+// longer than either.
+func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		id := x.session(t)
+		in := "Mcp-Session-Id: " + id + "\r\n"
+		stream := p.dial()
+		defer stream.Close()
+		_, _ = io.WriteString(stream, strings.Replace(goodHead, "POST", "GET", 1)+in+"\r\n")
+		events := bufio.NewReader(stream)
+		if line, err := events.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+			t.Fatalf("%q, %v", line, err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, events) }()
+
+		c := p.dial()
+		defer c.Close()
+		answers := bufio.NewReader(c)
+		for range 2 { // the second on the same connection, after the deadlines of the first
+			body := call(1, "block", "{}")
+			_, _ = fmt.Fprintf(c, "%s%sContent-Length: %d\r\n\r\n%s", goodHead, in, len(body), body)
+			<-x.toy.started
+			time.Sleep(10 * time.Minute)
+			x.toy.release <- struct{}{}
+			answer, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "released") {
+				t.Errorf("%s, %v", text, err)
+			}
+		}
+		if err := x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
+			t.Errorf("the stream has ended: %v", err)
+		}
+		x.streams.mu.Lock()
+		defer x.streams.mu.Unlock()
+		if len(x.streams.open) != 1 {
+			t.Errorf("%d streams", len(x.streams.open))
+		}
+	})
+}
+
+// endlessly repeats a byte.
+type endlessly byte
+
+func (e endlessly) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+func TestLongBodiesCostNothing(t *testing.T) {
+	r := open(t, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	// A length that is said is believed before anything is read.
+	if got := statusOf(r.raw(goodHead+"Content-Length: 1073741824\r\n\r\n", false)); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("1 GB that is said: %d", got)
+	}
+	// One that is not said is read up to the limit.
+	q := r.request(t.Context(), http.MethodPost, endpoint, "")
+	q.Body, q.ContentLength = io.NopCloser(io.LimitReader(endlessly(' '), 1<<30)), -1
+	transport := &http.Transport{DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(q)
+	if err == nil {
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("1 GB in chunks: %d", answer.StatusCode)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+		t.Errorf("allocated %d bytes", used)
+	}
+	if got := statusOf(r.raw(goodHead+"Content-Length: 100000000000000000000\r\n\r\n", true)); got != http.StatusBadRequest {
+		t.Errorf("a length beyond numbers: %d", got)
+	}
+	if got := statusOf(r.raw(goodHead+"Content-Length: -1\r\n\r\n", true)); got != http.StatusBadRequest {
+		t.Errorf("a length below zero: %d", got)
+	}
+}
+
+func TestTheLimitOfABodyIsExact(t *testing.T) {
+	r := open(t, func(c *Config) { c.MaxBody = 200 })
+	id := r.session()
+	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	for size, want := range map[int]int{200: 200, 201: 413} {
+		body := ping + strings.Repeat(" ", size-len(ping))
+		if answer := r.post(body, server.HeaderKeySessionID, id); answer.status != want {
+			t.Errorf("%d bytes: %+v", size, answer)
+		}
+		chunked := fmt.Sprintf("%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, size, body)
+		if got := statusOf(r.raw(chunked, false)); got != want {
+			t.Errorf("%d bytes in a chunk: %d", size, got)
+		}
+	}
+}
+
+func TestLargeBodiesShareTheirRoom(t *testing.T) {
+	inBubble(t, func(c *Config) { c.MaxBody = 1000 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		var holders []net.Conn
+		for range bodies {
+			c := p.dial()
+			holders = append(holders, c)
+			_, _ = io.WriteString(c, goodHead+"Content-Length: 1000\r\n\r\n{")
+		}
+		synctest.Wait()
+		w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		for _, c := range holders {
+			c.Close()
+		}
+		synctest.Wait()
+		x.session(t)
+	})
+}
+
+func TestHugeHeads(t *testing.T) {
+	r := open(t, nil)
+	for name, text := range map[string]string{
+		"one header":   "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 64<<10) + "\r\n\r\n",
+		"many headers": "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X: y\r\n", 64<<10) + "\r\n",
+		"the target":   "GET /" + strings.Repeat("x", 64<<10) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	} {
+		if got := statusOf(r.raw(text, true)); got != http.StatusRequestHeaderFieldsTooLarge {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+}
+
+// Where two readers could see different ends of a request, there is no second
+// request on the connection.
+func TestNoRequestIsSmuggled(t *testing.T) {
+	r := open(t, nil)
+	const second = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	for name, text := range map[string]string{
+		"two lengths":               goodHead + "Content-Length: 2\r\nContent-Length: 50\r\n\r\n{}" + second,
+		"two lengths in one header": goodHead + "Content-Length: 2, 50\r\n\r\n{}" + second,
+		"a length and chunks":       goodHead + "Content-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + second,
+		"chunks and a length":       goodHead + "Transfer-Encoding: chunked\r\nContent-Length: 50\r\n\r\n2\r\n{}\r\n0\r\n\r\n" + second,
+		"chunks twice":              goodHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + second,
+		"an unknown encoding":       goodHead + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + second,
+		"an encoding before chunks": goodHead + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + second,
+		"a length with a sign":      goodHead + "Content-Length: +2\r\n\r\n{}" + second,
+		"a chunk in wrong digits":   goodHead + "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n" + second,
+		"a bare newline":            strings.ReplaceAll(goodHead, "\r\n", "\n") + "Content-Length : 2\n\n{}" + second,
+	} {
+		answer := r.raw(text, true)
+		if strings.Contains(answer, "ok\n") || strings.Count(answer, "HTTP/1.1 ") != 1 {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+	// Requests one after the other on one connection are no trick, and are answered
+	// in their order.
+	answer := r.raw(second+"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n"+second, true)
+	if strings.Count(answer, "200 OK") != 2 || strings.Index(answer, "404") < strings.Index(answer, "200 OK") || strings.Count(answer, "HTTP/1.1 ") != 3 {
+		t.Errorf("%q", answer)
+	}
+	// Each of them needs the token.
+	answer = r.raw(strings.Replace(goodHead, "/mcp", "/readyz", 1)+"Content-Length: 0\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n", true)
+	if !strings.Contains(answer, "401") || strings.Contains(answer, "200 OK") {
+		t.Errorf("%q", answer)
+	}
+}
+
+// Who has no token makes room: 100 silent connections, and whoever has one is
+// served at once and stays.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	r := open(t, func(c *Config) { c.MaxConnections = 8 })
+	known := r.dial()
+	defer known.Close()
+	answers := bufio.NewReader(known)
+	ready := func() {
+		t.Helper()
+		_, _ = io.WriteString(known, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
+		answer, err := http.ReadResponse(answers, nil)
+		if err != nil || answer.StatusCode != 200 {
+			t.Fatalf("%v, %v", answer, err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
+	ready()
+	for range 100 {
+		c := r.dial()
+		defer c.Close()
+	}
+	ready()
+	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 200 {
+		t.Errorf("a new one with the token: %+v", answer)
+	}
+	ready()
+}
+
+func TestTheGateCountsRight(t *testing.T) {
+	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		const ready = "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken + "\r\n\r\n"
+		enter := func() (net.Conn, bool) {
+			c := p.dial()
+			go func() { _, _ = io.WriteString(c, ready) }()
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err == nil {
+				answer.Body.Close()
+			}
+			return c, err == nil
+		}
+		a, first := enter()
+		b, second := enter()
+		c, third := enter()
+		if !first || !second || third {
+			t.Errorf("%v, %v, %v: two of those with the token have room", first, second, third)
+		}
+		a.Close()
+		c.Close()
+		synctest.Wait()
+		d, fourth := enter()
+		if !fourth {
+			t.Error("no room after one has left")
+		}
+		b.Close()
+		d.Close()
+	})
+}
+
+// Streams end only with their clients. They leave room for requests.
+func TestStreamsLeaveRoom(t *testing.T) {
+	r := open(t, func(c *Config) { c.MaxConnections = 4 })
+	ids := []string{r.session(), r.session(), r.session()}
+	r.stream(ids[0])
+	r.stream(ids[1])
+	if answer := r.send(http.MethodGet, endpoint, "", server.HeaderKeySessionID, ids[2]); answer.status != http.StatusServiceUnavailable {
+		t.Errorf("%+v", answer)
+	}
+	body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+	if answer := r.post(body, headers...); answer.status != http.StatusServiceUnavailable {
+		t.Errorf("%+v", answer)
+	}
+	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, ids[2]).text(t); who == "" {
+		t.Error("no room for a call")
+	}
+	r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, ids[0])
+	deadline := time.Now().Add(patience)
+	for len(r.openStreams(t, ids[2])) == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("no room after one has ended")
+		}
+		runtime.Gosched()
+	}
+}
+
+// openStreams tries to open one, which may have to wait for another to end.
+func (r *running) openStreams(t *testing.T, id string) []*http.Response {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	transport := &http.Transport{DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(r.request(ctx, http.MethodGet, endpoint, "", server.HeaderKeySessionID, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil
+	}
+	return []*http.Response{answer}
+}
+
+func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
+	g := newGate(newPipes(), 1)
+	one, other := net.Pipe()
+	defer other.Close()
+	c := &conn{Conn: one, gate: g}
+	if _, ok := g.admit(c); !ok {
+		t.Fatal("not admitted")
+	}
+	known(remember(t.Context(), tls.Server(c, &tls.Config{})))
+	if g.strangers.Len() != 0 || g.open != 1 {
+		t.Errorf("%d strangers of %d", g.strangers.Len(), g.open)
+	}
+	if err := errors.Join(c.Close(), c.Close()); err != nil || g.open != 0 {
+		t.Errorf("%v, %d open", err, g.open)
+	}
+}

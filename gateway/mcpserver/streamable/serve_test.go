@@ -1,0 +1,404 @@
+package streamable
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// A server that stops ends its streams, answers what is running, and takes nothing
+// new.
+func TestStoppingAnswersWhatRuns(t *testing.T) {
+	r := open(t, func(c *Config) { c.Grace = time.Hour })
+	id := r.session()
+	stream := r.stream(id)
+	silent := r.dial()
+	defer silent.Close()
+	body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+	subscription := r.follow(http.MethodPost, body, headers...)
+	answers := make(chan exchanged, 1)
+	go func() { answers <- r.post(call(1, "block", "{}"), server.HeaderKeySessionID, id) }()
+	soon(t, "the call", r.started)
+
+	r.stop()
+	for range stream.lines { // it ends, although the call goes on
+	}
+	for range subscription.lines {
+	}
+	if _, err := r.try(t.Context(), http.MethodGet, "/healthz", ""); err == nil {
+		t.Error("a new connection was taken")
+	}
+	close(r.release)
+	if text := soon(t, "the answer", answers).text(t); text != "released" {
+		t.Errorf("%q", text)
+	}
+	if err := r.wait(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+// A call that takes longer than the time of grace is cut off, and told so.
+func TestStoppingHasAnEnd(t *testing.T) {
+	inBubble(t, func(c *Config) { c.Grace = time.Minute }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		id := x.session(t)
+		body := call(3, "block", "{}")
+		c := p.dial()
+		answer := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(c)
+			answer <- string(text)
+		}()
+		_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", goodHead, id, len(body), body)
+		<-x.toy.started
+		begin := time.Now()
+		go func() { _ = stop() }()
+		if err := <-x.toy.ended; !errors.Is(err, context.Canceled) || time.Since(begin) < time.Minute {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		if text := <-answer; !strings.Contains(text, `"id":3`) || !strings.Contains(text, "is not known") {
+			t.Errorf("%q", text)
+		}
+		synctest.Wait()
+		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+lastWords {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		if len(x.sessions.byID) != 0 || x.kept(id) {
+			t.Error("a session is left")
+		}
+	})
+}
+
+// A handler that does not listen to its context does not keep the server.
+func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
+	inBubble(t, func(c *Config) {
+		c.Grace = time.Minute
+		c.Ready = func() error { time.Sleep(time.Hour); return nil }
+	}, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		c := p.dial()
+		defer c.Close()
+		_, _ = io.WriteString(c, strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"\r\n")
+		synctest.Wait()
+		begin := time.Now()
+		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+2*lastWords {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		time.Sleep(time.Hour) // it ends at last
+	})
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	cert, key, _ := certificateFiles(t)
+	for _, test := range []struct {
+		name    string
+		change  func(*Config)
+		setting string
+		want    string
+	}{
+		{"no token", func(c *Config) { c.Token = "" }, "token-file", "is missing"},
+		{"a weak token", func(c *Config) { c.Token = "secret" }, "token-file", "is shorter"},
+		{"no address", func(c *Config) { c.Addr = "" }, "http", "is no address"},
+		{"no port", func(c *Config) { c.Addr = "127.0.0.1" }, "http", "is no address"},
+		{"a port by name", func(c *Config) { c.Addr = "127.0.0.1:http" }, "http", "is no address"},
+		{"a port that is none", func(c *Config) { c.Addr = "127.0.0.1:65536" }, "http", "is no address"},
+		{"a URL", func(c *Config) { c.Addr = "http://127.0.0.1:80" }, "http", "is no address"},
+		{"a host that is none", func(c *Config) { c.Addr = "a b:80" }, "http", "has no host"},
+		{"all addresses in the open", func(c *Config) { c.Addr = ":0" }, "http", "travel in the open"},
+		{"all addresses by number in the open", func(c *Config) { c.Addr = "0.0.0.0:0" }, "http", "travel in the open"},
+		{"all addresses of version 6 in the open", func(c *Config) { c.Addr = "[::]:0" }, "http", "travel in the open"},
+		{"another machine's view in the open", func(c *Config) { c.Addr = "192.0.2.1:0" }, "http", "travel in the open"},
+		{"a name in the open", func(c *Config) { c.Addr = "localhost.example:0" }, "http", "travel in the open"},
+		{"a certificate without key", func(c *Config) { c.TLSCert = cert }, "tls-key", "is missing"},
+		{"a key without certificate", func(c *Config) { c.TLSKey = key }, "tls-cert", "is missing"},
+		{"files that are no pair", func(c *Config) { c.TLSCert, c.TLSKey = key, cert }, "tls-cert", "cannot be used"},
+		{"files that are not there", func(c *Config) { c.TLSCert, c.TLSKey = "/nowhere", key }, "tls-cert", "cannot be used"},
+		{"an address that is not ours", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "192.0.2.1:0", cert, key }, "http", "cannot be listened on"},
+		{"a wrong origin", func(c *Config) { c.Origins = []string{"*"} }, "allow-origin", "is no web origin"},
+		{"a wrong host", func(c *Config) { c.Hosts = []string{"*"} }, "allow-host", "is no name"},
+		{"a limit below zero", func(c *Config) { c.MaxSessions = -1 }, "http", "below zero"},
+	} {
+		c := Config{Server: newToy().server, Addr: "127.0.0.1:0", Token: goodToken}
+		test.change(&c)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := Serve(ctx, c, func(url string) { t.Errorf("%s: it listens on %s", test.name, url); cancel() })
+		cancel()
+		var wrong *SettingError
+		if !errors.As(err, &wrong) || wrong.Setting != test.setting || !strings.Contains(err.Error(), test.want) || wrong.Hint() == "" {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if strings.Contains(fmt.Sprint(err), "secret") {
+			t.Errorf("%s: the error shows the token", test.name)
+		}
+	}
+	if err := Serve(t.Context(), Config{Addr: "127.0.0.1:0", Token: goodToken}, nil); !errors.Is(err, errNoServer) {
+		t.Errorf("without a server: %v", err)
+	}
+}
+
+func TestAnAddressInUseIsRefused(t *testing.T) {
+	r := open(t, nil)
+	err := Serve(t.Context(), Config{Server: newToy().server, Addr: r.addr, Token: goodToken}, nil)
+	if !isSetting(err, "http") || !strings.Contains(err.Error(), "in use") {
+		t.Error(err)
+	}
+}
+
+// certificateFiles makes a certificate for the name vault.example and the address
+// 127.0.0.1.
+func certificateFiles(t *testing.T) (cert, key string, pool *x509.CertPool) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"vault.example", "*.wild.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool = x509.NewCertPool()
+	pool.AddCert(parsed)
+	return cert, key, pool
+}
+
+func TestTLSOnAllAddresses(t *testing.T) {
+	cert, key, pool := certificateFiles(t)
+	r := open(t, func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = ":0", cert, key })
+	if !strings.HasPrefix(r.url, "https://vault.example:") {
+		t.Errorf("url %q", r.url)
+	}
+	_, port, err := net.SplitHostPort(strings.TrimSuffix(strings.TrimPrefix(r.url, "https://"), endpoint))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	for host, want := range map[string]int{"vault.example": 200, "VAULT.example:1": 200, "a.wild.example": 200, "127.0.0.1": 200, "localhost": 200, "wild.example": 403, "evil.example": 403, "test": 403} {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://127.0.0.1:"+port+"/readyz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Host = host
+		q.Header.Set("Authorization", "Bearer "+goodToken)
+		answer, err := transport.RoundTrip(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want || answer.ProtoMajor != 1 {
+			t.Errorf("%s: %d by %s, want %d", host, answer.StatusCode, answer.Proto, want)
+		}
+	}
+	// Whoever speaks plainly to it learns that and gets nothing.
+	plainly, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plainly.Close()
+	_, _ = io.WriteString(plainly, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	text, _ := io.ReadAll(plainly)
+	if strings.Contains(string(text), "200 OK") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestUrls(t *testing.T) {
+	for addr, want := range map[string]string{"127.0.0.1:0": "http://127.0.0.1:", "localhost:0": "http://localhost:", "LocalHost:0": "http://LocalHost:"} {
+		r := open(t, func(c *Config) { c.Addr = addr })
+		if !strings.HasPrefix(r.url, want) || !strings.HasSuffix(r.url, "/mcp") {
+			t.Errorf("%s: %q", addr, r.url)
+		}
+	}
+}
+
+func TestASocketIsForOneUser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such sockets")
+	}
+	path := filepath.Join(t.TempDir(), "door")
+	onSocket := func(c *Config) { c.Addr = "unix:" + path }
+	r := open(t, onSocket)
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Fatalf("%v, %v", info.Mode(), err)
+	}
+	if r.url != "unix:"+path {
+		t.Errorf("url %q", r.url)
+	}
+	ready := func(r *running) string {
+		return r.raw(strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"Connection: close\r\n\r\n", false)
+	}
+	if answer := ready(r); !strings.Contains(answer, "200 OK") {
+		t.Errorf("%q", answer)
+	}
+	if answer := r.raw("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", false); !strings.Contains(answer, "401") {
+		t.Errorf("without the token: %q", answer)
+	}
+	// A second server does not take it away.
+	err = Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
+	if !isSetting(err, "http") || !strings.Contains(err.Error(), "in use by another server") {
+		t.Error(err)
+	}
+	if answer := ready(r); !strings.Contains(answer, "200 OK") {
+		t.Errorf("after the second server: %q", answer)
+	}
+	r.stop()
+	if err := r.wait(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	// What a server that was killed has left is replaced.
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	if answer := ready(open(t, onSocket)); !strings.Contains(answer, "200 OK") {
+		t.Errorf("%q", answer)
+	}
+}
+
+func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such sockets")
+	}
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, []byte("a note"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		file: "is no socket", link: "is no socket", dir: "is no socket", "relative": "no absolute path", "": "no absolute path",
+		filepath.Join(file, "s"):                       "cannot be",
+		filepath.Join(dir, "missing", "s"):             "cannot be listened on",
+		"/" + strings.Repeat("x", 200):                 "too long",
+		"/tmp/" + strings.Repeat("x", maxSocket-30):    "",
+		"/" + strings.Repeat("x", maxSocket-10) + "/s": "too long",
+	} {
+		if want == "" {
+			if err := canSocket(path); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		err := Serve(t.Context(), Config{Server: newToy().server, Addr: "unix:" + path, Token: goodToken}, nil)
+		var wrong *SettingError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if text, err := os.ReadFile(file); string(text) != "a note" {
+		t.Errorf("%q, %v", text, err)
+	}
+	cert, key, _ := certificateFiles(t)
+	c := Config{Server: newToy().server, Addr: "unix:" + filepath.Join(dir, "s"), Token: goodToken, TLSCert: cert, TLSKey: key}
+	if err := Serve(t.Context(), c, nil); !isSetting(err, "tls-cert") {
+		t.Error(err)
+	}
+}
+
+// A socket that somebody else has put in the place of ours is not removed.
+func TestOnlyOurOwnSocketIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such sockets")
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := listenSocket(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// The listener breaking is the end, and an error.
+func TestABrokenListenerEndsTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newDirect(t, nil)
+		p := newPipes()
+		p.Close()
+		if err := x.serve(t.Context(), newGate(p, 1), nil); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNotifyElsewhere(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Notify(ctx, "x", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+	if Caller(t.Context()) != "" {
+		t.Error("a caller from nowhere")
+	}
+	over := newResponse(nil, func() {})
+	over.over = true
+	ctx = context.WithValue(t.Context(), responseKey{}, over)
+	if err := Notify(ctx, "x", nil); !errors.Is(err, errAnswered) {
+		t.Errorf("after the answer: %v", err)
+	}
+	if err := Notify(ctx, "x", map[string]any{"f": func() {}}); err == nil {
+		t.Error("what is no JSON was sent")
+	}
+	if _, err := over.Write([]byte("late")); !errors.Is(err, errAnswered) {
+		t.Errorf("a late write: %v", err)
+	}
+}

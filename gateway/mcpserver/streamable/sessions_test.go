@@ -1,0 +1,324 @@
+package streamable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// direct is a door without a network, for tests with a clock of their own.
+type direct struct {
+	*door
+	toy   *toy
+	ended []string // callers
+	mu    sync.Mutex
+}
+
+func newDirect(t *testing.T, change func(*Config)) *direct {
+	t.Helper()
+	x := &direct{toy: newToy()}
+	c := Config{Server: x.toy.server, Token: goodToken, Ended: func(caller string) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.ended = append(x.ended, caller)
+	}}
+	if change != nil {
+		change(&c)
+	}
+	c, err := c.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := newHosts("localhost", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.door, err = newDoor(c, h); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.sessions.close)
+	return x
+}
+
+// send sends a request and returns the answer, when there is one. Headers are
+// pairs.
+func (x *direct) send(ctx context.Context, method, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, method, "http://localhost/mcp", strings.NewReader(body))
+	r.RequestURI, r.URL.Host, r.URL.Scheme = endpoint, "", ""
+	r.Header.Set("Authorization", "Bearer "+goodToken)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	x.ServeHTTP(w, r)
+	return w
+}
+
+func (x *direct) session(t *testing.T) string {
+	t.Helper()
+	w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
+	id := w.Header().Get(server.HeaderKeySessionID)
+	if w.Code != http.StatusOK || id == "" {
+		t.Fatalf("initialize: %d %s", w.Code, w.Body)
+	}
+	return id
+}
+
+func (x *direct) ping(t *testing.T, id string) int {
+	return x.send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, server.HeaderKeySessionID, id).Code
+}
+
+// kept is what mcp-go keeps of sessions, as far as can be seen: a notification to
+// an id it does not know is an error.
+func (x *direct) kept(id string) bool {
+	return x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil) == nil
+}
+
+func TestAThousandIdleSessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newDirect(t, func(c *Config) { c.Idle = time.Hour })
+		var ids []string
+		for range defaultSessions {
+			ids = append(ids, x.session(t))
+		}
+		w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many sessions") {
+			t.Errorf("one more: %d %v %s", w.Code, w.Header(), w.Body)
+		}
+		time.Sleep(time.Hour - time.Second)
+		if code := x.ping(t, ids[0]); code != http.StatusOK {
+			t.Errorf("before its time is over: %d", code)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if open := len(x.sessions.byID); open != 1 || len(x.ended) != defaultSessions-1 {
+			t.Errorf("%d sessions are open, %d have ended", open, len(x.ended))
+		}
+		if x.ping(t, ids[0]) != http.StatusOK || x.ping(t, ids[1]) != http.StatusNotFound || x.kept(ids[1]) || !x.kept(ids[0]) {
+			t.Error("not the idle ones ended")
+		}
+		x.session(t) // there is room again
+	})
+}
+
+func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newDirect(t, func(c *Config) { c.Idle = time.Minute })
+		id := x.session(t)
+		done := make(chan int)
+		go func() {
+			done <- x.send(t.Context(), http.MethodPost, call(1, "block", "{}"), server.HeaderKeySessionID, id).Code
+		}()
+		<-x.toy.started
+		time.Sleep(time.Hour)
+		close(x.toy.release)
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("the call: %d", code)
+		}
+		time.Sleep(59 * time.Second)
+		if code := x.ping(t, id); code != http.StatusOK {
+			t.Errorf("after the call: %d", code)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if code := x.ping(t, id); code != http.StatusNotFound {
+			t.Errorf("idle: %d", code)
+		}
+	})
+}
+
+// A timer that fires while a request comes in does not end the session.
+func TestAnOldTimerEndsNothing(t *testing.T) {
+	s := newSessions(1, time.Hour)
+	defer s.close()
+	x, err := s.begin(owner{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.leave(x)
+	before := x.turn
+	if s.enter(x.id, owner{}) != x {
+		t.Fatal("not entered")
+	}
+	s.expire(x, before)
+	s.leave(x)
+	s.expire(x, before)
+	if x.ctx.Err() != nil {
+		t.Error("it ended")
+	}
+	s.expire(x, x.turn)
+	if x.ctx.Err() == nil {
+		t.Error("it did not end")
+	}
+}
+
+func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
+	r := open(t, nil)
+	id, other := r.session(), r.session()
+	answers := make(chan exchanged, 1)
+	go func() { answers <- r.post(call(7, "block", "{}"), server.HeaderKeySessionID, id) }()
+	soon(t, "the call", r.started)
+	if answer := r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, id); answer.status != http.StatusOK {
+		t.Errorf("%+v", answer)
+	}
+	if err := soon(t, "the end of the call", r.ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	answer := soon(t, "the answer", answers)
+	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":7`) || !strings.Contains(answer.body, "is not known") {
+		t.Errorf("%+v", answer)
+	}
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		if answer := r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, id); answer.status != http.StatusNotFound {
+			t.Errorf("%s with a session that has ended: %+v", method, answer)
+		}
+		if answer := r.send(method, endpoint, call(1, "who", "{}"), server.HeaderKeySessionID, "MADEUP"+id); answer.status != http.StatusNotFound {
+			t.Errorf("%s with an invented session: %+v", method, answer)
+		}
+	}
+	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, other).text(t); who == "" {
+		t.Error("the other session ended too")
+	}
+}
+
+// A session belongs to the token it was opened with: who has another and knows the
+// id can neither use nor end it, and does not learn that it exists.
+func TestASessionCannotBeTakenOver(t *testing.T) {
+	x := newDirect(t, nil)
+	id := x.session(t)
+	mine := x.bearer
+	x.bearer = newBearer(otherToken, x.Log)
+	theirs := []string{"Authorization", "Bearer " + otherToken, server.HeaderKeySessionID}
+	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+		stolen := x.send(t.Context(), method, call(1, "who", "{}"), append(theirs, id)...)
+		invented := x.send(t.Context(), method, call(1, "who", "{}"), append(theirs, "INVENTED")...)
+		if stolen.Code != http.StatusNotFound || stolen.Body.String() != invented.Body.String() || stolen.Code != invented.Code {
+			t.Errorf("%s: %d %s, and of an invented one: %d %s", method, stolen.Code, stolen.Body, invented.Code, invented.Body)
+		}
+	}
+	x.bearer = mine
+	if code := x.ping(t, id); code != http.StatusOK {
+		t.Errorf("the owner: %d", code)
+	}
+}
+
+func TestASessionKeepsToItsProtocol(t *testing.T) {
+	r := open(t, nil)
+	id := r.post(initialize("2025-06-18")).header.Get(server.HeaderKeySessionID)
+	for version, want := range map[string]int{"": 200, "2025-06-18": 200, "2025-11-25": 400, "2025-03-26": 400, "1999-01-01": 400} {
+		if answer := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id, "Mcp-Protocol-Version", version); answer.status != want {
+			t.Errorf("%q: %+v, want %d", version, answer, want)
+		}
+	}
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		answer := r.send(method, endpoint, "", server.HeaderKeySessionID, id, "Mcp-Protocol-Version", "2026-07-28")
+		if answer.status != http.StatusMethodNotAllowed || answer.header.Get("Allow") != http.MethodPost {
+			t.Errorf("%s of a client without sessions: %+v", method, answer)
+		}
+	}
+	if answer := r.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); answer.status != http.StatusBadRequest {
+		t.Errorf("without a session: %+v", answer)
+	}
+}
+
+// Whatever a client does that does not lead to an open session leaves none.
+func TestAFailedInitializeLeavesNothing(t *testing.T) {
+	x := newDirect(t, nil)
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":3}}`,
+		`{"jsonrpc":"1.0","id":1,"method":"initialize","params":{}}`,
+		`{"jsonrpc":"2.0","method":"initialize","params":{}}`,
+		`{"jsonrpc":"2.0","id":null,"method":"initialize","params":{}}`,
+	} {
+		w := x.send(t.Context(), http.MethodPost, body)
+		if id := w.Header().Get(server.HeaderKeySessionID); id != "" || len(x.sessions.byID) != 0 {
+			t.Errorf("%s: %d %s, %d sessions, id %q", body, w.Code, w.Body, len(x.sessions.byID), id)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	x.send(gone, http.MethodPost, initialize(legacyVersion))
+	if len(x.sessions.byID) != 0 {
+		t.Errorf("%d sessions of a client that has gone", len(x.sessions.byID))
+	}
+}
+
+func TestSessionsAreToldOf(t *testing.T) {
+	var opened, ended []string
+	x := newDirect(t, func(c *Config) {
+		c.Opened = func(caller string) { opened = append(opened, caller) }
+		c.Ended = func(caller string) { ended = append(ended, caller) }
+	})
+	id := x.session(t)
+	x.send(t.Context(), http.MethodDelete, "", server.HeaderKeySessionID, id)
+	x.session(t)
+	x.sessions.close()
+	if len(opened) != 2 || fmt.Sprint(opened) != fmt.Sprint(ended) {
+		t.Errorf("opened %v, ended %v", opened, ended)
+	}
+	if w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion)); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("after the end: %d", w.Code)
+	}
+}
+
+func TestIdsAreLongAndDifferent(t *testing.T) {
+	s := newSessions(1000, time.Hour)
+	defer s.close()
+	for range 1000 {
+		x, err := s.begin(owner{}, "")
+		if err != nil || len(x.id) < 26 {
+			t.Fatalf("%q, %v", x.id, err)
+		}
+	}
+	if len(s.byID) != 1000 {
+		t.Errorf("%d ids", len(s.byID))
+	}
+}
+
+// A session that is open costs memory here and in mcp-go, and none when it has
+// ended.
+func TestMemoryOfSessions(t *testing.T) {
+	x := newDirect(t, nil)
+	used := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const sessions = 900
+	round := func() (each int64) {
+		before := used()
+		var ids []string
+		for range sessions {
+			ids = append(ids, x.session(t))
+		}
+		each = (used() - before) / sessions
+		for _, id := range ids {
+			x.send(t.Context(), http.MethodDelete, "", server.HeaderKeySessionID, id)
+		}
+		x.ended = nil
+		return each
+	}
+	each := round() // what grows once, as maps and pools do, is no matter
+	round()
+	before := used()
+	for range 5 {
+		round()
+	}
+	left := (used() - before) / 5
+	t.Logf("%d bytes a session, %d left of %d", each, left, sessions)
+	if each > 32<<10 || left > 96*sessions {
+		t.Errorf("%d bytes a session, %d left of %d", each, left, sessions)
+	}
+}

@@ -1,0 +1,149 @@
+package streamable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestTheFirstStartMakesAToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "token")
+	token, made, err := Token(path)
+	if err != nil || !made || weakness(token) != "" {
+		t.Fatalf("%q, %v, %v", token, made, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	again, made, err := Token(path)
+	if again != token || made || err != nil {
+		t.Errorf("the second start: %v, %v", made, err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	var all sync.WaitGroup
+	tokens := make(chan string, 20)
+	makers := make(chan bool, 20)
+	for range 20 {
+		all.Go(func() {
+			token, made, err := Token(path)
+			if err != nil {
+				t.Error(err)
+			}
+			tokens <- token
+			makers <- made
+		})
+	}
+	all.Wait()
+	close(tokens)
+	close(makers)
+	different, made := map[string]bool{}, 0
+	for token := range tokens {
+		different[token] = true
+	}
+	for m := range makers {
+		if m {
+			made++
+		}
+	}
+	if len(different) != 1 || made != 1 {
+		t.Errorf("%d tokens, made %d times", len(different), made)
+	}
+}
+
+func TestUnsafeTokenFilesAreRefused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are a matter of Unix")
+	}
+	dir := t.TempDir()
+	write := func(name, text string, mode fs.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := write("good", goodToken+"\n", 0o600)
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(good, link); err != nil {
+		t.Fatal(err)
+	}
+	dangling := filepath.Join(dir, "dangling")
+	if err := os.Symlink(filepath.Join(dir, "nowhere"), dangling); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ name, path, want string }{
+		{"a good one", good, ""},
+		{"without newline", write("bare", goodToken, 0o600), ""},
+		{"with the newline of Windows", write("crlf", goodToken+"\r\n", 0o400), ""},
+		{"in hexadecimal digits", write("hex", strings.Repeat("0123456789abcdef", 4), 0o600), ""},
+		{"readable by the group", write("group", goodToken, 0o640), "can be read or written by others (mode 0640)"},
+		{"readable by others", write("others", goodToken, 0o604), "can be read or written by others (mode 0604)"},
+		{"writable by others", write("writable", goodToken, 0o602), "can be read or written by others (mode 0602)"},
+		{"a link", link, "no regular file"},
+		{"a link to nowhere", dangling, "no regular file"},
+		{"a folder", dir, "no regular file"},
+		{"empty", write("empty", "", 0o600), "is missing"},
+		{"a short one", write("short", goodToken[:minToken-1], 0o600), "is shorter than 43"},
+		{"few digits", write("fewhex", strings.Repeat("0123456789abcdef", 3), 0o600), "is shorter than 64 hex"},
+		{"a long one", write("long", strings.Repeat(goodToken, 100), 0o600), "is longer"},
+		{"two lines", write("two", goodToken+"\n"+goodToken+"\n", 0o600), "a header cannot carry"},
+		{"spaces", write("spaces", goodToken+" "+goodToken, 0o600), "a header cannot carry"},
+		{"other letters", write("letters", goodToken+"ä", 0o600), "a header cannot carry"},
+		{"always the same", write("same", strings.Repeat("ab", 40), 0o600), "is not random"},
+	} {
+		token, made, err := Token(test.path)
+		if test.want == "" {
+			if err != nil || made || token == "" {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		var wrong *SettingError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) || token != "" || made {
+			t.Errorf("%s: %q, %v", test.name, token, err)
+		}
+		if strings.Contains(err.Error(), goodToken[:10]) {
+			t.Errorf("%s: the error shows the token: %v", test.name, err)
+		}
+	}
+}
+
+func TestATokenFileOfSomebodyElseIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte(goodToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, 12345, -1); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Token(path); err == nil || !strings.Contains(err.Error(), "belongs to another user") {
+		t.Error(err)
+	}
+}
+
+func TestATokenThatCannotBeMadeIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if token, made, err := Token(filepath.Join(file, "token")); err == nil || token != "" || made {
+		t.Errorf("%q, %v, %v", token, made, err)
+	}
+}
