@@ -39,7 +39,7 @@ func TestARefusedPathSaysWhy(t *testing.T) {
 func TestAPathThatIsTakenLosesOneSlash(t *testing.T) {
 	longest := strings.Repeat("a", 4096)
 	for written, want := range map[string]string{
-		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", longest: longest, longest + "/": longest,
+		"/": "", "A": "A", "A/": "A", "A/B/": "A/B", ".A/..b/c.": ".A/..b/c.", "A B": "A B", "日本": "日本", "A~B{C}+^": "A~B{C}+^", longest: longest, longest + "/": longest,
 	} {
 		if path, err := parsePath(written); path != want || err != nil {
 			t.Errorf("%q becomes %q, %v", written, path, err)
