@@ -74,7 +74,7 @@ func (a *admission) call(caller string) error {
 	if a.limits.Calls <= 0 {
 		return nil
 	}
-	return take(a.callsOf(caller), "rate", "calls a minute", a.limits.Calls)
+	return take(quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
 }
 
 // maxCallers bounds the callers whose calls are counted apart. Those beyond it
@@ -125,27 +125,43 @@ func (a *admission) paused() bool {
 }
 
 // mutation refuses a call that would change something when too many were let
-// through.
+// through, in a minute or in an hour.
 func (a *admission) mutation() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := take(a.hour, "rate-mutations-hour", "changes an hour", a.limits.MutationsHour); err != nil {
-		return err
-	}
-	return take(a.minute, "rate-mutations", "changes a minute", a.limits.Mutations)
+	return take(
+		quota{a.hour, "rate-mutations-hour", "changes an hour", a.limits.MutationsHour},
+		quota{a.minute, "rate-mutations", "changes a minute", a.limits.Mutations},
+	)
 }
 
-// take takes one of what a limiter has, or says when there will be one.
-func take(l *rate.Limiter, setting, unit string, most int) error {
+// quota is a limiter, and what is said when it has nothing left.
+type quota struct {
+	limiter       *rate.Limiter
+	setting, unit string
+	most          int
+}
+
+// take takes one of what each limiter has. Where one has nothing it takes
+// nothing of any, so that asking in vain uses nothing up, and says when there
+// will be one.
+func take(quotas ...quota) error {
 	now := time.Now()
-	reserved := l.ReserveN(now, 1)
-	wait := reserved.DelayFrom(now)
-	if wait == 0 {
-		return nil
+	taken := make([]*rate.Reservation, 0, len(quotas))
+	for _, q := range quotas {
+		reserved := q.limiter.ReserveN(now, 1)
+		taken = append(taken, reserved)
+		wait := reserved.DelayFrom(now)
+		if wait == 0 {
+			continue
+		}
+		for _, r := range taken {
+			r.CancelAt(now)
+		}
+		wait = wait.Truncate(time.Second) + time.Second
+		return refuse(codeRateLimited, "try again in "+wait.String(), "more than %d %s, the limit of the setting %s", q.most, q.unit, q.setting)
 	}
-	reserved.CancelAt(now)
-	wait = wait.Truncate(time.Second) + time.Second
-	return refuse(codeRateLimited, "try again in "+wait.String(), "more than %d %s, the limit of the setting %s", most, unit, setting)
+	return nil
 }
 
 // tighten takes the stricter of two limits each. Waiting times go on.

@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// passes counts the calls of ask that are let through before one is refused,
+// and returns the refusal, nil if there is none in a hundred.
+func passes(ask func() error) (int, *RequestError) {
+	for n := range 100 {
+		if err := ask(); err != nil {
+			var r *RequestError
+			errors.As(err, &r)
+			return n, r
+		}
+	}
+	return 100, nil
+}
+
+// Each limit lets as many through as it says, then one whenever its share of the
+// period is over. Being refused costs nothing, however often.
+func TestLimitsOverTime(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		limits Limits
+		ask    func(*admission) error
+		most   int
+		share  time.Duration
+		says   string
+		hint   string
+	}{
+		{"calls", Limits{Calls: 6}, (*admission).call, 6, 10 * time.Second, "more than 6 calls a minute, the limit of the setting rate", "try again in 11s"},
+		{"one call", Limits{Calls: 1}, (*admission).call, 1, time.Minute, "more than 1 calls a minute, the limit of the setting rate", "try again in 1m1s"},
+		{"changes", Limits{Mutations: 4}, (*admission).mutation, 4, 15 * time.Second, "more than 4 changes a minute, the limit of the setting rate-mutations", "try again in 16s"},
+		{"changes of an hour", Limits{MutationsHour: 6}, (*admission).mutation, 6, 10 * time.Minute, "more than 6 changes an hour, the limit of the setting rate-mutations-hour", "try again in 10m1s"},
+		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*admission).mutation, 2, 30 * time.Minute, "more than 2 changes an hour, the limit of the setting rate-mutations-hour", "try again in 30m1s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAdmission(test.limits, false, "")
+			ask := func() error { return test.ask(a) }
+			n, r := passes(ask)
+			if n != test.most || r == nil || r.Code() != "rate_limited" || r.Error() != test.says || r.Hint() != test.hint {
+				t.Fatalf("%s: %d pass, then %+v", test.name, n, r)
+			}
+			for range 50 {
+				if ask() == nil {
+					t.Fatalf("%s: one more passes", test.name)
+				}
+			}
+			time.Sleep(test.share - time.Second/2)
+			if n, r := passes(ask); n != 0 || r.Hint() != "try again in 1s" {
+				t.Errorf("%s: %d pass before its share is over, then %+v", test.name, n, r)
+			}
+			time.Sleep(time.Second)
+			if n, _ := passes(ask); n != 1 {
+				t.Errorf("%s: %d pass when its share is over", test.name, n)
+			}
+			time.Sleep(2 * time.Hour)
+			if n, _ := passes(ask); n != test.most {
+				t.Errorf("%s: %d pass after a long time", test.name, n)
+			}
+		})
+	}
+}
+
+// A change that one of the limits refuses counts for none: what is left of the
+// hour is not used up by asking too often within a minute.
+func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(Limits{Mutations: 2, MutationsHour: 7}, false, "")
+		for minute := range 3 {
+			if n, r := passes(a.mutation); n != 2 || !strings.HasSuffix(r.Error(), "the limit of the setting rate-mutations") {
+				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
+			}
+			for range 50 {
+				if a.mutation() == nil {
+					t.Fatal("one more passes")
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		if n, r := passes(a.mutation); n != 1 || !strings.HasSuffix(r.Error(), "the limit of the setting rate-mutations-hour") {
+			t.Errorf("%d pass of the one that is left, then %v", n, r)
+		}
+	})
+}
+
+// Calls and changes are counted apart.
+func TestCallsAreNoChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(Limits{Calls: 2, Mutations: 3}, false, "")
+		calls, _ := passes(a.call)
+		changes, _ := passes(a.mutation)
+		if calls != 2 || changes != 3 {
+			t.Errorf("%d calls and %d changes", calls, changes)
+		}
+	})
+}
+
+func TestNoLimit(t *testing.T) {
+	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
+		a := newAdmission(limits, false, "")
+		if n, r := passes(a.call); r != nil {
+			t.Errorf("%+v: %d calls, then %v", limits, n, r)
+		}
+		if n, r := passes(a.mutation); r != nil {
+			t.Errorf("%+v: %d changes, then %v", limits, n, r)
+		}
+	}
+}
+
+// What has passed before a limit is tightened is not forgotten.
+func TestWaitingTimesGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(Limits{Calls: 60}, false, "")
+		for range 60 {
+			if err := a.call(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.tighten(Limits{Calls: 6}, false)
+		if n, r := passes(a.call); n != 0 || r.Hint() != "try again in 11s" {
+			t.Errorf("%d pass, then the hint %q", n, r.Hint())
+		}
+	})
+}
+
+func TestSwitchedOff(t *testing.T) {
+	const says = "the gateway is switched off by the setting enabled"
+	off, on := newAdmission(Limits{}, true, ""), newAdmission(Limits{}, false, "")
+	on.tighten(Limits{}, false)
+	if err := on.call(); err != nil {
+		t.Errorf("tightened by nothing: %v", err)
+	}
+	on.tighten(Limits{}, true)
+	on.tighten(Limits{}, false) // a server that is off stays so
+	for name, a := range map[string]*admission{"from the start": off, "later": on} {
+		n, r := passes(a.call)
+		if n != 0 || r.Code() != "paused" || r.Error() != says || r.Hint() == "" {
+			t.Errorf("%s: %d pass, then %v", name, n, r)
+		}
+	}
+}
+
+// Everything is refused while the file is there, and where it cannot be told
+// whether it is. Without a state folder there is no such file anywhere.
+func TestPauseFile(t *testing.T) {
+	if got := PauseFile("x"); got != filepath.Join("x", "paused") {
+		t.Errorf("the file is %q", got)
+	}
+	if a := newAdmission(Limits{}, false, ""); a.pauseFile != "" || a.open() != nil {
+		t.Errorf("without a state folder it is %q", a.pauseFile)
+	}
+	state := t.TempDir()
+	if err := newAdmission(Limits{}, false, state).open(); err != nil {
+		t.Errorf("without the file: %v", err)
+	}
+	if err := newAdmission(Limits{}, false, filepath.Join(state, "none")).open(); err != nil {
+		t.Errorf("without the folder: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "paused"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, state := range map[string]string{"with the file": state, "below a file": filepath.Join(state, "paused")} {
+		n, r := passes(newAdmission(Limits{}, false, state).call)
+		if n != 0 || r.Code() != "paused" || r.Error() != "a person has paused vaultwicket" || !strings.Contains(r.Hint(), `"vaultwicket resume"`) {
+			t.Errorf("%s: %d pass, then %v", name, n, r)
+		}
+	}
+}
+
+func TestCallsAtOnce(t *testing.T) {
+	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
+		if got := cap(New(Config{Limits: Limits{Parallel: set}}).slots); got != want {
+			t.Errorf("%d is %d calls at once, want %d", set, got, want)
+		}
+	}
+}
+
+func TestALimiterOfNothingLimitsNothing(t *testing.T) {
+	for n, want := range map[int]rate.Limit{-1: rate.Inf, 0: rate.Inf, 1: rate.Every(time.Minute), 2: rate.Every(30 * time.Second)} {
+		if got := limiter(n, time.Minute).Limit(); got != want {
+			t.Errorf("%d a minute: %v, want %v", n, got, want)
+		}
+	}
+}
