@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,10 +51,11 @@ func newAdmission(l Limits, disabled bool, state string) *admission {
 }
 
 // limiter lets n pass in any period from the beginning on, and then one whenever
-// its share of the period is over.
+// its share of the period is over. Without a limit its burst is the greatest, so
+// that a limit that is set later begins with all of its own.
 func limiter(n int, period time.Duration) *rate.Limiter {
 	if n <= 0 {
-		return rate.NewLimiter(rate.Inf, 1)
+		return rate.NewLimiter(rate.Inf, math.MaxInt)
 	}
 	return rate.NewLimiter(rate.Every(period/time.Duration(n)), n)
 }

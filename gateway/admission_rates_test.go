@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,6 +27,34 @@ func passes(ask func() error) (int, *RequestError) {
 	return 100, nil
 }
 
+// anyCall is a call of the one caller of these tests.
+func anyCall(a *admission) error { return a.call("") }
+
+// Callers do not use up what others have, and however many come, what is
+// remembered of them does not grow beyond a bound.
+func TestCallersAreCountedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAdmission(Limits{Calls: 2}, false, "")
+		for i := range maxCallers + 100 {
+			caller := strconv.Itoa(i)
+			if n, r := passes(func() error { return a.call(caller) }); i < maxCallers && n != 2 || r == nil {
+				t.Fatalf("caller %d: %d pass", i, n)
+			}
+		}
+		if len(a.calls) > maxCallers+1 {
+			t.Errorf("%d callers are remembered", len(a.calls))
+		}
+		time.Sleep(time.Minute)
+		if n, _ := passes(func() error { return a.call("a new one") }); n != 2 || len(a.calls) > 2 {
+			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.calls))
+		}
+		a.tighten(Limits{Calls: 1}, false)
+		if n, _ := passes(func() error { return a.call("one more") }); n != 1 {
+			t.Errorf("%d pass for a new caller after the limit was tightened", n)
+		}
+	})
+}
+
 // Each limit lets as many through as it says, then one whenever its share of the
 // period is over. Being refused costs nothing, however often.
 func TestLimitsOverTime(t *testing.T) {
@@ -37,8 +67,8 @@ func TestLimitsOverTime(t *testing.T) {
 		says   string
 		hint   string
 	}{
-		{"calls", Limits{Calls: 6}, (*admission).call, 6, 10 * time.Second, "more than 6 calls a minute, the limit of the setting rate", "try again in 11s"},
-		{"one call", Limits{Calls: 1}, (*admission).call, 1, time.Minute, "more than 1 calls a minute, the limit of the setting rate", "try again in 1m1s"},
+		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "more than 6 calls a minute, the limit of the setting rate", "try again in 11s"},
+		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "more than 1 calls a minute, the limit of the setting rate", "try again in 1m1s"},
 		{"changes", Limits{Mutations: 4}, (*admission).mutation, 4, 15 * time.Second, "more than 4 changes a minute, the limit of the setting rate-mutations", "try again in 16s"},
 		{"changes of an hour", Limits{MutationsHour: 6}, (*admission).mutation, 6, 10 * time.Minute, "more than 6 changes an hour, the limit of the setting rate-mutations-hour", "try again in 10m1s"},
 		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*admission).mutation, 2, 30 * time.Minute, "more than 2 changes an hour, the limit of the setting rate-mutations-hour", "try again in 30m1s"},
@@ -117,12 +147,52 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
+// The stricter of two limits holds, for each of the three on its own; none is the
+// loosest. As many pass as the new limit says.
+func TestTightenedLimits(t *testing.T) {
+	for _, test := range []struct{ has, wanted, want int }{
+		{0, 0, 0}, {0, 5, 5}, {0, 1, 1}, {0, -3, 0}, {-2, 5, 5}, {-2, 0, -2}, {5, 0, 5}, {5, -3, 5}, {5, 5, 5}, {5, 6, 5}, {5, 4, 4}, {5, 1, 1}, {1, 2, 1},
+	} {
+		for name, field := range map[string]func(*Limits) *int{
+			"calls":   func(l *Limits) *int { return &l.Calls },
+			"changes": func(l *Limits) *int { return &l.Mutations },
+			"hour":    func(l *Limits) *int { return &l.MutationsHour },
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				var has, wanted, want Limits
+				*field(&has), *field(&wanted), *field(&want) = test.has, test.wanted, test.want
+				a := newAdmission(has, false, "")
+				a.tighten(wanted, false)
+				if a.limits != want {
+					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
+				}
+				ask, period, most := a.mutation, time.Minute, test.want
+				if name == "calls" {
+					ask = a.call
+				}
+				if name == "hour" {
+					period = time.Hour
+				}
+				if most <= 0 {
+					most = 100
+				}
+				for range 2 { // at once, and again after the period
+					if n, r := passes(ask); n != most || r != nil && !strings.HasPrefix(r.Error(), fmt.Sprintf("more than %d ", most)) {
+						t.Errorf("%s, %d and %d: %d pass, then %v", name, test.has, test.wanted, n, r)
+					}
+					time.Sleep(period)
+				}
+			})
+		}
+	}
+}
+
 // What has passed before a limit is tightened is not forgotten.
 func TestWaitingTimesGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdmission(Limits{Calls: 60}, false, "")
 		for range 60 {
-			if err := a.call(); err != nil {
+			if err := a.call(""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,7 +207,7 @@ func TestSwitchedOff(t *testing.T) {
 	const says = "the gateway is switched off by the setting enabled"
 	off, on := newAdmission(Limits{}, true, ""), newAdmission(Limits{}, false, "")
 	on.tighten(Limits{}, false)
-	if err := on.call(); err != nil {
+	if err := on.call(""); err != nil {
 		t.Errorf("tightened by nothing: %v", err)
 	}
 	on.tighten(Limits{}, true)
