@@ -3,6 +3,7 @@ package allowlist
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -52,6 +53,59 @@ func TestACallSaysWhatItCarries(t *testing.T) {
 	}
 	if since := mustParse(t, "read", nil).Since(); since != (tiers.Version{1, 12, 0}) {
 		t.Errorf("read since %v", since)
+	}
+}
+
+// Values stand before flags, and both by their keys.
+func TestOrderOfArguments(t *testing.T) {
+	want := []arg{{key: "a", kind: kindWord}, {key: "b", kind: kindText}, {key: "b~", kind: kindName}, {key: "a", kind: kindFlag}, {key: "c", kind: kindFlag}}
+	for i, a := range want {
+		for j, b := range want {
+			if got := compareArgs(a, b); got < 0 != (i < j) || got > 0 != (i > j) {
+				t.Errorf("%v and %v: %d", a, b, got)
+			}
+		}
+	}
+}
+
+// An extension is ours whatever it carries, and a command of the app as soon as
+// it carries what the app does not know.
+func TestOurs(t *testing.T) {
+	extensions := strings.Fields("daily:range undo note:section note:replace note:insert note:set-section recent")
+	eachRow(func(r *row) {
+		if got := mustParse(t, r.name, r.fewest()).Ours(); got != slices.Contains(extensions, r.name) {
+			t.Errorf("%s: ours %v", r.name, got)
+		}
+	})
+	if !mustParse(t, "daily:read", Params{"offset": Number("-1")}).Ours() {
+		t.Error("the app knows no other day than today")
+	}
+}
+
+// What is printed beside each path makes lines of paths, and nothing of anything
+// else.
+func TestOnlyPathsBecomeLines(t *testing.T) {
+	for _, kind := range []ReplyKind{Facts, Confirmation, Content, Paths, Lines, Quiet} {
+		r := &row{name: "x", reply: Reply{Kind: kind}}
+		want := kind
+		if kind == Paths {
+			want = Lines
+		}
+		for _, a := range []arg{{key: "counts", kind: kindFlag}, {key: "verbose", kind: kindFlag}, {key: "format", value: "csv", kind: kindChoice}} {
+			if got := (Call{row: r, args: []arg{a}}).Reply().Kind; got != want {
+				t.Errorf("%v with %s: %v, want %v", kind, a.key, got, want)
+			}
+		}
+		if got := (Call{row: r, args: []arg{{key: "format", value: "tsv", kind: kindChoice}}}).Reply().Kind; got != kind {
+			t.Errorf("%v as tsv: %v", kind, got)
+		}
+	}
+}
+
+func TestAVaultThatCannotBeNamed(t *testing.T) {
+	_, err := mustParse(t, "files", nil).In("a\nb")
+	if want := `command "files": parameter "vault": holds the control or invisible character U+000A`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -210,6 +210,7 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		{"read", Params{"vault": Text("x")}, "chosen by the gateway", ""},
 		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", ""},
 		{"read", Params{"copy": Flag(true)}, "clipboard", ""},
+		{"read", Params{"~copy": Flag(true)}, "is not a parameter of this command", "it takes file, path"}, // a dash is overlooked, nothing else
 		{"append", Params{"path": Text("A.md")}, `parameter "content": is required`, "give content= with text"},
 		{"move", Params{"path": Text("A.md")}, `parameter "to": is required`, "give to= with a folder with a slash at its end, or a whole path"},
 		{"web", nil, `parameter "url": is required`, "give url= with a web address"},
@@ -339,6 +340,33 @@ func TestParseWords(t *testing.T) {
 		}
 		if got := strings.Join(call.Items(), "|"); err == nil && got != test.argv {
 			t.Errorf("%s: got %s, want %s", test.sentence, got, test.argv)
+		}
+	}
+}
+
+func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
+	_, err := ParseWords("read", []string{"path=A.md", "path=B.md"})
+	if want := `command "read": parameter "path": is given twice`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// A flag that is written as text is the same flag.
+func TestAFlagHasNoValue(t *testing.T) {
+	for _, on := range []Value{Flag(true), Text("true")} {
+		if value, given := mustParse(t, "files", Params{"total": on}).Param("total"); value != "" || !given {
+			t.Errorf("%v: %q, %v", on, value, given)
+		}
+	}
+}
+
+// A parameter makes the effect of its call worse and never better.
+func TestEscalationNeverLowers(t *testing.T) {
+	r := &row{name: "x", effect: tiers.Writes, when: []escalation{{"shows", tiers.Shows}, {"writes", tiers.Writes}, {"destroys", tiers.Destroys}, {"destroys", tiers.Writes}}}
+	for key, want := range map[string]tiers.Effect{"shows": tiers.Writes, "writes": tiers.Writes, "destroys": tiers.Destroys, "other": tiers.Writes} {
+		call := Call{row: r, effect: r.effect}
+		if call.escalate(key); call.effect != want {
+			t.Errorf("%s: %v, want %v", key, call.effect, want)
 		}
 	}
 }

@@ -177,14 +177,14 @@ func TestDeviceNames(t *testing.T) {
 	var devices, others []string
 	for _, name := range []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"} {
 		devices = append(devices, name)
-		others = append(others, name+"1", "X"+name, name[1:], name[:len(name)-1])
+		others = append(others, name+"1", name+"~", "X"+name, name[1:], name[:len(name)-1])
 	}
 	for _, port := range []string{"COM", "LPT"} {
 		for _, number := range strings.Split("0 1 2 3 4 5 6 7 8 9 ¹ ² ³", " ") {
 			devices = append(devices, port+number)
 			others = append(others, number, number+port, port+number+number, port+"x"+number)
 		}
-		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1")
+		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1", port+"12", port+"¹²")
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {
@@ -198,6 +198,22 @@ func TestDeviceNames(t *testing.T) {
 		if deviceName(name) || canonicalPath("a/"+name) != "" {
 			t.Errorf("%q is a device: %q", name, canonicalPath("a/"+name))
 		}
+	}
+}
+
+// Only these characters, and two percent signs in a row, keep a name from being
+// linked to.
+func TestUnportableNames(t *testing.T) {
+	const closed = `#^[]|*?"<>`
+	for c := rune(' '); c <= '~'; c++ {
+		for _, name := range []string{string(c), "a" + string(c), string(c) + "a"} {
+			if got := unportable(name) != ""; got != strings.ContainsRune(closed, c) {
+				t.Errorf("%q: refused %v", name, got)
+			}
+		}
+	}
+	if unportable("a%%b") == "" || unportable("a%b%c") != "" {
+		t.Error("two percent signs in a row begin a comment, and no others")
 	}
 }
 
