@@ -184,7 +184,7 @@ func TestDeviceNames(t *testing.T) {
 			devices = append(devices, port+number)
 			others = append(others, number, number+port, port+number+number, port+"x"+number)
 		}
-		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1", port+"12", port+"¹²")
+		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1", port+"12", port+"¹²", port+"~")
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " .md", name + "   .md"} {

@@ -153,6 +153,16 @@ func TestAFolderIsNoNote(t *testing.T) {
 	}
 }
 
+// Alone is what its row says and nothing else, even beside the path of a note.
+func TestAloneByReach(t *testing.T) {
+	for reach, want := range map[reach]bool{0: false, reachNote: true, reachNothing: false, reachNothing + 1: false} {
+		call := Call{row: &row{name: "x", reach: reach}, args: []arg{{key: "path", value: "A.md", kind: kindPath}}}
+		if call.Alone() != want {
+			t.Errorf("reach %d: alone %v", reach, call.Alone())
+		}
+	}
+}
+
 func TestTheZeroCallReachesTheVault(t *testing.T) {
 	if c := (Call{}); c.Alone() || c.Apart() || len(c.Spells()) != 0 {
 		t.Errorf("alone %v, apart %v, spells %v", c.Alone(), c.Apart(), c.Spells())
