@@ -86,20 +86,34 @@ func TestUnportableSaysWhy(t *testing.T) {
 	}
 }
 
+// No other character keeps a name from being made, wherever it stands.
+func TestEveryOtherCharacterIsPortable(t *testing.T) {
+	for c := rune(' '); c <= '~'; c++ {
+		closed := strings.ContainsRune(`:*?"<>|#^`, c)
+		for name, want := range map[string]bool{
+			"a" + string(c) + "b": closed, string(c) + "a": closed || c == ' ', "a" + string(c): closed || c == ' ' || c == '.',
+		} {
+			if got := unportable(name) != ""; got != want {
+				t.Errorf("%q: refused %v", name, got)
+			}
+		}
+	}
+}
+
 // Windows takes these names for devices, with any extension and in any case, and
 // no others.
 func TestDeviceNames(t *testing.T) {
 	var devices, others []string
 	for _, stem := range []string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} {
 		devices = append(devices, stem)
-		others = append(others, stem+"X", "X"+stem, stem[1:], stem[:len(stem)-1], stem+"1")
+		others = append(others, stem+"X", "X"+stem, stem[1:], stem[:len(stem)-1], stem+"1", stem+"~")
 	}
 	for _, port := range []string{"COM", "LPT"} {
 		for _, number := range strings.Split("1 2 3 4 5 6 7 8 9 ¹ ² ³", " ") {
 			devices = append(devices, port+number)
 			others = append(others, number, number+port, port+number+number, port+"x"+number)
 		}
-		others = append(others, port, port+"X", port+"⁴", port+"$", "X"+port+"1")
+		others = append(others, port, port+"X", port+"⁴", port+"$", port+"~", "X"+port+"1", port+"12", port+"¹²")
 	}
 	for _, name := range devices {
 		for _, spelling := range []string{name, strings.ToLower(name), name + ".md", name + ".tar.gz", name + " ", name + " .md", name + ".", name + "  .a"} {
