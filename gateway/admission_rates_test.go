@@ -127,7 +127,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdmission(Limits{Calls: 2, Mutations: 3}, false, "")
-		calls, _ := passes(a.call)
+		calls, _ := passes(func() error { return anyCall(a) })
 		changes, _ := passes(a.mutation)
 		if calls != 2 || changes != 3 {
 			t.Errorf("%d calls and %d changes", calls, changes)
@@ -138,7 +138,7 @@ func TestCallsAreNoChanges(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
 		a := newAdmission(limits, false, "")
-		if n, r := passes(a.call); r != nil {
+		if n, r := passes(func() error { return anyCall(a) }); r != nil {
 			t.Errorf("%+v: %d calls, then %v", limits, n, r)
 		}
 		if n, r := passes(a.mutation); r != nil {
@@ -168,7 +168,7 @@ func TestTightenedLimits(t *testing.T) {
 				}
 				ask, period, most := a.mutation, time.Minute, test.want
 				if name == "calls" {
-					ask = a.call
+					ask = func() error { return anyCall(a) }
 				}
 				if name == "hour" {
 					period = time.Hour
@@ -197,7 +197,7 @@ func TestWaitingTimesGoOn(t *testing.T) {
 			}
 		}
 		a.tighten(Limits{Calls: 6}, false)
-		if n, r := passes(a.call); n != 0 || r.Hint() != "try again in 11s" {
+		if n, r := passes(func() error { return anyCall(a) }); n != 0 || r.Hint() != "try again in 11s" {
 			t.Errorf("%d pass, then the hint %q", n, r.Hint())
 		}
 	})
@@ -213,7 +213,7 @@ func TestSwitchedOff(t *testing.T) {
 	on.tighten(Limits{}, true)
 	on.tighten(Limits{}, false) // a server that is off stays so
 	for name, a := range map[string]*admission{"from the start": off, "later": on} {
-		n, r := passes(a.call)
+		n, r := passes(func() error { return anyCall(a) })
 		if n != 0 || r.Code() != "paused" || r.Error() != says || r.Hint() == "" {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
 		}
@@ -240,7 +240,7 @@ func TestPauseFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, state := range map[string]string{"with the file": state, "below a file": filepath.Join(state, "paused")} {
-		n, r := passes(newAdmission(Limits{}, false, state).call)
+		n, r := passes(func() error { return anyCall(newAdmission(Limits{}, false, state)) })
 		if n != 0 || r.Code() != "paused" || r.Error() != "a person has paused vaultwicket" || !strings.Contains(r.Hint(), `"vaultwicket resume"`) {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
 		}

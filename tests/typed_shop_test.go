@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -51,7 +52,7 @@ func openShop(t *testing.T, p policy.Policy, marks bool) *shop {
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: binary})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": s.state}[name] }
-	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "shop", Getenv: getenv, Log: t.Output()})
+	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "shop", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	theirs, in := io.Pipe()
 	out, ours := io.Pipe()
 	s.in, s.out = in, bufio.NewReaderSize(out, 1<<20)
@@ -59,7 +60,7 @@ func openShop(t *testing.T, p policy.Policy, marks bool) *shop {
 	done := make(chan error, 1)
 	go func() {
 		done <- mcpserver.ServeStdio(ctx, mcpserver.Config{
-			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: wireDeadline, Log: t.Output(),
+			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: wireDeadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		}, theirs, ours)
 		ours.Close()
 	}()

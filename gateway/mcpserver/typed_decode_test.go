@@ -72,11 +72,11 @@ func TestTypedCallsCarryWhatEveryCallMay(t *testing.T) {
 		dryRun          bool
 	}{
 		{"tasks", `{"limit":20,"cursor":"c1","vault":"W","dryRun":"true","expectHash":"0123456789abcdef","idempotencyKey":"k"}`,
-			gateway.Request{Command: "tasks", Limit: 20, Cursor: "c1", Vault: "W", ExpectHash: "0123456789abcdef", IdempotencyKey: "k"}, true},
+			gateway.Request{Limit: 20, Cursor: "c1", Vault: "W", ExpectHash: "0123456789abcdef", IdempotencyKey: "k"}, true},
 		{"bases", `{"fields":["a","b"],"limit":"5"}`, gateway.Request{Command: "bases", Fields: []string{"a", "b"}, Limit: 5}, false},
 		{"bases", `{"fields":"[\"a\", \"b\"]"}`, gateway.Request{Command: "bases", Fields: []string{"a", "b"}}, false},
 		{"bases", `{"fields":"a","limit":null,"cursor":null}`, gateway.Request{Command: "bases", Fields: []string{"a"}}, false},
-		{"recent_notes", `{"limit":7,"cursor":"c"}`, gateway.Request{Command: "recent", Cursor: "c"}, false}, // limit is that of the command
+		{"recent_notes", `{"limit":7,"cursor":"c"}`, gateway.Request{Cursor: "c"}, false}, // which knows the command
 		{"daily_note", `{"dryRun":"false"}`, gateway.Request{Command: "daily:read"}, false},
 	} {
 		c, refused := typedNamed(test.tool).decode(json.RawMessage(test.arguments))
