@@ -262,3 +262,6 @@ func (g *Gateway) Kept(caller, cursor string) error {
 	}
 	return err
 }
+
+// Forget drops what is kept for a caller who will not come back.
+func (g *Gateway) Forget(caller string) { g.shelf.Drop(caller) }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -17,7 +16,7 @@ import (
 // when the client closes our input: the last of them may just have started.
 const serveGrace = 2 * time.Second
 
-// serve is "vaultwicket serve": MCP on standard input and output.
+// serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
 func serve(ctx context.Context, std streams, args []string) error {
 	var own serveFlags
 	o, err := open("serve", std, args, own.add)
@@ -37,13 +36,17 @@ func serve(ctx context.Context, std streams, args []string) error {
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	err = mcpserver.ServeStdio(ctx, mcpserver.Config{
-		Gateway: o.gateway, Version: release.Version, MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log,
-	}, ownInput(std.in), std.out)
-	if errors.Is(err, context.Canceled) {
-		return nil // a signal is the ordinary way to end a server
+	c := mcpserver.Config{
+		Gateway: o.gateway, Version: release.Version, Toolsets: o.toolsets,
+		MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log,
 	}
-	return o.told(err)
+	if o.http.addr != "" {
+		return o.told(ended(o.serveHTTP(ctx, std, c)))
+	}
+	if err := o.withoutHTTP(); err != nil {
+		return err
+	}
+	return o.told(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.in), std.out)))
 }
 
 // serveFlags are the flags of serve that are no settings.

@@ -83,7 +83,7 @@ esac
 		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
 		Session: "booth", Getenv: getenv, Log: logTo(t),
 	})
-	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, &sealers{}}
+	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, &sealers{}, nil}
 	if change != nil {
 		change(h.sealers)
 	}

@@ -61,9 +61,10 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
+	defer h.report(ctx, req)()
 	batch.MaxOutput, batch.Keep, batch.Mark = h.MaxOutput, true, h.MarkUntrusted
 	interview, ask := h.interview(ctx, req.Params)
-	batch.Ask, batch.Client, batch.Surface = ask, clientName(ctx), surface
+	batch.Ask, batch.Caller, batch.Client, batch.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if question := interview.instead(); question != nil {
 		return question, nil

@@ -118,7 +118,7 @@ func TestTheBatchToolFitsItsBudget(t *testing.T) {
 
 func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(batchOutputSchema))
-	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}}
+	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}, nil}
 	for name, arguments := range map[string]string{
 		"no arguments": `{}`,
 		"no client":    `{"operations":[{"clientId":"a","command":"daily:read"}]}`,
@@ -167,7 +167,7 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 
 // A batch with a change keeps its place among the changes of a client.
 func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
-	h := handler{Config{Gateway: gatewayWith(t, everything)}, &sealers{}}
+	h := handler{Config{Gateway: gatewayWith(t, everything)}, &sealers{}, nil}
 	for arguments, want := range map[string]bool{
 		`{"command":"daily:append","params":{"content":"x"}}`:      true,
 		`{"command":"daily:read"}`:                                 false,

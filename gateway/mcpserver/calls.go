@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/mcpserver/streamable"
 )
 
 const (
@@ -166,7 +168,7 @@ func (c *calls) notify(ctx context.Context, method string, params map[string]any
 	out := c.out
 	c.mu.Unlock()
 	if out == nil {
-		return server.ServerFromContext(ctx).SendNotificationToClient(ctx, method, params)
+		return streamable.Notify(ctx, method, params)
 	}
 	line, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": params})
 	if err != nil {

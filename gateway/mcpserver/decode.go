@@ -66,6 +66,15 @@ type messageError struct {
 
 func (e *messageError) Error() string { return e.text }
 
+// encode returns the answer to the message.
+func (e *messageError) encode() []byte {
+	return encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"id":      e.id,
+		"error":   map[string]any{"code": e.code, "message": e.text},
+	})
+}
+
 // decodeMessage reads one JSON-RPC message strictly: valid UTF-8, one object,
 // no key twice at any depth, no key of the protocol in another spelling, an id
 // that every JSON reader sees alike. A message that passes means the same to

@@ -45,7 +45,7 @@ func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([
 		return nil, visibleError(err)
 	}
 	result := h.Gateway.Do(ctx, gateway.Request{
-		Cursor: cursor, MaxOutput: maxResource, Keep: true, Caller: caller(ctx), Client: clientName(ctx), Surface: surface,
+		Cursor: cursor, MaxOutput: maxResource, Keep: true, Caller: caller(ctx), Client: clientName(ctx), Surface: surface(ctx),
 	})
 	if !result.OK {
 		return nil, visibleError(result.Error)

@@ -55,9 +55,7 @@ func (h handler) clock() time.Time {
 // done, and returns when no call is left. Open calls are answered when in ends
 // and stopped when ctx is done.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c = c.complete()
 	open := newCalls()
 	s, err := newServer(c, open)
 	if err != nil {
@@ -66,8 +64,16 @@ func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) erro
 	return serveStdio(ctx, s, open, in, out, c.Log, c.Grace)
 }
 
+// complete returns c with its defaults.
+func (c Config) complete() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
 func newServer(c Config, open *calls) (*server.MCPServer, error) {
-	return handler{c, &sealers{}}.server(open)
+	return handler{Config: c, sealers: &sealers{}}.server(open)
 }
 
 func (h handler) server(open *calls) (*server.MCPServer, error) {
@@ -78,7 +84,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
-	h.sealers.left = open.left
+	h.sealers.left, h.notify = open.left, open.notify
 	if c.Gateway.Worst().Mutates() {
 		open.changes = h.changesBy // where nothing can change, nothing needs an order
 	}
@@ -102,6 +108,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 type handler struct {
 	Config
 	sealers *sealers
+	notify  func(ctx context.Context, method string, params map[string]any) error
 }
 
 func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -115,12 +122,14 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 // run carries out one request, or plans it, and is the way of every tool but
 // obsidianBatch.
 func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool) (*mcp.CallToolResult, error) {
+	defer h.report(ctx, req)()
 	if dryRun {
+		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
 		plan := h.Gateway.DryRun(ctx, request)
 		return reply(plan, !plan.OK)
 	}
 	interview, ask := h.interview(ctx, req.Params)
-	request.Ask, request.Client, request.Surface = ask, clientName(ctx), surface
+	request.Ask, request.Caller, request.Client, request.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
 	request.MaxOutput, request.Keep = h.MaxOutput, true
 	result := h.Gateway.Do(ctx, request)
 	if question := interview.instead(); question != nil {
@@ -131,9 +140,6 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	}
 	return answer(result)
 }
-
-// surface is how the audit log calls this way to the gateway.
-const surface = "mcp"
 
 // changes reports whether a call would change something. One that will be
 // refused, or is a dry run, does not.
@@ -170,7 +176,7 @@ func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			defer func() {
 				if r := recover(); r != nil {
-					gateway.LogPanic(log, surface, r, debug.Stack())
+					gateway.LogPanic(log, "tool", r, debug.Stack())
 					result, err = answer(gateway.Fault(req.Params.Name))
 				}
 			}()

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // outlet writes messages to the client, one at a time and each at once. It holds
@@ -34,14 +32,9 @@ func (o *outlet) Write(line []byte) (int, error) {
 
 // refuse answers a message that mcp-go does not see.
 func (o *outlet) refuse(e *messageError) {
-	line := encode(map[string]any{
-		"jsonrpc": mcp.JSONRPC_VERSION,
-		"id":      e.id,
-		"error":   map[string]any{"code": e.code, "message": e.text},
-	})
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.write(append(line, '\n')) // the outlet has told of it
+	_ = o.write(append(e.encode(), '\n')) // the outlet has told of it
 }
 
 func (o *outlet) write(line []byte) error {

@@ -128,7 +128,7 @@ func schema(t *testing.T, text []byte) *jsonschema.Resolved {
 // an answer that does not, a failure too.
 func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(outputSchema))
-	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}}
+	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}, nil}
 	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
 		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
 	answers := map[string]func() (*mcp.CallToolResult, error){

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -294,7 +295,7 @@ func TestProbes(t *testing.T) {
 	var sick error
 	r := open(t, func(c *Config) {
 		c.Ready = func() error { return sick }
-		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "calls 1") })
+		c.Metrics = func(w io.Writer) { fmt.Fprint(w, "calls 1") }
 	})
 	for _, test := range []struct {
 		path, token, body string

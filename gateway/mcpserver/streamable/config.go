@@ -2,8 +2,8 @@ package streamable
 
 import (
 	"cmp"
+	"io"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -66,8 +66,9 @@ type Config struct {
 	// is always ready.
 	Ready func() error
 
-	// Metrics answers /metrics, to who has the token; nil for 404.
-	Metrics http.Handler
+	// Metrics writes what /metrics answers, in the text format of Prometheus, to who
+	// has the token; nil for 404.
+	Metrics func(io.Writer)
 
 	// Opened and Ended are told of each session by its caller (see [Caller]), so
 	// that what is kept for a session can go with it. Both may be nil; they must not

@@ -157,7 +157,8 @@ func (d *door) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
 
 func (d *door) serveMetrics(w http.ResponseWriter, r *http.Request, _ owner) {
 	if allowed(w, r, http.MethodGet, http.MethodHead) {
-		d.Metrics.ServeHTTP(w, r)
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		d.Metrics(w)
 	}
 }
 

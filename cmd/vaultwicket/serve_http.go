@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/gateway/places"
+)
+
+// tokenVariable holds the bearer token itself, for places where a file is more
+// trouble than the environment of a process, such as a container.
+const tokenVariable = "VAULTWICKET_TOKEN"
+
+// tokenName is the file of the token in the state folder.
+const tokenName = "token"
+
+// serveHTTP serves MCP at the address of the settings.
+func (o opened) serveHTTP(ctx context.Context, std streams, c mcpserver.Config) error {
+	token, from, err := o.token(std)
+	if err != nil {
+		return err
+	}
+	door := streamable.Config{
+		Addr: o.http.addr, TLSCert: o.http.cert, TLSKey: o.http.key, Origins: o.http.origins, Hosts: o.http.hosts,
+		Token: token, MaxSessions: o.http.sessions,
+	}
+	if o.metrics != nil {
+		door.Metrics = o.metrics.WritePrometheus
+	}
+	return mcpserver.ServeHTTP(ctx, c, door, func(url string) {
+		if o.logJSON {
+			o.log.Info("serving", "url", url, "token", from)
+			return
+		}
+		fmt.Fprintf(std.err, "vaultwicket: serving %s, the token is in %s\n", url, from)
+	})
+}
+
+// token returns the bearer token and where it is. Where there is none yet it is
+// made.
+func (o opened) token(std streams) (token, from string, err error) {
+	if text := std.getenv(tokenVariable); text != "" {
+		if o.http.tokenFile != "" {
+			return "", "", &wrongUse{reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), hint: "leave one of the two out"}
+		}
+		return text, "the environment " + tokenVariable, nil
+	}
+	file := o.http.tokenFile
+	if file == "" {
+		state := places.State(std.getenv, "")
+		if state == "" {
+			return "", "", &wrongUse{reason: "there is no place for the token of HTTP", hint: "name a file with --token-file"}
+		}
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return "", "", fmt.Errorf("make the state folder: %w", err)
+		}
+		file = filepath.Join(state, tokenName)
+	}
+	token, _, err = streamable.Token(file)
+	return token, visible(file), err
+}
+
+// withoutHTTP refuses settings that only mean something over HTTP.
+func (o opened) withoutHTTP() error {
+	for name, given := range map[string]bool{
+		"tls-cert": o.http.cert != "", "tls-key": o.http.key != "", "token-file": o.http.tokenFile != "", "allow-origin": o.http.origins != nil, "allow-host": o.http.hosts != nil,
+	} {
+		if i := settingIndex(name); given && o.raws[i].byFlag() {
+			return &wrongUse{reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), hint: "add --http ADDRESS"}
+		}
+	}
+	return nil
+}
+
+// ended is how a server ends: a signal is the ordinary way.
+func ended(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/gateway/mcpserver/streamable"
+)
+
+// ServeHTTP speaks MCP over Streamable HTTP until ctx ends, see
+// [streamable.Serve]. Of the door it sets what concerns the messages: the server,
+// the checks, and what goes with a session.
+func ServeHTTP(ctx context.Context, c Config, door streamable.Config, listening func(url string)) error {
+	c = c.complete()
+	s, err := newServer(c, newCalls())
+	if err != nil {
+		return err
+	}
+	door.Server, door.Check, door.Log, door.Grace = s, checkBody, c.Log, c.Grace
+	door.Ready = c.Gateway.Admits
+	ended := door.Ended
+	door.Ended = func(caller string) {
+		c.Gateway.Forget(caller)
+		if ended != nil {
+			ended(caller)
+		}
+	}
+	return streamable.Serve(ctx, door, listening)
+}
+
+// checkBody reads a message as strictly as one on standard input. A message that
+// is refused is answered with the error of the protocol for it.
+func checkBody(body []byte) (reply []byte, ok bool) {
+	_, err := decodeMessage(body)
+	if err == nil {
+		return nil, true
+	}
+	refusal := &messageError{code: mcp.INVALID_REQUEST, text: err.Error()}
+	if e, is := err.(*messageError); is {
+		refusal = e
+	}
+	return refusal.encode(), false
+}
