@@ -13,7 +13,7 @@ import (
 )
 
 // differsEachTime is what of an answer no two calls have in common.
-var differsEachTime = regexp.MustCompile(`"durationMs":\d+|"id":"[^"]*"|\d{8}T\d{6}\.\d+Z-[0-9a-f]{4}`)
+var differsEachTime = regexp.MustCompile(`"durationMs":\d+|"cursor":"[^"]*"|"id":"[^"]*"|\d{8}T\d{6}\.\d+Z-[0-9a-f]{4}`)
 
 // pairs are calls of typed tools beside the same calls of obsidianCli.
 var pairs = []struct{ tool, typed, cli string }{
@@ -250,6 +250,43 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := resultOf(t, s.call("edit_note", edit)); codeOf(r) != "conflict" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A long answer goes on with its cursor, alone or beside the same arguments. With
+// other ones it is refused: a change that was asked for is not left out in
+// silence.
+func TestTypedToolsGoOnWithACursor(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	for _, arguments := range []string{`"cursor":%q`, `"path":"Inbox/Long.md","cursor":%q`} {
+		r := resultOf(t, s.call("read_note", `{"path":"Inbox/Long.md"}`))
+		whole := r.Stdout
+		for r.Truncated != nil && r.Truncated.Cursor != "" && len(whole) < 1<<20 {
+			r = resultOf(t, s.call("read_note", "{"+fmt.Sprintf(arguments, r.Truncated.Cursor)+"}"))
+			whole += r.Stdout
+		}
+		if whole != notesTyped["Inbox/Long.md"] {
+			t.Errorf("%s: %d bytes, %+v", arguments, len(whole), r)
+		}
+	}
+	first := resultOf(t, s.call("search_notes", `{"query":"a","limit":"1"}`))
+	if first.Truncated == nil || strings.Count(first.Stdout, "\n") != 1 {
+		t.Fatalf("%+v", first)
+	}
+	before := s.notes()
+	for _, call := range []struct{ tool, arguments string }{
+		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
+		{"daily_note", `{"content":"x","cursor":%q}`}, {"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","cursor":%q}`},
+	} {
+		if r := resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor))); codeOf(r) != "bad_request" {
+			t.Errorf("%s %s: %+v", call.tool, call.arguments, r)
+		}
+	}
+	if s.notes() != before {
+		t.Error("the vault is another one")
+	}
+	if r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor))); !r.OK || r.Command != "search" || r.Stdout == first.Stdout {
 		t.Errorf("%+v", r)
 	}
 }

@@ -35,10 +35,12 @@ func (t *typedTool) decode(raw json.RawMessage) (c typedCall, err *argumentError
 		return c, err
 	}
 	c.request.Command, c.request.Params = a.command, t.params(a, given)
-	if err := c.common(fields); err != nil || c.request.Cursor == "" {
+	if err := c.common(fields); err != nil {
 		return c, err
 	}
-	c.request.Command, c.request.Params = "", nil // the cursor knows better which of the commands it was
+	if c.request.Cursor != "" && len(given) == 0 {
+		c.request.Command, c.request.Params = "", nil // the cursor knows which of the commands it was
+	}
 	return c, nil
 }
 
