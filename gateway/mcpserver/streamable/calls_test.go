@@ -222,7 +222,7 @@ func TestAPanicIsNobodysBusiness(t *testing.T) {
 	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":5`) || strings.Contains(answer.body, "secret") {
 		t.Errorf("%+v", answer)
 	}
-	if !strings.Contains(told.String(), "the secret of a note") {
+	if text := told.String(); strings.Contains(text, "secret") || !strings.Contains(text, "panic=string") || !strings.Contains(text, "newToy") {
 		t.Errorf("told %q", told.String())
 	}
 	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, id).text(t); who == "" {
@@ -288,6 +288,21 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		if (level == slog.LevelDebug) != strings.Contains(text, "sampling response") {
 			t.Errorf("%v: %s", level, text)
 		}
+	}
+}
+
+// A probe that panics is not taken for one that says yes.
+func TestAProbeThatPanics(t *testing.T) {
+	var told syncBuilder
+	r := open(t, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&told, nil))
+		c.Ready = func() error { return []error{}[len(c.Addr)] }
+	})
+	if answer := r.send(http.MethodGet, "/readyz", ""); answer.status != 500 || answer.body != "internal error\n" {
+		t.Errorf("%+v", answer)
+	}
+	if !strings.Contains(told.String(), "index out of range") {
+		t.Errorf("told %q", told.String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -69,17 +70,18 @@ func newDoor(c Config, h hosts) (*door, error) {
 // ServeHTTP lets a request through, or says why not. What is decided first is
 // what needs the least of the request.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !d.enter() {
-		http.Error(w, "the server is stopping", http.StatusServiceUnavailable)
-		return
-	}
-	defer d.leave()
-	defer d.report()
 	limitRead(w, unreadLimit)
 	limitWrite(w) // net/http may say "100 Continue" by itself
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if !d.enter() {
+		h.Set("Connection", "close")
+		busy(w, "the server is stopping")
+		return
+	}
+	defer d.leave()
+	defer d.rescue(w)
 	if len(r.TransferEncoding) > 0 {
 		// net/http drops a Content-Length beside it. Whoever forwards to us may not
 		// have, so nothing that follows on this connection is to be trusted.
@@ -194,12 +196,23 @@ func limitWrite(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
 }
 
-// report tells who runs the server of a panic, and ends it. What panicked may be
-// anything, so nobody else is told. It must be deferred itself.
-func (d *door) report() {
+// rescue answers a request of which the handler panicked. It must be deferred
+// itself. Without an answer net/http would send an empty 200.
+func (d *door) rescue(w http.ResponseWriter) {
 	if fault := recover(); fault != nil {
-		d.Log.Error("a request panicked", "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+		d.report(fault)
+		refuse(w, http.StatusInternalServerError, "internal error")
 	}
+}
+
+// report tells who runs the server of a panic: what Go itself found in full, any
+// other by its type, because what is in it may be of a note.
+func (d *door) report(fault any) {
+	what := fmt.Sprintf("%T", fault)
+	if found, ok := fault.(runtime.Error); ok {
+		what = found.Error()
+	}
+	d.Log.Error("a request panicked", "panic", what, "stack", string(debug.Stack()))
 }
 
 // enter and leave count the requests that are going on.

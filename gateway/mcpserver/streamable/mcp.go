@@ -200,7 +200,11 @@ const unanswered = "the request was ended before it was answered; what it has ch
 // handle has mcp-go work on a request. A fault there costs the request its answer,
 // not the connection.
 func (d *door) handle(answer *response, r *server.HTTPRequest) {
-	defer d.report()
+	defer func() {
+		if fault := recover(); fault != nil {
+			d.report(fault)
+		}
+	}()
 	d.mcp.Handle(answer, r)
 }
 

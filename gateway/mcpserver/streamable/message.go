@@ -130,7 +130,7 @@ func accepts(h http.Header, kind string) bool {
 // once are the headers that a decision hangs on. Two readers of two of them may
 // not look at the same.
 var once = []string{
-	"Content-Type", "Content-Encoding", "Content-Length", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
+	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }
 
 // single refuses a request that has one of them twice.

@@ -58,6 +58,17 @@ func TestStoppingAnswersWhatRuns(t *testing.T) {
 	}
 }
 
+// What still comes over an open connection is told to come later, to the next server.
+func TestWhileStoppingNothingBegins(t *testing.T) {
+	x := newDirect(t, nil)
+	id := x.session(t)
+	<-x.stop()
+	w := x.send(t.Context(), http.MethodPost, call(1, "who", "{}"), server.HeaderKeySessionID, id)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Connection") != "close" || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
 // A call that takes longer than the time of grace is cut off, and told so.
 func TestStoppingHasAnEnd(t *testing.T) {
 	inBubble(t, func(c *Config) { c.Grace = time.Minute }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
@@ -385,6 +396,9 @@ func TestNotifyElsewhere(t *testing.T) {
 	cancel()
 	if err := Notify(ctx, "x", nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
+	}
+	if err := Notify(t.Context(), "x", nil); err == nil {
+		t.Error("a notification to nobody was sent")
 	}
 	if Caller(t.Context()) != "" {
 		t.Error("a caller from nowhere")

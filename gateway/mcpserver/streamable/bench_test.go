@@ -1,0 +1,65 @@
+package streamable
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// BenchmarkCall is a whole call over one connection: "door" through all checks,
+// "bare" by mcp-go alone.
+func BenchmarkCall(b *testing.B) {
+	b.Run("door", func(b *testing.B) {
+		ctx, stop := context.WithCancel(context.Background())
+		urls, done := make(chan string, 1), make(chan error, 1)
+		go func() {
+			done <- Serve(ctx, Config{Server: newToy().server, Addr: "127.0.0.1:0", Token: goodToken}, func(url string) { urls <- url })
+		}()
+		benchmarkCalls(b, <-urls)
+		stop()
+		<-done
+	})
+	b.Run("bare", func(b *testing.B) {
+		l := http.Server{Handler: server.NewStreamableHTTPServer(newToy().server)}
+		at, err := listen(b.Context(), address{network: "tcp", text: "127.0.0.1:0", host: "127.0.0.1"}, "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- l.Serve(at) }()
+		benchmarkCalls(b, "http://"+at.Addr().String()+endpoint)
+		l.Close()
+		<-done
+	})
+}
+
+func benchmarkCalls(b *testing.B, url string) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	body, headers := modernCall(1, "who", "{}")
+	b.ReportAllocs()
+	for b.Loop() {
+		q, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+goodToken)
+		q.Header.Set("Content-Type", "application/json")
+		for i := 0; i < len(headers); i += 2 {
+			q.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := transport.RoundTrip(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			b.Fatal(answer.Status)
+		}
+	}
+}
