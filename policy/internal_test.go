@@ -83,6 +83,25 @@ func TestACallThatFallsBackIsConfined(t *testing.T) {
 	}
 }
 
+// A dry run names the version that a permit would ask for: the newer of what is
+// set and what the command needs.
+func TestTheVersionOfAVerdict(t *testing.T) {
+	call, err := allowlist.Parse("create", allowlist.Params{"name": allowlist.Text("A")})
+	if err != nil || call.Since() == (tiers.Version{}) || subjectOf(call).since != call.Since() {
+		t.Errorf("the rules look at %v, the call is since %v, %v", subjectOf(call).since, call.Since(), err)
+	}
+	for _, test := range []struct{ set, since, want tiers.Version }{
+		{tiers.Version{1, 12, 7}, tiers.Version{1, 12, 2}, tiers.Version{1, 12, 7}},
+		{tiers.Version{1, 12, 7}, tiers.Version{1, 13, 0}, tiers.Version{1, 13, 0}},
+	} {
+		for _, v := range (Policy{MinVersion: test.set}).judge(subject{since: test.since}) {
+			if want := "asks for Obsidian " + test.want.String() + " or newer"; v.Rule == "version" && v.Why != want {
+				t.Errorf("%q, want %q", v.Why, want)
+			}
+		}
+	}
+}
+
 // Neither half of a permit is worth anything.
 func TestHalfAPermitIsWorthless(t *testing.T) {
 	if (Permit{call: &allowlist.Call{}}).Valid() {

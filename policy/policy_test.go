@@ -332,10 +332,12 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier tier(9) and the ceiling is v3`, ""},
 		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier comes from flag"},
 		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier is at its default"},
+		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier comes from VAULTWICKET_TIER"},
 		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in the app, administers it or shows its inside, and cannot be switched on`, "use the Obsidian app itself for this"},
 		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect unknown and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
 		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect exec and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
 		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
+		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
 	} {
 		p := widest()
 		p.Origins = origins
@@ -440,6 +442,19 @@ pass confirm: effect read, a person is asked before: nothing`
 	}
 	if got := says("read"); !strings.Contains(got, "asked before: every change") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestVerdictsExplainWhatIsOff(t *testing.T) {
+	var got []string
+	for _, v := range (policy.Policy{Ceiling: tiers.V3, MinVersion: tiers.DefaultMinimum}).Judge(mustParse(t, "read", nil)) {
+		if v.Rule == "mutations" || v.Rule == "publish" || v.Rule == "ui" {
+			got = append(got, v.Why)
+		}
+	}
+	want := []string{"effect read, mutations are off", "publishing is off, and nothing leaves the machine", "moving the focus is off"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }
 
