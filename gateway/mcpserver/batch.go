@@ -22,20 +22,19 @@ const batchName = "obsidianBatch"
 
 // batchTool describes obsidianBatch. What its operations may do stands in the
 // description of obsidianCli. Its hints are those of the worst of them.
-func batchTool(gw *gateway.Gateway) mcp.Tool {
-	worst := gw.Worst()
+func batchTool(o offer) mcp.Tool {
 	schema := batchSchema
-	if len(gw.VaultNames()) > 1 {
+	if len(o.vaults) > 1 {
 		schema = strings.Replace(schema, `"atomic":{`, `"vault":{"type":"string"},"atomic":{`, 1)
 	}
 	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(schema))
 	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Several commands on an Obsidian vault",
-		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(opensWorld(open(gw), worst)),
+		ReadOnlyHint:    mcp.ToBoolPtr(!o.worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(o.worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!o.worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(o.opensWorld()),
 	}
 	return t
 }

@@ -83,7 +83,7 @@ func TestTheHintsOfABatch(t *testing.T) {
 		"everything":  {everything, true, true},
 		"no publish":  {policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true, Confirm: policy.ConfirmNever}, true, false},
 	} {
-		a := batchTool(gatewayWith(t, test.policy)).Annotations
+		a := batchTool(offerOf(gatewayWith(t, test.policy))).Annotations
 		if *a.ReadOnlyHint || *a.IdempotentHint || *a.DestructiveHint != test.destructive || *a.OpenWorldHint != test.openWorld {
 			t.Errorf("%s: %v %v %v %v", name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint)
 		}

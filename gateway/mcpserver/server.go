@@ -78,14 +78,15 @@ func newServer(c Config, open *calls) (*server.MCPServer, error) {
 
 func (h handler) server(open *calls) (*server.MCPServer, error) {
 	c := h.Config
-	t, err := tool(c.Gateway)
+	o := offerOf(c.Gateway)
+	t, err := tool(o)
 	if err != nil {
 		return nil, err
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
 	h.sealers.left, h.notify = open.left, open.notify
-	if c.Gateway.Worst().Mutates() {
+	if o.worst.Mutates() {
 		open.changes = h.changesBy // where nothing can change, nothing needs an order
 	}
 	s := server.NewMCPServer("vaultwicket", c.Version,
@@ -101,7 +102,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	s.AddTool(t, h.call)
 	h.addResources(s, hooks)
 	h.addPrompts(s, hooks)
-	return s, h.addToolsets(s)
+	return s, h.addToolsets(s, o)
 }
 
 // handler answers calls of the tool.

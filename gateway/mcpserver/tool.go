@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -17,43 +18,43 @@ const toolName = "obsidianCli"
 // open, what they take, and hints that tell the truth about the worst of them.
 // Clients decide by the hints whether they ask a person, so all four are set:
 // mcp-go's own defaults say that every tool destroys.
-func tool(gw *gateway.Gateway) (mcp.Tool, error) {
-	listing := open(gw)
-	worst := gw.Worst()
-	schema, err := inputSchema(listing, worst.Mutates(), gw.VaultNames())
+func tool(o offer) (mcp.Tool, error) {
+	schema, err := inputSchema(o)
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	t := mcp.NewToolWithRawSchema(toolName, describe(gw.VaultNames(), listing), schema)
+	t := mcp.NewToolWithRawSchema(toolName, describe(o.vaults, o.open), schema)
 	t.RawOutputSchema = json.RawMessage(outputSchema)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Obsidian vault",
-		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(opensWorld(listing, worst)),
+		ReadOnlyHint:    mcp.ToBoolPtr(!o.worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(o.worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!o.worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(o.opensWorld()),
 	}
 	return t, nil
 }
 
-// open returns the commands whose plain form the policy allows.
-func open(gw *gateway.Gateway) []gateway.Listed {
-	var allowed []gateway.Listed
-	for _, c := range gw.Listing() {
-		if c.Denial == nil {
-			allowed = append(allowed, c)
-		}
-	}
-	return allowed
+// offer is what the tools can say of the policy in force. It is worked out once
+// for all of them: it takes a look at every command.
+type offer struct {
+	vaults []string
+	open   []gateway.Listed // the commands whose plain form is allowed
+	worst  tiers.Effect     // that an open call can have
 }
 
-func opensWorld(listing []gateway.Listed, worst tiers.Effect) bool {
-	for _, c := range listing {
-		if c.Sends {
-			return true
+func offerOf(gw *gateway.Gateway) offer {
+	o := offer{vaults: gw.VaultNames(), worst: gw.Worst()}
+	for _, c := range gw.Listing() {
+		if c.Denial == nil {
+			o.open = append(o.open, c)
 		}
 	}
-	return worst.WorseThan(tiers.Destroys)
+	return o
+}
+
+func (o offer) opensWorld() bool {
+	return o.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(o.open, func(c gateway.Listed) bool { return c.Sends })
 }
 
 // describe writes the tool description: every word of it is read by a model
@@ -127,9 +128,9 @@ func mark(e tiers.Effect) string {
 
 // inputSchema is plain enough for every client: no $ref, no union at the root,
 // every object with an explicit additionalProperties.
-func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.RawMessage, error) {
-	names := make([]string, len(listing))
-	for i, c := range listing {
+func inputSchema(o offer) (json.RawMessage, error) {
+	names := make([]string, len(o.open))
+	for i, c := range o.open {
 		names[i] = c.Name
 	}
 	properties := map[string]any{
@@ -145,11 +146,11 @@ func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.
 	if len(names) == 0 { // an enum without values is no schema to some clients
 		properties["command"] = map[string]any{"type": "string", "description": "none is open"}
 	}
-	if len(vaults) > 1 {
-		properties["vault"] = map[string]any{"type": "string", "enum": vaults, "description": "which vault"}
+	if len(o.vaults) > 1 {
+		properties["vault"] = map[string]any{"type": "string", "enum": o.vaults, "description": "which vault"}
 	}
 	for _, a := range writeArguments {
-		if mutates || a.name == "dryRun" {
+		if o.worst.Mutates() || a.name == "dryRun" {
 			properties[a.name] = a.schema()
 		}
 	}
@@ -165,8 +166,7 @@ func inputSchema(listing []gateway.Listed, mutates bool, vaults []string) (json.
 // of the SDKs drop a result that does not fit, so it asks for no more than what
 // all three have.
 const outputSchema = `{"type":"object","properties":{` +
-	`"ok":{"type":"boolean"},"command":{"type":"string"},"stdout":{"type":"string"},"stderr":{"type":"string"},` +
-	`"exitCode":{"type":"integer"},"durationMs":{"type":"integer"},"path":{"type":"string"},` +
+	`"ok":{"type":"boolean"},"command":{"type":"string"},"stdout":{"type":"string"},` +
 	`"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},` +
 	`"required":["code","message"],"additionalProperties":true}},` +
 	`"required":["ok","command"],"additionalProperties":true}`

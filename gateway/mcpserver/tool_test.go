@@ -40,7 +40,7 @@ var (
 // TestTheToolAsClientsSeeIt compares the whole description with a golden file.
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
-		described, err := tool(gatewayWith(t, p))
+		described, err := tool(offerOf(gatewayWith(t, p)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
 	}
 	for _, tt := range tests {
-		described, err := tool(gatewayWith(t, tt.policy))
+		described, err := tool(offerOf(gatewayWith(t, tt.policy)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		policy policy.Policy
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1600}} {
-		described, err := tool(gatewayWith(t, tt.policy))
+		described, err := tool(offerOf(gatewayWith(t, tt.policy)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // TestTheInputSchemaTakesWhatTheDecoderTakes holds both against the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
-	described, err := tool(gatewayWith(t, readOnly))
+	described, err := tool(offerOf(gatewayWith(t, readOnly)))
 	if err != nil {
 		t.Fatal(err)
 	}

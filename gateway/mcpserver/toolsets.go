@@ -26,18 +26,18 @@ func ToolsetNames() []string { return slices.Clone(toolsetNames[:]) }
 
 // addToolsets adds what the toolsets of the settings hold to a server, as far as
 // the policy opens it.
-func (h handler) addToolsets(s *server.MCPServer) error {
+func (h handler) addToolsets(s *server.MCPServer, o offer) error {
 	for _, name := range h.Toolsets {
 		if !slices.Contains(toolsetNames[:], name) {
 			return fmt.Errorf("%q is no toolset, want %s%s", clip(name), strings.Join(toolsetNames[:], ", "), didYouMean(name, toolsetNames[:]))
 		}
 	}
-	mutates := h.Gateway.Worst().Mutates()
+	mutates := o.worst.Mutates()
 	if mutates {
 		s.AddTool(readTool(), h.read)
 	}
 	if mutates || h.wants(setBatch) {
-		s.AddTool(batchTool(h.Gateway), h.batch)
+		s.AddTool(batchTool(o), h.batch)
 	}
 	for i := range typedTools {
 		t := &typedTools[i]
