@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ type servedLists struct {
 }
 
 // serverLists asks a server what it has, as a client does.
-func serverLists(t *testing.T, p policy.Policy) servedLists {
+func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists {
 	t.Helper()
 	methods := []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"}
 	requests := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"docs","version":"1"}}}` + "\n"
@@ -53,7 +54,7 @@ func serverLists(t *testing.T, p policy.Policy) servedLists {
 		requests += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s"}`+"\n", i+1, method)
 	}
 	var out strings.Builder
-	config := mcpserver.Config{Gateway: gatewayOf(t, p), Version: "0", MaxOutput: 1 << 10, Grace: time.Minute}
+	config := mcpserver.Config{Gateway: gatewayOf(t, p), Version: "0", Toolsets: toolsets, MaxOutput: 1 << 10, Grace: time.Minute}
 	if err := mcpserver.ServeStdio(context.Background(), config, strings.NewReader(requests), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +120,7 @@ func mcpPage(t *testing.T) string {
 	content := page(t, "mcp.md")
 	content = between(t, content, "instructions", "> "+writing.instructions+"\n")
 	content = between(t, content, "tools", toolTables(t, reading.tools, writing.tools))
+	content = between(t, content, "toolsets", toolsetTables(t, writing.tools))
 	content = between(t, content, "resources", resourceTable(writing))
 	return between(t, content, "prompts", promptTable(writing.prompts))
 }
@@ -137,18 +139,51 @@ func toolTables(t *testing.T, always, all []listed) string {
 		if !there[tool.Name] {
 			when = ", where changes are allowed"
 		}
-		fmt.Fprintf(&b, "### %s%s\n\n%s", tool.Name, when, tableHead("argument", "type", ""))
-		for _, name := range sortedKeys(tool.InputSchema.Properties) {
-			p := tool.InputSchema.Properties[name]
-			about := p.Description
-			for _, required := range tool.InputSchema.Required {
-				if required == name {
-					about = strings.TrimPrefix(about+"; required", "; ")
-				}
-			}
-			b.WriteString(tableRow(code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about))
+		fmt.Fprintf(&b, "### %s%s\n\n%s\n", tool.Name, when, argumentTable(tool))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func argumentTable(tool listed) string {
+	table := tableHead("argument", "type", "")
+	for _, name := range sortedKeys(tool.InputSchema.Properties) {
+		p := tool.InputSchema.Properties[name]
+		about := p.Description
+		if slices.Contains(tool.InputSchema.Required, name) {
+			about = strings.TrimPrefix(about+"; required", "; ")
 		}
-		b.WriteString("\n")
+		table += tableRow(code(name), strings.Trim(fmt.Sprint(p.Type), "[]"), about)
+	}
+	return table
+}
+
+// toolsetTables describes what each toolset of typed tools adds to the tools that
+// are there without.
+func toolsetTables(t *testing.T, without []listed) string {
+	t.Helper()
+	known := map[string]bool{}
+	for _, tool := range without {
+		known[tool.Name] = true
+	}
+	var b strings.Builder
+	for _, name := range mcpserver.ToolsetNames() {
+		if name == "all" {
+			continue
+		}
+		var added []listed
+		for _, tool := range serverLists(t, openPolicy, name).tools {
+			if !known[tool.Name] {
+				added = append(added, tool)
+			}
+		}
+		if len(added) == 0 {
+			continue // it names what is there anyway
+		}
+		fmt.Fprintf(&b, "### %s\n\n", name)
+		for _, tool := range added {
+			fmt.Fprintf(&b, "`%s`: %s\n\n", tool.Name, tool.Description)
+			b.WriteString(argumentTable(tool) + "\n")
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
