@@ -67,6 +67,7 @@ func formOf(call allowlist.Call) pages.Form {
 // answer returns what a caller sees of the answer to a request: all of it, its
 // first page, or the next one.
 func (g *door) answer(ctx context.Context, req Request) Result {
+	req.Vault = g.name() // by whatever it was meant
 	if req.Cursor != "" {
 		return g.nextPage(ctx, req)
 	}
@@ -152,34 +153,44 @@ func (g *shared) keep(req Request, answer Result, whole string, next pages.Posit
 // the request once more: the page is only for those whom the policy would still
 // let read it, and when the answer would now be another one they are told.
 func (g *door) nextPage(ctx context.Context, req Request) Result {
-	id, at, err := pages.ParseCursor(req.Cursor)
+	page, from, first, err := g.turn(req)
 	if err != nil {
-		return failed(req.Command, err)
+		return g.records.begin(g.name(), req, g.observedIn(ctx)).refused(failed(req.Command, err))
 	}
-	text, first, err := g.shelf.Get(req.Caller, id)
-	if err != nil {
-		return failed(req.Command, err)
-	}
-	if err := req.continues(first.request, g.name()); err != nil {
-		return failed(req.Command, err)
-	}
-	page, err := pages.Cut(text, first.answer.form, at, unbounded(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit}, text))
-	if err != nil {
-		return failed(req.Command, err)
+	now := g.readAgain(ctx, req, first.request)
+	if !now.OK {
+		return now
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
-	if now := g.readAgain(ctx, req, first.request); !now.OK {
-		return now
-	} else if !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole {
+	if !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole {
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
-	answer.Stdout = text
+	answer.Stdout = from.text
 	shown := answer.showing(page)
 	if !page.Last() {
-		shown.Truncated.Cursor = pages.Cursor(id, page.Next)
+		shown.Truncated.Cursor = pages.Cursor(from.id, page.Next)
 	}
 	return shown
+}
+
+// leaf is a kept text and its id.
+type leaf struct{ id, text string }
+
+// turn returns the page that a request asks for. It starts nothing.
+func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err error) {
+	id, at, err := pages.ParseCursor(req.Cursor)
+	if err != nil {
+		return page, from, first, err
+	}
+	text, first, err := g.shelf.Get(req.Caller, id)
+	if err == nil {
+		err = req.continues(first.request)
+	}
+	if err == nil {
+		page, err = pages.Cut(text, first.answer.form, at, unbounded(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit}, text))
+	}
+	return page, leaf{id, text}, first, err
 }
 
 // showing returns the result with a page of its text. A part of a row is nothing
@@ -218,13 +229,13 @@ func (g *door) readAgain(ctx context.Context, req, first Request) Result {
 func varies(req Request) bool { return strings.HasPrefix(req.Command, "random") }
 
 // continues refuses a request that is not the one that its cursor belongs to.
-func (r Request) continues(first Request, vault string) error {
+func (r Request) continues(first Request) error {
 	again, err := r.parse()
 	before, _ := first.parse()
 	switch {
 	case r.Command != first.Command:
 		return refuse(codeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
-	case r.Vault != "" && r.Vault != first.Vault && r.Vault != vault:
+	case r.Vault != first.Vault:
 		return refuse(codeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
 	case r.Fields != nil && !slices.Equal(r.Fields, first.Fields):
 		return refuse(codeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
