@@ -34,6 +34,7 @@ gateway/journal         :
 gateway/pages           :
 gateway/places          :
 gateway/metrics         : gateway exec
+gateway/tracing         : gateway allowlist
 gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/places
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
@@ -62,7 +63,9 @@ var doors = []struct{ power, door, why string }{
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/mcpserver/streamable/", "the network has one door"},
+	{"net/http", "gateway/mcpserver/streamable/ gateway/tracing/", "the network has one door, and a collector that the environment names"},
+	{"go.opentelemetry.io/otel/sdk/trace", "gateway/tracing/", "what a collector is told is written in one place"},
+	{"go.opentelemetry.io/otel/trace", "gateway/tracing/", "what a collector is told is written in one place"},
 }
 
 // source is one Go file that is no test.

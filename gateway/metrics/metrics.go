@@ -7,6 +7,17 @@
 // have a name of a note shown. It opens nothing and listens nowhere: who wants
 // the figures on the network serves them.
 //
+//	vaultwicket_calls_total{command,surface,outcome}           calls that have ended, operations of batches too; outcome is ok or a code
+//	vaultwicket_batches_total{surface,outcome}                 batches as a whole
+//	vaultwicket_dry_runs_total{surface,outcome}
+//	vaultwicket_decisions_total{decision,rule}                 as the audit log has them
+//	vaultwicket_call_duration_seconds{backend,effect}          histogram, from the request to the result
+//	vaultwicket_calls_running, vaultwicket_calls_waiting{for}  for a place in the gateway, or in the queue of the app
+//	vaultwicket_children{kind}                                 processes of one call, and resident workers
+//	vaultwicket_worker_memory_bytes                            resident memory of the workers, on Linux
+//	vaultwicket_sessions                                       clients, where somebody counts them
+//	vaultwicket_build_info{version,go}                         and go_* and process_* of the library
+//
 // The numbers are those of the audit log. A call counts once when it has ended:
 // refused, failed or done. Requests that were not even understood as a call
 // reach no gateway and are not counted.

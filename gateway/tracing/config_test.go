@@ -1,0 +1,64 @@
+package tracing
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheCollectorOfTheEnvironment(t *testing.T) {
+	const here = "http://localhost:4318"
+	for _, tt := range []struct {
+		name string
+		env  map[string]string
+		want collector
+	}{
+		{"the endpoint of all signals", map[string]string{endpointVariable: here}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
+		{"with a folder", map[string]string{endpointVariable: here + "/otlp/"}, collector{url: here + "/otlp/v1/traces", timeout: defaultTimeout}},
+		{"the endpoint of traces", map[string]string{endpointVariable: here, tracesEndpointVariable: "https://a/b"}, collector{url: "https://a/b", timeout: defaultTimeout}},
+		{"limits", map[string]string{endpointVariable: here, timeoutVariable: "500", tracesTimeoutVariable: "700"}, collector{url: here + "/v1/traces", timeout: 700 * time.Millisecond}},
+		{"a limit that is too long", map[string]string{endpointVariable: here, timeoutVariable: "600000"}, collector{url: here + "/v1/traces", timeout: maxTimeout}},
+		{"a protocol", map[string]string{endpointVariable: here, protocolVariable: "grpc", tracesProtocolVariable: "http/protobuf"}, collector{url: here + "/v1/traces", timeout: defaultTimeout}},
+	} {
+		got, err := collectorIn(func(name string) string { return tt.env[name] })
+		if err != nil || got == nil || got.url != tt.want.url || got.timeout != tt.want.timeout || len(got.headers) != 0 {
+			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+}
+
+func TestVariablesThatCannotBeUnderstood(t *testing.T) {
+	for _, tt := range []struct{ name, value, want, hint string }{
+		{endpointVariable, "localhost:4318", "is no address", "http://localhost:4318"},
+		{endpointVariable, "ftp://s3cret", "is no address", "http://localhost:4318"},
+		{tracesEndpointVariable, "http://", "is no address", "http://localhost:4318"},
+		{tracesEndpointVariable, "http://s3cret\x7f", "is no address", "http://localhost:4318"},
+		{headersVariable, "s3cret", "is no list of headers", "key=value"},
+		{headersVariable, "a=%zzs3cret", "is no list of headers", "key=value"},
+		{headersVariable, "a b=s3cret", "is no list of headers", "key=value"},
+		{tracesHeadersVariable, "a=s3cret%0d%0ab: c", "is no list of headers", "key=value"},
+		{timeoutVariable, "10s", `"10s" is no number of milliseconds`, "10000"},
+		{timeoutVariable, "0", `"0" is no number of milliseconds`, "10000"},
+		{protocolVariable, "grpc", `"grpc" is not spoken here`, "4318"},
+		{protocolVariable, "http/jsno", `"http/jsno" is not spoken here`, `did you mean "http/json"?`},
+	} {
+		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
+		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }})
+		var wrong *ConfigError
+		if !errors.As(err, &wrong) || tr != nil || wrong.Variable != tt.name || !strings.Contains(err.Error(), tt.name) || !strings.Contains(err.Error(), tt.want) ||
+			!strings.Contains(wrong.Hint(), tt.hint) || wrong.Code() != "bad_request" || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s=%q: %v (%v)", tt.name, tt.value, err, wrong)
+		}
+	}
+}
+
+func TestHeadersAreReadAsTheSpecificationHasThem(t *testing.T) {
+	env := environment(func(name string) string {
+		return map[string]string{headersVariable: " a = 1 ,b=x%2Cy, ,c=k=v "}[name]
+	})
+	got, err := env.headers()
+	if err != nil || got.Get("A") != "1" || got.Get("B") != "x,y" || got.Get("C") != "k=v" || len(got) != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
