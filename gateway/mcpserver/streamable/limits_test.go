@@ -253,7 +253,18 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 			c.Close()
 		}
 		synctest.Wait()
-		x.session(t)
+		id := x.session(t)
+
+		// A short one in chunks, whose length is not known beforehand, takes only its
+		// own while it is worked on.
+		body := call(1, "block", "{}")
+		c := p.dial()
+		defer c.Close()
+		_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, len(body), body)
+		<-x.toy.started
+		if used := x.held.used.Load(); used != int64(len(body)) {
+			t.Errorf("%d bytes are held for %d", used, len(body))
+		}
 	})
 }
 

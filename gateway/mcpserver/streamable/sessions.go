@@ -107,7 +107,7 @@ func (s *sessions) leave(x *session) {
 
 // expire ends a session unless something has happened in it since.
 func (s *sessions) expire(x *session, turn int) {
-	s.remove(x, func() bool { return x.requests == 0 && x.turn == turn })
+	s.remove(x, func() bool { return x.turn == turn })
 }
 
 // finish ends a session, once.

@@ -199,10 +199,12 @@ func TestASessionCannotBeTakenOver(t *testing.T) {
 	id := x.session(t)
 	mine := x.bearer
 	x.bearer = newBearer(otherToken, x.Log)
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // a stream that opens would not end
+	defer cancel()
 	theirs := []string{"Authorization", "Bearer " + otherToken, server.HeaderKeySessionID}
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
-		stolen := x.send(t.Context(), method, call(1, "who", "{}"), append(theirs, id)...)
-		invented := x.send(t.Context(), method, call(1, "who", "{}"), append(theirs, "INVENTED")...)
+		stolen := x.send(ctx, method, call(1, "who", "{}"), append(theirs, id)...)
+		invented := x.send(ctx, method, call(1, "who", "{}"), append(theirs, "INVENTED")...)
 		if stolen.Code != http.StatusNotFound || stolen.Body.String() != invented.Body.String() || stolen.Code != invented.Code {
 			t.Errorf("%s: %d %s, and of an invented one: %d %s", method, stolen.Code, stolen.Body, invented.Code, invented.Body)
 		}
