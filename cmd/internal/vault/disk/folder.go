@@ -95,6 +95,12 @@ func step(dir *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
+	return unlessReplaced(sub, seen, name)
+}
+
+// unlessReplaced returns sub if it is the folder that was seen, and closes it if
+// it is another one, such as the target of a link.
+func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, error) {
 	opened, err := sub.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
 		err = &Refusal{Path: name, Reason: "was replaced while it was opened"}

@@ -1,0 +1,140 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A folder that is another one by the time it is open is not entered, and does
+// not stay open.
+func TestAFolderThatWasReplacedIsNotEntered(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/n.md": "a", "b/n.md": "b"})
+	info := func(name string) fs.FileInfo {
+		seen, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen
+	}
+	open := func() *os.Root {
+		sub, err := os.OpenRoot(filepath.Join(dir, "a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { sub.Close() })
+		return sub
+	}
+	sub := open()
+	if got, err := unlessReplaced(sub, info("a"), "a"); got != sub || err != nil {
+		t.Errorf("the same folder: %v, %v", got, err)
+	}
+	var refusal *Refusal
+	if got, err := unlessReplaced(sub, info("b"), "a"); got != nil || !errors.As(err, &refusal) || err.Error() != `"a" was replaced while it was opened` {
+		t.Errorf("another folder: %v, %v", got, err)
+	}
+	if _, err := sub.Stat("."); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("another folder is still open: %v", err)
+	}
+	if got, err := unlessReplaced(sub, info("a"), "a"); got != nil || !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a folder that cannot be looked at: %v, %v", got, err)
+	}
+}
+
+// What is refused is named, by every place and by the steps between folders.
+func TestARefusalNamesWhatItIsAbout(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"real.md": "", "folder/a.md": ""})
+	folder := openFolder(t, dir)
+	for kind, at := range places(t, folder) {
+		_, stepped := at.step("real.md")
+		_, informed := at.info("folder")
+		_, stamped := at.stamp("folder")
+		_, _, read := at.read("folder", nil)
+		for want, errs := range map[string][]error{`"real.md" is not a folder`: {stepped}, `"folder" is a folder`: {informed, stamped, read}} {
+			for i, err := range errs {
+				if err == nil || err.Error() != want {
+					t.Errorf("%s, %d: %v, want %s", kind, i, err, want)
+				}
+			}
+		}
+	}
+	if _, err := step(folder.root, "real.md"); err == nil || err.Error() != `"real.md" is not a folder` {
+		t.Errorf("step: %v", err)
+	}
+}
+
+func TestInfoIsThatOfTheFolderWhereverItIs(t *testing.T) {
+	outer := t.TempDir()
+	plant(t, outer, map[string]string{"vault/a.md": ""})
+	folder := openFolder(t, filepath.Join(outer, "vault"))
+	if err := os.Rename(filepath.Join(outer, "vault"), filepath.Join(outer, "moved")); err != nil {
+		t.Skip("an open folder cannot be moved here")
+	}
+	want, err := os.Stat(filepath.Join(outer, "moved"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := folder.Info(); err != nil || !os.SameFile(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A folder that was closed opens nothing any more.
+func TestAClosedFolder(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/n.md": "text"})
+	folder, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]func() error{
+		"Info":  func() error { _, err := folder.Info(); return err },
+		"enter": func() error { _, err := folder.enter(nil); return err },
+		"place": func() error { _, err := folder.place(nil); return err },
+		"Open":  func() error { _, err := folder.Open(mustPath(t, "a/n.md")); return err },
+		"Read":  func() error { _, err := folder.Read(mustPath(t, "a/n.md")); return err },
+		"Walk":  func() error { return folder.Walk(Path{}, func(Entry) {}) },
+	} {
+		if err := try(); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The limits in bytes, written out.
+func TestSizeLimits(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"note.md": "", ".obsidian/most.json": "", ".obsidian/more.json": "", ".vaultwicketignore": ""})
+	for name, size := range map[string]int64{"note.md": 134_217_729, ".obsidian/most.json": 16_777_216, ".obsidian/more.json": 16_777_217, ".vaultwicketignore": 61_441} {
+		if os.Truncate(filepath.Join(dir, name), size) != nil {
+			t.Skip("no sparse files here")
+		}
+	}
+	folder := openFolder(t, dir)
+	var size *SizeError
+	if _, err := folder.Read(mustPath(t, "note.md")); !errors.As(err, &size) || size.Limit != 134_217_728 {
+		t.Errorf("a note: %v", err)
+	}
+	if text, err := folder.Config("most.json"); err != nil || len(text) != 16_777_216 {
+		t.Errorf("settings as large as can be: %d bytes, %v", len(text), err)
+	}
+	if _, err := folder.Config("more.json"); !errors.As(err, &size) || size.Limit != 16_777_216 {
+		t.Errorf("settings that are larger: %v", err)
+	}
+	if _, err := folder.Ignored(); !errors.As(err, &size) || size.Limit != 61_440 {
+		t.Errorf("patterns: %v", err)
+	}
+	if os.Truncate(filepath.Join(dir, ".vaultwicketignore"), 61_440) != nil {
+		t.Fatal("cannot be made shorter")
+	}
+	if text, err := folder.Ignored(); err != nil || len(text) != 61_440 {
+		t.Errorf("patterns as large as can be: %d bytes, %v", len(text), err)
+	}
+}
