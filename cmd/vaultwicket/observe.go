@@ -43,9 +43,9 @@ func (o opened) watcher() exec.Watcher {
 	return o.traces
 }
 
-// follow has the metrics ask what is running.
-func (o opened) follow() {
+// follow has the metrics ask what is running. sessions is nil where there are none.
+func (o opened) follow(sessions func() int) {
 	if o.metrics != nil {
-		o.metrics.Follow(metrics.Sources{Load: o.gateway.Load, Children: o.runner.Children})
+		o.metrics.Follow(metrics.Sources{Load: o.gateway.Load, Children: o.runner.Children, Sessions: sessions})
 	}
 }

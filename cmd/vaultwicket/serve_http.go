@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
@@ -30,6 +31,9 @@ func (o opened) serveHTTP(ctx context.Context, std streams, c mcpserver.Config) 
 		Token: token, MaxSessions: o.http.sessions,
 	}
 	if o.metrics != nil {
+		var sessions atomic.Int64
+		door.Opened, door.Ended = func(string) { sessions.Add(1) }, func(string) { sessions.Add(-1) }
+		o.follow(func() int { return int(sessions.Load()) })
 		door.Metrics = o.metrics.WritePrometheus
 	}
 	return mcpserver.ServeHTTP(ctx, c, door, func(url string) {

@@ -68,7 +68,7 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 		return opened{}, err
 	}
 	o.gateway = newGateway(s, std, o.runner, o.log, o.observer())
-	o.follow()
+	o.follow(nil)
 	return o, nil
 }
 
