@@ -18,6 +18,7 @@ package tracing
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -130,26 +131,21 @@ type traced struct{ span trace.Span }
 // Decided adds the decision as an event, so that the time is seen for which a
 // person was waited for.
 func (t traced) Decided(d gateway.Decision) {
-	t.span.AddEvent("decision", trace.WithAttributes(said(decisionKey, d.Decision, ruleKey, d.Rule, outcomeKey, d.Code)...))
+	t.span.AddEvent("decision", trace.WithAttributes(said(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...))
 }
 
 // End ends the span.
 func (t traced) End(end gateway.CallEnd) {
-	t.span.SetAttributes(said(outcomeKey, end.Code, decisionKey, end.Decision, ruleKey, end.Rule, backendKey, end.Backend, effectKey, end.Effect)...)
+	t.span.SetAttributes(said(outcomeKey.String(end.Code), decisionKey.String(end.Decision), ruleKey.String(end.Rule),
+		backendKey.String(end.Backend), effectKey.String(end.Effect))...)
 	t.span.SetAttributes(bytesKey.Int(end.Bytes))
 	mark(t.span, end.Code)
 	t.span.End()
 }
 
-// said returns the attributes that say something.
-func said(pairs ...any) []attribute.KeyValue {
-	var all []attribute.KeyValue
-	for i := 0; i < len(pairs); i += 2 {
-		if value := pairs[i+1].(string); value != "" {
-			all = append(all, pairs[i].(attribute.Key).String(value))
-		}
-	}
-	return all
+// said returns those of some texts that say something.
+func said(texts ...attribute.KeyValue) []attribute.KeyValue {
+	return slices.DeleteFunc(texts, func(a attribute.KeyValue) bool { return a.Value.AsString() == "" })
 }
 
 // okCode is the outcome of a call that succeeded.
