@@ -75,6 +75,14 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 		if err := folder.WalkParallel(Path{}, func(e Entry) { e.Read() }); err != nil {
 			t.Fatal(err)
 		}
+		root, err := folder.enter([]string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := rooted{root}
+		at.list()
+		at.read("two.md", nil)
+		at.close()
 		for _, name := range []string{"a/b/c/one.md", "a/b", "a/none.md", "a/two.md/x"} {
 			folder.ReadStamped(mustPath(t, name))
 			folder.Stamp(mustPath(t, name))

@@ -125,6 +125,45 @@ func TestEveryPlaceListsTheSame(t *testing.T) {
 	}
 }
 
+// A place leads to the places in it, and is of no use once it is closed.
+func TestAStepLeadsToAPlace(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"a/b/n.md": "text"})
+	for kind, at := range places(t, openFolder(t, dir)) {
+		a, err := at.step("a")
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		b, err := a.step("b")
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		a.close() // b is open for itself
+		if text, stamp, err := b.read("n.md", nil); string(text) != "text" || stamp.Size != 4 || err != nil {
+			t.Errorf("%s: %q, %+v, %v", kind, text, stamp, err)
+		}
+		if found, err := b.list(); err != nil || len(slices.DeleteFunc(found, func(l listed) bool { return l.name[0] == '.' })) != 1 {
+			t.Errorf("%s: %v, %v", kind, found, err)
+		}
+		b.close()
+		if kind == "native" {
+			continue // its number can be that of another file by now
+		}
+		if _, err := a.step("b"); err == nil {
+			t.Errorf("%s: a step from a place that is closed", kind)
+		}
+		if found, err := b.list(); err == nil || len(found) != 0 {
+			t.Errorf("%s: a place that is closed lists %v", kind, found)
+		}
+		if _, err := b.info("n.md"); err == nil {
+			t.Errorf("%s: a place that is closed knows a file", kind)
+		}
+		if _, _, err := b.read("n.md", nil); err == nil {
+			t.Errorf("%s: a place that is closed reads a file", kind)
+		}
+	}
+}
+
 // replaced are what can come in the place of n.md between its listing and its
 // reading, with the reason for which it is refused.
 var replaced = map[string]struct {
