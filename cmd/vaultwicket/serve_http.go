@@ -52,6 +52,9 @@ func (o opened) token(std streams) (token, from string, err error) {
 		if o.http.tokenFile != "" {
 			return "", "", &wrongUse{reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), hint: "leave one of the two out"}
 		}
+		if reason := streamable.Weakness(text); reason != "" {
+			return "", "", &wrongUse{reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), hint: "use one of 32 random bytes, such as that of a file which vaultwicket has made"}
+		}
 		return text, "the environment " + tokenVariable, nil
 	}
 	file := o.http.tokenFile

@@ -96,7 +96,7 @@ func (c Config) complete() (Config, error) {
 	if c.Server == nil {
 		return c, errNoServer
 	}
-	if reason := weakness(c.Token); reason != "" {
+	if reason := Weakness(c.Token); reason != "" {
 		return c, &SettingError{Setting: "token-file", reason: "the token " + reason, hint: "name no file and one is made at the first start"}
 	}
 	return c, nil

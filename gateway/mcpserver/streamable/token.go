@@ -75,7 +75,7 @@ func readToken(path string) (string, error) {
 		return "", tokenError(path, "cannot be read", "", err)
 	}
 	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
-	if reason := weakness(token); reason != "" {
+	if reason := Weakness(token); reason != "" {
 		return "", tokenError(path, "holds a token that "+reason, "remove the file, and a good one is made at the next start", nil)
 	}
 	return token, nil
@@ -103,8 +103,8 @@ func makeToken(path string) error {
 	return os.Link(file.Name(), path)
 }
 
-// weakness says why a text is no token, "" if it is one.
-func weakness(token string) string {
+// Weakness says why a text is no bearer token that Config takes, "" if it is one.
+func Weakness(token string) string {
 	different := map[rune]bool{}
 	for _, c := range strings.TrimRight(token, "=") {
 		different[c] = true

@@ -14,7 +14,7 @@ import (
 func TestTheFirstStartMakesAToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "folder", "token")
 	token, made, err := Token(path)
-	if err != nil || !made || weakness(token) != "" {
+	if err != nil || !made || Weakness(token) != "" {
 		t.Fatalf("%q, %v, %v", token, made, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
