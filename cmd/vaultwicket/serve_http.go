@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/places"
@@ -67,6 +68,14 @@ func (o opened) token(std streams) (token, from string, err error) {
 			return "", "", fmt.Errorf("make the state folder: %w", err)
 		}
 		file = filepath.Join(state, tokenName)
+	}
+	for setting, name := range map[string]string{"token-file": file, "tls-key": o.http.key} {
+		if name == "" {
+			continue
+		}
+		if vault := vaultAround(name, append(o.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+			return "", "", &wrongUse{reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, name, vault), hint: "move it out of the vault"}
+		}
 	}
 	token, _, err = streamable.Token(file)
 	return token, visible(file), err
