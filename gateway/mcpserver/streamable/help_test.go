@@ -46,6 +46,7 @@ func newToy() *toy {
 		panic("the secret of a note")
 	})
 	y.server.AddTool(mcp.NewTool("ask"), ask)
+	y.server.AddTool(mcp.NewTool("chat"), y.chat)
 	return y
 }
 
@@ -58,6 +59,14 @@ func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolRe
 	case <-y.release:
 		return mcp.NewToolResultText("released"), nil
 	}
+}
+
+// chat sends a notification, whatever becomes of it, and waits for its end.
+func (y *toy) chat(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	_ = Notify(ctx, "notifications/message", map[string]any{"level": "info", "data": "hello"})
+	<-ctx.Done()
+	y.ended <- ctx.Err()
+	return mcp.NewToolResultError("stopped"), nil
 }
 
 // count sends a notification for each number, and then the last one as its result.

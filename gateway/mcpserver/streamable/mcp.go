@@ -179,7 +179,7 @@ func (d *door) pass(ctx context.Context, cancel context.CancelFunc, w http.Respo
 		defer context.AfterFunc(e.session.ctx, cancel)()
 		ctx = context.WithValue(ctx, ticketKey{}, e.session)
 	}
-	answer := newResponse(w, cancel)
+	answer := newResponse(w)
 	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
 	endless(w)
 	d.handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})

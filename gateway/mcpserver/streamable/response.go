@@ -31,8 +31,7 @@ var errAnswered = errors.New("the request has its answer")
 // knows or not; an answer that it writes as one JSON document is kept until the
 // end, and is then sent as that or as the last event.
 type response struct {
-	w      http.ResponseWriter
-	cancel context.CancelFunc // of the request: nobody reads its answer
+	w http.ResponseWriter
 
 	mu        sync.Mutex
 	header    http.Header // as mcp-go sets it
@@ -48,8 +47,8 @@ var _ server.HTTPResponseWriter = (*response)(nil)
 
 type responseKey struct{}
 
-func newResponse(w http.ResponseWriter, cancel context.CancelFunc) *response {
-	return &response{w: w, cancel: cancel, header: http.Header{}}
+func newResponse(w http.ResponseWriter) *response {
+	return &response{w: w, header: http.Header{}}
 }
 
 // Notify sends a notification to the client of the request that ctx is the context
@@ -131,8 +130,8 @@ func (r *response) event(message []byte) error {
 	return r.send(fmt.Appendf(nil, "event: message\ndata: %s\n\n", bytes.TrimSpace(message)))
 }
 
-// send writes to the client and has it leave. When that fails nobody will read
-// the answer, and the request ends.
+// send writes to the client and has it leave. When that fails nobody will read the
+// answer, and net/http ends the context of the request.
 func (r *response) send(p []byte) error {
 	if r.writeFail != nil {
 		return r.writeFail
@@ -142,10 +141,7 @@ func (r *response) send(p []byte) error {
 	if err == nil {
 		err = http.NewResponseController(r.w).Flush()
 	}
-	if err != nil {
-		r.writeFail = err
-		r.cancel()
-	}
+	r.writeFail = err
 	return err
 }
 

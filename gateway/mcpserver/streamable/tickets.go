@@ -68,7 +68,7 @@ func (d *door) ended(x *session) {
 // forget has mcp-go drop what it keeps of a session. DELETE is the one way to ask
 // for that.
 func (d *door) forget(x *session) {
-	d.mcp.Handle(newResponse(nil, func() {}), &server.HTTPRequest{
+	d.mcp.Handle(newResponse(nil), &server.HTTPRequest{
 		Method: http.MethodDelete, Context: context.Background(),
 		Header: http.Header{server.HeaderKeySessionID: {x.id}, mcp.HeaderProtocolVersion: {x.version}},
 	})
