@@ -39,12 +39,15 @@ func TestWire(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			playWire(t, name)
+			playWire(t, name, converse)
 		})
 	}
 }
 
-func playWire(t *testing.T, name string) {
+// playWire plays a file: play sends the lines of the session to a server on the
+// vault, and returns the session with what that really answered.
+func playWire(t *testing.T, name string, play func(t *testing.T, vault string, flags []string, session string) string) {
+	t.Helper()
 	archive, err := txtar.ParseFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +67,7 @@ func playWire(t *testing.T, name string) {
 	if session < 0 {
 		t.Fatal("no file named session")
 	}
-	got := converse(t, vault, flags, string(archive.Files[session].Data))
+	got := play(t, vault, flags, string(archive.Files[session].Data))
 	if *update {
 		archive.Files[session].Data = []byte(got)
 		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {

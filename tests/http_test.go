@@ -1,0 +1,166 @@
+package tests
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	osexec "os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// httpToken is what a client of the servers of these tests must know.
+const httpToken = "Th1s-0ne.Op3ns_nothing~but+the/doors-of-tests-0"
+
+// site is where MCP is served over HTTP, as a client sees it.
+type site struct {
+	t             *testing.T
+	network, addr string
+	client        *http.Client
+}
+
+// newSite returns the site at an address as the server names it.
+func newSite(t *testing.T, url string) *site {
+	s := &site{t: t, network: "tcp", addr: strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")}
+	if path, ok := strings.CutPrefix(url, "unix:"); ok {
+		s.network, s.addr = "unix", path
+	}
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, s.network, s.addr)
+	}}
+	s.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t.Cleanup(s.client.CloseIdleConnections)
+	return s
+}
+
+// host is the name by which a client of the site calls it.
+func (s *site) host() string {
+	if s.network == "unix" {
+		return "localhost"
+	}
+	return s.addr
+}
+
+// request is one that a client of MCP sends. Headers are pairs; one with the
+// value "" is left out.
+func (s *site) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+s.host()+path, strings.NewReader(body))
+	if err != nil {
+		panic(err) // of the test itself
+	}
+	all := append([]string{"Authorization", "Bearer " + httpToken, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}, headers...)
+	for i := 0; i < len(all); i += 2 {
+		r.Header.Del(all[i])
+		if all[i+1] != "" {
+			r.Header.Set(all[i], all[i+1])
+		}
+		if all[i] == "Host" {
+			r.Host = all[i+1]
+		}
+	}
+	return r
+}
+
+// events reads the messages of an answer one after the other, whether it is a
+// document or a stream, until yield is false.
+func events(response *http.Response, yield func(message string) bool) error {
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		text, err := io.ReadAll(response.Body)
+		if len(text) > 0 {
+			yield(string(bytes.TrimSuffix(text, []byte("\n"))))
+		}
+		return err
+	}
+	lines := bufio.NewReader(response.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		message, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "data: ")
+		switch {
+		case ok && !yield(message):
+			return nil
+		case !ok && line != "\n" && line != "event: message\n":
+			return fmt.Errorf("the stream has the line %q", line)
+		}
+	}
+}
+
+// httpServer is the built server, serving HTTP.
+type httpServer struct {
+	*site
+	process *osexec.Cmd
+	ended   chan error
+
+	mu  sync.Mutex
+	log strings.Builder // what it said on standard error
+}
+
+// serveHTTP starts the server, on a port of its choice unless the flags name an
+// address, and waits until it listens. It is killed at the end of the test.
+func serveHTTP(t *testing.T, flags ...string) *httpServer {
+	t.Helper()
+	s := &httpServer{ended: make(chan error, 1)}
+	s.process = osexec.Command(binary, append([]string{"serve", "--config=none", "--http=127.0.0.1:0", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
+	home := t.TempDir()
+	s.process.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+httpToken, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00")
+	messages, err := s.process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	urls, read := make(chan string, 1), make(chan struct{})
+	go func() { defer close(read); s.listen(messages, urls) }()
+	t.Cleanup(func() { s.process.Process.Kill(); <-s.ended })
+	go func() { <-read; s.ended <- s.process.Wait(); close(s.ended) }()
+	url, ok := <-urls
+	if !ok {
+		t.Fatalf("the server does not serve: %s", s.said())
+	}
+	s.site = newSite(t, url)
+	return s
+}
+
+// listen takes in what the server says, and where it serves.
+func (s *httpServer) listen(messages io.Reader, urls chan<- string) {
+	defer close(urls)
+	told := false
+	for lines := bufio.NewScanner(messages); lines.Scan(); {
+		s.mu.Lock()
+		fmt.Fprintln(&s.log, lines.Text())
+		s.mu.Unlock()
+		_, rest, _ := strings.Cut(lines.Text(), "vaultwicket: serving ")
+		if url, _, ok := strings.Cut(rest, ","); ok && !told {
+			told = true
+			urls <- url
+		}
+	}
+}
+
+func (s *httpServer) said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// wait waits for the end of the server.
+func (s *httpServer) wait() error {
+	s.t.Helper()
+	select {
+	case err := <-s.ended:
+		return err
+	case <-time.After(wireDeadline):
+		s.t.Fatalf("the server goes on; its log:\n%s", s.said())
+		return nil
+	}
+}
