@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/streamable"
 )
 
 // Config is what a server is made of.
@@ -85,6 +86,9 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
+	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
+		streamable.Acknowledged(ctx)
+	})
 	h.sealers.left, h.notify = open.left, open.notify
 	if o.worst.Mutates() {
 		open.changes = h.changesBy // where nothing can change, nothing needs an order

@@ -41,6 +41,9 @@ type response struct {
 	passing   bool         // mcp-go writes events itself
 	over      bool
 	writeFail error
+
+	passed chan struct{} // closed with the first event that mcp-go wrote
+	first  sync.Once
 }
 
 var _ server.HTTPResponseWriter = (*response)(nil)
@@ -48,7 +51,7 @@ var _ server.HTTPResponseWriter = (*response)(nil)
 type responseKey struct{}
 
 func newResponse(w http.ResponseWriter) *response {
-	return &response{w: w, header: http.Header{}}
+	return &response{w: w, header: http.Header{}, passed: make(chan struct{})}
 }
 
 // Notify sends a notification to the client of the request that ctx is the context
@@ -101,6 +104,7 @@ func (r *response) Write(p []byte) (int, error) {
 	case r.over:
 		return 0, errAnswered
 	case r.passing:
+		defer r.first.Do(func() { close(r.passed) })
 		return len(p), r.send(p)
 	}
 	return r.body.Write(p)
