@@ -227,6 +227,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if err != nil {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
+		request.hiding = r.gateway.hiding()
 		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, r.from(request), r.agreed) })
 		if fault != nil {
 			result, begun = Fault(request.Command), true

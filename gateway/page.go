@@ -71,6 +71,9 @@ func (g *door) answer(ctx context.Context, req Request) Result {
 	if req.Cursor != "" {
 		return g.nextPage(ctx, req)
 	}
+	if req.Keep {
+		req.hiding = g.hiding()
+	}
 	return g.firstPage(req, g.do(ctx, req))
 }
 
@@ -163,7 +166,10 @@ func (g *door) nextPage(ctx context.Context, req Request) Result {
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
-	if !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole {
+	switch {
+	case first.request.hiding != g.hiding():
+		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
+	case !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole:
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text

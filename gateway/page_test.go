@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -92,6 +94,30 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	f.embedded(`--facts vault=Work files => exit 1 Error: Folder not found\n`)
 	if got := f.gateway.Do(context.Background(), next); got.OK || got.Stdout != "" && strings.Contains(got.Stdout, "Note") {
 		t.Errorf("the answer cannot be had any more, and its page can: %+v", got)
+	}
+}
+
+// A note may be hidden between two pages, and the kept answer name it.
+func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
+	answer, _ := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	ignore := filepath.Join(f.config.Vault.Folder, ignoreFile)
+	for _, patterns := range []string{"/Folder/\n", "/Other/\n", ""} {
+		req := paged("files")
+		next := following(t, req, f.gateway.Do(context.Background(), req))
+		if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) > 0 {
+			t.Fatalf("%q: got %+v", patterns, got)
+		}
+		change := func() error { return os.WriteFile(ignore, []byte(patterns), 0o600) }
+		if patterns == "" {
+			change = func() error { return os.Remove(ignore) }
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
+			t.Errorf("%q: got %+v", patterns, got)
+		}
 	}
 }
 

@@ -44,6 +44,8 @@ type Request struct {
 	// and Surface the way by which they came: for the audit log, and for what a
 	// yes is good for.
 	Caller, Client, Surface string
+
+	hiding hiding // when the request was begun
 }
 
 func (r Request) parse() (allowlist.Call, error) {
