@@ -166,6 +166,26 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A client that has connected and says nothing is not waited for.
+func TestStoppingDoesNotWaitForStrangers(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		c := p.dial()
+		defer c.Close()
+		synctest.Wait()
+		begin := time.Now()
+		if err := stop(); err != nil || time.Since(begin) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+	})
+}
+
+// The file of hosts may say that localhost is another machine's way to this one.
+func TestANameForLoopbackMustBeOne(t *testing.T) {
+	if l, err := listen(t.Context(), address{network: "tcp", text: "0.0.0.0:0", host: "localhost"}, "localhost:0"); !isSetting(err, "http") {
+		t.Errorf("%v, %v", l, err)
+	}
+}
+
 func TestAnAddressInUseIsRefused(t *testing.T) {
 	r := open(t, nil)
 	err := Serve(t.Context(), Config{Server: newToy().server, Addr: r.addr, Token: goodToken}, nil)
