@@ -14,7 +14,9 @@ import (
 // are those of every program of a machine, so a wrong one is no reason not to
 // serve.
 func (o *opened) openObservers(std streams) {
-	o.metrics = metrics.New(release.Version)
+	if o.http.addr != "" { // else nobody could read them
+		o.metrics = metrics.New(release.Version)
+	}
 	traces, err := tracing.Open(tracing.Config{Getenv: std.getenv, Version: release.Version, Log: o.log})
 	var wrong *tracing.ConfigError
 	if errors.As(err, &wrong) {
