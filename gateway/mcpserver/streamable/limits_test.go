@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -365,77 +367,92 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	ready()
 }
 
+// Of those with the token, one that is between two requests makes room, and one that
+// is not stays.
 func TestTheGateCountsRight(t *testing.T) {
 	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
-		const ready = "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + goodToken + "\r\n\r\n"
-		enter := func() (net.Conn, bool) {
-			c := p.dial()
-			go func() { _, _ = io.WriteString(c, ready) }()
-			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err == nil {
-				answer.Body.Close()
+		id := x.session(t)
+		enter := func(busy bool) (c net.Conn, served bool) {
+			c = p.dial()
+			if !busy {
+				go func() {
+					_, _ = io.WriteString(c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
+				}()
+				answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err == nil {
+					_, _ = io.Copy(io.Discard, answer.Body)
+					answer.Body.Close()
+				}
+				synctest.Wait()
+				return c, err == nil
 			}
-			return c, err == nil
+			body := call(1, "block", "{}")
+			_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", goodHead, id, len(body), body)
+			<-x.toy.started
+			return c, true
 		}
-		a, first := enter()
-		b, second := enter()
-		c, third := enter()
-		if !first || !second || third {
-			t.Errorf("%v, %v, %v: two of those with the token have room", first, second, third)
+		isOpen := func(c net.Conn) bool {
+			_ = c.SetReadDeadline(time.Now().Add(time.Second))
+			_, err := c.Read(make([]byte, 1))
+			return errors.Is(err, os.ErrDeadlineExceeded)
 		}
-		a.Close()
-		c.Close()
+		working, _ := enter(true)
+		first, _ := enter(false)
+		second, served := enter(false)
+		if !served || isOpen(first) || !isOpen(second) || !isOpen(working) {
+			t.Errorf("served %v; the idle one has not made room for the next", served)
+		}
+		second.Close()
 		synctest.Wait()
-		d, fourth := enter()
-		if !fourth {
+		other, _ := enter(true)
+		late, served := enter(false)
+		if served || isOpen(late) || !isOpen(working) || !isOpen(other) {
+			t.Errorf("served %v; those that work must stay", served)
+		}
+		other.Close()
+		synctest.Wait()
+		if again, served := enter(false); !served || !isOpen(again) {
 			t.Error("no room after one has left")
 		}
-		b.Close()
-		d.Close()
+		working.Close()
 	})
 }
 
 // Streams end only with their clients. They leave room for requests.
 func TestStreamsLeaveRoom(t *testing.T) {
-	r := open(t, func(c *Config) { c.MaxConnections = 4 })
-	ids := []string{r.session(), r.session(), r.session()}
-	r.stream(ids[0])
-	r.stream(ids[1])
-	if answer := r.send(http.MethodGet, endpoint, "", server.HeaderKeySessionID, ids[2]); answer.status != http.StatusServiceUnavailable {
-		t.Errorf("%+v", answer)
-	}
-	body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
-	if answer := r.post(body, headers...); answer.status != http.StatusServiceUnavailable {
-		t.Errorf("%+v", answer)
-	}
-	if who := r.post(call(1, "who", "{}"), server.HeaderKeySessionID, ids[2]).text(t); who == "" {
-		t.Error("no room for a call")
-	}
-	r.send(http.MethodDelete, endpoint, "", server.HeaderKeySessionID, ids[0])
-	deadline := time.Now().Add(patience)
-	for len(r.openStreams(t, ids[2])) == 0 {
-		if time.Now().After(deadline) {
-			t.Fatal("no room after one has ended")
+	synctest.Test(t, func(t *testing.T) {
+		x := newDirect(t, func(c *Config) { c.MaxConnections = 4 })
+		ids := []string{x.session(t), x.session(t), x.session(t)}
+		ctx, cancel := context.WithCancel(t.Context())
+		stream := func(id string) *httptest.ResponseRecorder {
+			return x.send(ctx, http.MethodGet, "", server.HeaderKeySessionID, id)
 		}
-		runtime.Gosched()
-	}
-}
-
-// openStreams tries to open one, which may have to wait for another to end.
-func (r *running) openStreams(t *testing.T, id string) []*http.Response {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	transport := &http.Transport{DisableKeepAlives: true}
-	answer, err := transport.RoundTrip(r.request(ctx, http.MethodGet, endpoint, "", server.HeaderKeySessionID, id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil
-	}
-	return []*http.Response{answer}
+		go stream(ids[0])
+		go stream(ids[1])
+		synctest.Wait()
+		if w := stream(ids[2]); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("a third stream: %d", w.Code)
+		}
+		body, headers := modern(1, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+		if w := x.send(ctx, http.MethodPost, body, headers...); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("a subscription: %d", w.Code)
+		}
+		if code := x.ping(t, ids[2]); code != http.StatusOK {
+			t.Errorf("a request: %d", code)
+		}
+		x.send(ctx, http.MethodDelete, "", server.HeaderKeySessionID, ids[0])
+		synctest.Wait()
+		go stream(ids[2])
+		synctest.Wait()
+		if len(x.streams.open) != 2 {
+			t.Errorf("%d streams after one has made room", len(x.streams.open))
+		}
+		cancel()
+		synctest.Wait()
+		if len(x.streams.open) != 0 {
+			t.Errorf("%d streams after their clients have left", len(x.streams.open))
+		}
+	})
 }
 
 func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
@@ -447,7 +464,7 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 		t.Fatal("not admitted")
 	}
 	known(remember(t.Context(), tls.Server(c, &tls.Config{})))
-	if g.strangers.Len() != 0 || g.open != 1 {
+	if g.strangers.Len() != 0 || g.open != 1 || !c.known {
 		t.Errorf("%d strangers of %d", g.strangers.Len(), g.open)
 	}
 	if err := errors.Join(c.Close(), c.Close()); err != nil || g.open != 0 {

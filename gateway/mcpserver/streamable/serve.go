@@ -87,6 +87,7 @@ func (d *door) server(base context.Context) *http.Server {
 		ErrorLog:                     slog.NewLogLogger(quiet{d.Log.Handler()}, slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
 		ConnContext:                  remember,
+		ConnState:                    watch,
 		Protocols:                    &http.Protocols{},
 	}
 	s.Protocols.SetHTTP1(true)
