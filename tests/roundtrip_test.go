@@ -156,7 +156,13 @@ type conversation struct {
 // converseWith starts a server on which everything is open.
 func converseWith(t *testing.T, vault, home string) *conversation {
 	t.Helper()
-	process := exec.Command(binary, append(append([]string{"serve"}, openDoors(vault)...), "--max-output=1MiB", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")...)
+	return converseBy(t, home, append(openDoors(vault), "--max-output=1MiB")...)
+}
+
+// converseBy starts a server with flags, and without limits of rates.
+func converseBy(t *testing.T, home string, flags ...string) *conversation {
+	t.Helper()
+	process := exec.Command(binary, append([]string{"serve", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 	process.Env = []string{"HOME=" + home}
 	in, err := process.StdinPipe()
 	if err != nil {

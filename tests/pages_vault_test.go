@@ -1,0 +1,63 @@
+package tests
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/bench/vaultgen"
+)
+
+// fillLibrary makes a vault in which every listing is longer than a page of
+// 1 KiB: some hundred notes, and one that has much of everything.
+func fillLibrary(t *testing.T, vault string) {
+	t.Helper()
+	if err := vaultgen.Write(vault, 60, 11); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) { writeFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text)) }
+	put("Hub.md", hub())
+	put("Big.base", "views:\n"+each(60, "  - type: table\n    name: The view number %d\n"))
+	var opened []string
+	var marks []map[string]string
+	for i := range 60 {
+		name := fmt.Sprintf("Spokes/Spoke %02d.md", i)
+		put(name, fmt.Sprintf("---\naliases: [the spoke %d, \"alias, %d\"]\n---\n# Spoke %d\nback to [[Hub]] and on to [[nowhere %d]]\n- [ ] #turn task %d\n", i, i, i, i, i))
+		put(fmt.Sprintf("Lonely/Alone %02d.md", i), "nobody knows me\n")
+		put(fmt.Sprintf("Templates/Form %02d of those for tests.md", i), each(80, "line %d of a form\n"))
+		put(fmt.Sprintf("Bases/Of the year %02d/Base.base", i), "views: []\n")
+		opened = append(opened, name)
+		marks = append(marks, map[string]string{"type": "file", "path": name, "title": fmt.Sprintf("a, \"title\" %d", i)})
+	}
+	for day := range 28 {
+		put(fmt.Sprintf("Daily/2026-03-%02d.md", day+1), each(60, "what happened in the hour %d\n"))
+	}
+	put(".obsidian/workspace.json", asText(t, map[string]any{"lastOpenFiles": opened}))
+	put(".obsidian/bookmarks.json", asText(t, map[string]any{"items": marks}))
+}
+
+// hub is a note with much of everything.
+func hub() string {
+	return "---\nlist:\n" + each(100, "  - the item %d\n") + each(60, "key %d: the value\n") + "---\n" +
+		each(60, "# Part %[1]d\n[[Spoke %02[1]d]] and [[missing %[1]d]], #hub/tag%[1]d\n- [ ] #turn task of the hub %[1]d\n") +
+		"# Long\n" + each(60, "line %d of the long part\n")
+}
+
+func each(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+func asText(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,21 @@
+package tests
+
+import "encoding/json"
+
+// rpcAnswer is an answer of the protocol, as far as these tests look at it.
+type rpcAnswer struct {
+	ID     json.RawMessage
+	Result struct {
+		StructuredContent json.RawMessage
+		Contents          []struct {
+			Text, MIMEType string
+			Meta           map[string]any `json:"_meta"`
+		}
+		Messages []json.RawMessage
+		IsError  bool
+	}
+	Error *struct {
+		Code    int
+		Message string
+	}
+}
