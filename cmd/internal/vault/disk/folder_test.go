@@ -108,6 +108,29 @@ func TestAClosedFolder(t *testing.T) {
 	}
 }
 
+// The file of patterns is read like a note: nothing but a regular file is.
+func TestIgnored(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"n.md": "text"})
+	folder, name := openFolder(t, dir), filepath.Join(dir, ".vaultwicketignore")
+	if text, err := folder.Ignored(); !errors.Is(err, fs.ErrNotExist) || text != nil {
+		t.Errorf("without the file: %q, %v", text, err)
+	}
+	var refusal *Refusal
+	if os.Symlink("n.md", name) == nil {
+		if text, err := folder.Ignored(); !errors.As(err, &refusal) || text != nil {
+			t.Errorf("a link: %q, %v", text, err)
+		}
+		os.Remove(name)
+	}
+	if err := os.WriteFile(name, []byte("private/\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := folder.Ignored(); err != nil || string(text) != "private/\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
 // The limits in bytes, written out.
 func TestSizeLimits(t *testing.T) {
 	dir := t.TempDir()

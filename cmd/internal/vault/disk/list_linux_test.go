@@ -55,7 +55,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 }
 
 func TestAWalkLeavesNothingOpen(t *testing.T) {
-	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md")
+	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", IgnoreFile)
 	if err := os.Mkdir(folder.root.Name()+"/empty", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +79,7 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		folder.Ignored()
 		at := rooted{root}
 		at.list()
 		at.read("two.md", nil)

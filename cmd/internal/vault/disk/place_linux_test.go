@@ -51,6 +51,7 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	_, said["fstatat none: no such file or directory"] = at.info("none")
 	_, said["fstat n.md: bad file descriptor"] = openFile{-1, "n.md"}.stamp()
 	_, said["readdirent .: bad file descriptor"] = descriptor(-1).list()
+	_, said[`"." is a folder`] = openFile{int(at.(descriptor)), "."}.stamp()
 	n, err := openFile{-1, "n.md"}.Read(make([]byte, 4))
 	said["read n.md: bad file descriptor"] = err
 	starved(t, 0, func() { _, _, said["openat n.md: too many open files"] = at.read("n.md", nil) })
@@ -78,7 +79,7 @@ func TestReadOfDescriptors(t *testing.T) {
 		into []byte
 		want string
 		err  error
-	}{{buf, "tex", nil}, {nil, "", nil}, {buf, "t", nil}, {nil, "", nil}, {buf, "", io.EOF}, {buf, "", io.EOF}} {
+	}{{buf, "tex", nil}, {nil, "", nil}, {buf, "t", nil}, {nil, "", nil}, {buf, "", io.EOF}, {buf[:1], "", io.EOF}} {
 		if n, err := file.Read(step.into); string(step.into[:n]) != step.want || err != step.err {
 			t.Errorf("%d: %q, %v", i, step.into[:n], err)
 		}
