@@ -198,7 +198,7 @@ func TestWaitingTimesGoOn(t *testing.T) {
 		}
 		a.tighten(Limits{Calls: 6}, false)
 		if n, r := passes(func() error { return anyCall(a) }); n != 0 || r.Hint() != "try again in 11s" {
-			t.Errorf("%d pass, then the hint %q", n, r.Hint())
+			t.Errorf("%d pass, then %+v", n, r)
 		}
 	})
 }
@@ -255,7 +255,7 @@ func TestCallsAtOnce(t *testing.T) {
 	}
 }
 
-func TestALimiterOfNothingLimitsNothing(t *testing.T) {
+func TestTheRateOfALimiter(t *testing.T) {
 	for n, want := range map[int]rate.Limit{-1: rate.Inf, 0: rate.Inf, 1: rate.Every(time.Minute), 2: rate.Every(30 * time.Second)} {
 		if got := limiter(n, time.Minute).Limit(); got != want {
 			t.Errorf("%d a minute: %v, want %v", n, got, want)
