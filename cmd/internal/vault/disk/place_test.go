@@ -152,7 +152,7 @@ func TestAStepLeadsToAPlace(t *testing.T) {
 		if _, err := a.step("b"); err == nil {
 			t.Errorf("%s: a step from a place that is closed", kind)
 		}
-		if found, err := b.list(); err == nil || len(found) != 0 {
+		if found, err := b.list(); !errors.Is(err, fs.ErrClosed) || len(found) != 0 {
 			t.Errorf("%s: a place that is closed lists %v", kind, found)
 		}
 		if _, err := b.info("n.md"); err == nil {
