@@ -17,7 +17,7 @@ func ServeHTTP(ctx context.Context, c Config, door streamable.Config, listening 
 	if err != nil {
 		return err
 	}
-	door.Server, door.Check, door.Log, door.Grace = s, checkBody, c.Log, c.Grace
+	door.Server, door.Check, door.Log, door.Grace = s, CheckMessage, c.Log, c.Grace
 	door.Ready = c.Gateway.Admits
 	ended := door.Ended
 	door.Ended = func(caller string) {
@@ -29,9 +29,9 @@ func ServeHTTP(ctx context.Context, c Config, door streamable.Config, listening 
 	return streamable.Serve(ctx, door, listening)
 }
 
-// checkBody reads a message as strictly as one on standard input. A message that
+// CheckMessage reads a message as strictly as one on standard input. A message that
 // is refused is answered with the error of the protocol for it.
-func checkBody(body []byte) (reply []byte, ok bool) {
+func CheckMessage(body []byte) (reply []byte, ok bool) {
 	_, err := decodeMessage(body)
 	if err == nil {
 		return nil, true
