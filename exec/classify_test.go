@@ -59,6 +59,8 @@ func TestRecordedErrors(t *testing.T) {
 		{"a missing file, for facts", "file", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
 		{"a missing file, for a listing", "backlinks", note, `Error: File "a.md" not found.`, CodeNoSuchNote},
 		{"a missing file, for a change", "append", params{"path": "a.md", "content": "x"}, `Error: File "a.md" not found.`, CodeNoSuchNote},
+		{"a missing heading, with those that there are", "append", params{"path": "a.md", "content": "x", "heading": "C"}, `Error: Heading "C" not found. The note has "A" (line 3).`, CodeNoSuchNote},
+		{"a missing heading of a note without any", "append", params{"path": "a.md", "content": "x", "heading": "C"}, `Error: Heading "C" not found. The note has no headings.`, CodeNoSuchNote},
 		{"an unknown vault", "read", note, "Vault not found.", CodeVaultNotFound},
 		{"an unknown vault behind an empty line", "files", nil, "\nVault not found.", CodeVaultNotFound},
 		{"an unknown command without a near name", "read", note, `Error: Command "read" not found. It may require a plugin to be enabled.`, "cold"},

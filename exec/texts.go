@@ -49,6 +49,7 @@ var shapes = [...]shape{
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: hintLookUp},
+	{prefix: "Error: ", part: " not found. The note has ", code: CodeNoSuchNote, hint: "capital letters count; the message says what the note has"},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
 		hint: "choose another name"},
