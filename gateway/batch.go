@@ -24,8 +24,9 @@ type Batch struct {
 	Atomic bool
 	// IdempotencyKey is that of the batch as a whole, see [Request].
 	IdempotencyKey string
-	// MaxOutput bounds the output of all operations together, which share it
-	// evenly; 0 means no bound. No share is smaller than 1 KiB.
+	// MaxOutput bounds the bytes of all operations together, which share it
+	// evenly; 0 means no bound. What stands around an output counts as 200 bytes.
+	// No share is smaller than 128 bytes.
 	MaxOutput int
 	// Keep is that of [Request], for all operations.
 	Keep bool

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	maxClientID = 64      // bytes: a name, and messages repeat it
-	leastShare  = 1 << 10 // of the output: enough for a confirmation or an error
+	maxClientID = 64  // bytes: a name, and messages repeat it
+	leastShare  = 128 // bytes of the output: enough for a confirmation
+	aroundShare = 200 // bytes of an answer besides its output, which the caller has to read, too
 )
 
 // batchPlan is a batch that went through every door but the last.
@@ -51,7 +52,7 @@ func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) 
 	}
 	plan = &batchPlan{batch: b, steps: make([]batchStep, len(b.Operations))}
 	if b.MaxOutput > 0 {
-		plan.share = max(b.MaxOutput/len(b.Operations), leastShare)
+		plan.share = max(b.MaxOutput/len(b.Operations)-aroundShare, leastShare)
 	}
 	for i, o := range b.Operations {
 		plan.steps[i].Operation = o

@@ -44,7 +44,7 @@ func (r Request) checkPage(call allowlist.Call) error {
 
 func fieldsHint(call allowlist.Call) string {
 	c, err := allowlist.Describe(call.Name())
-	if err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
+	if format, _ := call.Param("format"); format != "json" && err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
 		return "add the parameter format=json"
 	}
 	return "leave fields out; use limit to shorten the answer"
@@ -112,30 +112,6 @@ func (g *shared) page(req Request, answer Result, whole string) Result {
 	return shown
 }
 
-// cut returns the first page of a result, and where the next one begins; the zero
-// Position where there is none. A limit of 0 bytes is none.
-func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
-	if limit.Bytes > 0 && len(r.Stderr) > limit.Bytes {
-		r.Stderr = cutText(r.Stderr, limit.Bytes) + "…"
-	}
-	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes) {
-		return r, pages.Position{}, nil
-	}
-	page, err := pages.Cut(r.Stdout, r.form, pages.Position{}, unbounded(limit, r.Stdout))
-	if err != nil || page.Last() {
-		return r, pages.Position{}, err
-	}
-	return r.showing(page), page.Next, nil
-}
-
-// unbounded lets a limit of no bytes hold all of a text.
-func unbounded(limit pages.Limit, text string) pages.Limit {
-	if limit.Bytes <= 0 {
-		limit.Bytes = max(len(text), pages.MinBytes)
-	}
-	return limit
-}
-
 // keep keeps an answer, and returns the cursor of its next page.
 func (g *shared) keep(req Request, answer Result, whole string, next pages.Position) string {
 	call, err := req.parse()
@@ -162,7 +138,7 @@ func (g *door) nextPage(ctx context.Context, req Request) Result {
 	}
 	now := g.readAgain(ctx, req, first.request)
 	if !now.OK {
-		return now
+		return g.page(req, now, "")
 	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
@@ -194,7 +170,7 @@ func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err 
 		err = req.continues(first.request)
 	}
 	if err == nil {
-		page, err = pages.Cut(text, first.answer.form, at, unbounded(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit}, text))
+		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	}
 	return page, leaf{id, text}, first, err
 }

@@ -1,0 +1,67 @@
+package gateway
+
+import "vaultwicket/gateway/pages"
+
+// leastStderr is how many bytes of standard error are shown at the least, so that
+// a short message of a program stays whole whatever the limit is.
+const leastStderr = 512
+
+// cut returns the first page of a result, and where the next one begins; the zero
+// Position where there is none. A limit of 0 bytes is none. What the program said
+// besides gets a sixteenth more: of a failure both are shown.
+func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
+	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
+		r.Stderr = cutText(r.Stderr, most) + "…"
+	}
+	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
+		return r, pages.Position{}, nil // whatever it holds, and without reading it
+	}
+	page, err := cutPage(r.Stdout, r.form, pages.Position{}, limit)
+	if err != nil || page.Last() {
+		return r, pages.Position{}, err
+	}
+	return r.showing(page), page.Next, nil
+}
+
+// cutPage cuts a page that stays small when it is written as a string of JSON,
+// which is how a client of MCP gets it: there a quotation mark, a line break and a
+// tab are two characters each, and clients put away what is much too long. A
+// limit of 0 bytes is none.
+func cutPage(text string, form pages.Form, at pages.Position, limit pages.Limit) (pages.Page, error) {
+	bounded := limit.Bytes > 0
+	if !bounded {
+		limit.Bytes = max(len(text), pages.MinBytes)
+	}
+	page, err := pages.Cut(text, form, at, limit)
+	if err != nil || !bounded {
+		return page, err
+	}
+	fits := fitting(page.Text, limit.Bytes+limit.Bytes/8)
+	if fits == len(page.Text) {
+		return page, nil
+	}
+	limit.Bytes = max(fits, pages.MinBytes)
+	return pages.Cut(text, form, at, limit)
+}
+
+// fitting returns how many of the first bytes of text are at most budget bytes in
+// a string of JSON.
+func fitting(text string, budget int) int {
+	for i := range len(text) {
+		if budget -= inString(text[i]); budget < 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// inString returns how many bytes a byte is in a string of JSON.
+func inString(b byte) int {
+	switch {
+	case b == '"', b == '\\', b == '\n', b == '\r', b == '\t':
+		return 2
+	case b < ' ':
+		return len(`\u0000`)
+	}
+	return 1
+}

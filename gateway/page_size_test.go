@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/pages"
+)
+
+// inJSONString returns how many bytes a client gets of a text.
+func inJSONString(t *testing.T, text string) int {
+	t.Helper()
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len() - len("\"\"\n")
+}
+
+func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
+	const most = 400
+	for name, whole := range map[string]string{
+		"text":            strings.Repeat("a line of a note\n", 200),
+		"quotation marks": strings.Repeat(`"\`, 900),
+		"empty lines":     strings.Repeat("\n", 2000),
+		"tabs":            strings.Repeat("\t\"\n", 700),
+		"controls":        strings.Repeat("\x01", 600),
+		"emoji":           strings.Repeat("😀ü", 300),
+		"rows":            "[" + strings.Repeat(`{"a":"\"\"\"\"\"\"\"\""},`, 60) + `{"a":""}]`,
+		"a row":           `["` + strings.Repeat(`\"`, 900) + `"]`,
+	} {
+		for _, form := range []pages.Form{pages.Text, pages.JSON, pages.TSV} {
+			got, at := "", pages.Position{}
+			for turns := 0; ; turns++ {
+				page, err := cutPage(whole, form, at, pages.Limit{Bytes: most})
+				if err != nil || turns > len(whole) {
+					t.Fatalf("%s, form %d: %v after %d pages", name, form, err, turns)
+				}
+				if size := inJSONString(t, page.Text); len(page.Text) > most || size > most+most/8 {
+					t.Errorf("%s, form %d: a page of %d bytes is %d in JSON", name, form, len(page.Text), size)
+				}
+				got += page.Text
+				if at = page.Next; page.Last() {
+					break
+				}
+			}
+			if form != pages.JSON && got != whole {
+				t.Errorf("%s, form %d: the pages are not the whole", name, form)
+			}
+		}
+	}
+}
+
+func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
+	whole := strings.Repeat("\"\n", 5000)
+	if got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{}); err != nil || next != (pages.Position{}) || got.Stdout != whole || got.Stderr != whole {
+		t.Errorf("got %d bytes, %v", len(got.Stdout), err)
+	}
+}
+
+// What a program prints as it fails is no answer, and still goes to a model.
+func TestAFailureIsNoLongerThanAnAnswer(t *testing.T) {
+	answer, _ := listing(60)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
+	req := paged("files")
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	for stream, line := range map[string]string{
+		"stdout": "exit 1 " + strings.Repeat(`Error: \n`, 5000),
+		"stderr": "exit 1 stderr " + strings.Repeat(`Error: \n`, 5000),
+	} {
+		f.embedded("--facts vault=Work files => " + line)
+		for name, asked := range map[string]Request{"the first page": req, "the next page": next} {
+			got := f.gateway.Do(context.Background(), asked)
+			if got.OK || got.Stdout+got.Stderr == "" || len(got.Stdout) > req.MaxOutput || len(got.Stderr) > leastStderr+len("…") {
+				t.Errorf("%s, %s: %d and %d bytes, %+v", name, stream, len(got.Stdout), len(got.Stderr), got.Error)
+			}
+		}
+	}
+}
+
+func TestTheSharesOfABatchLeaveRoomForWhatStandsAroundThem(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 10000))
+	var batch Batch
+	for i := range MaxOperations {
+		batch.Operations = append(batch.Operations, operation(fmt.Sprint(i), "read", "path", "N.md"))
+	}
+	batch.MaxOutput, batch.Keep = pages.DefaultBytes, true
+	text, err := json.Marshal(f.gateway.DoBatch(context.Background(), batch))
+	if err != nil || len(text) > 40_000 {
+		t.Errorf("the answer to %d operations has %d bytes, %v", MaxOperations, len(text), err)
+	}
+}
