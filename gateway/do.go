@@ -140,6 +140,7 @@ func (g *door) carryOut(ctx context.Context, plan Plan) Result {
 		}
 		g.logFault(err)
 		result := report(route, out, err)
+		result.Vault = g.name() // as callers say it: a program may know it by an id or a folder
 		result.Notices = append(notices, result.Notices...)
 		return result
 	}

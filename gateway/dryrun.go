@@ -76,6 +76,9 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := Plan{}, g.admission.call(req.Caller)
+	if err == nil && req.Cursor != "" {
+		err = refuse(codeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
+	}
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.described(plan)
@@ -96,6 +99,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	}
 	if len(plan.routes) > 0 {
 		d.show(plan.routes[0])
+		d.Vault = g.name()
 	}
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this by itself and starts nothing")
@@ -166,7 +170,7 @@ func rulesOf(verdicts []policy.Verdict) []Rule {
 // in steps it shows the first one and names the others.
 func (d *DryRun) show(r route) {
 	command := r.command
-	d.Backend, d.Vault = r.program.Backend(), r.call.Vault()
+	d.Backend = r.program.Backend()
 	d.Shell = shellLine(command)
 	if _, named := r.call.Named(); named && d.Backend == string(App) {
 		d.Notices = append(d.Notices, "first asks which note the name stands for, and runs the call with its path")

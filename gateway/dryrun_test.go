@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -120,5 +121,13 @@ func TestTheLineForTheDailyNoteAsksForThePath(t *testing.T) {
 	got := shellRead(own.Command{Path: "/bin/obsidian", Args: []string{"vault=My Work", "daily:path"}})
 	if want := `/bin/obsidian 'vault=My Work' read path="$(/bin/obsidian 'vault=My Work' daily:path)"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestADryRunGoesOnWithNothing(t *testing.T) {
+	f := newFixture(t, nil)
+	plan := f.gateway.DryRun(context.Background(), Request{Command: "files", Cursor: "x"})
+	if plan.OK || plan.Decision != "deny" || plan.Error == nil || plan.Error.Code != "bad_request" {
+		t.Errorf("got %+v", plan)
 	}
 }

@@ -87,7 +87,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
-		ExitCode: out.ExitCode, Backend: r.program.Backend(), Vault: call.Vault(),
+		ExitCode: out.ExitCode, Backend: r.program.Backend(),
 		Path: out.Path, Hash: out.Hash, Notices: shownTexts(slices.Clone(out.Notices)), raw: out.Stdout,
 		form: formOf(call),
 	}

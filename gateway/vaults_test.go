@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -114,5 +115,21 @@ func TestVaultName(t *testing.T) {
 		if got := New(Config{Vault: tt.vault}).VaultName(); got != tt.want {
 			t.Errorf("%+v is called %q, want %q", tt.vault, got, tt.want)
 		}
+	}
+}
+
+// What an answer calls the vault is what a caller can say in the next call.
+func TestAnswersCallTheVaultByItsName(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend, c.Vault.Name = Embedded, "Main" }).
+		embedded(`--facts vault=Work files => A.md\n`)
+	got := f.gateway.Do(context.Background(), Request{Command: "files"})
+	if !got.OK || got.Vault != "Main" {
+		t.Errorf("got %q, %+v", got.Vault, got.Error)
+	}
+	if again := f.gateway.Do(context.Background(), Request{Command: "files", Vault: got.Vault}); !again.OK {
+		t.Errorf("got %+v", again.Error)
+	}
+	if plan := f.gateway.DryRun(context.Background(), Request{Command: "files"}); plan.Vault != "Main" {
+		t.Errorf("planned for %q", plan.Vault)
 	}
 }
