@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	osexec "os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,9 +109,16 @@ type httpServer struct {
 // address, and waits until it listens. It is killed at the end of the test.
 func serveHTTP(t *testing.T, flags ...string) *httpServer {
 	t.Helper()
+	return serveHTTPIn(t, t.TempDir(), flags...)
+}
+
+func serveHTTPIn(t *testing.T, home string, flags ...string) *httpServer {
+	t.Helper()
 	s := &httpServer{ended: make(chan error, 1)}
-	s.process = osexec.Command(binary, append([]string{"serve", "--config=none", "--http=127.0.0.1:0", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
-	home := t.TempDir()
+	if !slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, "--http=") }) {
+		flags = append(flags, "--http=127.0.0.1:0")
+	}
+	s.process = osexec.Command(binary, append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 	s.process.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+httpToken, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00")
 	messages, err := s.process.StderrPipe()
 	if err != nil {

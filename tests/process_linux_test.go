@@ -90,8 +90,13 @@ func serveHanging(t *testing.T, flags ...string) *liveServer {
 // startServer starts a server with a home of its own.
 func startServer(t *testing.T, flags ...string) *liveServer {
 	t.Helper()
+	return startServerIn(t, t.TempDir(), flags...)
+}
+
+func startServerIn(t *testing.T, home string, flags ...string) *liveServer {
+	t.Helper()
 	s := &liveServer{process: exec.Command(binary, append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)}
-	s.process.Env = append(os.Environ(), "HOME="+t.TempDir())
+	s.process.Env = append(os.Environ(), "HOME="+home)
 	var err error
 	if s.in, err = s.process.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -10,7 +11,8 @@ import (
 
 // ServeHTTP speaks MCP over Streamable HTTP until ctx ends, see
 // [streamable.Serve]. Of the door it sets what concerns the messages: the server,
-// the checks, and what goes with a session.
+// the checks, and what goes with a session. An error with the code "cancelled" says
+// that requests were cut off, as for [ServeStdio].
 func ServeHTTP(ctx context.Context, c Config, door streamable.Config, listening func(url string)) error {
 	c = c.complete()
 	s, err := newServer(c, newCalls())
@@ -26,7 +28,11 @@ func ServeHTTP(ctx context.Context, c Config, door streamable.Config, listening 
 			ended(caller)
 		}
 	}
-	return streamable.Serve(ctx, door, listening)
+	err = streamable.Serve(ctx, door, listening)
+	if errors.Is(err, streamable.ErrCut) {
+		return halt(err.Error())
+	}
+	return err
 }
 
 // CheckMessage reads a message as strictly as one on standard input. A message that

@@ -54,7 +54,8 @@ func (h handler) clock() time.Time {
 
 // ServeStdio speaks MCP on in and out until in ends, out is closed or ctx is
 // done, and returns when no call is left. Open calls are answered when in ends
-// and stopped when ctx is done.
+// and stopped when ctx is done. An error with the code "cancelled" says that
+// requests were left: nobody read the answers, or one did not come in time.
 func ServeStdio(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
 	c = c.complete()
 	open := newCalls()

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -16,13 +15,22 @@ import (
 // its answers never lets a call end.
 const stopLimit = 5 * time.Second
 
-var (
+const (
 	// errOutput is the end of a server whose answers nobody can read.
-	errOutput = errors.New("output is closed")
+	errOutput halt = "output is closed"
 
 	// errUnanswered is the end of a server that gave up on a request.
-	errUnanswered = errors.New("the input has ended and no open request was answered in time")
+	errUnanswered halt = "the input has ended and no open request was answered in time"
 )
+
+// halt is the end of a server before every request had its answer. It is no fault
+// of the server, so it has the code of what was stopped.
+type halt string
+
+func (h halt) Error() string { return string(h) }
+
+// Code puts it with what was stopped.
+func (halt) Code() string { return "cancelled" }
 
 // serveStdio speaks MCP on in and out until in ends, ctx ends or out is closed.
 // calls must be new, and its hooks registered with s.
