@@ -168,6 +168,12 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 	return n > 0, nil
 }
 
+// heldUp is why a worker was stopped that did not end a call in time.
+const heldUp = "was stopped because a call did not end"
+
+// bereft reports whether another call has cost this one its worker.
+func (e ending) bereft() bool { return e.lost == heldUp && e.stopped == nil && e.broken == nil }
+
 // giveUp ends a call that nobody waits for any more. It is not waited for: the
 // call comes back when the worker has ended it, or has ended itself.
 func (w *worker) giveUp(x *exchange) {
@@ -176,7 +182,7 @@ func (w *worker) giveUp(x *exchange) {
 		return
 	default:
 	}
-	last := time.AfterFunc(cancelGrace, func() { w.stop("was stopped because a call did not end") })
+	last := time.AfterFunc(cancelGrace, func() { w.stop(heldUp) })
 	defer last.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
 		return frame.Append(b, frame.Frame{Kind: frame.KindCancel, ID: x.id}), true

@@ -111,7 +111,11 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 		c.env = append(slices.Clip(c.env), accessVariable+"="+permit.Access())
 	}
 	if c.own && r.config.Resident {
-		return understand(r.pool.run(ctx, c, command, permit.Access()), permit, p)
+		e := r.pool.run(ctx, c, command, permit.Access())
+		if e.bereft() && !permit.Call().Effect().Mutates() {
+			e = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
+		}
+		return understand(e, permit, p)
 	}
 	r.processes.Add(1)
 	defer r.processes.Add(-1)

@@ -103,6 +103,11 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 	case "hang.md":
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
+	case "once.md": // hangs the first time
+		if appendTo(os.Args[0]+".hangs", fmt.Sprintln(id)); lines(os.Args[0]+".hangs") > 2 {
+			f.say(id, "answered\n")
+			f.end(id, frame.End{})
+		}
 	case "crash.md":
 		f.say(id, "half")
 		kill(os.Getpid())

@@ -217,6 +217,36 @@ func TestCancelOfAResidentCall(t *testing.T) {
 	})
 }
 
+// A call that does not end takes the worker with it. One that only reads is asked
+// again of the next worker; of a change nobody knows what came of it.
+func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
+	for permit, want := range map[policy.Permit]string{reads("once.md"): "", writes("once.md"): CodeOutcomeUnknown} {
+		workers := []string{"worker", "worker"}
+		if want != "" {
+			workers = workers[:1]
+		}
+		r, p, path := residentRunner(t, Config{}, workers...)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := r.Run(ctx, reads("hang.md"), p)
+			ended <- err
+		}()
+		within(t, 20*time.Second, "the call that hangs", func() bool { return lines(path+".hangs") == 1 })
+		go func() {
+			within(t, 20*time.Second, "the other call", func() bool { return lines(path+".hangs") == 2 })
+			cancel()
+		}()
+		out, err := r.Run(t.Context(), permit, p)
+		if codeOf(err) != want || want == "" && out.Stdout != "answered\n" {
+			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
+		}
+		if err := <-ended; codeOf(err) != CodeCancelled {
+			t.Errorf("the call that was cancelled: %v", err)
+		}
+	}
+}
+
 func TestWorkersThatAreNone(t *testing.T) {
 	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
 		r, p, _ := residentRunner(t, Config{}, do)
