@@ -112,7 +112,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 	}
 	if c.own && r.config.Resident {
 		e := r.pool.run(ctx, c, command, permit.Access())
-		if e.bereft() && !permit.Call().Effect().Mutates() {
+		for again := 0; again < otherWorkers && e.bereft() && !permit.Call().Effect().Mutates(); again++ {
 			e = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
 		}
 		return understand(e, permit, p)
