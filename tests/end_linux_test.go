@@ -51,9 +51,9 @@ func openHouse(t *testing.T, way, timeout string, flags ...string) *house {
 		h.process = h.stdio.process
 		h.stdio.send(t, handshake("{}"))
 		h.stdio.read(t)
-		h.stdio.send(t, callOf(1, warmUp))
+		h.stdio.send(t, callWith(1, warmUp))
 		h.stdio.read(t)
-		h.stdio.send(t, callOf(2, hanging))
+		h.stdio.send(t, callWith(2, hanging))
 	} else {
 		if way == onSocket {
 			h.socket = filepath.Join(shortFolder(t), "s")
@@ -81,10 +81,6 @@ const (
 	hanging = `{"command":"random:read"}`
 )
 
-func callOf(id int, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s}}`, id, arguments)
-}
-
 // shortFolder is for sockets, whose paths have to be short.
 func shortFolder(t *testing.T) string {
 	t.Helper()
@@ -102,11 +98,11 @@ func (h *house) openOverHTTP() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if answer, err := h.http.send(h.t.Context(), http.MethodPost, callOf(1, warmUp), "Mcp-Session-Id", a.session); err != nil || answer.status != http.StatusOK {
+	if answer, err := h.http.send(h.t.Context(), http.MethodPost, callWith(1, warmUp), "Mcp-Session-Id", a.session); err != nil || answer.status != http.StatusOK {
 		h.t.Fatalf("%+v, %v", answer, err)
 	}
 	go func() {
-		answer, err := h.http.send(context.Background(), http.MethodPost, callOf(2, hanging), "Mcp-Session-Id", a.session)
+		answer, err := h.http.send(context.Background(), http.MethodPost, callWith(2, hanging), "Mcp-Session-Id", a.session)
 		h.answer <- fmt.Sprint(answer.body, err)
 	}()
 }
@@ -340,7 +336,7 @@ func (h *house) stopReading() {
 	writeFile(h.t, filepath.Join(h.vault, "Quotes.md"), bytes.Repeat([]byte(`"`), 1<<20))
 	var begun interface{ Peek(int) ([]byte, error) }
 	if h.stdio != nil {
-		h.stdio.send(h.t, callOf(10, longCall))
+		h.stdio.send(h.t, callWith(10, longCall))
 		begun = h.stdio.out
 	} else {
 		begun = h.http.ask(longCall)
