@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,18 +25,23 @@ const patience = 30 * time.Second
 // clients still speak.
 var eras = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// server is a built vaultwicket with a vault of one note, and how to reach it.
+// server is a built vaultwicket with a home and a vault of one note, and how to
+// reach it.
 type server struct {
-	vault     string
-	transport func(*testing.T) mcp.Transport
+	home, vault string
+	transport   func(*testing.T) mcp.Transport
 }
 
 // everywhere runs a test over both transports and in all eras, each with a server
-// and a vault of its own.
+// and a vault of its own. HOME in a flag is the home of the server.
 func everywhere(t *testing.T, flags []string, test func(t *testing.T, s server, version string)) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T, ...string) server{"stdio": overStdio, "http": overHTTP} {
 		for _, version := range eras {
-			t.Run(name+"/"+version, func(t *testing.T) { test(t, start(t, flags...), version) })
+			t.Run(name+"/"+version, func(t *testing.T) {
+				t.Parallel()
+				test(t, start(t, flags...), version)
+			})
 		}
 	}
 }
@@ -65,8 +71,8 @@ func (s server) connect(t *testing.T, version string, options *mcp.ClientOptions
 }
 
 func overStdio(t *testing.T, flags ...string) server {
-	vault, home := newVault(t), t.TempDir()
-	return server{vault, func(t *testing.T) mcp.Transport {
+	home, vault := newHome(t), newVault(t)
+	return server{home, vault, func(t *testing.T) mcp.Transport {
 		cmd := serve(t, home, vault, flags...)
 		cmd.Stderr = t.Output()
 		return &mcp.CommandTransport{Command: cmd}
@@ -74,7 +80,7 @@ func overStdio(t *testing.T, flags ...string) server {
 }
 
 func overHTTP(t *testing.T, flags ...string) server {
-	vault, home := newVault(t), t.TempDir()
+	home, vault := newHome(t), newVault(t)
 	token := filepath.Join(home, "token")
 	cmd := serve(t, home, vault, append(flags, "--http=127.0.0.1:0", "--token-file="+token)...)
 	url := listen(t, cmd)
@@ -83,20 +89,27 @@ func overHTTP(t *testing.T, flags ...string) server {
 		t.Fatal(err)
 	}
 	client := &http.Client{Transport: bearer{strings.TrimSpace(string(secret))}}
-	return server{vault, func(*testing.T) mcp.Transport {
+	return server{home, vault, func(*testing.T) mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client, MaxRetries: -1}
 	}}
 }
 
-// serve is the server that VAULTWICKET names, not yet started.
+// serve is the server that VAULTWICKET names, not yet started. The embedded program
+// serves the vault unless the flags name a client of the app.
 func serve(t *testing.T, home, vault string, flags ...string) *exec.Cmd {
 	t.Helper()
 	binary := os.Getenv("VAULTWICKET")
 	if binary == "" {
 		t.Skip("VAULTWICKET does not name a built vaultwicket")
 	}
-	common := []string{"serve", "--config=none", "--rate=0", "--backend=embedded", "--vault=" + vault}
-	cmd := exec.Command(binary, append(common, flags...)...)
+	flags = append([]string{"serve", "--config=none", "--rate=0"}, flags...)
+	if !slices.Contains(flags, "--backend=obsidian") {
+		flags = append(flags, "--backend=embedded", "--vault="+vault)
+	}
+	for i := range flags {
+		flags[i] = strings.ReplaceAll(flags[i], "HOME", home)
+	}
+	cmd := exec.Command(binary, flags...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 	return cmd
 }
