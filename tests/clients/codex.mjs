@@ -1,18 +1,19 @@
 // Has the app server of Codex be the client of a built vaultwicket:
 //
-//	node codex.mjs PATH/TO/codex PATH/TO/vaultwicket
+//	node codex.mjs PATH/TO/codex PATH/TO/vaultwicket [stdio | http]
 //
 // It starts a thread without a model, calls the tool through it and answers the
 // questions that come back. Neither a login nor a network is needed.
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const [codex, vaultwicket] = process.argv.slice(2);
-if (!codex || !vaultwicket) {
-  console.error("usage: node codex.mjs CODEX VAULTWICKET");
+const [codex, vaultwicket, transport = "stdio"] = process.argv.slice(2);
+if (!codex || !vaultwicket || !["stdio", "http"].includes(transport)) {
+  console.error("usage: node codex.mjs CODEX VAULTWICKET [stdio | http]");
   process.exit(2);
 }
 
@@ -24,15 +25,34 @@ const vault = join(home, "Notes");
 const note = join(vault, "Note.md");
 mkdirSync(vault);
 const quote = JSON.stringify;
-writeFileSync(join(home, "config.toml"), `
-[mcp_servers.notes]
+const args = ["serve", "--config=none", "--backend=embedded", "--vault=" + vault, "--tier=v1", "--allow-mutations", "--confirm=writes"];
+const places = { XDG_STATE_HOME: join(home, "state"), HOME: home };
+
+// behind is the server over HTTP, if it is to be one.
+let behind = null;
+const token = randomBytes(32).toString("hex");
+const serveHTTP = () => new Promise((resolve, reject) => {
+  behind = spawn(vaultwicket, [...args, "--http=127.0.0.1:0"], {
+    env: { ...process.env, ...places, VAULTWICKET_TOKEN: token }, stdio: ["ignore", "ignore", "pipe"],
+  });
+  behind.on("exit", (status) => reject(new Error(`vaultwicket ended with ${status}`)));
+  createInterface({ input: behind.stderr }).on("line", (line) => {
+    const url = line.match(/http:\S+\/mcp/);
+    url ? resolve(url[0]) : console.error(line);
+  });
+});
+const settings = transport === "http" ? `
+url = ${quote(await serveHTTP())}
+bearer_token_env_var = "NOTES_TOKEN"
+` : `
 command = ${quote(vaultwicket)}
-args = ["serve", "--config=none", "--backend=embedded", ${quote("--vault=" + vault)}, "--tier=v1", "--allow-mutations", "--confirm=writes"]
-env = { "XDG_STATE_HOME" = ${quote(join(home, "state"))}, "HOME" = ${quote(home)} }
-`);
+args = ${quote(args)}
+env = { "XDG_STATE_HOME" = ${quote(places.XDG_STATE_HOME)}, "HOME" = ${quote(home)} }
+`;
+writeFileSync(join(home, "config.toml"), "[mcp_servers.notes]" + settings);
 
 const server = spawn(codex, ["app-server"], {
-  env: { ...process.env, CODEX_HOME: home, RUST_LOG: "error" }, stdio: ["pipe", "pipe", "inherit"],
+  env: { ...process.env, CODEX_HOME: home, RUST_LOG: "error", NOTES_TOKEN: token }, stdio: ["pipe", "pipe", "inherit"],
 });
 const ended = new Promise((resolve) => server.on("exit", resolve));
 const waiting = new Map();
@@ -74,6 +94,7 @@ const check = (what, ok, seen) => {
 const limit = setTimeout(() => {
   console.error("codex: not within two minutes");
   server.kill("SIGKILL");
+  behind?.kill("SIGKILL");
   process.exit(1);
 }, 120_000);
 
@@ -118,6 +139,7 @@ try {
   server.stdin.end();
   const status = await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5000, "still running"))]);
   if (status === "still running") server.kill("SIGKILL");
+  behind?.kill("SIGTERM");
   clearTimeout(limit);
   rmSync(home, { recursive: true, force: true });
 }

@@ -1,37 +1,105 @@
 #!/bin/sh
-# Has real MCP clients talk to a vaultwicket that is built here. What cannot be
-# installed is skipped, and said to be. Nothing of the main module needs this.
+# Has real MCP clients talk to a vaultwicket that is built here, over standard
+# input and output and over HTTP. What cannot be installed is skipped, and said to
+# be. Nothing of the main module needs this.
 #
-#	tests/clients/run.sh
+#	tests/clients/run.sh [CLIENT...]
 #
-# CODEX names an installed codex; without it the one of npm is fetched.
+# The clients are gosdk codex claude gemini opencode qwen mcporter. At the end
+# there is a line for each:
+#
+#	client version | stdio | http | what was done
+#
+# CLIENTS_SECONDS is after how many seconds no other client is begun; there is no
+# such time if it is not set. CLIENTS_NPM is a folder that keeps what npm installs.
+# CODEX is an installed codex, to be used in place of the one of npm.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+behind=
+finish() {
+	[ -z "$behind" ] || kill "$behind" 2>/dev/null
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
 failed=0
+began=$(date +%s)
+installs=${CLIENTS_NPM:-$work/npm}
+vaultwicket=$work/vaultwicket
+. "$here/agents.sh"
 
-(cd "$here/../.." && go build -o "$work/vaultwicket" ./cmd/vaultwicket) || exit 1
+# row adds a line to the matrix: the client, stdio, http, what was done. A client
+# that failed fails all.
+row() {
+	printf '%s | %s | %s | %s\n' "$1" "$2" "$3" "$4" | tee -a "$work/matrix"
+	case "$2$3" in *FAIL*) failed=1 ;; esac
+}
 
-if (cd "$here/gosdk" && go mod download >/dev/null 2>&1); then
-	echo "== go-sdk $(cd "$here/gosdk" && go list -m -f '{{.Version}}' github.com/modelcontextprotocol/go-sdk)"
-	(cd "$here/gosdk" && VAULTWICKET="$work/vaultwicket" go test -count=1 ./...) || failed=1
-else
-	echo "skipped: go-sdk cannot be downloaded"
-fi
-
-codex=${CODEX:-}
-if [ -z "$codex" ] && command -v npm >/dev/null 2>&1; then
-	if npm install --silent --no-audit --no-fund --prefix "$work/npm" @openai/codex >/dev/null 2>&1; then
-		codex=$work/npm/node_modules/.bin/codex
+# verdict runs a command and says how it ended. What it said is shown if it failed.
+verdict() {
+	if timeout 100 "$@" >"$work/said" 2>&1; then
+		echo ok
+	else
+		cat "$work/said" >&2
+		echo FAIL
 	fi
-fi
-if [ -z "$codex" ] || ! "$codex" --version >/dev/null 2>&1; then
-	echo "skipped: codex cannot be installed"
-elif ! command -v node >/dev/null 2>&1; then
-	echo "skipped: codex, because there is no node"
-else
-	echo "== $("$codex" --version)"
-	node "$here/codex.mjs" "$codex" "$work/vaultwicket" || failed=1
-fi
+}
+
+# fetch installs the package $1 of npm in a folder of its own, which it prints.
+fetch() {
+	folder=$installs/$(echo "$1" | tr '@/' '__')
+	command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 || return 1
+	if [ ! -d "$folder/node_modules" ]; then
+		mkdir -p "$folder" && echo '{"private": true}' >"$folder/package.json"
+		timeout 60 npm install --silent --no-audit --no-fund --prefix "$folder" "$1" >/dev/null 2>&1 || return 1
+	fi
+	echo "$folder/node_modules/.bin"
+}
+
+gosdk() {
+	if ! (cd "$here/gosdk" && go mod download >/dev/null 2>&1); then
+		row gosdk skipped skipped "it cannot be downloaded"
+		return
+	fi
+	version=$(cd "$here/gosdk" && go list -m -f '{{.Version}}' github.com/modelcontextprotocol/go-sdk)
+	for transport in Stdio HTTP; do
+		# Most of the time the tests wait for a call that takes its time.
+		result=$(cd "$here/gosdk" && VAULTWICKET=$vaultwicket verdict go test -count=1 -parallel=8 -run "/$transport|Cursors")
+		[ $transport = Stdio ] && stdio=$result
+	done
+	row "gosdk $version" "$stdio" "$result" "three protocols: tools, paging, resources, prompts, completion, progress, cancellation, consent"
+}
+
+codex() {
+	if ! program=${CODEX:-$(fetch @openai/codex)/codex} || ! "$program" --version >/dev/null 2>&1; then
+		row codex skipped skipped "it cannot be installed"
+		return
+	fi
+	stdio=$(CODEX_TEST_HOME=$work verdict node "$here/codex.mjs" "$program" "$vaultwicket" stdio)
+	http=$(CODEX_TEST_HOME=$work verdict node "$here/codex.mjs" "$program" "$vaultwicket" http)
+	row "codex $("$program" --version 2>/dev/null | sed 's/.* //')" "$stdio" "$http" "a read, seven questions to the person and what comes of them"
+}
+
+(cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
+for client in ${*:-gosdk codex claude gemini opencode qwen mcporter}; do
+	if [ -n "${CLIENTS_SECONDS:-}" ] && [ $(($(date +%s) - began)) -ge "$CLIENTS_SECONDS" ]; then
+		row "$client" skipped skipped "there was no time left"
+		continue
+	fi
+	case $client in
+	gosdk | codex) $client ;;
+	claude) agent claude @anthropic-ai/claude-code ;;
+	gemini) agent gemini @google/gemini-cli ;;
+	opencode) agent opencode opencode-ai ;;
+	qwen) agent qwen @qwen-code/qwen-code ;;
+	mcporter) agent mcporter mcporter ;;
+	*)
+		echo "unknown client $client" >&2
+		exit 2
+		;;
+	esac
+done
+echo "== client version | stdio | http | what was done"
+cat "$work/matrix"
 exit $failed

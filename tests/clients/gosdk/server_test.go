@@ -36,7 +36,7 @@ type server struct {
 // and a vault of its own. HOME in a flag is the home of the server.
 func everywhere(t *testing.T, flags []string, test func(t *testing.T, s server, version string)) {
 	t.Parallel()
-	for name, start := range map[string]func(*testing.T, ...string) server{"stdio": overStdio, "http": overHTTP} {
+	for name, start := range map[string]func(*testing.T, ...string) server{"Stdio": overStdio, "HTTP": overHTTP} {
 		for _, version := range eras {
 			t.Run(name+"/"+version, func(t *testing.T) {
 				t.Parallel()
