@@ -5,8 +5,8 @@
 #
 #	tests/clients/run.sh [CLIENT...]
 #
-# The clients are gosdk codex claude gemini opencode qwen mcporter. At the end
-# there is a line for each:
+# The clients are gosdk codex claude gemini opencode qwen mcporter, and conformance,
+# the suite of the protocol itself. At the end there is a line for each:
 #
 #	client version | stdio | http | what was done
 #
@@ -27,6 +27,7 @@ failed=0
 began=$(date +%s)
 installs=${CLIENTS_NPM:-$work/npm}
 vaultwicket=$work/vaultwicket
+suite=0.2.0-alpha.12 # the suite asks for other things with each release
 . "$here/agents.sh"
 
 # row adds a line to the matrix: the client, stdio, http, what was done. A client
@@ -81,14 +82,39 @@ codex() {
 	row "codex $("$program" --version 2>/dev/null | sed 's/.* //')" "$stdio" "$http" "a read, seven questions to the person and what comes of them"
 }
 
+# conformance has the suite ask all that two revisions of the protocol require of a
+# server of its own, which is behind our door.
+conformance() {
+	if ! bin=$(fetch "@modelcontextprotocol/conformance@$suite"); then
+		row conformance skipped skipped "it cannot be installed"
+		return
+	fi
+	if ! version=$("$bin/conformance" --version 2>/dev/null); then
+		row conformance skipped skipped "it needs a newer node"
+		return
+	fi
+	(cd "$here/../.." && go build -o "$work/fixture" ./tests/fixture) || exit 1
+	"$work/fixture" 2>"$work/fixed" &
+	fixture=$!
+	until at=$(grep -o 'http:[^ ]*/mcp' "$work/fixed"); do
+		kill -0 "$fixture" 2>/dev/null || { cat "$work/fixed" >&2; exit 1; }
+		sleep 0.1
+	done
+	for revision in 2025-11-25 2026-07-28; do
+		http=$(verdict "$bin/conformance" server --url "$at" --requirements "$revision" -o "$work/suite" --expected-failures "$here/../fixture/expected-failures.yaml")
+		row "conformance $version" - "$http" "all that $revision requires of a server, $(sed -n 's/^Total: \([0-9]*\) .*/\1/p' "$work/said") checks passed"
+	done
+	kill "$fixture"
+}
+
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
-for client in ${*:-gosdk codex claude gemini opencode qwen mcporter}; do
+for client in ${*:-gosdk codex claude gemini opencode qwen mcporter conformance}; do
 	if [ -n "${CLIENTS_SECONDS:-}" ] && [ $(($(date +%s) - began)) -ge "$CLIENTS_SECONDS" ]; then
 		row "$client" skipped skipped "there was no time left"
 		continue
 	fi
 	case $client in
-	gosdk | codex) $client ;;
+	gosdk | codex | conformance) $client ;;
 	claude) agent claude @anthropic-ai/claude-code ;;
 	gemini) agent gemini @google/gemini-cli ;;
 	opencode) agent opencode opencode-ai ;;
