@@ -71,7 +71,7 @@ func (s server) connect(t *testing.T, version string, options *mcp.ClientOptions
 }
 
 func overStdio(t *testing.T, flags ...string) server {
-	home, vault := newHome(t), newVault(t)
+	home, vault := t.TempDir(), newVault(t)
 	return server{home, vault, func(t *testing.T) mcp.Transport {
 		cmd := serve(t, home, vault, flags...)
 		cmd.Stderr = t.Output()
@@ -80,7 +80,7 @@ func overStdio(t *testing.T, flags ...string) server {
 }
 
 func overHTTP(t *testing.T, flags ...string) server {
-	home, vault := newHome(t), newVault(t)
+	home, vault := t.TempDir(), newVault(t)
 	token := filepath.Join(home, "token")
 	cmd := serve(t, home, vault, append(flags, "--http=127.0.0.1:0", "--token-file="+token)...)
 	url := listen(t, cmd)

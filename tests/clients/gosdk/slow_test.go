@@ -1,3 +1,5 @@
+//go:build unix
+
 package gosdk
 
 import (
@@ -27,12 +29,6 @@ echo 'done at last'
 
 var slow = []string{"--backend=obsidian", "--cli=HOME/slow", "--timeout=25s"}
 
-func newHome(t *testing.T) string {
-	home := t.TempDir()
-	write(t, filepath.Join(home, "slow"), slowCLI)
-	return home
-}
-
 // slowCall calls a command that takes its time and hears how it goes on.
 func slowCall(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolResult, error) {
 	params := &mcp.CallToolParams{Name: "obsidianCli", Arguments: map[string]any{"command": "random:read"}}
@@ -42,6 +38,7 @@ func slowCall(ctx context.Context, session *mcp.ClientSession) (*mcp.CallToolRes
 
 func TestProgress(t *testing.T) {
 	everywhere(t, slow, func(t *testing.T, s server, version string) {
+		write(t, filepath.Join(s.home, "slow"), slowCLI)
 		var heard []float64
 		session := s.connect(t, version, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, n *mcp.ProgressNotificationClientRequest) {
 			if n.Params.ProgressToken != "slow" {
@@ -65,6 +62,7 @@ func TestProgress(t *testing.T) {
 // The session goes on.
 func TestCancellation(t *testing.T) {
 	everywhere(t, slow, func(t *testing.T, s server, version string) {
+		write(t, filepath.Join(s.home, "slow"), slowCLI)
 		ctx, cancel := context.WithCancel(t.Context())
 		session := s.connect(t, version, &mcp.ClientOptions{ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { cancel() }})
 		if got, err := slowCall(ctx, session); !errors.Is(err, context.Canceled) {
