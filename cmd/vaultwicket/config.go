@@ -72,6 +72,9 @@ func checkConfig(f *flags, std streams) error {
 	if err == nil {
 		err = f.agree(&s)
 	}
+	if err == nil {
+		err = s.http.agree()
+	}
 	answer := checked{OK: err == nil, File: f.file.name, Problems: []problem{}}
 	var file *wrongFile
 	switch {

@@ -179,7 +179,7 @@ var wanted = [...]string{
 	textual: `text in quotes`,
 	boolean: "true or false, without quotes",
 	numeric: "a whole number, without quotes",
-	list:    `a list of names such as ["read", "files"]`,
+	list:    `a list such as ["one", "two"]`,
 }
 
 // joined returns a list as a flag has it. What would read there as two names, or

@@ -21,7 +21,7 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"text for a number", "rate = \"10\"\n", `setting "rate": is text, want a whole number, without quotes`},
 		{"a fraction", "rate = 1.5\n", `setting "rate": is a number with a fraction, want a whole number`},
 		{"a date", "timeout = 2026-11-21\n", `setting "timeout": is a date or a time, want text in quotes`},
-		{"text for a list", "disable = \"read\"\n", `setting "disable": is text, want a list of names such as ["read", "files"]`},
+		{"text for a list", "disable = \"read\"\n", `setting "disable": is text, want a list such as ["one", "two"]`},
 		{"a number in a list", "disable = [1]\n", `setting "disable": has a whole number in it, want a list`},
 		{"two names in one", "disable = [\"read,files\"]\n", `setting "disable": "read,files" is no name`},
 		{"an empty name, which would close nothing", "enable-only = [\"\"]\n", `setting "enable-only": "" is no name`},
@@ -33,7 +33,7 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"no text", "tier = \"\xff\"\n", "line 1: "},
 		{"a relative folder", "vault = \"./Notes\"\n", `line 1: setting "vault": "./Notes" is a relative folder, want an absolute one`},
 		{"a wrong value", "\ntier = \"v9\"\n", `line 2: setting "tier": "v9" is no tier`},
-		{"a number out of its bounds", "max-parallel = 65\n", `line 1: setting "max-parallel": "65" is no number of calls, want 1 to 64`},
+		{"a number out of its bounds", "max-parallel = 65\n", `line 1: setting "max-parallel": "65" is out of bounds, want 1 to 64`},
 
 		{"profiles that are no tables", "profiles = 1\n", `line 1: "profiles" is a whole number, want tables such as [profiles.home]`},
 		{"a profile that is no table", "[profiles]\nhome = \"v1\"\n", `line 2: "profiles.home" is text, want a table [profiles.home]`},

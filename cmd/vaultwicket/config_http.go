@@ -86,6 +86,18 @@ func setFile(to *string, text string) error {
 	return nil
 }
 
+// agree refuses one half of a certificate, with which no server could start. It
+// is for "config check"; commands that serve nothing have no use for either.
+func (h httpSettings) agree() error {
+	switch {
+	case h.cert != "" && h.key == "":
+		return &wrongUse{reason: `setting "tls-key" is missing beside "tls-cert"`, hint: "name the file of the key"}
+	case h.cert == "" && h.key != "":
+		return &wrongUse{reason: `setting "tls-cert" is missing beside "tls-key"`, hint: "name the file of the certificate"}
+	}
+	return nil
+}
+
 func setOrigins(s *settings, text string) (err error) {
 	s.http.origins, err = matching(text, originPattern, "origin, want one such as https://app.example")
 	return err

@@ -131,6 +131,16 @@ func TestCheckTellsAll(t *testing.T) {
 	}
 }
 
+func TestCheckTellsOfHalfACertificate(t *testing.T) {
+	half := filepath.Join(t.TempDir(), "one.pem")
+	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
+		status, out, messages := configure(nil, "check", "--config=none", "--http=127.0.0.1:8765", "--"+given+"="+half)
+		if status != statusBadRequest || !strings.Contains(out+messages, missing) {
+			t.Errorf("%s alone: status %d, %q %q", given, status, out, messages)
+		}
+	}
+}
+
 func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	status, out, messages := configure(map[string]string{"VAULTWICKET_CONFIRM": "never"}, "show", "--config="+file, "--disable=read,files", "--json")

@@ -223,8 +223,11 @@ func setRateMutationsHour(s *settings, text string) (err error) {
 
 func parseNumber(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is no number of calls, want %d to %d", clip(text), least, most)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number, want %d to %d", clip(text), least, most)
+	}
+	if n < least || n > most {
+		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", clip(text), least, most)
 	}
 	return n, nil
 }

@@ -39,8 +39,12 @@ func valuesOf(s setting) string {
 	switch {
 	case s.kind == boolean:
 		return "`true`, `false`"
+	case s.kind == list && s.form.choices != nil:
+		return "a list of `" + strings.Join(s.form.choices, "`, `") + "`"
+	case s.kind == list && s.form.pattern != "":
+		return "a list of text"
 	case s.kind == list:
-		return "names of commands"
+		return "a list of names of commands"
 	case s.kind == numeric:
 		return fmt.Sprintf("%d to %d", s.form.least, s.form.most)
 	case s.form.choices != nil:
