@@ -230,6 +230,26 @@ func TestPagesOfWritesAreRefused(t *testing.T) {
 	}
 }
 
+// The hint names what is missing, and not what is there already.
+func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
+		embedded(`--facts vault=Work search format=json query=a => ["A.md"]\n`)
+	for name, test := range map[string]struct {
+		params allowlist.Params
+		hint   string
+	}{
+		"search": {params("query", "a", "format", "json"), "leave fields out; they are for rows that are objects of JSON"},
+		"tags":   {nil, "add the parameter format=json"},
+		"tasks":  {allowlist.Params{"format": allowlist.Text("json"), "total": allowlist.Flag(true)}, "leave fields out; use limit to shorten the answer"},
+		"files":  {nil, "leave fields out; use limit to shorten the answer"},
+	} {
+		got := f.gateway.Do(context.Background(), Request{Command: name, Params: test.params, Fields: []string{"path"}})
+		if got.OK || code(got) != "bad_request" || got.Error.Hint != test.hint {
+			t.Errorf("%s: got %+v", name, got.Error)
+		}
+	}
+}
+
 func TestTheRestIsOneAnswer(t *testing.T) {
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)

@@ -73,12 +73,12 @@ func (f finder) helpAddress(uri string) string {
 
 // nearest says which address of ours was meant, or what there is.
 func (f finder) nearest(uri string) string {
-	names := []string{strings.TrimPrefix(helpURI, scheme)}
+	names := []string{strings.TrimPrefix(helpURI, scheme), strings.TrimPrefix(outputURI, scheme)}
 	for _, r := range f.fixed {
 		names = append(names, strings.TrimPrefix(r.uri, scheme))
 	}
 	if name, ours := strings.CutPrefix(uri, scheme); ours {
-		if near := allowlist.Nearest(name, names[1:]); near != "" {
+		if near := allowlist.Nearest(name, names[2:]); near != "" {
 			return "did you mean " + scheme + near + "?"
 		}
 	}

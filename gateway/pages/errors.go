@@ -74,7 +74,7 @@ func (e *NoRows) Error() string { return "fields cannot be chosen: the answer " 
 
 // Hint says what would be right.
 func (*NoRows) Hint() string {
-	return "ask for format=json where a command has it, or leave fields out"
+	return "leave fields out; they are for rows that are objects of JSON"
 }
 
 // Gone says that nothing is kept under an id for a session: it was there too long,
