@@ -49,7 +49,9 @@ var shapes = [...]shape{
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: hintLookUp},
-	{prefix: "Error: ", part: " not found. The note has ", code: CodeNoSuchNote, hint: "capital letters count; the message says what the note has"},
+	{prefix: `Error: Heading "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
+	{prefix: `Error: Task "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
+	{prefix: `Error: Text "" is there `, code: CodeAmbiguous, hint: "give more of what stands around it"},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
 		hint: "choose another name"},
@@ -61,6 +63,7 @@ const (
 	hintTarget   = "name the note with path= or file="
 	hintConflict = "read the note again, and decide again"
 	hintAccess   = "a person can raise the access in the table [vaults.access] of the settings file"
+	hintNearest  = "the answer says what the note has"
 	hintLookUp   = "capital letters count; look the name up with a listing such as files, tags or search"
 )
 

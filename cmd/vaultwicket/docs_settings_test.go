@@ -134,7 +134,7 @@ var codeTexts = map[string]codeText{
 
 	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
 	"already_exists": {"what would be made is there already", "take another name, or say that it may be replaced"},
-	"ambiguous":      {"a name stands for several notes", "give the whole path"},
+	"ambiguous":      {"a name stands for several notes, or a text for several places in one", "give the whole path, or more of what stands around the text"},
 	"conflict":       {"the note is not as the call expects it: somebody changed it", "read it again, and decide again"},
 	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},
 	"empty_output":   {"the client printed nothing where it always prints something", "see the hint, and try again"},
