@@ -24,7 +24,7 @@ func subcommands() []subcommand {
 		{"run", "[flags] COMMAND [key=value | flag …]", "one command through the gateway", runCommand},
 		{"dry-run", "[flags] COMMAND [key=value | flag …]", "what would happen; nothing is changed", dryRun},
 		{"batch", "[flags] FILE|-", "several commands from a file of JSON", batch},
-		{"serve", "[flags]", "MCP on standard input and output", serve},
+		{"serve", "[flags]", "MCP on standard input and output, or over HTTP", serve},
 		{"undo", "[flags] [ID]", "take back a change, the last one if none is named", undo},
 		{"journal", "[flags] list | show ID", "what was changed", showJournal},
 		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", showAudit},
