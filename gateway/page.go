@@ -43,12 +43,15 @@ func (r Request) checkPage(call allowlist.Call) error {
 }
 
 func fieldsHint(call allowlist.Call) string {
-	c, err := allowlist.Describe(call.Name())
-	if format, _ := call.Param("format"); format != "json" && err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }) {
+	c, _ := allowlist.Describe(call.Name()) // it is there, or there were no call
+	format, _ := call.Param("format")
+	if format != "json" && slices.ContainsFunc(c.Params, writesJSON) {
 		return "add the parameter format=json"
 	}
 	return "leave fields out; use limit to shorten the answer"
 }
+
+func writesJSON(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }
 
 // formOf returns what the rows of the answer to a call are.
 func formOf(call allowlist.Call) pages.Form {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"vaultwicket/allowlist"
@@ -217,24 +216,6 @@ func plainInteger(literal string) bool {
 	return err == nil && -maxInteger <= n && n <= maxInteger && literal != "-0"
 }
 
-// decodeText reads a string. A missing value and null are empty.
-func decodeText(field string, raw json.RawMessage) (string, *argumentError) {
-	if isNull(raw) {
-		return "", nil
-	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return "", &argumentError{codeBadValue, field, "is " + typeName(raw) + ", not a string", "send a string"}
-	}
-	if loneSurrogate(raw) {
-		return "", &argumentError{codeBadValue, field, `holds half of a surrogate pair, such as "\ud83d" alone`, "send whole characters"}
-	}
-	if len(text) > maxText {
-		return "", &argumentError{codeBadValue, field, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("send at most %d bytes at once", maxText)}
-	}
-	return text, nil
-}
-
 // decodeBool reads true or false, or the text of one of them, which is what some
 // models write. A missing value and null are false.
 func decodeBool(field string, raw json.RawMessage) (bool, *argumentError) {
@@ -262,41 +243,4 @@ func typeName(raw json.RawMessage) string {
 		return "null"
 	}
 	return "a number"
-}
-
-// loneSurrogate reports whether a JSON string escapes half of a surrogate pair.
-// encoding/json puts U+FFFD there in silence, and a note would lose a character.
-func loneSurrogate(raw json.RawMessage) bool {
-	for rest := string(raw); ; {
-		at := strings.IndexByte(rest, '\\')
-		if at < 0 {
-			return false
-		}
-		unit, size := escape(rest[at:])
-		rest = rest[at+size:]
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		low, size := escape(rest)
-		if utf16.DecodeRune(unit, low) == utf8.RuneError {
-			return true
-		}
-		rest = rest[size:]
-	}
-}
-
-// escape returns the UTF-16 unit of the \u escape that text begins with, or 0,
-// and the length of the escape.
-func escape(text string) (rune, int) {
-	if !strings.HasPrefix(text, `\`) {
-		return 0, 0
-	}
-	if !strings.HasPrefix(text, `\u`) || len(text) < 6 {
-		return 0, 2
-	}
-	unit, err := strconv.ParseUint(text[2:6], 16, 16)
-	if err != nil {
-		return 0, 2
-	}
-	return rune(unit), 6
 }
