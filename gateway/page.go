@@ -51,7 +51,9 @@ func fieldsHint(call allowlist.Call) string {
 	return "leave fields out; use limit to shorten the answer"
 }
 
-func writesJSON(p allowlist.Param) bool { return p.Name == "format" && slices.Contains(p.Choices, "json") }
+func writesJSON(p allowlist.Param) bool {
+	return p.Name == "format" && slices.Contains(p.Choices, "json")
+}
 
 // formOf returns what the rows of the answer to a call are.
 func formOf(call allowlist.Call) pages.Form {
@@ -234,9 +236,10 @@ func (r Request) continues(first Request) error {
 	return nil
 }
 
-// continued names the command of a request that has nothing but a cursor.
+// continued names the command and the vault of a request that leaves them to its
+// cursor.
 func (g *Gateway) continued(req Request) Request {
-	if req.Cursor == "" || req.Command != "" {
+	if req.Cursor == "" || req.Command != "" && req.Vault != "" {
 		return req
 	}
 	id, _, err := pages.ParseCursor(req.Cursor)
@@ -244,7 +247,7 @@ func (g *Gateway) continued(req Request) Request {
 		return req // it is refused where it is used
 	}
 	if _, first, err := g.shelf.Get(req.Caller, id); err == nil {
-		req.Command, req.Vault = first.request.Command, cmp.Or(req.Vault, first.request.Vault)
+		req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
 	}
 	return req
 }

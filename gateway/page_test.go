@@ -230,6 +230,24 @@ func TestPagesOfWritesAreRefused(t *testing.T) {
 	}
 }
 
+// The first page was of another vault than the default one; its cursor says so.
+func TestACursorKnowsItsVault(t *testing.T) {
+	answer, _ := listing(60)
+	f := newFixture(t, nil).embedded(answer)
+	f.config.Backend = Embedded
+	f.config.Vaults = []Served{{Vault{Name: "Home", Folder: t.TempDir()}, f.config.Policy}, {Vault{Name: "Work", Folder: f.vault}, f.config.Policy}}
+	f.gateway = New(f.config)
+	req := paged("files")
+	req.Vault = "Work"
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	for vault, want := range map[string]string{"": "", "Work": "", "Home": "bad_request"} {
+		next.Vault = vault
+		if got := f.gateway.Do(context.Background(), next); code(got) != want || want == "" && got.Vault != "Work" {
+			t.Errorf("vault %q: got %+v, %+v", vault, got, got.Error)
+		}
+	}
+}
+
 // The hint names what is missing, and not what is there already.
 func TestWhatToDoWhereFieldsCannotBeChosen(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
