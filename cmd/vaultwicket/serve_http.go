@@ -23,6 +23,9 @@ const tokenName = "token"
 
 // serveHTTP serves MCP at the address of the settings.
 func (o opened) serveHTTP(ctx context.Context, std streams, c mcpserver.Config) error {
+	if err := o.outsideVaults(std, "tls-key", o.http.key); err != nil {
+		return err
+	}
 	token, from, err := o.token(std)
 	if err != nil {
 		return err
@@ -69,24 +72,29 @@ func (o opened) token(std streams) (token, from string, err error) {
 		}
 		file = filepath.Join(state, tokenName)
 	}
-	for setting, name := range map[string]string{"token-file": file, "tls-key": o.http.key} {
-		if name == "" {
-			continue
-		}
-		if vault := vaultAround(name, append(o.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
-			return "", "", &wrongUse{reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, name, vault), hint: "move it out of the vault"}
-		}
+	if err := o.outsideVaults(std, "token-file", file); err != nil {
+		return "", "", err
 	}
 	token, _, err = streamable.Token(file)
 	return token, visible(file), err
 }
 
+// outsideVaults refuses a secret file, "" for none, that an agent could read.
+func (o opened) outsideVaults(std streams, setting, file string) error {
+	if file == "" {
+		return nil
+	}
+	vault := vaultAround(file, append(o.folders(), gateway.AppVaultFolders(std.getenv)...))
+	if vault == "" {
+		return nil
+	}
+	return &wrongUse{reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, file, vault), hint: "move it out of the vault"}
+}
+
 // withoutHTTP refuses settings that only mean something over HTTP.
 func (o opened) withoutHTTP() error {
-	for name, given := range map[string]bool{
-		"tls-cert": o.http.cert != "", "tls-key": o.http.key != "", "token-file": o.http.tokenFile != "", "allow-origin": o.http.origins != nil, "allow-host": o.http.hosts != nil,
-	} {
-		if i := settingIndex(name); given && o.raws[i].byFlag() {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
+		if r := o.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
 			return &wrongUse{reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), hint: "add --http ADDRESS"}
 		}
 	}
