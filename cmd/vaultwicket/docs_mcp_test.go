@@ -207,3 +207,30 @@ func promptTable(prompts []listed) string {
 	}
 	return out
 }
+
+// TestDocsTellEveryFieldOfABatch looks for each key of the answer to a batch in
+// the part about results.
+func TestDocsTellEveryFieldOfABatch(t *testing.T) {
+	undone := true
+	text, err := json.Marshal(gateway.BatchResult{
+		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
+		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &gateway.Error{},
+	})
+	must(t, err)
+	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")
+	section, _, _ = strings.Cut(section, "\nA call of `help`")
+	var answer struct {
+		Results []map[string]any
+		Summary map[string]any
+	}
+	var whole map[string]any
+	must(t, json.Unmarshal(text, &answer))
+	must(t, json.Unmarshal(text, &whole))
+	for _, fields := range []map[string]any{whole, answer.Results[0], answer.Summary} {
+		for name := range fields {
+			if !strings.Contains(section, "`"+name+"`") {
+				t.Errorf("%s is missing in\n%s", name, section)
+			}
+		}
+	}
+}
