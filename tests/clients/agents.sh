@@ -24,12 +24,12 @@ as_agent() {
 
 # serve_http starts the server over HTTP, once.
 serve_http() {
-	[ -z "$behind" ] || return 0
+	[ -z "$url" ] || return 0
 	mkdir -p "$work/home/Notes" && echo one >"$work/home/Notes/Note.md"
-	HOME=$work/home "$vaultwicket" serve --config=none --backend=embedded --vault="$work/home/Notes" --http=127.0.0.1:0 --token-file="$work/token" 2>"$work/served" &
-	behind=$!
+	HOME=$work/home XDG_STATE_HOME=$work/home/.state XDG_CACHE_HOME=$work/home/.cache "$vaultwicket" serve --config=none --backend=embedded --vault="$work/home/Notes" --http=127.0.0.1:0 --token-file="$work/token" 2>"$work/served" &
+	servers="$servers $!"
 	until url=$(grep -o 'http:[^ ]*/mcp' "$work/served"); do
-		kill -0 "$behind" 2>/dev/null || { cat "$work/served" >&2; exit 1; }
+		kill -0 "$!" 2>/dev/null || { cat "$work/served" >&2; exit 1; }
 		sleep 0.1
 	done
 	token=$(cat "$work/token")

@@ -16,9 +16,10 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
-behind=
+servers= # that were started, by their ids
+url=     # of the one that the programs of npm share
 finish() {
-	[ -z "$behind" ] || kill "$behind" 2>/dev/null
+	[ -z "$servers" ] || kill $servers 2>/dev/null
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -95,16 +96,15 @@ conformance() {
 	fi
 	(cd "$here/../.." && go build -o "$work/fixture" ./tests/fixture) || exit 1
 	"$work/fixture" 2>"$work/fixed" &
-	fixture=$!
+	servers="$servers $!"
 	until at=$(grep -o 'http:[^ ]*/mcp' "$work/fixed"); do
-		kill -0 "$fixture" 2>/dev/null || { cat "$work/fixed" >&2; exit 1; }
+		kill -0 "$!" 2>/dev/null || { cat "$work/fixed" >&2; exit 1; }
 		sleep 0.1
 	done
 	for revision in 2025-11-25 2026-07-28; do
 		http=$(verdict "$bin/conformance" server --url "$at" --requirements "$revision" -o "$work/suite" --expected-failures "$here/../fixture/expected-failures.yaml")
 		row "conformance $version" - "$http" "all that $revision requires of a server, $(sed -n 's/^Total: \([0-9]*\) .*/\1/p' "$work/said") checks passed"
 	done
-	kill "$fixture"
 }
 
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
