@@ -96,13 +96,16 @@ func TestCleanedJSONStaysTheSameJSON(t *testing.T) {
 }
 
 func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
-	first := Result{OK: true, Stdout: "a\n"}.Marked()
+	first := Result{OK: true, Backend: "embedded", Stdout: "a\n"}.Marked()
 	_, rest, _ := strings.Cut(first.Stdout, "\n")
-	second := Result{OK: true, Stdout: rest}.Marked()
+	second := Result{OK: true, Backend: "embedded", Stdout: rest}.Marked()
 	if !strings.Contains(first.Stdout, "\na\n") || !strings.Contains(second.Stdout, rest) || strings.Count(second.Stdout, lastLine(second.Stdout)) != 1 {
 		t.Errorf("%q and %q", first.Stdout, second.Stdout)
 	}
-	for _, r := range []Result{{Stdout: "x"}, {OK: true}, {OK: true, Stdout: "[]", form: pages.JSON}} {
+	for _, r := range []Result{
+		{Backend: "embedded", Stdout: "x"}, {OK: true, Backend: "embedded"},
+		{OK: true, Backend: "embedded", Stdout: "[]", form: pages.JSON}, {OK: true, Stdout: "our own words"},
+	} {
 		if r.Marked().Stdout != r.Stdout {
 			t.Errorf("%+v is marked", r)
 		}
