@@ -175,7 +175,7 @@ func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err 
 		err = req.continues(first.request)
 	}
 	if err == nil {
-		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
+		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
 	return page, leaf{id, text}, first, err
 }

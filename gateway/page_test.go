@@ -74,6 +74,13 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 	if second := f.gateway.Do(context.Background(), following(t, req, first)); !second.OK || second.Stdout != `[{"tag":"#c"}]` || len(second.Notices) > 0 {
 		t.Errorf("got %q, %+v", second.Stdout, second)
 	}
+	req.Limit = 1
+	third := f.gateway.Do(context.Background(), req)
+	without := following(t, req, third)
+	without.Limit = 0
+	if next := f.gateway.Do(context.Background(), without); strings.ReplaceAll(next.Stdout, "\n", "") != `[{"tag":"#b"}]` {
+		t.Errorf("the limit is forgotten: %q", next.Stdout)
+	}
 	req.Fields = []string{"tga"}
 	got := f.gateway.Do(context.Background(), req)
 	if code(got) != "bad_value" || got.Stdout != "" || !strings.Contains(got.Error.Hint, "count") || !strings.Contains(got.Error.Hint, "tag") {

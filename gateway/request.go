@@ -35,7 +35,8 @@ type Request struct {
 	Limit, MaxOutput int
 	Keep             bool
 	// Cursor is that of an earlier answer to the same command: the answer is the
-	// next page of it. The command and its parameters need not be given again.
+	// next page of it, as long as the first. The command and its parameters need not
+	// be given again, nor a limit that stays.
 	Cursor string
 	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
 	// where nobody can be asked.

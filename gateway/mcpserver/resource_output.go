@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"math"
 	"net/url"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -45,7 +46,7 @@ func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([
 		return nil, visibleError(err)
 	}
 	result := h.Gateway.Do(ctx, gateway.Request{
-		Cursor: cursor, MaxOutput: maxResource, Keep: true, Caller: caller(ctx), Client: clientName(ctx), Surface: surface(ctx),
+		Cursor: cursor, MaxOutput: maxResource, Limit: math.MaxInt, Keep: true, Caller: caller(ctx), Client: clientName(ctx), Surface: surface(ctx),
 	})
 	if !result.OK {
 		return nil, visibleError(result.Error)
