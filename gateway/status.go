@@ -76,3 +76,6 @@ func (a *admission) status() LimitStatus {
 	defer a.mu.Unlock()
 	return LimitStatus{Parallel: a.limits.Parallel, CallsMinute: a.limits.Calls, MutationsMinute: a.limits.Mutations, MutationsPerHour: a.limits.MutationsHour}
 }
+
+// Disabled reports whether the setting enabled refuses every call.
+func (g *Gateway) Disabled() bool { return g.admission.disabled.Load() }

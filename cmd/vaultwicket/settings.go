@@ -93,7 +93,7 @@ var table = [...]setting{
 	{name: "tls-key", usage: "file with the key of the certificate, in PEM", fixed: true, set: setTLSKey},
 	{name: "allow-origin", kind: list, usage: "web origins that may call over HTTP, such as https://app.example; as a flag separated by commas", form: form{pattern: originPattern}, fixed: true, set: setOrigins},
 	{name: "allow-host", kind: list, usage: "host names of ours besides those of the address, for a proxy in front; as a flag separated by commas", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
-	{name: "enabled", fallback: "true", kind: boolean, usage: "false refuses every call", set: setEnabled},
+	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and refuses every call", set: setEnabled},
 	{name: "profile", usage: "table [profiles.NAME] of the settings file to lay over the rest of it", set: setProfile},
 }
 

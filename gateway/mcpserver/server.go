@@ -87,6 +87,7 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	open.hooks(hooks)
+	hooks.AddAfterListTools(h.hideTools)
 	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
 		streamable.Acknowledged(ctx)
 	})
@@ -108,6 +109,14 @@ func (h handler) server(open *calls) (*server.MCPServer, error) {
 	h.addResources(s, hooks)
 	h.addPrompts(s, hooks)
 	return s, h.addToolsets(s, o)
+}
+
+// hideTools leaves no tool in the list while the setting enabled refuses every
+// call. Who calls one all the same is told so.
+func (h handler) hideTools(_ context.Context, _ any, _ *mcp.ListToolsRequest, list *mcp.ListToolsResult) {
+	if h.Gateway.Disabled() {
+		list.Tools = []mcp.Tool{}
+	}
 }
 
 // handler answers calls of the tool.

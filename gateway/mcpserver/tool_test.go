@@ -235,3 +235,22 @@ func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 		t.Errorf("the server declares %s", encoded)
 	}
 }
+
+func TestADisabledServerListsNoTools(t *testing.T) {
+	for _, disabled := range []bool{false, true} {
+		gw := gatewayWith(t, everything)
+		gw.Tighten(nil, gateway.Limits{}, disabled)
+		d := newDesk(t, gw, nil)
+		var list struct{ Tools []mcp.Tool }
+		if err := json.Unmarshal(d.ask("tools/list", "").Result, &list); err != nil {
+			t.Fatal(err)
+		}
+		if hidden := len(list.Tools) == 0; hidden != disabled {
+			t.Errorf("disabled %v: %d tools", disabled, len(list.Tools))
+		}
+		answer := string(d.ask("tools/call", `"name":"obsidianCli","arguments":{"command":"random:read"}`).Result)
+		if refused := strings.Contains(answer, `"code":"paused"`); refused != disabled {
+			t.Errorf("disabled %v: a call is answered with %s", disabled, answer)
+		}
+	}
+}
