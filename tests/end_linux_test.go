@@ -318,7 +318,8 @@ func TestAClientStopsReading(t *testing.T) {
 			h := openHouse(t, c.way, c.timeout)
 			h.stopReading()
 			c.end(h)
-			if status := h.ends(); status != c.status {
+			// What the system buffers of a connection may be all of the answer.
+			if status := h.ends(); status != c.status && (c.way != onTCP || status != 0) {
 				t.Errorf("status %d, want %d", status, c.status)
 			}
 			h.usable()
@@ -365,7 +366,7 @@ func (s *httpServer) ask(arguments string) *bufio.Reader {
 	}
 	answer := bufio.NewReader(conn)
 	response, err := http.ReadResponse(answer, request)
-	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 6<<20 {
+	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 1<<20 {
 		s.t.Fatalf("%+v, %v", response, err)
 	}
 	return answer

@@ -69,6 +69,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a while")
 	}
+	t.Parallel()
 	j := newJournal(t, Limits{})
 	text := prose(200_000)
 	total := int64(0)

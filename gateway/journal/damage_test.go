@@ -59,6 +59,7 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 }
 
 func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
+	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
 	name := j.place.file(segmentName(1))
@@ -94,6 +95,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 }
 
 func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
+	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
 	name := j.place.file(segmentName(1))

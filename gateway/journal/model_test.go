@@ -19,6 +19,7 @@ type model struct {
 }
 
 func TestAnyUseIsAList(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "journal")
 		if err != nil {
