@@ -192,6 +192,9 @@ func (r Result) showing(page pages.Page) Result {
 	}
 	r.Stdout, r.Truncated = page.Text, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
+		if r.form == pages.JSON {
+			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
+		}
 		r.form = pages.Text
 	}
 	return r

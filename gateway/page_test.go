@@ -88,6 +88,26 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 	}
 }
 
+func TestAPieceOfARowIsNoJSON(t *testing.T) {
+	row := `{"tag":"#` + strings.Repeat("a", 500) + `"}`
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work tags format=json => [` + row + `]\n`)
+	req := paged("tags", "format", "json")
+	whole, page := "", f.gateway.Do(context.Background(), req)
+	for {
+		if len(page.Notices) != 1 || !strings.Contains(page.Notices[0], "no JSON by itself") || page.Rows() {
+			t.Fatalf("got %+v", page)
+		}
+		whole += page.Stdout
+		if page.Truncated.Cursor == "" {
+			break
+		}
+		page = f.gateway.Do(context.Background(), following(t, req, page))
+	}
+	if !strings.Contains(whole, row) {
+		t.Errorf("the pieces are %q", whole)
+	}
+}
+
 func TestAChangedSourceIsTold(t *testing.T) {
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
