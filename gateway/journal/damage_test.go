@@ -59,6 +59,9 @@ func harmed(t *testing.T, j *Journal, whole []Entry, what string) {
 }
 
 func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many files")
+	}
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
@@ -95,6 +98,9 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 }
 
 func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many files")
+	}
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)

@@ -19,6 +19,9 @@ type model struct {
 }
 
 func TestAnyUseIsAList(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, many files")
+	}
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "journal")
