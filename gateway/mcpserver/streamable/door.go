@@ -87,43 +87,36 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// have, so nothing that follows on this connection is to be trusted.
 		h.Set("Connection", "close")
 	}
-	if origin, ok := d.stranger(w, r); ok {
-		d.route(w, r, origin)
+	if d.stranger(w, r) {
+		return
 	}
+	d.route(w, r)
 }
 
 // stranger refuses who calls us by a wrong name, and pages of browsers that are
-// not listed; ok is false then. Else it says where the request comes from.
-func (d *door) stranger(w http.ResponseWriter, r *http.Request) (origin from, ok bool) {
+// not listed. It reports whether it did.
+func (d *door) stranger(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/") {
 		refuse(w, http.StatusBadRequest, "the request target must be a path")
-		return foreign, false
+		return true
 	}
 	if !d.hosts.allow(r.Host) {
 		refuse(w, http.StatusForbidden, "this server is not known by the name in the Host header")
-		return foreign, false
+		return true
 	}
 	w.Header().Set("Vary", "Origin")
-	switch origin = d.origins.judge(r.Header, ownOrigin(r)); origin {
+	switch d.origins.judge(r.Header) {
 	case foreign:
 		refuse(w, http.StatusForbidden, "requests from pages of this origin are not allowed")
+		return true
 	case listed:
 		share(w.Header(), r.Header.Get("Origin"))
 	}
-	return origin, origin != foreign
-}
-
-// ownOrigin is the origin that a request was sent to, as a browser writes it.
-func ownOrigin(r *http.Request) string {
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + strings.ToLower(r.Host)
+	return false
 }
 
 // route answers one of the paths. All but the health need the token.
-func (d *door) route(w http.ResponseWriter, r *http.Request, origin from) {
+func (d *door) route(w http.ResponseWriter, r *http.Request) {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	handler, ok := map[string]func(http.ResponseWriter, *http.Request, owner){
 		endpoint: d.serveMCP, readyPath: d.serveReady, metricsPath: d.serveMetrics,
@@ -135,7 +128,7 @@ func (d *door) route(w http.ResponseWriter, r *http.Request, origin from) {
 	case !ok || path == metricsPath && d.Metrics == nil:
 		refuse(w, http.StatusNotFound, "there is nothing here; MCP is at "+endpoint)
 		return
-	case path == endpoint && isPreflight(r) && origin == listed:
+	case path == endpoint && isPreflight(r) && r.Header.Get("Origin") != "": // which is listed
 		preflight(w)
 		return
 	}

@@ -46,21 +46,20 @@ type from uint8
 
 const (
 	foreign from = iota // a page that is not listed
-	nowhere             // no page at all, or one that came from here
+	nowhere             // no page at all
 	listed              // a page that is
 )
 
-// judge says where a request comes from that was sent to the origin own. Only
-// browsers send the two headers, and no page can change them. A page that is listed
-// is of another site than ours by nature; any other word about the site than "none"
-// and "same-origin" means a page that is not. A page from here there is none of, but
-// programs send our own origin to be let in where that is asked for.
-func (o origins) judge(h http.Header, own string) from {
+// judge says where a request comes from. Only browsers send the two headers, and
+// no page can change them. A page that is listed is of another site than ours by
+// nature; any other word about the site than "none" and "same-origin" means a
+// page that is not.
+func (o origins) judge(h http.Header) from {
 	origin, sent := h["Origin"]
 	switch {
 	case sent && len(origin) == 1 && o[origin[0]]:
 		return listed
-	case sent && (len(origin) != 1 || origin[0] != own):
+	case sent:
 		return foreign
 	}
 	for _, site := range h["Sec-Fetch-Site"] {
