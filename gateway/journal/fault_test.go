@@ -128,9 +128,6 @@ func TestEveryFault(t *testing.T) {
 	for name, text := range texts {
 		for _, killed := range []bool{false, true} {
 			for _, isNew := range []bool{false, true} {
-				if len(text) > maxText && killed != isNew {
-					continue // it is megabytes each time, and the way is that of a file
-				}
 				t.Run(fmt.Sprintf("%s killed %v new %v", name, killed, isNew), func(t *testing.T) { t.Parallel(); everyFault(t, text, killed, isNew) })
 			}
 		}
