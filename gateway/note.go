@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,19 +72,12 @@ func (g *door) hashed(r route, out exec.Outcome) exec.Outcome {
 }
 
 func hashOfPrinted(folder, path, printed string) string {
-	if folder == "" {
+	file, size := openNote(folder, path)
+	if file == nil {
 		return ""
 	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return ""
-	}
-	defer root.Close()
-	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	switch info.Size() {
+	file.Close()
+	switch size {
 	case int64(len(printed)):
 	case int64(len(printed)) - 1:
 		printed = strings.TrimSuffix(printed, "\n")
@@ -92,4 +86,43 @@ func hashOfPrinted(folder, path, printed string) string {
 	}
 	sum := sha256.Sum256([]byte(printed))
 	return hex.EncodeToString(sum[:8])
+}
+
+// hashOfFile returns the hash of what is at a path in the vault, "" where there is
+// no file or the folder of the vault is not known.
+func hashOfFile(folder, path string) string {
+	file, _ := openNote(folder, path)
+	if file == nil {
+		return ""
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return ""
+	}
+	return string(hash.Sum(nil))
+}
+
+// openNote opens the file at a path in the folder of a vault and returns its size
+// in bytes. It returns nil where there is none, where it is no regular file, and
+// when the folder is not known.
+func openNote(folder, path string) (*os.File, int64) {
+	if folder == "" {
+		return nil, 0
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, 0
+	}
+	defer root.Close()
+	name := filepath.FromSlash(path)
+	info, err := root.Lstat(name) // to open what is no file may wait for ever
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, 0
+	}
+	return file, info.Size()
 }

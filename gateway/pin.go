@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"sync"
+
+	"vaultwicket/gateway/registry"
 )
 
 // pin is whether the app means the vault that was configured.
@@ -32,7 +34,7 @@ func (g *door) pinned(ctx context.Context, r route) error {
 	case asked.Failure != nil:
 		return asked.Failure
 	}
-	if lies := strings.TrimSpace(asked.Stdout); !sameFolder(lies, g.vault.Folder) {
+	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
 		return refuse(codeVaultNotFound, "give the id of the vault in the settings, or mend its folder",
 			"the app says that the vault %q lies in %q, and the settings say %q", g.name(), clip(lies), clip(g.vault.Folder))
 	}

@@ -5,10 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -175,33 +172,6 @@ func (g *door) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
 		}
 	}
 	return [sha256.Size]byte(hash.Sum(nil))
-}
-
-// hashOfFile returns the hash of what is at a path in the vault, "" where there is
-// no file or the folder of the vault is not known.
-func hashOfFile(folder, path string) string {
-	if folder == "" {
-		return ""
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return ""
-	}
-	defer root.Close()
-	name := filepath.FromSlash(path)
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	file, err := root.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return ""
-	}
-	return string(hash.Sum(nil))
 }
 
 // places are the paths that a planned change touches.

@@ -2,23 +2,24 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
+
+	"vaultwicket/gateway/registry"
 )
 
 func TestLocate(t *testing.T) {
 	home, work, other := t.TempDir(), t.TempDir(), t.TempDir()
 	twin := filepath.Join(other, filepath.Base(work))
-	list := []appVault{{"1111111111111111", home}, {"2222222222222222", work}}
-	twins := append([]appVault{{"3333333333333333", twin}}, list...)
+	list := []registry.Vault{{ID: "1111111111111111", Folder: home}, {ID: "2222222222222222", Folder: work}}
+	twins := append([]registry.Vault{{ID: "3333333333333333", Folder: twin}}, list...)
 	tests := []struct {
 		name   string
 		vault  Vault
-		list   []appVault
+		list   []registry.Vault
 		want   target
 		refuse bool
 	}{
@@ -50,58 +51,30 @@ func TestAFolderReachedByALinkIsTheSameVault(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
 	}
-	if got := (Vault{Folder: link}).locate([]appVault{{"1111111111111111", real}}); got.app != filepath.Base(real) {
+	if got := (Vault{Folder: link}).locate([]registry.Vault{{ID: "1111111111111111", Folder: real}}); got.app != filepath.Base(real) {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestAppVaults(t *testing.T) {
+func TestAppVaultFolders(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the places are those of Linux")
+		t.Skip("the app's list lies elsewhere")
 	}
-	home, config := t.TempDir(), t.TempDir()
-	env := map[string]string{"HOME": home, "XDG_CONFIG_HOME": config}
-	getenv := func(name string) string { return env[name] }
-	list := func(folder string, vaults map[string]any) {
-		t.Helper()
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		content, err := json.Marshal(map[string]any{"vaults": vaults, "cli": true})
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, "obsidian.json"), content, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := appVaults(getenv); len(got) != 0 {
-		t.Errorf("without a list there are %v", got)
-	}
-	list(filepath.Join(config, "obsidian"), map[string]any{
-		"b": map[string]any{"path": "/notes/B/"}, "a": map[string]any{"path": "/notes/A"}, "c": map[string]any{"path": "relative"},
-	})
-	list(filepath.Join(home, ".var/app/md.obsidian.Obsidian/config/obsidian"), map[string]any{"a": map[string]any{"path": "/notes/A"}})
-	got := appVaults(getenv)
-	if len(got) != 2 || got[0] != (appVault{"a", "/notes/A"}) || got[1] != (appVault{"b", "/notes/B"}) {
-		t.Errorf("got %v", got)
-	}
-	if folders := AppVaultFolders(getenv); !slices.Equal(folders, []string{"/notes/A", "/notes/B"}) {
-		t.Errorf("the folders are %q", folders)
-	}
-	if err := os.WriteFile(filepath.Join(config, "obsidian", "obsidian.json"), []byte("{broken"), 0o600); err != nil {
+	home := t.TempDir()
+	folder := filepath.Join(home, ".config", "obsidian")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := appVaults(getenv); len(got) != 1 {
-		t.Errorf("with a broken list there are %v", got)
+	list := `{"vaults": {"1": {"path": "/notes/A", "ts": 2}, "2": {"path": "/notes/B", "ts": 3}}}`
+	if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(list), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if got := appVaults(nil); got != nil {
-		t.Errorf("without an environment there are %v", got)
+	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
+	if got := AppVaultFolders(getenv); !slices.Equal(got, []string{"/notes/B", "/notes/A"}) {
+		t.Errorf("the folders are %q", got)
 	}
-	env["XDG_CONFIG_HOME"] = ""
-	list(filepath.Join(home, ".config", "obsidian"), map[string]any{"z": map[string]any{"path": "/notes/Z"}})
-	if got := appVaults(getenv); len(got) != 2 {
-		t.Errorf("from the home folder there are %v", got)
+	if got := AppVaultFolders(nil); got != nil {
+		t.Errorf("without an environment they are %q", got)
 	}
 }
 

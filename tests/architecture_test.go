@@ -15,10 +15,10 @@ import (
 // corridor says which room of the house may import which. It is a statement of
 // policy: do not change it to fix a build.
 //
-// exec/frame, gateway/journal, gateway/places and policy/access are the rooms that
-// both programs of the binary know: the protocol between them, what is kept of
-// changes, and where, and what may be done with which note. They import nothing of
-// ours.
+// exec/frame, gateway/journal, gateway/places, gateway/registry and policy/access
+// are the rooms that both programs of the binary know: the protocol between them,
+// what is kept of changes, and where, what the app says of its vaults, and what may
+// be done with which note. They import nothing of ours.
 const corridor = `
 tiers                   :
 allowlist               : tiers
@@ -26,19 +26,20 @@ policy                  : policy/access allowlist tiers
 policy/access           :
 exec                    : exec/frame policy allowlist tiers
 exec/frame              :
-gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places exec policy policy/access allowlist tiers
+gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places gateway/registry exec policy policy/access allowlist tiers
 gateway/approvals       :
 gateway/audit           :
 gateway/clean           :
 gateway/journal         :
 gateway/pages           :
 gateway/places          :
+gateway/registry        :
 gateway/metrics         : gateway exec
 gateway/tracing         : gateway allowlist
 gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/places
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
-cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places policy/access
+cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places gateway/registry policy/access
 cmd/internal/release    :
 tests                   :
 `

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -53,17 +54,12 @@ func setVault(s *settings, text string) error {
 			return err
 		}
 	}
-	if isID(text) {
+	if registry.IsID(text) {
 		s.vault = gateway.Vault{ID: text}
 		return nil
 	}
 	s.vault = gateway.Vault{Name: text}
 	return nil
-}
-
-// isID reports whether text has the form of the app's vault ids.
-func isID(text string) bool {
-	return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 func setTier(s *settings, text string) (err error) {

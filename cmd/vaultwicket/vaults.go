@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
@@ -95,7 +95,7 @@ func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) er
 	case "name":
 		return t.setName(text)
 	case "id":
-		if t.ID = text; !isID(text) {
+		if t.ID = text; !registry.IsID(text) {
 			return fmt.Errorf("%q is no id of the app, want 16 digits of 0-9 and a-f", clip(text))
 		}
 	case "folder":
@@ -175,19 +175,10 @@ func (r *reading) apart(tables []vaultTable, at []string) {
 		switch {
 		case last.ID != "" && last.ID == other.ID:
 			r.report(append(at, "id"), "two vaults have the id %q", last.ID)
-		case last.Folder != "" && other.Folder != "" && sameFolder(last.Folder, other.Folder):
+		case last.Folder != "" && other.Folder != "" && registry.SameFolder(last.Folder, other.Folder):
 			r.report(append(at, "folder"), "two vaults have the folder %q", last.Folder)
 		case last.label() != "" && other.label() != "" && (last.label() == other.label() || last.label() == other.ID || last.ID == other.label()):
 			r.report(append(at, "name"), "two vaults have the name %q; give one of them another", clip(other.label()))
 		}
 	}
-}
-
-func sameFolder(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/tiers"
 )
 
@@ -76,7 +77,7 @@ func (f *flags) pickVaults(s *settings) error {
 		return nil
 	}
 	i := slices.IndexFunc(s.tables, func(t vaultTable) bool {
-		return r.text == t.label() || r.text == t.ID || s.vault.Folder != "" && t.Folder != "" && sameFolder(s.vault.Folder, t.Folder)
+		return r.text == t.label() || r.text == t.ID || s.vault.Folder != "" && t.Folder != "" && registry.SameFolder(s.vault.Folder, t.Folder)
 	})
 	if i < 0 {
 		return unknownVault(r, s.tables)

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
 	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy/access"
 )
 
@@ -34,7 +35,7 @@ type host struct {
 	// homeless says that there was no vault then: one that is made later lies
 	// behind the wall.
 	homeless bool
-	listed   func() []registered // the app's list of vaults
+	listed   func() []registry.Vault // the app's list of vaults
 
 	journals sync.Mutex
 	journal  *journal.Journal // of the vault, once something was written
@@ -55,7 +56,7 @@ type host struct {
 func newHost(env func(string) string, confine func([]string) confine.State) *host {
 	h := &host{env: env, now: time.Now, confine: confine}
 	h.rules, h.rulesErr = access.Parse(env(accessVariable))
-	h.listed = sync.OnceValue(func() []registered { return registry(env) })
+	h.listed = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
 	return h
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"time"
+
+	"vaultwicket/gateway/registry"
 )
 
 // The variables that replace what the machine and the app would say, for tests
@@ -26,7 +28,7 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 	if err != nil {
 		return nil, errVaultNotFound
 	}
-	h.lockIn(path, l.command == "vaults" || l.vault != nil && isID(*l.vault))
+	h.lockIn(path, l.command == "vaults" || l.vault != nil && registry.IsID(*l.vault))
 	v := &vault{name: filepath.Base(path), path: path, host: h, ctx: ctx, clock: clock, active: env(activeVariable), pick: rand.IntN}
 	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound

@@ -1,8 +1,10 @@
 package vault
 
 import (
-	"path/filepath"
+	"slices"
 	"strconv"
+
+	"vaultwicket/gateway/registry"
 )
 
 func vaultsCommands() []command {
@@ -21,14 +23,21 @@ func vaultsCommands() []command {
 func listVaults(v *vault, p params) (reply, error) {
 	known := v.host.listed()
 	if len(known) == 0 {
-		known = []registered{{path: v.path}}
+		known = []registry.Vault{{Folder: v.path}}
 	}
 	if p.has("total") {
 		return say(strconv.Itoa(len(known))), nil
 	}
 	table := rows{}
 	for _, r := range known {
-		table.add(p.has("verbose"), filepath.Base(r.path), r.path)
+		table.add(p.has("verbose"), r.Name(), r.Folder)
 	}
 	return say(table.print(formTSV)), nil
+}
+
+// isRegistered reports whether the app's own list of vaults has folder under
+// that id. The list is looked at only for what can be an id: a call that names
+// its vault by name, or not at all, reads nothing outside the vault.
+func (h *host) isRegistered(id, folder string) bool {
+	return registry.IsID(id) && slices.ContainsFunc(h.listed(), func(r registry.Vault) bool { return r.ID == id && registry.SameFolder(r.Folder, folder) })
 }

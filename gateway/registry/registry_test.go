@@ -1,0 +1,76 @@
+package registry
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the places are those of Linux")
+	}
+	home, config := t.TempDir(), t.TempDir()
+	env := map[string]string{"HOME": home, "XDG_CONFIG_HOME": config}
+	write := func(folder, content string) {
+		t.Helper()
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(when string, want ...Vault) {
+		t.Helper()
+		if got := Read(func(name string) string { return env[name] }); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+	plain, flatpak := filepath.Join(config, "obsidian"), filepath.Join(home, ".var/app/md.obsidian.Obsidian/config/obsidian")
+	old, young, undated := Vault{"a", "/notes/A", 1}, Vault{"b", "/notes/B", 2}, Vault{"d", "/notes/D", 0}
+
+	expect("no list")
+	write(plain, `{"vaults": {"a": {"path": "/notes/A", "ts": 1}, "b": {"path": "/notes/B/", "ts": 2, "open": true}, "c": {"path": "relative"}, "e": {"ts": 5}}, "cli": true}`)
+	expect("one list", young, old)
+	write(flatpak, `{"vaults": {"a": {"path": "/elsewhere/A", "ts": 0.5}, "d": {"path": "/notes/D"}}}`)
+	expect("one id in two lists", young, old, undated)
+	write(plain, "{broken")
+	expect("one of two lists is broken", Vault{"a", "/elsewhere/A", 0.5}, undated)
+	write(plain, strings.Repeat(" ", maxList)+`{"vaults": {"a": {"path": "/notes/A"}}}`)
+	expect("a list without end", Vault{"a", "/elsewhere/A", 0.5}, undated)
+
+	env["XDG_CONFIG_HOME"] = ""
+	write(filepath.Join(home, ".config/obsidian"), `{"vaults": {"b": {"path": "/notes/B", "ts": 2}}}`)
+	expect("by the home folder", young, Vault{"a", "/elsewhere/A", 0.5}, undated)
+	env["HOME"] = ""
+	expect("no home folder")
+}
+
+func TestSameFolder(t *testing.T) {
+	real, other, link := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{real, real + "/", true}, {real, link, true}, {real, other, false}, {real + "/x", real + "/y", false}, {real + "/x", real + "/./x", true}, {"", real, false},
+	} {
+		if SameFolder(test.a, test.b) != test.want || SameFolder(test.b, test.a) != test.want {
+			t.Errorf("%q and %q are the same: %v", test.a, test.b, !test.want)
+		}
+	}
+}
+
+func TestIsID(t *testing.T) {
+	for text, want := range map[string]bool{"0123456789abcdef": true, "0123456789ABCDEF": false, "0123456789abcde": false, "0123456789abcdef0": false, "0123456789abcdeg": false, "": false} {
+		if IsID(text) != want {
+			t.Errorf("%q is an id: %v", text, !want)
+		}
+	}
+}
