@@ -46,14 +46,22 @@ func (d *door) get(w http.ResponseWriter, r *http.Request, by owner) {
 	defer d.sessions.leave(x)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	done, ok := d.streams.add(cancel)
+	done, ok := d.stream(w, cancel)
 	if !ok {
-		busy(w, "too many streams are open")
 		return
 	}
 	defer done()
 	d.sessions.listen(x, cancel)
 	d.pass(ctx, cancel, w, exchange{request: r, session: x, caller: x.caller})
+}
+
+// stream takes in a stream that cancel ends, or answers that there are too many.
+// done must be called at its end.
+func (d *door) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
+	if done, ok = d.streams.add(cancel); !ok {
+		busy(w, "too many streams are open")
+	}
+	return done, ok
 }
 
 // delete ends a session, and all that is going on in it.
@@ -103,9 +111,8 @@ func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m me
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if m.Method == string(mcp.MethodSubscriptionsListen) {
-		done, ok := d.streams.add(cancel)
+		done, ok := d.stream(w, cancel)
 		if !ok {
-			busy(w, "too many streams are open")
 			return
 		}
 		defer done()
