@@ -1,15 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/streamable"
 )
 
 // httpSettings are those of MCP over HTTP.
@@ -22,12 +21,18 @@ type httpSettings struct {
 	sessions  int
 }
 
-// What a host and an origin look like as a browser sends them: in lower case, and
-// with a port only where it is not that of the scheme.
+// What hosts and origins are written like in a settings file. The server takes some
+// more: capitals, and an address of version 6 without brackets.
 const (
 	hostPattern   = `^` + hostForm + `$`
-	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:[1-9][0-9]{0,4})?$`
-	hostForm      = `(\[[0-9a-f:.]+\]|[a-z0-9._-]+)`
+	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:` + portForm + `)?$`
+	hostForm      = `([a-z0-9._-]{1,253}|\[(` + ip6Form + `)\])`
+	portForm      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
+	// Eight groups, or fewer around two colons.
+	ip6Form = `(` + ip6Group + `:){7}` + ip6Group + `|(` + ip6Group + `:){1,7}:|(` + ip6Group + `:){1,6}:` + ip6Group + `|` +
+		`(` + ip6Group + `:){1,5}(:` + ip6Group + `){2}|(` + ip6Group + `:){1,4}(:` + ip6Group + `){3}|(` + ip6Group + `:){1,3}(:` + ip6Group + `){4}|` +
+		`(` + ip6Group + `:){1,2}(:` + ip6Group + `){5}|` + ip6Group + `:(:` + ip6Group + `){6}|:((:` + ip6Group + `){1,7}|:)`
+	ip6Group = `[0-9a-f]{1,4}`
 )
 
 const maxSessions = 100_000
@@ -48,27 +53,21 @@ func setToolsets(s *settings, text string) error {
 	return nil
 }
 
-// setHTTP takes host:port and unix:/path. An empty host would be every address of
-// the machine, which is written out instead.
 func setHTTP(s *settings, text string) error {
 	s.http.addr = text
 	if text == "" {
 		return nil
 	}
-	if path, unix := strings.CutPrefix(text, "unix:"); unix {
-		if !filepath.IsAbs(path) {
-			return fmt.Errorf("%q is no absolute path of a socket", clip(path))
-		}
-		return nil
+	return fromServer(streamable.CheckAddr(text))
+}
+
+// fromServer says in one line what the server has against a setting.
+func fromServer(err error) error {
+	var wrong *streamable.SettingError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%q %s; %s", clip(wrong.Value), wrong.Reason, wrong.Hint())
 	}
-	host, port, err := net.SplitHostPort(text)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || strconv.FormatUint(n, 10) != port {
-		return fmt.Errorf("%q is no address, want one such as 127.0.0.1:8765 or unix:/path/socket", clip(text))
-	}
-	if host == "" {
-		return fmt.Errorf("%q names no host; write 127.0.0.1%s for this machine alone, or 0.0.0.0%s for every network it is in", clip(text), text, text)
-	}
-	return nil
+	return err
 }
 
 func setTokenFile(s *settings, text string) error { return setFile(&s.http.tokenFile, text) }
@@ -86,37 +85,34 @@ func setFile(to *string, text string) error {
 	return nil
 }
 
-// agree refuses one half of a certificate, with which no server could start. It
-// is for "config check"; commands that serve nothing have no use for either.
+// agree refuses settings with which no server could start: half of a certificate,
+// or none where one is needed. It is for "config check"; commands that serve
+// nothing have no use for either.
 func (h httpSettings) agree() error {
-	switch {
-	case h.cert != "" && h.key == "":
-		return &wrongUse{reason: `setting "tls-key" is missing beside "tls-cert"`, hint: "name the file of the key"}
-	case h.cert == "" && h.key != "":
-		return &wrongUse{reason: `setting "tls-cert" is missing beside "tls-key"`, hint: "name the file of the certificate"}
+	if h.addr == "" {
+		h.addr = "127.0.0.1:0" // what there is of a certificate must be whole all the same
 	}
-	return nil
+	return streamable.CheckTLS(streamable.Config{Addr: h.addr, TLSCert: h.cert, TLSKey: h.key})
 }
 
-func setOrigins(s *settings, text string) (err error) {
-	s.http.origins, err = matching(text, originPattern, "origin, want one such as https://app.example")
-	return err
+func setOrigins(s *settings, text string) error {
+	s.http.origins = names(text)
+	return each(s.http.origins, streamable.CheckOrigin)
 }
 
-func setHosts(s *settings, text string) (err error) {
-	s.http.hosts, err = matching(text, hostPattern, "host name, want one such as notes.example, without a port")
-	return err
+func setHosts(s *settings, text string) error {
+	s.http.hosts = names(text)
+	return each(s.http.hosts, streamable.CheckHost)
 }
 
-// matching returns the names of a list, each of which must have a form.
-func matching(text, pattern, wanted string) ([]string, error) {
-	list := names(text)
+// each returns what the server has against the first wrong one of a list.
+func each(list []string, check func(string) error) error {
 	for _, name := range list {
-		if ok, err := regexp.MatchString(pattern, name); !ok || err != nil {
-			return nil, fmt.Errorf("%q is no %s", clip(name), wanted)
+		if err := check(name); err != nil {
+			return fromServer(err)
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // names returns the names of a list as a flag has it.

@@ -141,6 +141,29 @@ func TestCheckTellsOfHalfACertificate(t *testing.T) {
 	}
 }
 
+func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.pem")
+	both := []string{"--tls-cert=" + file, "--tls-key=" + file}
+	for _, test := range []struct {
+		args []string
+		want string // "" for fine
+	}{
+		{[]string{"--http=0.0.0.0:8765"}, "the token would travel in the open"},
+		{[]string{"--http=notes.example:8765"}, "the token would travel in the open"},
+		{append([]string{"--http=unix:/run/vaultwicket.sock"}, both...), "is not for a socket of this machine"},
+		{append([]string{"--http=0.0.0.0:8765"}, both...), ""},
+		{[]string{"--http=localhost:0"}, ""},
+		{[]string{"--http=unix:/run/vaultwicket.sock"}, ""},
+		{both, ""},
+	} {
+		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
+		fine := status == statusDone && out == "fine\n"
+		if fine != (test.want == "") || !fine && (status != statusBadRequest || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
+			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
+		}
+	}
+}
+
 func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	status, out, messages := configure(map[string]string{"VAULTWICKET_CONFIRM": "never"}, "show", "--config="+file, "--disable=read,files", "--json")

@@ -23,7 +23,7 @@ type Config struct {
 	Server *server.MCPServer
 
 	// Addr is where to listen: "127.0.0.1:8765", "localhost:0", "[::1]:80",
-	// ":8080" for all addresses, or "unix:/absolute/path".
+	// "0.0.0.0:8080" for all addresses, or "unix:/absolute/path".
 	Addr string
 
 	// TLSCert and TLSKey name PEM files. They are required, both, unless Addr is a
@@ -91,13 +91,13 @@ func (c Config) complete() (Config, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.MaxSessions < 0 || c.MaxConnections < 0 || c.Idle < 0 || c.Grace < 0 || c.MaxBody < 0 {
-		return c, &SettingError{Setting: "http", reason: "a limit is below zero", hint: "leave it out for the default"}
+		return c, &SettingError{Setting: "http", Reason: "a limit is below zero", hint: "leave it out for the default"}
 	}
 	if c.Server == nil {
 		return c, errNoServer
 	}
 	if reason := Weakness(c.Token); reason != "" {
-		return c, &SettingError{Setting: "token-file", reason: "the token " + reason, hint: "name no file and one is made at the first start"}
+		return c, &SettingError{Setting: "token-file", Reason: "the token " + reason, hint: "name no file and one is made at the first start"}
 	}
 	return c, nil
 }

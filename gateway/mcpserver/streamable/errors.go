@@ -10,7 +10,7 @@ import (
 type SettingError struct {
 	Setting string // its name, such as "http" or "allow-origin"
 	Value   string // what it was; "" when that is secret or beside the point
-	reason  string
+	Reason  string // what is wrong with it, to stand behind it in a sentence
 	hint    string
 	cause   error
 }
@@ -21,9 +21,9 @@ func (e *SettingError) Error() string {
 		text = fmt.Sprintf("%s %q", e.Setting, e.Value)
 	}
 	if e.cause != nil {
-		return fmt.Sprintf("%s: %s: %v", text, e.reason, e.cause)
+		return fmt.Sprintf("%s: %s: %v", text, e.Reason, e.cause)
 	}
-	return text + ": " + e.reason
+	return text + ": " + e.Reason
 }
 
 // Code puts it with the wrong requests.

@@ -24,13 +24,22 @@ func newHosts(addr string, more []string, leaf *x509.Certificate) (hosts, error)
 		h.names[name] = true
 	}
 	for _, entry := range more {
-		name, ok := hostName(bracketed(entry))
-		if !ok || withPort(entry) {
-			return h, &SettingError{Setting: "allow-host", Value: entry, reason: "is no name of a host", hint: `a name or an address without port, such as "vault.example"`}
+		name, err := parseHost(entry)
+		if err != nil {
+			return h, err
 		}
 		h.names[name] = true
 	}
 	return h, nil
+}
+
+// parseHost reads an entry of Config.Hosts. The error is a *SettingError.
+func parseHost(entry string) (string, error) {
+	name, ok := hostName(bracketed(entry))
+	if !ok || withPort(entry) {
+		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is no name of a host", hint: `want a name or an address without a port, such as "notes.example"`}
+	}
+	return name, nil
 }
 
 // allow reports whether a Host header is one of ours.

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-const addrHint = `use "127.0.0.1:8765", "localhost:8765", "[::1]:8765", ":8765" for all addresses, or "unix:/absolute/path"`
+const addrHint = `use one such as "127.0.0.1:8765", "localhost:8765", "[::1]:8765" or "unix:/absolute/path"`
 
 // address is where to listen.
 type address struct {
 	network, text string // as package net takes them
-	host          string // of a TCP address; "" for all
+	host          string // of a TCP address
 }
 
 // parseAddr reads Config.Addr. The error is a *SettingError.
@@ -27,10 +27,14 @@ func parseAddr(text string) (address, error) {
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || port != "0" && !isPort(port) {
-		return address{}, &SettingError{Setting: "http", Value: text, reason: "is no address to listen on", hint: addrHint}
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "is no address to listen on", hint: addrHint}
 	}
-	if _, ok := hostName(bracketed(host)); host != "" && !ok {
-		return address{}, &SettingError{Setting: "http", Value: text, reason: "has no host that can be listened on", hint: addrHint}
+	if host == "" { // which package net takes for every address, so it must be meant
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "names no host",
+			hint: "write 127.0.0.1" + text + " for this machine alone, or 0.0.0.0" + text + " for every network it is in"}
+	}
+	if _, ok := hostName(bracketed(host)); !ok {
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has no host that can be listened on", hint: addrHint}
 	}
 	return address{network: "tcp", text: text, host: host}, nil
 }
@@ -41,24 +45,32 @@ func (a address) private() bool {
 	return a.network == "unix" || strings.EqualFold(a.host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// certificate loads the key pair of a config, nil when it names none.
-func certificate(c Config, a address) (*tls.Certificate, error) {
+// checkTLS refuses an address without the certificate that it needs, and half of
+// one.
+func checkTLS(c Config, a address) error {
 	switch {
-	case c.TLSCert == "" && c.TLSKey == "" && a.private():
-		return nil, nil
-	case c.TLSCert == "" && c.TLSKey == "":
-		return nil, &SettingError{Setting: "http", Value: c.Addr, reason: "can be reached from other machines, and the token would travel in the open",
+	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
+		return &SettingError{Setting: "http", Value: c.Addr, Reason: "can be reached from other machines, and the token would travel in the open",
 			hint: "listen on 127.0.0.1, or name a certificate with --tls-cert and --tls-key"}
-	case c.TLSCert == "":
-		return nil, &SettingError{Setting: "tls-cert", reason: "is missing beside tls-key", hint: "name the file of the certificate"}
-	case c.TLSKey == "":
-		return nil, &SettingError{Setting: "tls-key", reason: "is missing beside tls-cert", hint: "name the file of the key"}
-	case a.network == "unix":
-		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, reason: "is not for a socket of this machine", hint: "leave tls-cert and tls-key out"}
+	case c.TLSCert == "" && c.TLSKey != "":
+		return &SettingError{Setting: "tls-cert", Reason: "is missing beside tls-key", hint: "name the file of the certificate"}
+	case c.TLSCert != "" && c.TLSKey == "":
+		return &SettingError{Setting: "tls-key", Reason: "is missing beside tls-cert", hint: "name the file of the key"}
+	case c.TLSCert != "" && a.network == "unix":
+		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "is not for a socket of this machine", hint: "leave tls-cert and tls-key out"}
+	}
+	return nil
+}
+
+// certificate loads the key pair of a config, nil when it names none and needs
+// none.
+func certificate(c Config, a address) (*tls.Certificate, error) {
+	if err := checkTLS(c, a); err != nil || c.TLSCert == "" {
+		return nil, err
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, reason: "cannot be used with its key", cause: err, hint: "both files must be in PEM form and belong together"}
+		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be used with its key", cause: err, hint: "both files must be in PEM form and belong together"}
 	}
 	return &pair, nil
 }
@@ -78,12 +90,12 @@ func listen(ctx context.Context, a address, shown string) (net.Listener, error) 
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
 	if err != nil {
-		return nil, &SettingError{Setting: "http", Value: shown, reason: "cannot be listened on", cause: err, hint: "choose another port, or 0 for any that is free"}
+		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot be listened on", cause: err, hint: "choose another port, or 0 for any that is free"}
 	}
 	// The name localhost may stand for anything in the file of hosts.
 	if at, ok := l.Addr().(*net.TCPAddr); a.private() && (!ok || !at.IP.IsLoopback()) {
 		l.Close()
-		return nil, &SettingError{Setting: "http", Value: shown, reason: "is no loopback address on this machine", hint: "use 127.0.0.1"}
+		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is no loopback address on this machine", hint: "use 127.0.0.1"}
 	}
 	return l, nil
 }
@@ -96,11 +108,11 @@ func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
 	scheme, host := "http", a.host
 	if pair != nil {
 		scheme = "https"
-		if (host == "" || unspecified(host)) && len(pair.Leaf.DNSNames) > 0 {
+		if unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
 			host = pair.Leaf.DNSNames[0]
 		}
 	}
-	if host == "" || unspecified(host) {
+	if unspecified(host) {
 		host = "localhost"
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's own address has one

@@ -263,6 +263,37 @@ func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 	}
 }
 
+func TestAnOriginIsWrittenAsABrowserSendsIt(t *testing.T) {
+	for entry, want := range map[string]string{
+		"https://App.example:443/": "https://app.example", "HTTP://app.example:80": "http://app.example", "http://app.example:443": "http://app.example:443",
+		"http://[::1]:8080": "http://[::1]:8080", "http://[0:0::1]": "http://[::1]", "https://[FD00::A]:443": "https://[fd00::a]", "app+x://notes_1": "app+x://notes_1",
+	} {
+		if got, err := parseOrigin(entry); got != want || err != nil {
+			t.Errorf("%q: %q, %v; want %q", entry, got, err, want)
+		}
+	}
+}
+
+func TestSettingsCanBeJudgedBeforehand(t *testing.T) {
+	wrong := []error{
+		CheckAddr("8765"), CheckAddr(":1"), CheckAddr("unix:x"), CheckOrigin("*"), CheckHost("a:80"),
+		CheckTLS(Config{Addr: "0.0.0.0:1"}), CheckTLS(Config{Addr: "127.0.0.1:1", TLSCert: "/x"}), CheckTLS(Config{Addr: "x"}),
+	}
+	for i, setting := range []string{"http", "http", "http", "allow-origin", "allow-host", "http", "tls-key", "http"} {
+		if !isSetting(wrong[i], setting) {
+			t.Errorf("%d: %v", i, wrong[i])
+		}
+	}
+	for i, err := range []error{
+		CheckAddr("127.0.0.1:0"), CheckOrigin("https://app.example"), CheckHost("[::1]"),
+		CheckTLS(Config{Addr: "127.0.0.1:1"}), CheckTLS(Config{Addr: "0.0.0.0:1", TLSCert: "/nowhere", TLSKey: "/nowhere"}),
+	} {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
 func isSetting(err error, name string) bool {
 	wrong, ok := err.(*SettingError)
 	return ok && wrong.Setting == name && wrong.Hint() != "" && wrong.Code() == "bad_request" && strings.HasPrefix(fmt.Sprint(err), name)

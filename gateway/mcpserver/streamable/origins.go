@@ -13,13 +13,22 @@ type origins map[string]bool
 func newOrigins(list []string) (origins, error) {
 	allowed := origins{}
 	for _, entry := range list {
-		origin, ok := canonicalOrigin(entry)
-		if !ok {
-			return nil, &SettingError{Setting: "allow-origin", Value: entry, reason: "is no web origin", hint: `a scheme and a host without path, such as "https://app.example" or "http://localhost:3000"`}
+		origin, err := parseOrigin(entry)
+		if err != nil {
+			return nil, err
 		}
 		allowed[origin] = true
 	}
 	return allowed, nil
+}
+
+// parseOrigin reads an entry of Config.Origins. The error is a *SettingError.
+func parseOrigin(entry string) (string, error) {
+	origin, ok := canonicalOrigin(entry)
+	if !ok {
+		return "", &SettingError{Setting: "allow-origin", Value: entry, Reason: "is no web origin", hint: `want a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`}
+	}
+	return origin, nil
 }
 
 // canonicalOrigin returns an origin as a browser would send it.
@@ -28,17 +37,16 @@ func canonicalOrigin(entry string) (string, bool) {
 	if err != nil || u.Scheme == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(entry, "?#") {
 		return "", false
 	}
-	if _, ok := hostName(u.Host); !ok {
+	name, ok := hostName(u.Host)
+	if !ok {
 		return "", false
 	}
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch scheme {
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	origin := scheme + "://" + bracketed(name)
+	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return origin, true
 	}
-	return scheme + "://" + host, true
+	return origin + ":" + port, true
 }
 
 // from says where a request comes from.

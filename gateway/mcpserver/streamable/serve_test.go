@@ -134,7 +134,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{"a port that is none", func(c *Config) { c.Addr = "127.0.0.1:65536" }, "http", "is no address"},
 		{"a URL", func(c *Config) { c.Addr = "http://127.0.0.1:80" }, "http", "is no address"},
 		{"a host that is none", func(c *Config) { c.Addr = "a b:80" }, "http", "has no host"},
-		{"all addresses in the open", func(c *Config) { c.Addr = ":0" }, "http", "travel in the open"},
+		{"no host", func(c *Config) { c.Addr = ":0" }, "http", "names no host"},
+		{"no host, with a certificate", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = ":0", cert, key }, "http", "names no host"},
 		{"all addresses by number in the open", func(c *Config) { c.Addr = "0.0.0.0:0" }, "http", "travel in the open"},
 		{"all addresses of version 6 in the open", func(c *Config) { c.Addr = "[::]:0" }, "http", "travel in the open"},
 		{"another machine's view in the open", func(c *Config) { c.Addr = "192.0.2.1:0" }, "http", "travel in the open"},
@@ -232,7 +233,7 @@ func certificateFiles(t *testing.T) (cert, key string, pool *x509.CertPool) {
 
 func TestTLSOnAllAddresses(t *testing.T) {
 	cert, key, pool := certificateFiles(t)
-	r := open(t, func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = ":0", cert, key })
+	r := open(t, func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "0.0.0.0:0", cert, key })
 	if !strings.HasPrefix(r.url, "https://vault.example:") {
 		t.Errorf("url %q", r.url)
 	}

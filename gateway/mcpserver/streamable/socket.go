@@ -23,11 +23,11 @@ const (
 func canSocket(path string) error {
 	switch {
 	case runtime.GOOS == "windows":
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "has no mode on Windows that keeps others out", hint: `use "127.0.0.1:8765"`}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "has no mode on Windows that keeps others out", hint: `use "127.0.0.1:8765"`}
 	case !filepath.IsAbs(path):
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "is no absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is no absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
 	case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "is too long for a socket", hint: "choose a shorter path"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is too long for a socket", hint: "choose a shorter path"}
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	wrong := func(err error) error {
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "cannot be listened on", cause: err, hint: "the folder must be there and yours"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be listened on", cause: err, hint: "the folder must be there and yours"}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
 	if err != nil {
@@ -89,17 +89,17 @@ func canReplace(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "cannot be looked at", cause: err}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be looked at", cause: err}
 	case info.Mode().Type() != fs.ModeSocket:
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "is there and is no socket", hint: "choose another path; nothing is replaced but an old socket"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is there and is no socket", hint: "choose another path; nothing is replaced but an old socket"}
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	switch {
 	case err == nil:
 		c.Close()
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "is in use by another server", hint: "stop that one, or choose another path"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
 	case !refused(err):
-		return &SettingError{Setting: "http", Value: "unix:" + path, reason: "is there, and whether it is in use cannot be told", cause: err, hint: "remove it if it is not"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is there, and whether it is in use cannot be told", cause: err, hint: "remove it if it is not"}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func Token(path string) (token string, made bool, err error) {
 }
 
 func tokenError(path, reason, hint string, cause error) error {
-	return &SettingError{Setting: "token-file", Value: path, reason: reason, hint: hint, cause: cause}
+	return &SettingError{Setting: "token-file", Value: path, Reason: reason, hint: hint, cause: cause}
 }
 
 // readToken reads a file that is there. fs.ErrNotExist is in the error when it is
