@@ -5,8 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 
 	"vaultwicket/gateway/pages"
 )
@@ -61,6 +65,37 @@ func TestAnAnswerWithoutALimitIsWhole(t *testing.T) {
 	whole := strings.Repeat("\"\n", 5000)
 	if got, next, err := (Result{Stdout: whole, Stderr: whole}).cut(pages.Limit{}); err != nil || next != (pages.Position{}) || got.Stdout != whole || got.Stderr != whole {
 		t.Errorf("got %d bytes, %v", len(got.Stdout), err)
+	}
+}
+
+func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, limit := rapid.String().Draw(t, "text"), rapid.IntRange(pages.MinBytes, 60).Draw(t, "limit")
+		got, next, err := Result{Stdout: text, raw: text}.cut(pages.Limit{Bytes: limit})
+		if err != nil || len(got.Stdout) > limit || !strings.HasPrefix(text, got.Stdout) || !utf8.ValidString(got.Stdout) {
+			t.Fatalf("%q, %v", got.Stdout, err)
+		}
+		whole := got.Stdout == text
+		if (got.Truncated == nil) != whole || (next == pages.Position{}) != whole || got.Output() != text {
+			t.Fatalf("%+v, next %v, the output is %q", got.Truncated, next, got.Output())
+		}
+		if !whole && *got.Truncated != (Truncated{ShownBytes: len(got.Stdout), TotalBytes: int64(len(text))}) {
+			t.Fatalf("%+v", got.Truncated)
+		}
+	})
+}
+
+// An answer of which the middle was dropped keeps its size, and each page of it
+// says what is missing.
+func TestAPageTellsWhatWasDropped(t *testing.T) {
+	text := strings.Repeat("a", 700)
+	answer := Result{Stdout: text, raw: text, gap: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
+	got, next, err := answer.cut(pages.Limit{Bytes: 70})
+	if err != nil || next == (pages.Position{}) || *got.Truncated != (Truncated{ShownBytes: 70, TotalBytes: 5000}) {
+		t.Errorf("%+v, %v, %v", got.Truncated, next, err)
+	}
+	if !slices.Equal(got.Notices, []string{"first", "what is missing"}) || !slices.Equal(answer.Notices, []string{"first"}) || got.Output() != text {
+		t.Errorf("%q, and %q", got.Notices, answer.Notices)
 	}
 }
 

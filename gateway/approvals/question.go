@@ -24,7 +24,6 @@ const (
 var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expired"}
 
 // String returns the name of the state, as it is in its file.
-// String returns the name of the state.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
 // Question is a question to a person about one call. What [Desk.Ask] takes of it
@@ -33,7 +32,7 @@ func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1
 // direction of a line: that nothing poses as another question is up to the
 // caller.
 type Question struct {
-	Code    string // XXXX-XXXX
+	Code    string // such as 7ZBC-2GX4
 	State   State
 	Made    time.Time
 	Expires time.Time // taken: ten minutes from now if zero, an hour at most
