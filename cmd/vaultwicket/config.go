@@ -46,7 +46,7 @@ func printConfigPath(f *flags, std streams) error {
 		return err
 	}
 	if at.name == "" {
-		return noPlace()
+		return at.missing()
 	}
 	if f.json {
 		return printJSON(std.out, map[string]string{"path": at.name}, statusDone)
@@ -55,7 +55,12 @@ func printConfigPath(f *flags, std streams) error {
 	return err
 }
 
-func noPlace() error {
+// missing is the error of a command that needs a settings file where there is none
+// to be.
+func (p place) missing() error {
+	if p.origin != "" {
+		return &wrongUse{reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), hint: "name one with --config"}
+	}
 	return &wrongUse{reason: "there is no place for a settings file", hint: "name one with --config"}
 }
 

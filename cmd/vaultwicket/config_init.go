@@ -20,7 +20,7 @@ func initConfig(f *flags, std streams) error {
 		return err
 	}
 	if at.name == "" {
-		return noPlace()
+		return at.missing()
 	}
 	if _, err := os.Lstat(at.name); err == nil {
 		return thereAlready(at.name)

@@ -28,7 +28,7 @@ func (f *flags) place(std streams) (place, error) {
 	}
 	switch {
 	case name == noFile:
-		return place{}, nil
+		return place{origin: origin}, nil
 	case name == "" && origin != "":
 		return place{}, &wrongUse{reason: "settings file (" + origin + "): the name is empty", hint: `"none" stands for no file`}
 	case name == "":
