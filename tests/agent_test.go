@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +43,12 @@ func (a *agent) ask(ctx context.Context, method string, params any) (rpcAnswer, 
 	return a.post(ctx, fmt.Sprint(a.ids), string(body), "Mcp-Session-Id", a.session)
 }
 
-// post sends a request with an id and returns the message that answers it.
+// errUnanswered is the end of a response without an answer: the request was
+// cancelled.
+var errUnanswered = errors.New("the request was not answered")
+
+// post sends a request with an id and returns the message that answers it. The
+// error may be errUnanswered.
 func (s *site) post(ctx context.Context, id, body string, headers ...string) (found rpcAnswer, err error) {
 	response, err := s.client.Do(s.request(ctx, http.MethodPost, "/mcp", body, headers...))
 	if err != nil {
@@ -68,7 +74,10 @@ func (s *site) post(ctx context.Context, id, body string, headers ...string) (fo
 	if fault := events(response, read); fault != nil && fault != io.EOF {
 		return found, fault
 	}
-	if err == nil && (count != 1 || string(found.ID) != id) {
+	switch {
+	case err == nil && count == 0:
+		err = errUnanswered
+	case err == nil && (count != 1 || string(found.ID) != id):
 		err = fmt.Errorf("%d answers, the last to the request %s and not to %s", count, found.ID, id)
 	}
 	return found, err

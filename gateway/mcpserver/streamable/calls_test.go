@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/server"
 )
@@ -20,7 +21,7 @@ func cancelled(id int) string {
 }
 
 // Requests of two sessions may have the same id. A cancellation reaches that of its
-// own session and no other.
+// own session and no other, and what it reaches gets no answer.
 func TestACancellationStaysInItsSession(t *testing.T) {
 	r := open(t, nil)
 	mine, other := r.session(), r.session()
@@ -33,12 +34,77 @@ func TestACancellationStaysInItsSession(t *testing.T) {
 		t.Errorf("%+v", answer)
 	}
 	soon(t, "the end of my call", r.ended)
-	if text := soon(t, "my answer", answers[mine]).text(t); text != "stopped" {
-		t.Errorf("my call: %q", text)
+	if answer := soon(t, "my answer", answers[mine]); !isUnanswered(answer) {
+		t.Errorf("my call: %+v", answer)
 	}
 	close(r.release)
 	if text := soon(t, "the other answer", answers[other]).text(t); text != "released" {
 		t.Errorf("the other call: %q", text)
+	}
+}
+
+// isUnanswered reports whether a request that was taken back got what it should: the
+// end of a stream with nothing in it.
+func isUnanswered(answer exchanged) bool {
+	return answer.status == http.StatusOK && answer.header.Get("Content-Type") == eventStream && answer.body == ""
+}
+
+func TestACancellationNamesItsRequest(t *testing.T) {
+	r := open(t, nil)
+	session := r.session()
+	named := func(message, id string) string { return strings.Replace(message, "7", id, 1) }
+	answers := make(chan exchanged, 1)
+	begin := func() {
+		go func() { answers <- r.post(named(call(7, "block", "{}"), `"1"`), server.HeaderKeySessionID, session) }()
+		soon(t, "the call", r.started)
+	}
+	cancel := func(id string) {
+		t.Helper()
+		if answer := r.post(named(cancelled(7), id), server.HeaderKeySessionID, session); answer.status != http.StatusAccepted {
+			t.Errorf("%s: %+v", id, answer)
+		}
+	}
+	begin()
+	cancel(`"1"`)
+	if answer := soon(t, "the answer", answers); !isUnanswered(answer) {
+		t.Errorf("%+v", answer)
+	}
+	begin()
+	for _, other := range []string{"1", `"2"`, `"1 "`, `""`} {
+		cancel(other)
+	}
+	close(r.release)
+	if text := soon(t, "the answer", answers).text(t); text != "released" {
+		t.Errorf("%q", text)
+	}
+	cancel(`"1"`) // it is over
+}
+
+// A call that has begun a stream, by telling or by asking something, ends with it.
+func TestACancelledCallEndsItsStream(t *testing.T) {
+	for _, tool := range []string{"chat", "ask"} {
+		r := open(t, nil)
+		session := r.session()
+		stream := r.follow(http.MethodPost, call(1, tool, "{}"), server.HeaderKeySessionID, session)
+		for line := ""; !strings.HasPrefix(line, "data: "); {
+			line = soon(t, "the first event", stream.lines)
+		}
+		if answer := r.post(cancelled(1), server.HeaderKeySessionID, session); answer.status != http.StatusAccepted {
+			t.Errorf("%s: %+v", tool, answer)
+		}
+		for open := true; open; {
+			select {
+			case line, more := <-stream.lines:
+				if open = more; line != "" {
+					t.Errorf("%s: after the cancellation came %q", tool, line)
+				}
+			case <-time.After(patience):
+				t.Fatalf("%s: the stream does not end", tool)
+			}
+		}
+		if text := r.post(call(1, "count", `{"to":0}`), server.HeaderKeySessionID, session).text(t); text != "0" {
+			t.Errorf("%s: the session goes on with %q", tool, text)
+		}
 	}
 }
 

@@ -91,6 +91,8 @@ func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
 		return
 	}
 	switch {
+	case m.Method == string(mcp.MethodNotificationCancelled):
+		d.postCancelled(w, r, by, m)
 	case m.modern:
 		d.postModern(w, r, by, m)
 	case m.Method == string(mcp.MethodInitialize):
@@ -102,12 +104,6 @@ func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
 
 // postModern takes a message that belongs to no session.
 func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m message) {
-	if m.Method == string(mcp.MethodNotificationCancelled) {
-		// mcp-go files the requests of all such clients together, so it could end that
-		// of another. These clients close the connection instead.
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if m.Method == string(mcp.MethodSubscriptionsListen) {
@@ -187,6 +183,7 @@ func (d *door) pass(ctx context.Context, cancel context.CancelFunc, w http.Respo
 		ctx = context.WithValue(ctx, ticketKey{}, e.session)
 	}
 	answer := newResponse(w)
+	defer e.letCancel(answer, cancel)()
 	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
 	endless(w)
 	d.handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})

@@ -25,7 +25,16 @@ type message struct {
 	Params struct {
 		ProtocolVersion string    `json:"protocolVersion"`
 		Meta            *mcp.Meta `json:"_meta"`
+		RequestID       any       `json:"requestId"` // of a cancellation
 	} `json:"params"`
+}
+
+// id returns the id as JSON decodes it, a string or a number; false for a message
+// that has none.
+func (m message) id() (any, bool) {
+	var id any
+	err := json.Unmarshal(m.ID, &id)
+	return id, err == nil && id != nil
 }
 
 // reserve sees to the headers of a message, and to room for it.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -42,6 +43,8 @@ type response struct {
 	over      bool
 	writeFail error
 
+	dropped atomic.Bool // the client has taken its request back
+
 	passed chan struct{} // closed with the first event that mcp-go wrote
 	first  sync.Once
 }
@@ -72,7 +75,7 @@ func Notify(ctx context.Context, method string, params map[string]any) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over {
+	if r.over || r.dropped.Load() {
 		return errAnswered
 	}
 	return r.event(message)
@@ -101,7 +104,7 @@ func (r *response) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.over:
+	case r.over, r.dropped.Load():
 		return 0, errAnswered
 	case r.passing:
 		defer r.first.Do(func() { close(r.passed) })
@@ -149,12 +152,21 @@ func (r *response) send(p []byte) error {
 	return err
 }
 
+// drop has the response end without an answer. What has left has left.
+func (r *response) drop() { r.dropped.Store(true) }
+
 // finish sends what mcp-go has left to send. A request that it has not answered,
-// because it was ended, gets status and reply instead.
+// because it was ended, gets status and reply instead. Of one that was taken back
+// only a stream without an answer is left: to the protocol that is no answer, and a
+// document would have to be one.
 func (r *response) finish(status int, reply []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
+	if r.dropped.Load() {
+		r.begin()
+		return
+	}
 	if r.status == 0 {
 		r.status, r.body = status, *bytes.NewBuffer(reply)
 		r.header.Set("Content-Type", "application/json")

@@ -42,6 +42,7 @@ type session struct {
 	timer    *time.Timer // of the idle end, while there are none
 	turn     int         // of timers: one that was stopped too late must not end it
 	stream   context.CancelFunc
+	ongoing  ongoing
 }
 
 func newSessions(max int, idle time.Duration) *sessions {
