@@ -64,6 +64,9 @@ func (k *knowledge) of(v *vault) (*index.Index, error) {
 		defer k.mu.Unlock()
 		return k.look(v)
 	}
+	if err := v.ctx.Err(); err != nil {
+		return nil, err // the select below takes either when both are there
+	}
 	type found struct {
 		index *index.Index
 		err   error
