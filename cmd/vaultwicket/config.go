@@ -19,7 +19,6 @@ var configActions = []struct {
 // configCommand is "vaultwicket config": the settings, and where they come from.
 func configCommand(_ context.Context, std streams, args []string) error {
 	f := newFlags("config")
-	f.SetInterspersed(true) // the one word may stand before the flags
 	if err := f.parse(args); err != nil {
 		return helpInstead(err, std, "config")
 	}

@@ -17,7 +17,7 @@ func dryRun(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	req, err := request(o.rest)
+	req, err := o.request()
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func runCommand(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	req, err := request(o.rest)
+	req, err := o.request()
 	if err != nil {
 		return err
 	}
@@ -68,11 +68,20 @@ func (c *condition) flags(f *flags) {
 }
 
 // request reads the command and its words.
-func request(rest []string) (gateway.Request, error) {
-	if len(rest) == 0 {
+func (o opened) request() (gateway.Request, error) {
+	if len(o.rest) == 0 {
 		return gateway.Request{}, &wrongUse{reason: "no command of the vault given", hint: `"vaultwicket commands" lists what is allowed`}
 	}
-	return gateway.Request{Command: rest[0], Words: append([]string{}, rest[1:]...)}, nil
+	command, words := o.rest[0], append([]string{}, o.rest[1:]...)
+	for _, word := range words {
+		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.flags.Lookup(name) != nil {
+			return gateway.Request{}, &wrongUse{
+				reason: fmt.Sprintf("flag %q stands behind the command %q, where its parameters are", clip(word), clip(command)),
+				hint:   fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.flags.Name(), clip(word), clip(command)),
+			}
+		}
+	}
+	return gateway.Request{Command: command, Words: words}, nil
 }
 
 // tell reports a failure of the gateway on standard error.

@@ -70,8 +70,8 @@ type flags struct {
 func newFlags(name string) *flags {
 	f := &flags{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError)}
 	f.SortFlags = false
-	f.SetInterspersed(false) // words behind the command belong to the command
-	f.Usage = func() {}      // help is printed by us, on the right stream
+	f.SetInterspersed(!takesCall(name))
+	f.Usage = func() {} // help is printed by us, on the right stream
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
 		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
@@ -84,6 +84,10 @@ func newFlags(name string) *flags {
 	f.BoolVar(&f.json, "json", false, "print JSON")
 	return f
 }
+
+// takesCall reports whether a subcommand takes a command of the vault. The words
+// behind that are the command's; of other subcommands the flags may stand anywhere.
+func takesCall(name string) bool { return name == "run" || name == "dry-run" }
 
 func usageOf(s setting) string {
 	if s.fallback == "" {
