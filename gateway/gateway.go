@@ -23,7 +23,7 @@ import (
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/places"
 	"vaultwicket/policy"
-	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
 )
 
 // Backend says which program is to answer.
@@ -189,19 +189,10 @@ func (g *Gateway) door(name string) (*door, error) {
 func (g *door) rules() policy.Policy {
 	p := *g.policy.Load()
 	if folder := g.target().folder; folder != "" && !p.Ignores {
-		_, err := os.Lstat(filepath.Join(folder, ignoreFile))
+		_, err := os.Lstat(filepath.Join(folder, ignore.File))
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
 	}
 	return p
-}
-
-// ignoreFile hides notes of a vault, see the embedded vault CLI.
-const ignoreFile = ".vaultwicketignore"
-
-// Sees reports whether the access rules of a vault let the note at path be seen.
-func (g *Gateway) Sees(vault, path string) bool {
-	d, err := g.door(vault)
-	return err == nil && d.policy.Load().Access.Level(path) > access.None
 }
 
 // Tighten lays further policies over those in force, for the vaults in their

@@ -2,11 +2,15 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
 )
 
 // hiding stands for what hides notes of a vault: it is another one when the
@@ -17,27 +21,48 @@ type hiding struct {
 	policy   *policy.Policy
 }
 
-// hiding looks at what hides notes of the vault.
-func (g *door) hiding() hiding { return hiding{patternsOf(g.target().folder), g.policy.Load()} }
+// hiding looks at what hides notes of the vault. Where the patterns cannot be read
+// no call succeeds, so it does not matter what they are.
+func (g *door) hiding() hiding {
+	h := hiding{policy: g.policy.Load()}
+	if text, ok := patternsOf(g.target().folder); ok && text != nil {
+		h.patterns = sha256.Sum256(text)
+	}
+	return h
+}
 
-// patternsOf returns the digest of the patterns of a vault. Where they cannot be
-// read no call succeeds, so it does not matter what they are.
-func patternsOf(folder string) (digest [sha256.Size]byte) {
-	if folder == "" {
-		return digest
-	}
-	name := filepath.Join(folder, ignoreFile)
-	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return digest
-	}
-	file, err := os.Open(name)
+// Sight returns what tells whether the note at a path in a vault may be seen, by the
+// access rules and the ignore file as they are now. Of a vault that the gateway does
+// not have, and with an ignore file that cannot be used, nothing may.
+func (g *Gateway) Sight(vault string) func(path string) bool {
+	d, err := g.door(vault)
 	if err != nil {
-		return digest
+		return func(string) bool { return false }
+	}
+	text, ok := patternsOf(d.target().folder)
+	rules, patterns := d.policy.Load().Access, ignore.New(string(text))
+	return func(path string) bool {
+		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
+	}
+}
+
+// patternsOf returns the text of the ignore file of a vault, nil where there is none
+// or the folder is not known. It is false for a file that cannot be used.
+func patternsOf(folder string) (text []byte, ok bool) {
+	if folder == "" {
+		return nil, true
+	}
+	if _, err := os.Lstat(filepath.Join(folder, ignore.File)); errors.Is(err, fs.ErrNotExist) {
+		return nil, true
+	}
+	file, size := openNote(folder, ignore.File)
+	if file == nil {
+		return nil, false
 	}
 	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return digest
+	if size > ignore.MaxBytes {
+		return nil, false
 	}
-	return [sha256.Size]byte(sum.Sum(nil))
+	text, err := io.ReadAll(io.LimitReader(file, ignore.MaxBytes+1))
+	return text, err == nil && len(text) <= ignore.MaxBytes
 }

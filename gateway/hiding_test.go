@@ -2,9 +2,14 @@ package gateway
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
 )
 
 // tightening lays a stricter policy over the one in force while a call is under
@@ -35,5 +40,47 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 	stricter = false
 	if got := f.gateway.Do(context.Background(), next); code(got) != "not_found" || got.Stdout != "" {
 		t.Errorf("a page of what the earlier policy let be read: %+v", got)
+	}
+}
+
+func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
+	f := newFixture(t, func(c *Config) {
+		rules, err := access.New(map[string]access.Level{"/": access.Read, "Private": access.None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Policy.Access = rules
+	})
+	file := filepath.Join(f.config.Vault.Folder, ignore.File)
+	expect := func(when string, want map[string]bool) {
+		t.Helper()
+		sees := f.gateway.Sight("")
+		for path, want := range want {
+			if sees(path) != want {
+				t.Errorf("%s: %q is seen: %v", when, path, !want)
+			}
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := map[string]bool{"A.md": false, "Private/A.md": false, "Draft/A.md": false}
+	expect("without a file", map[string]bool{"A.md": true, "private/A.md": false, "Draft/A.md": true})
+	write("Draft/\n!/Private/\n")
+	expect("with patterns", map[string]bool{"A.md": true, "Private/A.md": false, "Draft/A.md": false})
+	write(strings.Repeat("#", ignore.MaxBytes+1))
+	expect("with a file that is too long", nothing)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", file); err != nil {
+		t.Skip(err)
+	}
+	expect("with a link", nothing)
+	if f.gateway.Sight("Nowhere")("A.md") {
+		t.Error("a note of no vault is seen")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/policy/ignore"
 )
 
 // listing is the answer to files in the tests: more than a page.
@@ -128,16 +129,16 @@ func TestAChangedSourceIsTold(t *testing.T) {
 func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 	answer, _ := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
-	ignore := filepath.Join(f.config.Vault.Folder, ignoreFile)
+	file := filepath.Join(f.config.Vault.Folder, ignore.File)
 	for _, patterns := range []string{"/Folder/\n", "/Other/\n", ""} {
 		req := paged("files")
 		next := following(t, req, f.gateway.Do(context.Background(), req))
 		if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) > 0 {
 			t.Fatalf("%q: got %+v", patterns, got)
 		}
-		change := func() error { return os.WriteFile(ignore, []byte(patterns), 0o600) }
+		change := func() error { return os.WriteFile(file, []byte(patterns), 0o600) }
 		if patterns == "" {
-			change = func() error { return os.Remove(ignore) }
+			change = func() error { return os.Remove(file) }
 		}
 		if err := change(); err != nil {
 			t.Fatal(err)

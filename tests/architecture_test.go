@@ -15,18 +15,19 @@ import (
 // corridor says which room of the house may import which. It is a statement of
 // policy: do not change it to fix a build.
 //
-// exec/frame, gateway/journal, gateway/places, gateway/registry and policy/access
-// are the rooms that both programs of the binary know: the protocol between them,
-// what is kept of changes, and where, what the app says of its vaults, and what may
-// be done with which note. They import nothing of ours.
+// exec/frame, gateway/journal, gateway/places, gateway/registry, policy/access and
+// policy/ignore are the rooms that both programs of the binary know: the protocol
+// between them, what is kept of changes, and where, what the app says of its vaults,
+// and what may be done with which note. They import nothing of ours.
 const corridor = `
 tiers                   :
 allowlist               : tiers
 policy                  : policy/access allowlist tiers
 policy/access           :
+policy/ignore           :
 exec                    : exec/frame policy allowlist tiers
 exec/frame              :
-gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places gateway/registry exec policy policy/access allowlist tiers
+gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places gateway/registry exec policy policy/access policy/ignore allowlist tiers
 gateway/approvals       :
 gateway/audit           :
 gateway/clean           :
@@ -39,7 +40,7 @@ gateway/tracing         : gateway allowlist
 gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/places
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
-cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places gateway/registry policy/access
+cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places gateway/registry policy/access policy/ignore
 cmd/internal/release    :
 tests                   :
 `
@@ -57,7 +58,7 @@ var doors = []struct{ power, door, why string }{
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/", "YAML is read where properties are"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/query/", "the dialect of the app is a matter of searches"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
-	{"github.com/git-pkgs/gitignore", "cmd/internal/vault/", "patterns hide where files are looked for; its New would start git"},
+	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
 	{"golang.org/x/time/rate", "gateway/", "calls are let through in one place"},
 	{"github.com/VictoriaMetrics/metrics", "gateway/metrics/", "what is counted is named in one place, where names of notes are not known"},

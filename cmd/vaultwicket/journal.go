@@ -93,8 +93,9 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 		fmt.Fprintf(std.err, "vaultwicket: note: the journal is damaged: %s, byte %d: %s\n", visible(d.File), d.Offset, visible(d.Reason))
 	}
 	changes := []keptChange{}
+	sees := o.gateway.Sight("")
 	for _, e := range entries {
-		if o.seesAll(e) {
+		if seesAll(sees, e) {
 			changes = append(changes, keptChangeOf(e))
 		}
 	}
@@ -108,11 +109,11 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 	return w.Flush()
 }
 
-// seesAll reports whether the access rules let all be seen that an entry concerns.
-// One that concerns more is not there.
-func (o opened) seesAll(e journal.Entry) bool {
+// seesAll reports whether all may be seen that an entry concerns. One that concerns
+// more is not there.
+func seesAll(sees func(path string) bool, e journal.Entry) bool {
 	for _, s := range e.Steps {
-		if !o.gateway.Sees("", s.Path) || !o.gateway.Sees("", s.Source()) {
+		if !sees(s.Path) || !sees(s.Source()) {
 			return false
 		}
 	}
@@ -132,7 +133,7 @@ func filesOf(c keptChange) string {
 
 func (o opened) showEntry(std streams, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
-	if err == nil && !o.seesAll(e) {
+	if err == nil && !seesAll(o.gateway.Sight(""), e) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {

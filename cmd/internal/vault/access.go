@@ -3,16 +3,10 @@ package vault
 import (
 	"errors"
 	"io/fs"
-	"path"
-	"strings"
-	"sync"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
 )
 
 // accessVariable holds the access rules of a vault, as package access writes
@@ -25,13 +19,13 @@ const accessVariable = "VAULTWICKET_ACCESS"
 // [disk.View].
 type sight struct {
 	rules   access.Rules
-	ignored *ignored // nil if there is no file of patterns
+	ignored *ignore.List // nil if there is no file of patterns
 }
 
 // newSight returns the view of a vault, nil where everything is seen. Patterns
 // is the text of the ignore file.
 func newSight(rules access.Rules, patterns string) *sight {
-	s := &sight{rules: rules, ignored: newIgnored(patterns)}
+	s := &sight{rules: rules, ignored: ignore.New(patterns)}
 	if s.ignored == nil && !rules.Hide() {
 		return nil
 	}
@@ -39,85 +33,19 @@ func newSight(rules access.Rules, patterns string) *sight {
 }
 
 func (s *sight) Sees(path string, folder bool) bool {
-	return s.rules.Level(path) > access.None && !s.ignored.matches(path, folder)
+	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, folder)
 }
 
 func (s *sight) Enters(folder string) bool {
-	return s.rules.Opens(folder) && !s.ignored.matches(folder, true)
+	return s.rules.Opens(folder) && !s.ignored.Hides(folder, true)
 }
 
 // level returns what may be done with the file at a path.
 func (s *sight) level(path string, rules access.Rules) access.Level {
-	if s != nil && s.ignored.matches(path, false) {
+	if s != nil && s.ignored.Hides(path, false) {
 		return access.None
 	}
 	return rules.Level(path)
-}
-
-// ignored is a file of patterns. What stands in a folder that they match is
-// matched too, whatever else they say (gitignore(5): "It is not possible to
-// re-include a file if a parent directory of that file is excluded").
-type ignored struct {
-	written, plain patterns // as they are written, and for any spelling of a name
-	folders        sync.Map // path of a folder → bool
-}
-
-func newIgnored(text string) *ignored {
-	if len(strings.TrimSpace(text)) == 0 {
-		return nil
-	}
-	return &ignored{written: newPatterns(text), plain: newPatterns(plainly(text))}
-}
-
-func (m *ignored) matches(name string, folder bool) bool {
-	if m == nil || name == "" {
-		return false
-	}
-	if folder {
-		return m.matchesFolder(name)
-	}
-	if parent := path.Dir(name); parent != "." && m.matchesFolder(parent) {
-		return true
-	}
-	return m.match(name, false)
-}
-
-func (m *ignored) matchesFolder(name string) bool {
-	if known, ok := m.folders.Load(name); ok {
-		return known.(bool)
-	}
-	parent := path.Dir(name)
-	matched := parent != "." && m.matchesFolder(parent) || m.match(name, true)
-	m.folders.Store(name, matched)
-	return matched
-}
-
-// match asks for one name alone. On some systems another case or normal form is
-// the same file, so a pattern hides every one.
-func (m *ignored) match(name string, folder bool) bool {
-	return m.written.match(name, folder) || m.plain.match(plainly(name), folder)
-}
-
-// plainly returns what the spellings of a name have in common that differ in the
-// case of letters or the normal form alone.
-func plainly(text string) string {
-	if isPlain(text) {
-		return text
-	}
-	return norm.NFC.String(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
-			return -1
-		}
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		return unicode.ToLower(least)
-	}, text))
-}
-
-func isPlain(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' })
 }
 
 // badRules answers every call where the rules cannot be read.
@@ -197,7 +125,7 @@ func (v *vault) needs(at disk.Path, level access.Level, what string) error {
 func patternsOf(folder *disk.Folder) (string, error) {
 	patterns, err := folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", failure("Cannot use %s, so nothing is answered: %v", disk.IgnoreFile, err)
+		return "", failure("Cannot use %s, so nothing is answered: %v", ignore.File, err)
 	}
 	return string(patterns), nil
 }

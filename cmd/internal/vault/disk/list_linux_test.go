@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"vaultwicket/policy/ignore"
 )
 
 // dirent returns an entry as the kernel writes it.
@@ -55,7 +57,7 @@ func TestEntriesOfAFolder(t *testing.T) {
 }
 
 func TestAWalkLeavesNothingOpen(t *testing.T) {
-	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", IgnoreFile)
+	folder := tree(t, "a/b/c/one.md", "a/two.md", "d/three.md", "four.md", ignore.File)
 	if err := os.Mkdir(folder.root.Name()+"/empty", 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"sync/atomic"
+
+	"vaultwicket/policy/ignore"
 )
 
 // View says which files and folders of a vault are there for whoever asks. What
@@ -90,21 +92,14 @@ func (w walker) found(p Path, folder bool) (visited, entered bool) {
 	return seen, folder && (seen || w.view.Enters(p.text))
 }
 
-// IgnoreFile is the name of the file in the root of a vault whose patterns hide
-// files. No other path leads to it, so it is neither read nor written as a note.
-const IgnoreFile = ".vaultwicketignore"
-
-// maxIgnored bounds the file of patterns. It is read at every call, and a line
-// of 64 KiB would be more than their reader takes.
-const maxIgnored = 60 << 10
-
-// Ignored returns the text of the file of patterns, or fs.ErrNotExist. A link in
+// Ignored returns the text of the file of patterns [ignore.File], or fs.ErrNotExist.
+// No other path leads to it, so it is neither read nor written as a note. A link in
 // its place is a [Refusal], and so is everything else that is no regular file.
 func (f *Folder) Ignored() ([]byte, error) {
-	file, err := openIn(f.root, IgnoreFile)
+	file, err := openIn(f.root, ignore.File)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readAll(file, maxIgnored)
+	return readAll(file, ignore.MaxBytes)
 }

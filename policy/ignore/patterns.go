@@ -1,4 +1,4 @@
-package vault
+package ignore
 
 import (
 	"strings"
