@@ -356,7 +356,8 @@ func (h *house) allLeft() bool {
 }
 
 // ask sends a call on a connection that can hold little, and returns the answer as
-// it comes.
+// it comes. With less than a few segments in it, what has left the server would take
+// minutes to come in.
 func (s *httpServer) ask(arguments string) *http.Response {
 	s.t.Helper()
 	conn, err := net.Dial(s.network, s.addr)
@@ -364,7 +365,7 @@ func (s *httpServer) ask(arguments string) *http.Response {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { conn.Close() })
-	if err := conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(4 << 10); err != nil {
+	if err := conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256 << 10); err != nil {
 		s.t.Fatal(err)
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, modernMeta)
