@@ -36,6 +36,7 @@ var onOne = regexp.MustCompile(`^(vault=Vault )?(file|open|create|read|append|pr
 // With rules that hide something, the app is asked nothing whose answer could
 // depend on what is hidden, so that it does not matter what it would say.
 func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
+	t.Parallel()
 	for _, backend := range []gateway.Backend{gateway.App, gateway.Auto} {
 		t.Run(string(backend), func(t *testing.T) {
 			folder := t.TempDir()

@@ -224,6 +224,7 @@ func chancy(req gateway.Request) bool {
 // Every command with every parameter, by a gateway whose worker lives on while
 // what is hidden changes.
 func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, nil)
 	var requests []gateway.Request
 	commands := 0
@@ -285,6 +286,7 @@ func (h *hall) lookForCanaries() {
 // A note that may not be seen and one that is not there get the same answer, but
 // for the name.
 func TestAHiddenNoteIsMissing(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, nil)
 	h.hide(hiddenParts[0])
 	h.put("Shut/Secret.md", "zqx")

@@ -70,6 +70,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 // A program that is killed at any moment leaves every note as it was or as it
 // was to be, and a journal that can be read and that takes the change back.
 func TestKilledInTheMiddleOfAChange(t *testing.T) {
+	t.Parallel()
 	kills := 130
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills = n

@@ -257,6 +257,7 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for _, open := range []func(*testing.T, string) doorway{throughRun, throughMCP} {
 		vault := filepath.Join(t.TempDir(), "Vault")
 		writeFile(t, filepath.Join(vault, "Other.md"), []byte("other\n"))
