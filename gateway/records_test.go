@@ -37,6 +37,9 @@ const secret = "s3cret-text-of-a-note"
 // Whatever is started has a line in the log before it is: for every command of
 // the table, done, refused, planned and in a batch, on both programs.
 func TestEveryStartHasAnAuditLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, one call after the other")
+	}
 	starts, withLine := 0, 0
 	for _, backend := range []Backend{App, Embedded} {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Session = backend, "session" }).app(versionLine)

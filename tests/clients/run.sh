@@ -108,7 +108,7 @@ conformance() {
 }
 
 (cd "$here/../.." && go build -o "$vaultwicket" ./cmd/vaultwicket) || exit 1
-for client in ${*:-gosdk codex claude gemini opencode qwen mcporter conformance}; do
+for client in ${*:-gosdk codex conformance claude gemini opencode qwen mcporter}; do
 	if [ -n "${CLIENTS_SECONDS:-}" ] && [ $(($(date +%s) - began)) -ge "$CLIENTS_SECONDS" ]; then
 		row "$client" skipped skipped "there was no time left"
 		continue
