@@ -132,9 +132,15 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
 
 func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
+	if err := g.admission.open(); err != nil {
+		return g.refuseBatch(ctx, b, "", err)
+	}
 	plan, clientID, err := g.planBatch(b)
 	if err != nil {
-		return refusedBatch(clientID, err)
+		return g.refuseBatch(ctx, b, clientID, err)
+	}
+	if answer := g.recalledBatch(plan); answer != nil {
+		return g.firstBatch(ctx, b, answer)
 	}
 	if err := g.agreeBatch(ctx, plan); err != nil {
 		return refusedBatch("", err)
@@ -229,7 +235,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
 		request.hiding = r.gateway.hiding()
-		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, r.from(request), r.agreed) })
+		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, r.batch.from(request), r.agreed) })
 		if fault != nil {
 			result, begun = Fault(request.Command), true
 		}
@@ -244,7 +250,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	}
 	if r.share > 0 {
 		request.MaxOutput, request.Keep = r.share, r.batch.Keep
-		result = r.gateway.page(r.from(request), result, result.Stdout)
+		result = r.gateway.page(r.batch.from(request), result, result.Stdout)
 	}
 	if !r.steps[i].wanted {
 		result.raw = "" // it may be megabytes, and nobody asks for it

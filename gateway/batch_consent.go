@@ -19,11 +19,34 @@ const (
 	maxShownTogether = 8 << 10 // bytes of their excerpts
 )
 
-// agreeBatch asks a person once about all operations of a batch that need it.
+// agreeBatch asks a person once about all operations of a batch that need it. The
+// log has what they said for each.
 func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 	if len(plan.asking) == 0 {
 		return nil
 	}
+	if err := g.admission.call(plan.batch.Caller); err != nil {
+		g.recordOfBatch(ctx, plan.batch, "").refused(failed(batchCommand, err))
+		return err
+	}
+	var lines []*record
+	for _, a := range plan.asking {
+		line := g.recordOfStep(ctx, plan.batch, plan.steps[a.step].Operation, a.plan)
+		line.asked(a.refusal)
+		lines = append(lines, line)
+	}
+	err := g.askAboutBatch(ctx, plan)
+	for _, line := range lines {
+		if err != nil {
+			line.refused(failed(line.line.Command, err))
+			continue
+		}
+		line.answered()
+	}
+	return err
+}
+
+func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
 	q, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
 		return err
@@ -64,13 +87,14 @@ func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) e
 
 // request is the batch as a request that a person is asked about.
 func (p *batchPlan) request() Request {
-	b := p.batch
-	return Request{Command: "batch", Vault: b.Vault, Ask: b.Ask, Caller: b.Caller, Client: b.Client, Surface: b.Surface}
+	request := p.batch.from(Request{Command: batchCommand})
+	request.Ask = p.batch.Ask
+	return request
 }
 
 // questionOfBatch makes one question of those about the operations.
 func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (Question, error) {
-	q := Question{Vault: g.name(), Command: "batch", Caller: plan.batch.Caller}
+	q := Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
 	if len(plan.asking) > maxAsked {
 		return q, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
 			"a person would have to be asked about %d operations at once", len(plan.asking))
@@ -104,11 +128,4 @@ func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (Question, 
 func inOperation(clientID string, err error) error {
 	failure := errorOf(err)
 	return refuse(failure.Code, failure.Hint, "operation %q: %s", clip(clientID), failure.Message)
-}
-
-// from gives a request of the batch what is known of who sent it.
-func (r *batchRun) from(request Request) Request {
-	b := r.batch
-	request.Vault, request.Caller, request.Client, request.Surface = b.Vault, b.Caller, b.Client, b.Surface
-	return request
 }

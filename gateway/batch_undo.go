@@ -57,7 +57,7 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 	switch {
 	case result.Change != nil:
 		var back Result
-		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, r.from(undoOf(result.Change.ID)), r.agreed) })
+		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, r.batch.from(undoOf(result.Change.ID)), r.agreed) })
 		if fault != nil {
 			back = Fault("undo")
 		}
@@ -81,18 +81,33 @@ func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) Batch
 	case err != nil:
 		return refusedBatch("", err)
 	case answer != nil:
-		var first BatchResult
-		if err := json.Unmarshal(answer, &first); err != nil {
-			return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
-		}
-		first.Notices = append(first.Notices, firstTime)
-		return first
+		return g.firstBatch(ctx, plan.batch, answer)
 	}
 	result := g.carryOutBatch(ctx, plan)
 	if err := claimed.settle(fateOfBatch(plan, result), result.forKeeping()); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
+}
+
+// recalledBatch returns the answer of the first time to a batch of which a person
+// would have to be asked, nil if there is none: nobody is asked about what was done.
+func (g *door) recalledBatch(plan *batchPlan) []byte {
+	if len(plan.asking) == 0 || !plan.mutates() {
+		return nil
+	}
+	return g.recall(plan.batch.IdempotencyKey, plan.digest())
+}
+
+// firstBatch gives the answer of the first time again.
+func (g *door) firstBatch(ctx context.Context, b Batch, answer []byte) BatchResult {
+	var first BatchResult
+	if err := json.Unmarshal(answer, &first); err != nil {
+		return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
+	}
+	g.recordOfBatch(ctx, b, "").ended(Result{OK: first.OK, ExitCode: -1, Error: first.failure()})
+	first.Notices = append(first.Notices, firstTime)
+	return first
 }
 
 // fateOfBatch says what becomes of the key of a batch.

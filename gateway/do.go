@@ -78,16 +78,18 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)
-	line.judged(plan, err)
+	line.described(plan)
 	switch {
 	case asks(err) && agreed:
 		plan, err = plan.agreed("")
 	case asks(err):
+		line.asked(err)
 		if before := g.recalled(req, plan); before != nil {
 			return plan, before
 		}
-		plan, err = g.agree(ctx, req, plan, err)
-		line.answered(err)
+		if plan, err = g.agree(ctx, req, plan, err); err == nil {
+			line.answered()
+		}
 	}
 	if err != nil {
 		return plan, err

@@ -105,7 +105,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 			func(g *Gateway) {
 				g.DoBatch(context.Background(), Batch{Operations: []Operation{{ClientID: "c", Request: Request{Command: "daily:append", Params: params("content", "x")}}}})
 			},
-			"begin batch batch \nend mutations_off,  , \"\" \"\", 0 bytes\n",
+			"begin batch batch \ndeny mutations mutations_off\nend mutations_off, deny mutations, \"\" \"write\", 0 bytes\n",
 		},
 		{
 			"a fault of ours", func(c *Config) { c.Runner = nil },

@@ -43,19 +43,28 @@ func (a *answered) Error() string { return "the first answer is given again" }
 // recalled returns the answer of the first time as an [*answered], nil if there is
 // none: nobody is asked about a call that was made.
 func (g *door) recalled(req Request, plan Plan) error {
+	if answer := g.recall(req.IdempotencyKey, digestOf(plan)); answer != nil {
+		return &answered{plan.call.Name(), answer}
+	}
+	return nil
+}
+
+// recall returns the answer that is kept under a key for what has that digest, nil
+// if there is none. Why it cannot be told, the call itself will say.
+func (g *door) recall(key string, digest [sha256.Size]byte) []byte {
 	folder := g.target().folder
-	if req.IdempotencyKey == "" || folder == "" {
+	if key == "" || folder == "" {
 		return nil
 	}
 	kept, err := g.journal(folder)
 	if err != nil {
-		return nil // the call itself will be told
+		return nil
 	}
-	answer, state, err := kept.Keys().Recall(req.IdempotencyKey, digestOf(plan), time.Now())
+	answer, state, err := kept.Keys().Recall(key, digest, time.Now())
 	if err != nil || state != journal.KeyAnswered {
 		return nil
 	}
-	return &answered{plan.call.Name(), append([]byte{}, answer...)}
+	return append([]byte{}, answer...)
 }
 
 // claim is the right to carry out what an idempotency key stands for.

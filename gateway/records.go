@@ -50,13 +50,8 @@ func (r *records) begin(vault string, req Request, seen *observed) *record {
 	}}
 }
 
-// judged notes what the policy says, before anybody is asked.
-func (r *record) judged(plan Plan, err error) {
-	r.described(plan)
-	if asks(err) {
-		r.write(r.decision("ask", err), false)
-	}
-}
+// asked notes that only a person can let the call through, before one is asked.
+func (r *record) asked(refusal error) { r.write(r.decision("ask", refusal), false) }
 
 // previewed notes that a program is started to work out what a call would change,
 // and nothing more.
@@ -93,13 +88,22 @@ func (r *record) described(plan Plan) {
 	}
 }
 
-// answered notes what a person said.
-func (r *record) answered(err error) {
-	if err == nil {
-		line := r.decision("reply", nil)
-		line.Rule, line.Code = "confirm", ""
-		r.write(line, false)
+// takes notes which parameters get their values from results: before that there is
+// nothing to say of these.
+func (r *record) takes(from map[string]Reference) {
+	for i, p := range r.line.Params {
+		if _, taken := from[p.Name]; taken {
+			r.line.Params[i] = audit.Param{Name: p.Name}
+			r.line.Note = "" // it may be one of them that names it
+		}
 	}
+}
+
+// answered notes that a person said yes.
+func (r *record) answered() {
+	line := r.decision("reply", nil)
+	line.Rule, line.Code = "confirm", ""
+	r.write(line, false)
 }
 
 // allowed notes that a call is let through. A call that changes something is not,

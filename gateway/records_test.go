@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/audit"
+	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
@@ -35,14 +36,18 @@ func (f *fixture) state() string {
 const secret = "s3cret-text-of-a-note"
 
 // Whatever is started has a line in the log before it is: for every command of
-// the table, done, refused, planned and in a batch, on both programs.
+// the table, done, refused, planned, asked about and in a batch, on both programs.
 func TestEveryStartHasAnAuditLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds, one call after the other")
 	}
 	starts, withLine := 0, 0
-	for _, backend := range []Backend{App, Embedded} {
-		f := newFixture(t, func(c *Config) { c.Backend, c.Session = backend, "session" }).app(versionLine)
+	for _, at := range []struct {
+		backend Backend
+		confirm policy.Confirm
+	}{{App, policy.ConfirmNever}, {Embedded, policy.ConfirmNever}, {Embedded, policy.ConfirmWrites}} {
+		backend := at.backend
+		f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Policy.Confirm = backend, "session", at.confirm }).app(versionLine)
 		for _, c := range allowlist.Commands() {
 			if c.Tier == tiers.Restricted {
 				continue
@@ -63,7 +68,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 				added := auditOf(t, f)[len(lines):]
 				starts += started
 				let := slices.ContainsFunc(added, func(l audit.Line) bool {
-					return l.Command == c.Name && l.Kind == "decision" && (l.Decision == "allow" || l.Decision == "plan")
+					return l.Command == c.Name && l.Kind == "decision" && slices.Contains([]string{"allow", "plan", "ask"}, l.Decision)
 				})
 				if started > 0 && !let {
 					t.Errorf("%s, %s on %s: started %d programs, and the log says %+v", c.Name, name, backend, started, added)
