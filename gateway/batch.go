@@ -114,6 +114,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	fault := g.guard(batchCommand, func() {
 		d, err := g.door(b.Vault)
 		if err != nil {
+			g.records.begin("", b.from(Request{Command: batchCommand}), seen).refused(failed(batchCommand, err))
 			result = refusedBatch("", err)
 			return
 		}

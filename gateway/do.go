@@ -19,7 +19,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	fault := g.guard(req.Command, func() {
 		d, err := g.door(req.Vault)
 		if err != nil {
-			result = failed(req.Command, err)
+			result = g.records.begin("", req, seen).refused(failed(req.Command, err))
 			return
 		}
 		result = d.answer(ctx, req)

@@ -86,7 +86,7 @@ func TestWhatObserversAreTold(t *testing.T) {
 		{
 			"a vault that is none", nil,
 			func(g *Gateway) { g.Do(context.Background(), Request{Command: "daily:path", Vault: "s3cret"}) },
-			"begin single daily:path \nend vault_not_found,  , \"\" \"\", 0 bytes\n",
+			"begin single daily:path \ndeny  vault_not_found\nend vault_not_found, deny , \"\" \"\", 0 bytes\n",
 		},
 		{
 			"a dry run", nil,

@@ -222,3 +222,13 @@ func TestALineNamesTheRuleAndTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A request for a vault that is none is refused like every other, in the log too.
+func TestAnUnknownVaultIsInTheLog(t *testing.T) {
+	f := newFixture(t, nil)
+	f.gateway.Do(t.Context(), Request{Command: "files", Vault: "Nowhere"})
+	f.gateway.DoBatch(t.Context(), Batch{Vault: "Nowhere", Operations: []Operation{operation("a", "files")}})
+	if got := logOf(t, f); got != "deny files vault_not_found; deny batch vault_not_found" {
+		t.Errorf("the log is %s", got)
+	}
+}
