@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,10 +54,8 @@ func startHost(t *testing.T, words ...string) *host {
 		in.Close()
 		out.Close()
 	})
-	if len(words) > 0 {
-		h.between = h.pid(t, "between")
-	}
-	h.server = h.pid(t, "server")
+	pids := h.pids(t, append([]string{"server"}, words...))
+	h.server, h.between = pids["server"], pids["between"]
 	h.send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	h.read(t)
 	h.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
@@ -69,16 +68,21 @@ func startHost(t *testing.T, words ...string) *host {
 	return h
 }
 
-// pid reads a line of the host.
-func (h *host) pid(t *testing.T, what string) int {
+// pids reads the lines in which the host says the numbers of its processes. They
+// come in any order.
+func (h *host) pids(t *testing.T, names []string) map[string]int {
 	t.Helper()
-	line, err := h.out.ReadString('\n')
-	number, ok := strings.CutPrefix(strings.TrimSpace(line), what+" ")
-	pid, err2 := strconv.Atoi(number)
-	if err != nil || !ok || err2 != nil {
-		t.Fatalf("the host said %q (%v)", line, err)
+	all := map[string]int{}
+	for range names {
+		line, err := h.out.ReadString('\n')
+		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		pid, err2 := strconv.Atoi(number)
+		if err != nil || err2 != nil || all[name] != 0 || !slices.Contains(names, name) {
+			t.Fatalf("the host said %q (%v)", line, err)
+		}
+		all[name] = pid
 	}
-	return pid
+	return all
 }
 
 func (h *host) endsAll(t *testing.T) {

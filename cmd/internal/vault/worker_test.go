@@ -46,14 +46,19 @@ func (h *house) stranger() *talk {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	w := &talk{t: h.t, in: in, hear: frame.NewReader(out), status: make(chan int, 1)}
-	at := h.host()
+	at, ended := h.host(), make(chan struct{})
 	go func() {
+		defer close(ended)
 		status := at.run(call{context.Background(), []string{h.dir, "--worker"}, stdin, stdout, io.Discard})
 		stdout.Close()
 		stdin.Close()
 		w.status <- status
 	}()
-	h.t.Cleanup(func() { in.Close(); out.Close() })
+	h.t.Cleanup(func() {
+		in.Close()
+		out.Close()
+		<-ended // it may still write to its cache
+	})
 	return w
 }
 
