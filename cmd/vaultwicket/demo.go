@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 		return fmt.Errorf("make the vault of the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	std.lookup = keptIn(filepath.Dir(folder), std.lookup)
 	runner, err := newRunner(settings{timeout: maxTimeout}, std, false, nil)
 	if err != nil {
 		return err
@@ -41,6 +43,18 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 	}
 	fmt.Fprintf(t.out, "\nThat was the demo. The temporary vault is removed; nothing else was touched.\n")
 	return nil
+}
+
+// keptIn returns an environment in which all that vaultwicket keeps, such as the audit
+// log, lies in a folder: the log of the user is about their own vaults.
+func keptIn(folder string, lookup func(string) (string, bool)) func(string) (string, bool) {
+	places := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
+	return func(name string) (string, bool) {
+		if place, ok := places[name]; ok {
+			return place, true
+		}
+		return lookup(name)
+	}
 }
 
 // demoPolicy is the policy as it comes, with the mutation gate as given.
