@@ -63,6 +63,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"a missing heading of a note without any", "append", params{"path": "a.md", "content": "x", "heading": "C"}, `Error: Heading "C" not found. The note has no headings.`, CodeNoSuchNote},
 		{"a line without a task, with the nearest", "task", params{"ref": "a.md:4"}, `Error: Task "a.md:4" not found. The nearest are line 6 "- [ ] b", line 7 "- [x] c".`, CodeNoSuchNote},
 		{"a text that stands there twice", "note:replace", params{"path": "a.md", "old": "x", "new": "y"}, `Error: Text "x" is there 2 times: lines 2, 6. Give more of what stands around it.`, CodeAmbiguous},
+		{"a journal that cannot keep a change", "append", params{"path": "a.md", "content": "x"}, `Error: Nothing was changed, because the journal cannot keep it: journal "/x": is not a folder`, CodeStateUnavailable},
 		{"an unknown vault", "read", note, "Vault not found.", CodeVaultNotFound},
 		{"an unknown vault behind an empty line", "files", nil, "\nVault not found.", CodeVaultNotFound},
 		{"an unknown command without a near name", "read", note, `Error: Command "read" not found. It may require a plugin to be enabled.`, "cold"},

@@ -16,6 +16,9 @@ const (
 	CodeVaultNotFound = "vault_not_found"
 	CodeVaultStarting = "vault_starting"
 	CodePlatform      = "unsupported_platform"
+	// CodeStateUnavailable: the journal or the audit log cannot take the record of
+	// a change, so nothing was changed.
+	CodeStateUnavailable = "state_unavailable"
 )
 
 // The codes of a [Failure]: the client has answered, and the answer is no.

@@ -96,6 +96,7 @@ const (
 	codeRateLimited   = "rate_limited"
 	codeUnconfirmed   = "unconfirmed"
 	codeBadValue      = "bad_value"
+	codeState         = "state_unavailable"
 )
 
 // RequestError is a failure that the gateway itself finds.

@@ -92,7 +92,7 @@ var codeClasses = []struct {
 }{
 	{gateway.BadRequest, "Wrong requests", "The caller can ask differently; nothing was started."},
 	{gateway.Refused, "Refusals", "The policy says no; a person can change a setting."},
-	{gateway.Surroundings, "Surroundings", "The client, the app or the vault is not as it should be."},
+	{gateway.Surroundings, "Surroundings", "The client, the app, the vault or the state folder is not as it should be."},
 	{gateway.Answered, "Answers", "The program ran and said no."},
 	{gateway.Halted, "Stopped", "The call was stopped before its answer was complete."},
 	{gateway.Bug, "Bugs", "A fault of vaultwicket."},
@@ -131,6 +131,7 @@ var codeTexts = map[string]codeText{
 	"vault_starting":       {"the app is still opening the vault", "try again in a moment"},
 	"unsupported_platform": {"this system does not let a program be started", "run vaultwicket elsewhere"},
 	"needs_app":            {"only the app can answer this, and the embedded program was asked", "start the app, with `backend` at `auto` or `obsidian`"},
+	"state_unavailable":    {"the journal or the audit log cannot take the record of a change (full, read-only, unsafe), so nothing was changed", "see the message; the user can repair the state folder, and a full journal takes changes again later"},
 
 	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
 	"already_exists": {"what would be made is there already", "take another name, or say that it may be replaced"},

@@ -12,7 +12,7 @@ const (
 	statusAnswered     = 1  // the CLI answered with a failure
 	statusBadRequest   = 2  // the request or a setting is wrong
 	statusRefused      = 3  // the policy says no
-	statusSurroundings = 4  // the client, the app or the vault is not there
+	statusSurroundings = 4  // the client, the app, the vault or the state folder is not ready
 	statusHalted       = 5  // timeout, cancelled, outcome unknown
 	statusBug          = 70 // EX_SOFTWARE of sysexits.h
 )

@@ -66,7 +66,7 @@ func codesTable() string {
 		{gateway.Answered, "the CLI answered with a failure"},
 		{gateway.BadRequest, "the request or a setting is wrong"},
 		{gateway.Refused, "the policy says no"},
-		{gateway.Surroundings, "the client, the app or the vault is not there"},
+		{gateway.Surroundings, "the client, the app, the vault or the state folder is not ready"},
 		{gateway.Halted, "the call was stopped"},
 		{gateway.Bug, "a bug of ours"},
 	}

@@ -3,7 +3,10 @@ package vault
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -273,5 +276,34 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	_, _, facts := h.run("--facts", "undo")
 	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID"}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
 		t.Errorf("facts %q", facts)
+	}
+}
+
+func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text\n"})
+	state := h.env["XDG_STATE_HOME"]
+	folder := filepath.Join(state, "vaultwicket")
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	status, out, _ := h.run("append", "path=a.md", "content=x")
+	if status != failed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
+		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
+	}
+}
+
+func TestAnotherWriterIsAConflict(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "text\n"})
+	unlock, err := h.journal().Lock(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out bytes.Buffer
+	status := h.host().run(call{ctx, []string{h.dir, "append", "path=a.md", "content=x"}, strings.NewReader(""), &out, io.Discard})
+	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != failed || out.String() != want {
+		t.Errorf("status %d, %q, want %q", status, out.String(), want)
 	}
 }

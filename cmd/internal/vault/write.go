@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"slices"
@@ -276,6 +277,14 @@ func (v *vault) journal() (*journal.Journal, error) {
 
 // unjournaled says that nothing was done because it could not be kept.
 func unjournaled(err error) error {
+	var busy *journal.Busy
+	var changed *journal.Changed
+	switch {
+	case errors.As(err, &busy):
+		return failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+	case errors.As(err, &changed):
+		return failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", verbatim(changed.Path))
+	}
 	return failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
 
