@@ -50,6 +50,8 @@ func (c held) equal(other held) bool {
 	return c.there == other.there && bytes.Equal(c.text, other.text)
 }
 
+func (c held) isEmpty() bool { return c.there && len(c.text) == 0 }
+
 func (s step) isMove() bool { return s.from != (disk.Path{}) }
 
 // inverse returns the step that takes s back.

@@ -196,7 +196,7 @@ func (t trace) brokenOff(kept journal.Step) (steps []step, known bool) {
 		return nil, unchanged
 	case imageOf(t.then) == kept.Before && !t.now.there:
 		return nil, true
-	case imageOf(t.then) == kept.Before && unchanged: // the file had both names
+	case imageOf(t.then) == kept.Before && (unchanged || t.now.isEmpty()): // the file had both names, or took the second with an empty file
 		return []step{{path: t.is, before: t.now}}, true
 	case unchanged && !t.then.there:
 		return []step{{path: t.was, from: t.is, before: t.now, after: t.now}}, true

@@ -228,6 +228,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 		{"it was made", map[string]string{"a.md": "new"}, journal.Step{Path: "a.md", After: other}, map[string]string{"a.md": "(missing)"}},
 		{"it was not moved yet", map[string]string{"a.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
 		{"it had both names", map[string]string{"a.md": "old", "b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
+		{"an empty file had taken the second name", map[string]string{"a.md": "old", "b.md": ""}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
 		{"it was moved", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: old}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
 		{"it was moved and changed", map[string]string{"b.md": "new"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},
 		{"it was moved and not changed yet", map[string]string{"b.md": "old"}, journal.Step{Path: "b.md", From: "a.md", Before: old, After: other}, map[string]string{"a.md": "old", "b.md": "(missing)"}},

@@ -46,13 +46,26 @@ func (f *Folder) Remove(p Path, before []byte) error {
 	}
 	defer dir.Close()
 	defer lock(dir)()
-	if err := unchanged(dir, p.base(), before); err != nil {
+	aside, err := f.setAside(dir, p.base(), before)
+	if err != nil {
 		return err
 	}
-	if err := f.sys.remove(dir, p.base()); err != nil {
-		return err
+	if err := f.sys.remove(dir, aside); err != nil {
+		return errors.Join(err, f.pass(dir, aside, dir, p.base()))
 	}
 	return f.settle(dir, p.base())
+}
+
+// setAside gives a file that is to be removed a temporary name, so that what is
+// removed is what was looked at.
+func (f *Folder) setAside(dir *os.Root, name string, before []byte) (aside string, err error) {
+	file, err := openUnchanged(dir, name, before)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	aside = temporary()
+	return aside, f.take(file, dir, dir, aside)
 }
 
 // Move gives the file at from the path to, and makes the folders that are
@@ -75,55 +88,57 @@ func (f *Folder) Move(from, to Path, before []byte) error {
 	}
 	defer source.Close()
 	defer lock(source)()
-	if err := unchanged(source, from.base(), before); err != nil {
+	file, err := openUnchanged(source, from.base(), before)
+	if err != nil {
 		return err
 	}
+	defer file.Close()
 	target, err := f.enterMaking(to.parents())
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	if err := f.rename(source, from, target, to); err != nil {
+	if err := f.rename(file, source, target, to); err != nil {
 		return err
 	}
 	return errors.Join(f.settle(target, to.base()), f.sys.sync(source))
 }
 
-// rename moves a name without ever replacing another file.
-func (f *Folder) rename(source *os.Root, from Path, target *os.Root, to Path) error {
-	old, err := source.Lstat(from.base())
-	if err != nil {
-		return err
-	}
+// rename moves a file without ever replacing another one.
+func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	switch there, err := target.Lstat(to.base()); {
-	case err == nil && os.SameFile(old, there) && from != to && strings.EqualFold(from.text, to.text):
-		return f.sys.rename(f.root, from.text, to.text) // the case of letters alone changes
+	case err == nil && os.SameFile(file.Info, there) && isRespelled(file.Info.Name(), to.base()):
+		return f.respell(file, source, target, to)
 	case err == nil:
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return f.pass(from.text, to.text)
+	err := f.take(file, source, target, to.base())
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%q: %w", to.text, fs.ErrExist)
+	}
+	return err
 }
 
-// pass gives the file at from the name to, which has to be free. Between its two
-// calls the file has both names; a crash there leaves them.
-func (f *Folder) pass(from, to string) error {
-	err := f.sys.link(f.root, from, to)
-	switch {
-	case err == nil:
-		if err = f.sys.remove(f.root, from); err != nil {
-			return errors.Join(err, f.sys.remove(f.root, to))
-		}
-		return nil
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%q: %w", to, fs.ErrExist)
+// isRespelled reports whether the case of letters is all that tells two names apart.
+func isRespelled(from, to string) bool { return from != to && strings.EqualFold(from, to) }
+
+// respell changes the case of letters in a name, which on some systems the new
+// name answers to already.
+func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
+	one, err := source.Stat(".")
+	if err != nil {
+		return err
 	}
-	// A file system without hard links. A rename would replace what is there.
-	if _, err := f.root.Lstat(to); err == nil {
-		return fmt.Errorf("%q: %w", to, fs.ErrExist)
+	other, err := target.Stat(".")
+	if err != nil {
+		return err
 	}
-	return f.sys.rename(f.root, from, to)
+	if !os.SameFile(one, other) {
+		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, in another folder
+	}
+	return f.sys.rename(source, file.Info.Name(), source, to.base())
 }
 
 // trashFolder is where the app puts what is deleted, if it is not the trash of
@@ -144,9 +159,11 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 	}
 	defer dir.Close()
 	defer lock(dir)()
-	if err := unchanged(dir, p.base(), before); err != nil {
+	file, err := openUnchanged(dir, p.base(), before)
+	if err != nil {
 		return "", err
 	}
+	defer file.Close()
 	trash, err := f.enterMaking([]string{trashFolder})
 	if err != nil {
 		return "", err
@@ -154,7 +171,7 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 	defer trash.Close()
 	for n := range maxTrashed {
 		name = numbered(p.base(), n)
-		err = f.pass(p.text, trashFolder+"/"+name)
+		err = f.take(file, dir, trash, name)
 		switch {
 		case err == nil:
 			return name, errors.Join(f.settle(trash, name), f.sys.sync(dir))
@@ -192,16 +209,18 @@ func (f *Folder) Untrash(name string, p Path, content []byte) error {
 		return err
 	}
 	defer trash.Close()
-	if err := unchanged(trash, name, content); err != nil {
+	file, err := openUnchanged(trash, name, content)
+	if err != nil {
 		return err
 	}
+	defer file.Close()
 	dir, err := f.enterMaking(p.parents())
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	defer lock(dir)()
-	if err := f.pass(trashFolder+"/"+name, p.text); err != nil {
+	if err := f.take(file, trash, dir, p.base()); err != nil {
 		return err
 	}
 	return errors.Join(f.settle(dir, p.base()), f.sys.sync(trash))

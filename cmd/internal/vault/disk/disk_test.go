@@ -316,15 +316,15 @@ func TestEditRefusesReadOnlyNotesAndLinks(t *testing.T) {
 }
 
 func TestMakeNeverReplaces(t *testing.T) {
-	for _, noLink := range []bool{false, true} {
+	for _, can := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 		dir := t.TempDir()
 		folder := openFolder(t, dir)
-		folder.sys = &intruder{faulty: faulty{noLink: noLink}, path: filepath.Join(dir, "n.md")}
+		folder.sys = &intruder{faulty: can, path: filepath.Join(dir, "n.md")}
 		if err := folder.Make(mustPath(t, "n.md"), []byte("ours")); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("without links %v: %v", noLink, err)
+			t.Errorf("%+v: %v", can, err)
 		}
 		if text, _ := os.ReadFile(filepath.Join(dir, "n.md")); string(text) != "theirs" {
-			t.Errorf("without links %v: their note became %q", noLink, text)
+			t.Errorf("%+v: their note became %q", can, text)
 		}
 		if left := temporaries(t, dir); len(left) > 0 {
 			t.Errorf("left %q", left)
@@ -338,11 +338,11 @@ type intruder struct {
 	path string
 }
 
-func (i *intruder) link(dir *os.Root, from, to string) error {
+func (i *intruder) move(source *os.Root, from string, target *os.Root, to string) error {
 	if err := os.WriteFile(i.path, []byte("theirs"), 0o644); err != nil {
 		return err
 	}
-	return i.faulty.link(dir, from, to)
+	return i.faulty.move(source, from, target, to)
 }
 
 func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {

@@ -19,7 +19,8 @@ type faulty struct {
 	n      int
 	killed bool
 	calls  int
-	noLink bool
+	noMove bool // the file system has no move that never replaces
+	noLink bool // nor hard links
 }
 
 func (f *faulty) fails() bool {
@@ -45,18 +46,28 @@ func (f *faulty) mkdir(dir *os.Root, name string) error {
 	return f.real.mkdir(dir, name)
 }
 
-func (f *faulty) rename(dir *os.Root, from, to string) error {
+func (f *faulty) move(source *os.Root, from string, target *os.Root, to string) error {
+	if f.noMove {
+		return &os.LinkError{Op: "move", Old: from, New: to, Err: errors.ErrUnsupported}
+	}
 	if f.fails() {
 		return errFault
 	}
-	return f.real.rename(dir, from, to)
+	return f.real.move(source, from, target, to)
 }
 
-func (f *faulty) link(dir *os.Root, from, to string) error {
+func (f *faulty) rename(source *os.Root, from string, target *os.Root, to string) error {
+	if f.fails() {
+		return errFault
+	}
+	return f.real.rename(source, from, target, to)
+}
+
+func (f *faulty) link(source *os.Root, from string, target *os.Root, to string) error {
 	if f.noLink || f.fails() {
 		return errFault
 	}
-	return f.real.link(dir, from, to)
+	return f.real.link(source, from, target, to)
 }
 
 func (f *faulty) remove(dir *os.Root, name string) error {
@@ -181,11 +192,11 @@ func TestEveryFaultOfAnEditLeavesTheOldNoteOrTheNew(t *testing.T) {
 }
 
 func TestEveryFaultOfAMakeLeavesNoNoteOrTheWholeOne(t *testing.T) {
-	for _, killed := range []bool{false, true} {
+	for _, sys := range []faulty{{}, {killed: true}, {noMove: true}, {noMove: true, killed: true}} {
 		create := func(f *Folder) error { return f.Make(mustPath(t, "daily/note.md"), []byte(newText)) }
-		everyFault(t, faulty{killed: killed}, nil, create, func(t *testing.T, note, atCall string) {
+		everyFault(t, sys, nil, create, func(t *testing.T, note, atCall string) {
 			if note != "(missing)" && note != newText {
-				t.Errorf("killed %v, fault %s: %q", killed, atCall, note)
+				t.Errorf("%+v, fault %s: %q", sys, atCall, note)
 			}
 		})
 	}
@@ -193,13 +204,13 @@ func TestEveryFaultOfAMakeLeavesNoNoteOrTheWholeOne(t *testing.T) {
 
 func TestWithoutHardLinksANoteIsMadeAllTheSame(t *testing.T) {
 	create := func(f *Folder) error { return f.Make(mustPath(t, "daily/note.md"), []byte(newText)) }
-	everyFault(t, faulty{noLink: true}, nil, create, func(t *testing.T, note, atCall string) {
+	everyFault(t, faulty{noMove: true, noLink: true}, nil, create, func(t *testing.T, note, atCall string) {
 		if note != "(missing)" && note != newText {
 			t.Errorf("fault %s: %q", atCall, note)
 		}
 	})
 	// A crash in between may leave the empty note that holds the name.
-	everyFault(t, faulty{noLink: true, killed: true}, nil, create, func(t *testing.T, note, atCall string) {
+	everyFault(t, faulty{noMove: true, noLink: true, killed: true}, nil, create, func(t *testing.T, note, atCall string) {
 		if note != "(missing)" && note != newText && note != "" {
 			t.Errorf("fault %s: %q", atCall, note)
 		}

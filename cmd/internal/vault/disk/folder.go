@@ -1,6 +1,8 @@
 // Package disk is the only way to a vault's files. Everything starts from one
 // os.Root, opened once, and goes on one path segment at a time: through further
-// os.Roots, or where files are only looked at and read, through a place.
+// os.Roots, or where files are only looked at and read, through a place. What was
+// checked in an open folder is done in that open folder, with names of one segment
+// ([system]), so a folder that is exchanged for a link meanwhile leads nowhere.
 //
 // What it promises: nothing outside the vault is read or written; hidden files
 // and folders do not exist, except the app's settings through [Folder.Config], one

@@ -7,15 +7,24 @@ import (
 	"runtime"
 )
 
-// system is the handful of calls that change a disk. It is an interface so
-// that a test can let the n-th of them fail.
+// system is the handful of calls that change a disk. Each works on the folders
+// that are open and on names of one segment in them, so none follows a link that
+// took the place of a folder. It is an interface so that a test can let the n-th
+// of them fail.
 type system interface {
 	// create makes the new file name; it never opens one that is there.
 	create(dir *os.Root, name string, perm fs.FileMode) (handle, error)
 	mkdir(dir *os.Root, name string) error
-	rename(dir *os.Root, from, to string) error
-	// link gives from the second name to; it fails if that is taken.
-	link(dir *os.Root, from, to string) error
+	// move gives the file from in source the name to in target, in one step. It
+	// fails with fs.ErrExist if the name is taken, and with errors.ErrUnsupported
+	// where the file system has no such call.
+	move(source *os.Root, from string, target *os.Root, to string) error
+	// rename is move that replaces a file of that name.
+	rename(source *os.Root, from string, target *os.Root, to string) error
+	// link gives the file from in source the second name to in target; it fails
+	// with fs.ErrExist if that is taken.
+	link(source *os.Root, from string, target *os.Root, to string) error
+	// remove removes a file, never a folder.
 	remove(dir *os.Root, name string) error
 	// sync makes the names in dir durable.
 	sync(dir *os.Root) error
@@ -35,12 +44,6 @@ func (realSystem) create(dir *os.Root, name string, perm fs.FileMode) (handle, e
 }
 
 func (realSystem) mkdir(dir *os.Root, name string) error { return dir.Mkdir(name, 0o755) }
-
-func (realSystem) rename(dir *os.Root, from, to string) error { return dir.Rename(from, to) }
-
-func (realSystem) link(dir *os.Root, from, to string) error { return dir.Link(from, to) }
-
-func (realSystem) remove(dir *os.Root, name string) error { return dir.Remove(name) }
 
 func (realSystem) sync(dir *os.Root) error {
 	if runtime.GOOS == "windows" {
@@ -75,12 +78,16 @@ func (a asking) mkdir(dir *os.Root, name string) error {
 	return a.unless(func() error { return a.system.mkdir(dir, name) })
 }
 
-func (a asking) rename(dir *os.Root, from, to string) error {
-	return a.unless(func() error { return a.system.rename(dir, from, to) })
+func (a asking) move(source *os.Root, from string, target *os.Root, to string) error {
+	return a.unless(func() error { return a.system.move(source, from, target, to) })
 }
 
-func (a asking) link(dir *os.Root, from, to string) error {
-	return a.unless(func() error { return a.system.link(dir, from, to) })
+func (a asking) rename(source *os.Root, from string, target *os.Root, to string) error {
+	return a.unless(func() error { return a.system.rename(source, from, target, to) })
+}
+
+func (a asking) link(source *os.Root, from string, target *os.Root, to string) error {
+	return a.unless(func() error { return a.system.link(source, from, target, to) })
 }
 
 func (a asking) remove(dir *os.Root, name string) error {

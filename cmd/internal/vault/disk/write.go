@@ -75,13 +75,8 @@ func (f *Folder) Make(p Path, text []byte) error {
 	if err != nil {
 		return err
 	}
-	err = f.publish(dir, temp, p.base())
-	left := ignoreMissing(f.sys.remove(dir, temp))
-	if err != nil {
-		return err
-	}
-	if left != nil {
-		return fmt.Errorf("%q was written, but a temporary file is left: %w", p.text, left)
+	if err := f.pass(dir, temp, dir, p.base()); err != nil {
+		return errors.Join(err, ignoreMissing(f.sys.remove(dir, temp)))
 	}
 	return f.settle(dir, p.base())
 }
@@ -102,42 +97,12 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	// The look at the old bytes comes last, so that the time in which an edit
 	// could be lost is that of one system call.
 	if err = unchanged(dir, name, before); err == nil {
-		err = f.sys.rename(dir, temp, name)
+		err = f.sys.rename(dir, temp, dir, name)
 	}
 	if err != nil {
 		return errors.Join(err, ignoreMissing(f.sys.remove(dir, temp)))
 	}
 	return f.settle(dir, name)
-}
-
-// publish gives the staged file its name without ever replacing another file:
-// a hard link fails if the name is taken, which a rename does not.
-func (f *Folder) publish(dir *os.Root, temp, name string) error {
-	err := f.sys.link(dir, temp, name)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return f.publishByRename(dir, temp, name)
-}
-
-// publishByRename is for file systems without hard links. It takes the name
-// with an empty file, which fails if the name is taken, and replaces that. The
-// price is that a crash in between leaves an empty note.
-func (f *Folder) publishByRename(dir *os.Root, temp, name string) error {
-	placeholder, err := f.sys.create(dir, name, newNote)
-	if err != nil {
-		return err
-	}
-	if err = placeholder.Close(); err == nil {
-		err = unchanged(dir, name, nil)
-	}
-	if err == nil {
-		err = f.sys.rename(dir, temp, name)
-	}
-	if err == nil || errors.Is(err, ErrChanged) {
-		return err // changed: it is somebody's note by now
-	}
-	return errors.Join(err, ignoreMissing(f.sys.remove(dir, name)))
 }
 
 // Unsettled says that a file was written and may yet be lost if the system
@@ -165,7 +130,7 @@ func (f *Folder) settle(dir *os.Root, name string) error {
 // error nothing is left behind. With exact the mode is set as it is, without
 // the user's mask.
 func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) (name string, err error) {
-	name = fmt.Sprintf(".vaultwicket-%016x.tmp", rand.Uint64())
+	name = temporary()
 	made := perm
 	if exact {
 		made = private
@@ -179,6 +144,9 @@ func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) 
 	}
 	return name, nil
 }
+
+// temporary returns a name that no note has and nobody sees.
+func temporary() string { return fmt.Sprintf(".vaultwicket-%016x.tmp", rand.Uint64()) }
 
 // fill writes, syncs and closes file.
 func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {
@@ -194,25 +162,44 @@ func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {
 
 // unchanged answers ErrChanged unless the file name still holds these bytes.
 func unchanged(dir *os.Root, name string, bytesThen []byte) error {
-	file, err := openIn(dir, name)
-	if IsMissing(err) {
-		return ErrChanged
-	}
+	file, err := openUnchanged(dir, name, bytesThen)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if file.Info.Size() != int64(len(bytesThen)) {
+	return file.Close()
+}
+
+// openUnchanged opens the file name, and answers ErrChanged unless it still holds
+// these bytes. The caller closes it: as long as it is open, no other file can be
+// taken for it.
+func openUnchanged(dir *os.Root, name string, bytesThen []byte) (*File, error) {
+	file, err := openIn(dir, name)
+	if IsMissing(err) {
+		return nil, ErrChanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := file.holds(bytesThen); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// holds answers ErrChanged unless the file holds these bytes.
+func (f *File) holds(text []byte) error {
+	if f.Info.Size() != int64(len(text)) {
 		return ErrChanged
 	}
 	chunk := make([]byte, 64<<10)
 	for {
-		n, err := file.Read(chunk)
-		if n > len(bytesThen) || !bytes.Equal(chunk[:n], bytesThen[:n]) {
+		n, err := f.Read(chunk)
+		if n > len(text) || !bytes.Equal(chunk[:n], text[:n]) {
 			return ErrChanged
 		}
-		bytesThen = bytesThen[n:]
-		if err == io.EOF && len(bytesThen) == 0 {
+		text = text[n:]
+		if err == io.EOF && len(text) == 0 {
 			return nil
 		}
 		if err == io.EOF {

@@ -1,0 +1,112 @@
+package disk
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"os"
+	"unicode/utf16"
+
+	"golang.org/x/sys/windows"
+)
+
+func (realSystem) move(source *os.Root, from string, target *os.Root, to string) error {
+	return renameat("move", source, from, target, to, 0)
+}
+
+func (realSystem) rename(source *os.Root, from string, target *os.Root, to string) error {
+	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
+}
+
+// link is not needed where every file system moves without replacing.
+func (realSystem) link(_ *os.Root, from string, _ *os.Root, to string) error {
+	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+}
+
+func (realSystem) remove(dir *os.Root, name string) error { return dir.Remove(name) }
+
+// renameat gives the file from in source the name to in target. Both folders are
+// open, and neither name is followed if it is that of a link.
+func renameat(op string, source *os.Root, from string, target *os.Root, to string, flags uint32) error {
+	err := within(source, func(old windows.Handle) error {
+		return within(target, func(new windows.Handle) error { return renameBetween(old, from, new, to, flags) })
+	})
+	if err != nil {
+		return &os.LinkError{Op: op, Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
+// within makes a call with the handle of an open folder.
+func within(dir *os.Root, call func(windows.Handle) error) error {
+	handle, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer handle.Close()
+	return call(windows.Handle(handle.Fd()))
+}
+
+func renameBetween(source windows.Handle, from string, target windows.Handle, to string, flags uint32) error {
+	file, err := openToRename(source, from)
+	if err != nil {
+		return errno(err)
+	}
+	defer windows.CloseHandle(file)
+	const inClass65 = 65 // FileRenameInformationEx, which x/sys does not name
+	err = setName(file, target, to, flags|windows.FILE_RENAME_POSIX_SEMANTICS, inClass65)
+	if err == nil || errors.Is(err, windows.STATUS_OBJECT_NAME_COLLISION) {
+		return errno(err)
+	}
+	// FAT and systems before Windows 10 know the older class alone.
+	return errno(setName(file, target, to, flags, windows.FileRenameInformation))
+}
+
+// openToRename opens a file, or a link itself.
+func openToRename(dir windows.Handle, name string) (file windows.Handle, err error) {
+	text, err := windows.NewNTUnicodeString(name)
+	if err != nil {
+		return 0, err
+	}
+	object := windows.OBJECT_ATTRIBUTES{
+		Length:        6 * pointerSize, // of the structure: six fields, each as wide as a pointer with its padding
+		RootDirectory: dir,
+		ObjectName:    text,
+		Attributes:    windows.OBJ_CASE_INSENSITIVE,
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	const options = windows.FILE_NON_DIRECTORY_FILE | windows.FILE_OPEN_REPARSE_POINT |
+		windows.FILE_OPEN_FOR_BACKUP_INTENT | windows.FILE_SYNCHRONOUS_IO_NONALERT
+	err = windows.NtCreateFile(&file, windows.SYNCHRONIZE|windows.DELETE, &object, &windows.IO_STATUS_BLOCK{},
+		nil, 0, share, windows.FILE_OPEN, options, 0, 0)
+	return file, err
+}
+
+const pointerSize = bits.UintSize / 8
+
+// setName makes the call with a FILE_RENAME_INFORMATION: the flags and the handle
+// of the folder, each as wide as a pointer, the length of the name in bytes, and
+// the name.
+func setName(file, dir windows.Handle, name string, flags, class uint32) error {
+	units := utf16.Encode([]rune(name))
+	info := make([]byte, 2*pointerSize, 2*pointerSize+4+2*len(units))
+	binary.LittleEndian.PutUint32(info, flags)
+	if pointerSize == 8 {
+		binary.LittleEndian.PutUint64(info[pointerSize:], uint64(dir))
+	} else {
+		binary.LittleEndian.PutUint32(info[pointerSize:], uint32(dir))
+	}
+	info = binary.LittleEndian.AppendUint32(info, uint32(2*len(units)))
+	for _, unit := range units {
+		info = binary.LittleEndian.AppendUint16(info, unit)
+	}
+	return windows.NtSetInformationFile(file, &windows.IO_STATUS_BLOCK{}, &info[0], uint32(len(info)), class)
+}
+
+// errno returns the error that the os package has for a status.
+func errno(err error) error {
+	if status, ok := err.(windows.NTStatus); ok {
+		return status.Errno()
+	}
+	return err
+}

@@ -1,0 +1,8 @@
+//go:build unix && !linux && !darwin
+
+package disk
+
+import "golang.org/x/sys/unix"
+
+// moveat says that this system cannot rename a file without replacing another.
+func moveat(int, string, int, string) error { return unix.ENOTSUP }
