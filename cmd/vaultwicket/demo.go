@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
@@ -22,17 +23,22 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 	if len(args) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("demo takes no %q", clip(args[0])), hint: "it has no flags"}
 	}
-	folder, remove, err := unpackDemo()
+	clock, err := clockOf(std)
+	if err != nil {
+		return err
+	}
+	now := clock()
+	folder, remove, err := unpackDemo(now)
 	if err != nil {
 		return fmt.Errorf("make the vault of the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	std.lookup = keptIn(filepath.Dir(folder), std.lookup)
+	std.lookup = replaced(std.lookup, demoVariables(filepath.Dir(folder), now))
 	runner, err := newRunner(settings{timeout: maxTimeout}, std, false, nil)
 	if err != nil {
 		return err
 	}
-	t := teller{out: std.out}
+	t := teller{out: std.out, now: now}
 	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. Everything is as it comes: read-only.\n")
 	if err := t.session(ctx, runner, demoPolicy(false), folder, t.readOnly); err != nil {
 		return err
@@ -45,13 +51,22 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 	return nil
 }
 
-// keptIn returns an environment in which all that vaultwicket keeps, such as the audit
-// log, lies in a folder: the log of the user is about their own vaults.
-func keptIn(folder string, lookup func(string) (string, bool)) func(string) (string, bool) {
-	places := map[string]string{"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
+// demoVariables is what the servers of the demo get besides the user's environment.
+// All that vaultwicket keeps, such as the audit log, is in folder: the log of the
+// user is about their own vaults. The clock stands still, so that the daily note is
+// still today's when midnight passes.
+func demoVariables(folder string, now time.Time) map[string]string {
+	return map[string]string{
+		"XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache"),
+		vault.NowVariable: now.Format(time.RFC3339),
+	}
+}
+
+// replaced returns an environment in which some variables have other values.
+func replaced(lookup func(string) (string, bool), values map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		if place, ok := places[name]; ok {
-			return place, true
+		if value, ok := values[name]; ok {
+			return value, true
 		}
 		return lookup(name)
 	}
@@ -68,6 +83,7 @@ func demoPolicy(mutations bool) policy.Policy {
 // teller tells what happens, one numbered step after another.
 type teller struct {
 	out  io.Writer
+	now  time.Time
 	step int
 }
 
@@ -97,7 +113,7 @@ func (t *teller) readOnly(c *demoClient) error {
 	steps := []demoStep{
 		{"The agent reads today's note.", "daily:read", nil, ""},
 		{"It asks for a random note from the folder Ideas.", "random:read", map[string]any{"folder": "Ideas"}, ""},
-		{"It tries to add a line to today's note. Changes are off, so nothing is started.", "daily:append", milk(), "mutations_off"},
+		{"It tries to add a line to today's note. Changes are off, so nothing is started.", "daily:append", t.milk(), "mutations_off"},
 	}
 	if err := t.play(c, steps); err != nil {
 		return err
@@ -113,13 +129,13 @@ func (t *teller) readOnly(c *demoClient) error {
 // mutating plays the same with the gate open.
 func (t *teller) mutating(c *demoClient) error {
 	return t.play(c, []demoStep{
-		{"The agent adds the line again.", "daily:append", milk(), ""},
+		{"The agent adds the line again.", "daily:append", t.milk(), ""},
 		{"And reads the note.", "daily:read", nil, ""},
 	})
 }
 
-func milk() map[string]any {
-	return map[string]any{"content": "- [ ] buy milk (" + time.Now().Format("15:04") + ")"}
+func (t *teller) milk() map[string]any {
+	return map[string]any{"content": "- [ ] buy milk (" + t.now.Format("15:04") + ")"}
 }
 
 // demoStep is one call and the code it must fail with, "" for success.
@@ -151,7 +167,7 @@ func (t *teller) plan(c *demoClient) error {
 	t.say("A dry run says what it would take, and which rule is in the way.")
 	t.show("→ daily:append, dryRun")
 	var plan gateway.DryRun
-	if err := c.call(map[string]any{"command": "daily:append", "params": milk(), "dryRun": true}, &plan); err != nil {
+	if err := c.call(map[string]any{"command": "daily:append", "params": t.milk(), "dryRun": true}, &plan); err != nil {
 		return err
 	}
 	lines := []string{"decision: " + plan.Decision}

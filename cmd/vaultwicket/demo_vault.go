@@ -19,9 +19,9 @@ var demoVault embed.FS
 const demoNote = "---\ntags: [daily]\n---\n## Plan\n\n- [x] water the plants\n\n## Log\n\n"
 
 // unpackDemo writes the built-in vault into a new temporary folder. The caller
-// removes it with the function that comes back.
-func unpackDemo() (folder string, remove func() error, err error) {
-	today := time.Now().Format(time.DateOnly) // the format in the vault's own settings
+// removes it with the function that comes back. The daily note is that of now.
+func unpackDemo(now time.Time) (folder string, remove func() error, err error) {
+	today := now.Format(time.DateOnly) // the format in the vault's own settings
 	parent, err := os.MkdirTemp("", "vaultwicket-demo-")
 	if err != nil {
 		return "", nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"vaultwicket/gateway/mcpserver"
 )
@@ -27,7 +26,11 @@ func promptText(_ context.Context, std streams, args []string) error {
 		}
 		arguments[name] = value
 	}
-	text, err := mcpserver.Prompt(o.gateway, o.rest[0], arguments, time.Now())
+	clock, err := clockOf(std)
+	if err != nil {
+		return err
+	}
+	text, err := mcpserver.Prompt(o.gateway, o.rest[0], arguments, clock())
 	if err != nil {
 		return err
 	}

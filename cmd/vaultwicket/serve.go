@@ -37,6 +37,10 @@ func serve(ctx context.Context, std streams, args []string) error {
 	if len(o.rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
 	}
+	clock, err := clockOf(std)
+	if err != nil {
+		return err
+	}
 	ctx, free, err := withParent(ctx, own.parent, o.log)
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.gateway, Version: release.Version, Toolsets: o.toolsets,
-		MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log,
+		MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log, Now: clock,
 	}
 	if o.http.addr != "" {
 		return o.told(ended(o.serveHTTP(ctx, std, c)))

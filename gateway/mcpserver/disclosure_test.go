@@ -35,7 +35,7 @@ type desk struct {
 func newDesk(t *testing.T, gw *gateway.Gateway, change func(*handler)) desk {
 	t.Helper()
 	log := &strings.Builder{}
-	h := handler{Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), now: evening}, &sealers{}, nil}
+	h := handler{Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, &sealers{}, nil}
 	if change != nil {
 		change(&h)
 	}

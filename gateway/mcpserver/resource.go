@@ -56,7 +56,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	} {
 		option(s)
 	}
-	fixed := h.fixed(h.clock())
+	fixed := h.fixed(time.Now())
 	for _, r := range fixed {
 		s.AddResource(
 			mcp.NewResource(r.uri, r.name, mcp.WithResourceTitle(r.title), mcp.WithResourceDescription(r.description), mcp.WithMIMEType(mimeJSON)),
@@ -86,7 +86,7 @@ func (h handler) status(began time.Time) any {
 		Version string `json:"version"`
 		gateway.Status
 		UptimeSeconds int64 `json:"uptimeSeconds"`
-	}{h.Version, h.Gateway.Status(), int64(h.clock().Sub(began).Seconds())}
+	}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
 }
 
 // readHelp explains the command that [finder.find] has looked up.

@@ -33,8 +33,9 @@ type Config struct {
 	Grace time.Duration
 	// Log takes our messages, never protocol; nil discards them.
 	Log *slog.Logger
-
-	now func() time.Time // nil is the clock of the machine
+	// Now is the clock by which prompts and completion name days; nil is the
+	// clock of the machine.
+	Now func() time.Time
 }
 
 // instructions reach the model in some clients, once per conversation.
@@ -46,10 +47,10 @@ const instructions = "The tool obsidianCli runs the commands of its description 
 
 // clock returns the time of the person.
 func (h handler) clock() time.Time {
-	if h.now == nil {
+	if h.Now == nil {
 		return time.Now()
 	}
-	return h.now()
+	return h.Now()
 }
 
 // ServeStdio speaks MCP on in and out until in ends, out is closed or ctx is

@@ -239,7 +239,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{nowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, accessVariable: mustRules(t, y.rules).String(), sessionVariable: "agent"}
+	s.env = map[string]string{NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, accessVariable: mustRules(t, y.rules).String(), sessionVariable: "agent"}
 	return s
 }
 

@@ -54,7 +54,7 @@ func (h *house) answers() string {
 
 func (h *house) without() *house {
 	bare := *h
-	bare.env = map[string]string{nowVariable: saturday}
+	bare.env = map[string]string{NowVariable: saturday}
 	return &bare
 }
 

@@ -33,7 +33,7 @@ type house struct {
 
 func build(t testing.TB, files map[string]string) *house {
 	t.Helper()
-	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{nowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
+	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -273,11 +273,11 @@ func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 
 func TestClockVariable(t *testing.T) {
 	h := build(t, nil)
-	h.env[nowVariable] = "yesterday"
+	h.env[NowVariable] = "yesterday"
 	h.expect(wrong, "Error: VAULTWICKET_NOW is no time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
-	h.env[nowVariable] = "2026-12-31T23:59:59-11:00"
+	h.env[NowVariable] = "2026-12-31T23:59:59-11:00"
 	h.expect(done, "2026-12-31.md\n", "daily:path")
-	delete(h.env, nowVariable)
+	delete(h.env, NowVariable)
 	if status, path, _ := h.run("daily:path"); status != done || len(path) != len("2026-12-31.md\n") {
 		t.Errorf("by the machine's clock: %d, %q", status, path)
 	}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"time"
@@ -9,20 +10,20 @@ import (
 	"vaultwicket/gateway/registry"
 )
 
-// The variables that replace what the machine and the app would say, for tests
-// and scripts.
-const (
-	nowVariable    = "VAULTWICKET_NOW"    // RFC 3339; its offset is the time zone
-	activeVariable = "VAULTWICKET_ACTIVE" // the focused note, a path in the vault
-)
+// NowVariable sets the clock, for tests and scripts: a moment in the form of RFC
+// 3339, whose offset is the time zone.
+const NowVariable = "VAULTWICKET_NOW"
+
+// activeVariable says which note is focused, by its path in the vault.
+const activeVariable = "VAULTWICKET_ACTIVE"
 
 // vault returns the vault that a command line names, as it is for this one
 // call.
 func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 	env := h.env
-	clock, err := clockFrom(env(nowVariable))
+	clock, err := Clock(env(NowVariable))
 	if err != nil {
-		return nil, err
+		return nil, misuse("%v", err)
 	}
 	path, err := filepath.Abs(l.folder)
 	if err != nil {
@@ -44,14 +45,16 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 // "Error:".
 var errVaultNotFound error = &fault{status: failed, text: "Vault not found."}
 
-// clockFrom returns the clock that the variable sets, or the machine's.
-func clockFrom(now string) (func() time.Time, error) {
+// Clock returns the clock that a value of [NowVariable] sets: the machine's if it
+// is empty, else one that stands still. What is built on the day that the embedded
+// CLI takes for today has to ask this clock.
+func Clock(now string) (func() time.Time, error) {
 	if now == "" {
 		return time.Now, nil
 	}
 	fixed, err := time.Parse(time.RFC3339, now)
 	if err != nil {
-		return nil, misuse("%s is no time of the form 2006-01-02T15:04:05Z: %q", nowVariable, now)
+		return nil, fmt.Errorf("%s is no time of the form 2006-01-02T15:04:05Z: %q", NowVariable, now)
 	}
 	return func() time.Time { return fixed }, nil
 }
