@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
@@ -45,9 +44,10 @@ func openOffice(t *testing.T, change func(*gateway.Config)) *office {
 	t.Helper()
 	o := &office{t: t, state: t.TempDir(), vault: filepath.Join(t.TempDir(), "Notes")}
 	fillVault(t, o.vault)
-	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: binary})
+	environment := map[string]string{"XDG_STATE_HOME": o.state, "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
+	getenv := func(name string) string { return environment[name] }
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: binary, Getenv: getenv})
 	t.Cleanup(func() { runner.Close() })
-	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": o.state}[name] }
 	o.config = gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum},
 		Vault:  gateway.Vault{Folder: o.vault},
@@ -180,7 +180,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		"the note":                     {[]string{"delete", "path=root.md"}, func(o *office) { o.write("root.md", "new\n") }, "delete"},
 		"the note is gone":             {[]string{"delete", "path=root.md"}, func(o *office) { os.Remove(filepath.Join(o.vault, "root.md")) }, "delete"},
 		"a note that was to be made":   {[]string{"create", "path=new.md", "content=x", "overwrite"}, func(o *office) { o.write("new.md", "of somebody else\n") }, "create"},
-		"one that an append makes":     {[]string{"daily:append", "content=x"}, func(o *office) { o.write(time.Now().Format(time.DateOnly)+".md", "mine\n") }, "daily:append"},
+		"one that an append makes":     {[]string{"daily:append", "content=x"}, func(o *office) { o.write("2026-11-21.md", "mine\n") }, "daily:append"},
 		"another note of a move":       {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *office) { o.write("Inbox/b.md", "see [[a]], and [[a|more]]\n") }, "rename"},
 		"one more note that is linked": {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *office) { o.write("root.md", "see [[Inbox/a]]\n") }, "rename"},
 	} {

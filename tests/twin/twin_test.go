@@ -42,24 +42,36 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// The embedded program and the fake of the app have a clock that stands still; the
+// app has that of the machine.
+const (
+	stillClock = "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"
+	stillDay   = "2026-11-21"
+)
+
 // side is one of the twins.
 type side struct {
 	isApp  bool
+	today  func() string
 	folder string
 	run    func(words []string) (stdout string, status int, err error)
 }
 
 func embedded(folder string) side {
-	return side{folder: folder, run: func(words []string) (string, int, error) {
-		return call(binary, append([]string{"vault", folder}, words...), "HOME="+filepath.Dir(folder))
+	return side{folder: folder, today: sameDay, run: func(words []string) (string, int, error) {
+		return call(binary, append([]string{"vault", folder}, words...), stillClock, "HOME="+filepath.Dir(folder))
 	}}
 }
 
 func app(client, folder string, env ...string) side {
-	return side{isApp: true, folder: folder, run: func(words []string) (string, int, error) {
+	return side{isApp: true, folder: folder, today: machineDay, run: func(words []string) (string, int, error) {
 		return call(client, append([]string{"vault=" + filepath.Base(folder)}, words...), env...)
 	}}
 }
+
+func sameDay() string { return stillDay }
+
+func machineDay() string { return time.Now().Format(time.DateOnly) }
 
 // patience is for a client that hangs, not for a slow one.
 const patience = 30 * time.Second
@@ -123,9 +135,9 @@ func (s side) runAll(t *testing.T) {
 	for name, steps := range scripts(t) {
 		t.Run(strings.TrimSuffix(name, ".txtar"), func(t *testing.T) {
 			for _, st := range steps {
-				today := time.Now().Format(time.DateOnly)
+				today := s.today()
 				problem := s.judge(st, today)
-				if later := time.Now().Format(time.DateOnly); problem != "" && later != today {
+				if later := s.today(); problem != "" && later != today {
 					problem = s.judge(st, later) // midnight passed between the two clocks
 				}
 				if problem != "" {
@@ -208,13 +220,13 @@ func TestTheHalfOfTheAppAgainstAFake(t *testing.T) {
 	check(t, os.MkdirAll(filepath.Join(folder, ".obsidian"), 0o755))
 	self, err := os.Executable()
 	check(t, err)
-	twin := app(self, folder, fakeVariable+"="+binary, vaultVariable+"="+folder)
+	twin := app(self, folder, fakeVariable+"="+binary, vaultVariable+"="+folder, stillClock)
 	check(t, twin.ready(t))
 	check(t, twin.ready(t)) // a second run finds its own fixture
 	marked := 0
 	for name, steps := range scripts(t) {
 		for _, st := range steps {
-			problem := twin.judge(st, time.Now().Format(time.DateOnly))
+			problem := twin.judge(st, stillDay)
 			if differs := strings.Contains(problem, "is not any more"); differs != (st.reason != "") || problem != "" && !differs {
 				t.Errorf("%s:%d: %q", name, st.line, problem)
 			}
