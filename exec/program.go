@@ -110,6 +110,10 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		line, err := call.Line(allowlist.ToApp(runtime.GOOS))
 		return Command{Path: p.path, Args: line.Argv}, err
 	case toEmbedded:
+		call, err := p.inOwnVault(call)
+		if err != nil {
+			return Command{}, err
+		}
 		line, err := call.Line(allowlist.ToEmbedded(runtime.GOOS))
 		if err != nil {
 			return Command{}, err
@@ -125,6 +129,16 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		return Command{Path: p.path, Args: args, StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
 	}
 	return Command{}, ErrNoProgram
+}
+
+// inOwnVault returns a call that names a vault with the name that the embedded
+// program has for its folder. The app may know the same vault by an id, or by
+// another name.
+func (p Program) inOwnVault(call allowlist.Call) (allowlist.Call, error) {
+	if call.Vault() == "" {
+		return call, nil
+	}
+	return call.In(filepath.Base(p.folder))
 }
 
 // folder and words are the two parts of a command of the embedded program: the
