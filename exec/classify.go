@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -56,8 +57,8 @@ type verdict struct {
 	notices []string
 	failure *Failure
 	away    *Unavailable
-	// cold says that the client did not know the command at all: its vault may
-	// still be opening. Nothing was run.
+	// cold says that the client did not know the command at all, or gave another
+	// answer than a version: its vault may still be opening. Nothing was run.
 	cold bool
 }
 
@@ -75,7 +76,7 @@ func (q question) judge(a answer) verdict {
 	if v.away = q.surroundings(text, v); v.away != nil {
 		return v
 	}
-	if q.unknownCommand(text) {
+	if q.unknownCommand(text) || q.isNoVersion(text, v) {
 		v.cold = true
 		return v
 	}
@@ -84,6 +85,16 @@ func (q question) judge(a answer) verdict {
 		q.settle(&v, text)
 	}
 	return v
+}
+
+// isNoVersion reports whether the app answered the question for its version with
+// something else. While it starts it may say anything (recorded on 1.12.7).
+func (q question) isNoVersion(text string, v verdict) bool {
+	if q.name != probeCommand || v.stdout == "" || v.exit != 0 {
+		return false
+	}
+	_, ok := parseRelease(text)
+	return !ok
 }
 
 // judgeOwn judges the embedded program, whose exit status tells the truth.
@@ -222,8 +233,8 @@ func (q question) saysNoToThis(text string) bool {
 		return false
 	}
 	for _, value := range q.values {
-		if rest == value+`" not found.` {
-			return true
+		if tail, found := strings.CutPrefix(rest, value+`" not found.`); found && isLine(tail) {
+			return true // the tail may suggest other notes
 		}
 	}
 	return false
@@ -263,6 +274,9 @@ func (q question) settle(v *verdict, text string) {
 	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
 		v.failure = &Failure{code: CodeNotApplied, hint: hintReadBack,
 			reason: "the client did not confirm the change but answered " + quote(firstLine(text))}
+	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
+		v.failure = &Failure{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
+			reason: "the answer of the Obsidian CLI is not one complete JSON value"}
 	}
 }
 

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"vaultwicket/policy"
 )
@@ -20,7 +22,7 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 	}
 	known := r.knownRelease()
 	if known == nil {
-		known, err = r.probe(ctx, permit.Probe(), p)
+		known, err = r.probe(ctx, permit, p)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +41,8 @@ const probeCommand = "version"
 
 // probe asks the client for its version. Nothing of the call itself has been
 // run when it fails.
-func (r *Runner) probe(ctx context.Context, permit policy.Permit, p Program) (*release, error) {
+func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*release, error) {
+	permit := whole.Probe()
 	if !permit.Valid() {
 		return nil, ErrNoPermit
 	}
@@ -48,21 +51,32 @@ func (r *Runner) probe(ctx context.Context, permit policy.Permit, p Program) (*r
 		return nil, err
 	}
 	out, err := r.askTwice(ctx, permit, p, command)
-	if err != nil {
+	if err != nil && !isForeign(out, err) {
 		return nil, err
 	}
 	if known, ok := parseRelease(trimmed(out.Stdout)); ok && out.Failure == nil {
 		return &known, nil
 	}
-	return nil, notTheCLI(p.path, out)
+	return nil, notTheCLI(p.path, whole.Guarded(), out)
 }
 
-func notTheCLI(path string, out Outcome) *Unavailable {
-	reason := "is not the Obsidian CLI: asked for its version it answered " + quote(firstLine(trimmed(out.Stdout)))
-	if out.Stdout == "" {
-		reason = "is not the Obsidian CLI: asked for its version it printed nothing"
+// isForeign reports whether what was answered twice in place of a version is no
+// error of the app either: then another program has its name.
+func isForeign(out Outcome, err error) bool {
+	var away *Unavailable
+	return errors.As(err, &away) && away.Code() == CodeVaultStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, beginsError)
+}
+
+func notTheCLI(path string, guarded bool, out Outcome) *Unavailable {
+	const reason = "is not the Obsidian CLI: asked for its version it "
+	answered := "answered " + quote(firstLine(trimmed(out.Stdout)))
+	switch {
+	case out.Stdout == "":
+		answered = "printed nothing"
+	case guarded:
+		answered = "printed something else" // which could name a hidden note
 	}
-	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason + answered,
 		hint: "set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe"}
 }
 

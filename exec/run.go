@@ -94,6 +94,7 @@ func (r *Runner) askTwice(ctx context.Context, permit policy.Permit, p Program, 
 type attempt struct {
 	ending
 	path    string
+	own     bool // whether it is the embedded program
 	verdict verdict
 	facts   facts
 }
@@ -124,11 +125,11 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 
 // understand judges what a process, or a worker in its place, has printed.
 func understand(e ending, permit policy.Permit, p Program) attempt {
-	a := attempt{ending: e, path: p.path}
+	a := attempt{ending: e, path: p.path, own: p.backend == toEmbedded}
 	got := answer{exit: a.exit, cut: a.stdout.cut()}
 	got.stdout, got.gap = a.stdout.text()
 	got.stderr, _ = a.stderr.text()
-	if own := p.backend == toEmbedded; own {
+	if a.own {
 		got.stderr, a.facts = takeFacts(got.stderr)
 		if panicked(got) {
 			a.crash = "a panic"
@@ -143,6 +144,9 @@ func understand(e ending, permit policy.Permit, p Program) attempt {
 
 // result turns an attempt into what the caller of Run gets.
 func (a attempt) result(r *Runner, permit policy.Permit) (Outcome, error) {
+	if permit.Guarded() && !a.own {
+		a.withhold(permit)
+	}
 	out := a.outcome()
 	mutates := permit.Call().Effect().Mutates()
 	switch {

@@ -89,7 +89,7 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(saysOff + "\n")}}, "read", params{"path": "a.md"}, "", "", "cli_disabled"},
 		{"no vault is open", []part{{Argv: []string{"version"}, Out: []byte("\nVault not found.\n")}}, "read", params{"path": "a.md"}, "", "", "vault_not_found"},
 		{"the app is too old", []part{{Argv: []string{"version"}, Out: []byte("1.12.6 (installer 1.12.4)\n")}}, "read", params{"path": "a.md"}, "", "", "cli_too_old"},
-		{"another program of that name", []part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
+		{"another program of that name", []part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}, {Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
 		{"a client that says nothing", []part{{Argv: []string{"version"}}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
 		{"a client that aborts", []part{{Argv: []string{"version"}, Exit: 134}}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise on both streams", []part{probed, {Argv: read, Out: []byte(noise1 + "x\n"), Err: []byte(noise1)}}, "read", params{"path": "a.md"}, "x\n", "", ""},
@@ -294,8 +294,8 @@ func TestSurroundingsOfAChild(t *testing.T) {
 	}
 	config := Config{Getenv: func(name string) string { return set[name] }}
 	t.Run("app", func(t *testing.T) {
-		r, p, _ := appRunner(t, config, part{Argv: []string{"version"}, Do: "surroundings"})
-		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+		r, p, _ := appRunner(t, config, probed, part{Argv: []string{"help"}, Do: "surroundings"})
+		out, err := r.Run(t.Context(), mustPermit("help", nil), p)
 		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 DISPLAY=:0 PATH=/bin\n"; err != nil || out.Stdout != want {
 			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
 		}

@@ -53,6 +53,7 @@ var shapes = [...]shape{
 	{prefix: `Error: Heading "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
 	{prefix: `Error: Task "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
 	{prefix: `Error: Text "" is there `, code: CodeAmbiguous, hint: "give more of what stands around it"},
+	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
 		hint: "choose another name"},

@@ -15,6 +15,8 @@ type Permit struct {
 	// says that no program may run it that does not know them.
 	access   string
 	confined bool
+	// by is the policy that granted the permit: a step of the call is judged by it.
+	by *Policy
 }
 
 // Valid reports whether p was granted by a policy.
@@ -41,6 +43,11 @@ func (p Permit) Access() string { return p.access }
 // the call: its answer may depend on notes that are hidden, or it may touch more
 // notes than it names.
 func (p Permit) Confined() bool { return p.confined }
+
+// Guarded reports whether something of the vault is hidden from whoever makes the
+// call. Then a program that does not hold the rules is trusted with what it was
+// asked for and with nothing else that it prints.
+func (p Permit) Guarded() bool { return p.by != nil && (p.by.Access.Hide() || p.by.Ignores) }
 
 // MinVersion returns the oldest app that may run the call.
 func (p Permit) MinVersion() tiers.Version { return p.minimum }

@@ -96,7 +96,10 @@ func (p Policy) Decide(call allowlist.Call) (Permit, error) {
 
 // grant makes the permit for a call that no rule is against.
 func (p Policy) grant(call allowlist.Call) Permit {
-	return Permit{call: &call, minimum: tiers.Later(p.MinVersion, call.Since()), access: p.Access.String(), confined: p.confines(call)}
+	return Permit{
+		call: &call, minimum: tiers.Later(p.MinVersion, call.Since()),
+		access: p.Access.String(), confined: p.confines(call), by: &p,
+	}
 }
 
 // Confirmed is Decide for a call to which a person has said yes. It grants what

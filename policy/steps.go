@@ -12,7 +12,7 @@ import "vaultwicket/allowlist"
 // of a program: which version are you?
 func (p Permit) Probe() Permit {
 	permit := p.step("version", nil)
-	permit.confined = false // it has to do with no note
+	permit.confined, permit.by = false, nil // it has to do with no note, and nobody is shown what else is answered
 	return permit
 }
 
@@ -36,12 +36,16 @@ func (p Permit) DailyPath() Permit {
 
 // ReadDaily returns the permit to read the note at path in place of daily:read,
 // which would make a missing note (recorded on 1.13.7). It is granted to
-// daily:read only.
+// daily:read only. The path is judged: it is confined if it is hidden.
 func (p Permit) ReadDaily(path string) Permit {
 	if p.Call().Name() != "daily:read" {
 		return Permit{}
 	}
-	return p.step("read", allowlist.Params{"path": allowlist.Text(path)})
+	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
+	if permit.Valid() && permit.by != nil {
+		permit.confined = p.confined && permit.by.confines(*permit.call)
+	}
+	return permit
 }
 
 // Exists returns the permit to ask whether the note that create would make is
@@ -76,5 +80,7 @@ func (p Permit) step(name string, params allowlist.Params) Permit {
 	if err != nil {
 		return Permit{}
 	}
-	return Permit{call: &call, minimum: p.minimum, access: p.access, confined: p.confined}
+	step := p
+	step.call = &call
+	return step
 }

@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -218,5 +219,23 @@ func TestAllowsByEffect(t *testing.T) {
 				t.Errorf("%v, shows %v, under %+v: %v", effect, param.Shows, p, got)
 			}
 		}
+	}
+}
+
+// daily:read says nothing of the note before its path is known. The path decides
+// who may read it.
+func TestTheDailyNoteIsJudgedByItsPath(t *testing.T) {
+	permit := mustDecide(t, with(widest(), placesRules(t), false), "daily:read")
+	if !permit.Confined() || !permit.DailyPath().Confined() || !permit.Guarded() || permit.Probe().Guarded() {
+		t.Errorf("confined %v, its path %v, guarded %v", permit.Confined(), permit.DailyPath().Confined(), permit.Guarded())
+	}
+	for path, confined := range map[string]bool{"A.md": false, "Read/A.md": false, "Hidden/A.md": true, "hidden/a.md": true} {
+		if step := permit.ReadDaily(path); !step.Valid() || step.Confined() != confined || !step.Guarded() {
+			t.Errorf("%s: confined %v, want %v", path, step.Confined(), confined)
+		}
+	}
+	ignoring := mustDecide(t, with(widest(), access.Rules{}, true), "daily:read")
+	if !ignoring.ReadDaily("A.md").Confined() || !ignoring.Guarded() {
+		t.Error("with an ignore file any note may be hidden")
 	}
 }

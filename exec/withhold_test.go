@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+)
+
+// guarded grants a call under rules that hide a folder.
+func guarded(t testing.TB, name string, given params) policy.Permit {
+	t.Helper()
+	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := allowlist.Parse(name, wordsOf(given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := everything
+	p.Access = rules
+	permit, err := p.Decide(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// anyAppRunner is appRunner with parts that are played any number of times.
+func anyAppRunner(t testing.TB, parts ...part) (*Runner, Program, string) {
+	t.Helper()
+	path := fake(t, "obsidian", script{Parts: parts, Any: true})
+	r, p := runnerFor(t, Config{}, path)
+	return r, p, path
+}
+
+const secret = "Private/Secret.md"
+
+// What the app prints besides the answer may name any note of the vault.
+func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
+	tests := []struct {
+		name, call             string
+		params                 params
+		out, err               string
+		exit                   int
+		stdout, failure, broke string
+	}{
+		{name: "a read with a suggestion", call: "read", params: note, out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
+		{name: "facts with a suggestion", call: "file", params: note, out: "Error: File \"a.md\" not found. Did you mean \"" + secret + "\"?\n", failure: "not_found"},
+		{name: "an error of two lines", call: "outline", params: note, out: "Error: View not found: x\nAvailable views: " + secret + "\n", failure: "not_found"},
+		{name: "an exception", call: "append", params: params{"path": "a.md", "content": "x"}, out: "TypeError: " + secret + "\n", failure: "not_applied"},
+		{name: "no confirmation", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Merged into " + secret + "\n", failure: "not_applied"},
+		{name: "the confirmation of another note", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Appended to: " + secret + "\n", stdout: "Appended to\n"},
+		{name: "a confirmation with more lines", call: "append", params: params{"path": "a.md", "content": "x"}, out: "Appended to: a.md\nalso " + secret + "\n", stdout: "Appended to: a.md\n"},
+		{name: "standard error of a success", call: "read", params: note, out: "text\n", err: "while indexing " + secret + "\n", stdout: "text\n"},
+		{name: "noise", call: "read", params: note, out: "Loading updated app package " + secret + "\ntext\n", err: "Ignored: Error: " + secret + "\n", stdout: "text\n"},
+		{name: "a status and standard error", call: "read", params: note, err: "cannot open " + secret + "\n", exit: 1, failure: "cli_error"},
+		{name: "an unknown command", call: "outline", params: note, out: cold("outline", " Did you mean: "+secret+"?"), failure: "cli_error"},
+		{name: "an app that is away", call: "read", params: note, err: saysNotRunning + "\n" + secret + "\n", exit: 1, broke: "app_not_running"},
+		{name: "the plain sentence about the note", call: "read", params: note, out: "Error: File \"a.md\" not found.\n", stdout: "Error: File \"a.md\" not found.\n", failure: "not_found"},
+		{name: "an empty answer in other words", call: "properties", params: note, out: "No properties found in " + secret + "\n"},
+		{name: "the text of the note", call: "read", params: note, out: "about " + "Private things\n", stdout: "about Private things\n"},
+		{name: "a property that is set", call: "property:set", params: params{"path": "a.md", "name": "x", "value": "y"}, out: "Set x: y\n", stdout: "Set x: y\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			permit := guarded(t, tt.call, tt.params)
+			line, err := permit.Call().Line(allowlist.ToApp("linux"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers := part{Argv: line.Argv, Out: []byte(tt.out), Err: []byte(tt.err), Exit: tt.exit}
+			r, p, _ := anyAppRunner(t, probed, answers)
+			out, err := r.Run(t.Context(), permit, p)
+			if codeOf(err) != tt.broke || failureCode(out) != tt.failure || out.Stdout != tt.stdout || out.Stderr != "" {
+				t.Errorf("stdout %q, stderr %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Stderr, out.Failure, err, tt.stdout, tt.failure, tt.broke)
+			}
+			said := strings.Join(out.Notices, "\n")
+			for _, told := range []error{err, failureOf(out)} {
+				if told != nil {
+					said += told.Error() + hintOf(told)
+				}
+			}
+			if strings.Contains(said, "Secret") {
+				t.Errorf("it says %q", said)
+			}
+			// Without rules the same answer is passed on.
+			open, err := r.Run(t.Context(), mustPermit(tt.call, tt.params), p)
+			if tt.err != "" && codeOf(err) == "" && !strings.Contains(open.Stderr+strings.Join(open.Notices, ""), "Secret") {
+				t.Errorf("without rules standard error is %q", open.Stderr)
+			}
+		})
+	}
+}
+
+func failureOf(out Outcome) error {
+	if out.Failure == nil {
+		return nil
+	}
+	return out.Failure
+}
+
+// A timeout leaves what was printed until then.
+func TestUnderRulesNothingIsLeftOfABrokenCall(t *testing.T) {
+	r, p, _ := appRunner(t, Config{}, probed, part{Argv: []string{"read", "path=a.md"}, Out: []byte(secret), Err: []byte(secret), Do: "crash"})
+	out, err := r.Run(t.Context(), guarded(t, "read", note), p)
+	if codeOf(err) != CodeCrashed || out.Stdout != "" || out.Stderr != "" {
+		t.Errorf("stdout %q, stderr %q, error %v", out.Stdout, out.Stderr, err)
+	}
+}
+
+func TestUnderRulesAnotherProgramIsNotQuoted(t *testing.T) {
+	r, p, _ := anyAppRunner(t, part{Argv: []string{"version"}, Out: []byte(secret + "\n")})
+	_, err := r.Run(t.Context(), guarded(t, "read", note), p)
+	if codeOf(err) != CodeUnsuitable || strings.Contains(err.Error(), "Secret") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// JSON is whole, or there is an error: a half of an answer looks like all of it.
+func TestJSONIsOneWholeValue(t *testing.T) {
+	for text, want := range map[string]string{
+		`["a.md"]` + "\n":                   "",
+		"[\n  {\"file\": \"a.md\"}\n]\n":    "",
+		"No matches found.\n":               "",
+		`["a.md","b`:                        CodeCLIError,
+		`["a.md"]` + "\n" + `["a.md"]`:      CodeCLIError,
+		`["a.md"]trailing` + "\n":           CodeCLIError,
+		"a.md\nb.md\n":                      CodeCLIError,
+		"Loading main app package\n[\"a\"]": "",
+	} {
+		v := asked(t, "search", params{"query": "x", "format": "json"}).judge(answer{stdout: text})
+		if codeOfVerdict(v) != want {
+			t.Errorf("%q: %q, want %q", text, codeOfVerdict(v), want)
+		}
+	}
+	v := asked(t, "search", params{"query": "x", "format": "json"}).judge(answer{stdout: `["a.md","b`, cut: true})
+	if codeOfVerdict(v) != "" {
+		t.Errorf("an answer that was truncated here: %q", codeOfVerdict(v))
+	}
+}
+
+func TestAVersionIsAVersionLine(t *testing.T) {
+	ask := func(text string) part { return part{Argv: []string{"version"}, Out: []byte(text)} }
+	coldVersion := cold("version", tailPlugin)
+	for _, tt := range []struct {
+		name  string
+		parts []part
+		want  string
+	}{
+		{"a version", []part{ask(goodVersion)}, ""},
+		{"the sentence of a cold start, then a version", []part{ask(coldVersion), ask(goodVersion)}, ""},
+		{"the sentence of a cold start of another command", []part{ask(cold("help", "")), ask(goodVersion)}, ""},
+		{"any text, then a version", []part{ask("Loading plugins, please wait\n"), ask(goodVersion)}, ""},
+		{"the sentence of a cold start twice", []part{ask(coldVersion), ask(coldVersion)}, CodeVaultStarting},
+		{"any text twice", []part{ask("Loading plugins, please wait\n"), ask("Loading plugins, please wait\n")}, CodeVaultStarting},
+		{"a version and more", []part{ask(goodVersion + "x\n"), ask(goodVersion + "x\n")}, CodeVaultStarting},
+		{"no version of the grammar", []part{ask("1.12\n"), ask("v1.12.7\n")}, CodeVaultStarting},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, p, _ := appRunner(t, Config{}, tt.parts...)
+			out, err := r.Run(t.Context(), mustPermit("version", nil), p)
+			if codeOf(err) != tt.want || out.Failure != nil || err == nil && out.Stdout != goodVersion {
+				t.Errorf("stdout %q, failure %v, error %v, want %q", out.Stdout, out.Failure, err, tt.want)
+			}
+		})
+	}
+}
