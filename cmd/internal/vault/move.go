@@ -19,7 +19,7 @@ func moveCommands() []command {
 	return []command{
 		{
 			name: "move", about: "Move a file to another folder or path",
-			params: append(targetParams(), param{name: "to", hint: "folder/|path", required: true, about: "A folder with a slash at its end, or the new path"}),
+			params: append(targetParams(), param{name: "to", hint: "path", required: true, about: "A folder with a slash at its end, or the new path"}),
 			plan:   move,
 		},
 		{

@@ -171,6 +171,12 @@ func TestBrokenSettingsStopAMove(t *testing.T) {
 	}
 }
 
+// The texts are those that were recorded from the app.
+func TestAMoveWithoutADestination(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "A"})
+	h.expect(wrong, "Error: Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>\n", "move", "path=a.md")
+}
+
 // leads returns where the links of a note lead, by the rules of their own room.
 func leads(text, source string, paths []string) (targets []string) {
 	files := lookup.New(paths)

@@ -78,6 +78,10 @@ type propertyUse struct {
 // always are the properties that the app lists even where nothing uses them.
 var always = [...]string{"aliases", "cssclasses", "tags"}
 
+// ownTypes are the types that the app gives the properties that it reads itself,
+// whatever a note holds there.
+var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
+
 // propertyUses counts the properties of files, in the order in which they are
 // met.
 func propertyUses(files []*index.File) []propertyUse {
@@ -107,13 +111,12 @@ func typed(uses []propertyUse, types map[string]string) []*propertyUse {
 	}
 	for _, name := range always {
 		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
-			all = append(all, &propertyUse{Name: name, Type: "multitext"})
+			all = append(all, &propertyUse{Name: name})
 		}
 	}
 	for _, use := range all {
-		if set, ok := types[strings.ToLower(use.Name)]; ok {
-			use.Type = set
-		}
+		name := strings.ToLower(use.Name)
+		use.Type = cmp.Or(types[name], ownTypes[name], use.Type)
 	}
 	slices.SortFunc(all, func(a, b *propertyUse) int { return order.Compare(a.Name, b.Name) })
 	return all

@@ -90,6 +90,30 @@ func TestProperties(t *testing.T) {
 			t.Errorf("%s\nlacks %s", out, want)
 		}
 	}
+	for _, want := range []string{"\"name\": \"aliases\",\n    \"type\": \"aliases\"", "\"name\": \"tags\",\n    \"type\": \"tags\""} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	unused := build(t, map[string]string{"A.md": "text", "Tags.md": "---\nTags: 3\n---\n", ".obsidian/types.json": `{"types":{"aliases":"multitext"}}`})
+	unused.expect(done, `[
+  {
+    "name": "aliases",
+    "type": "multitext",
+    "count": 0
+  },
+  {
+    "name": "cssclasses",
+    "type": "multitext",
+    "count": 0
+  },
+  {
+    "name": "Tags",
+    "type": "tags",
+    "count": 1
+  }
+]
+`, "properties", "format=json")
 	if _, out, _ := h.run("properties", "sort=count"); !strings.HasPrefix(out, "Count\n") {
 		t.Errorf("by count: %q", out)
 	}

@@ -62,6 +62,10 @@ func (f *Files) Index(path string) (i int, ok bool) {
 	return 0, false
 }
 
+// Named returns how many files have this name, which is the last segment of a
+// path with its extension.
+func (f *Files) Named(name string) int { return len(f.byName[Fold(name)]) }
+
 // Resolve returns the place of the file to which a link in the note source
 // leads. target is the path part of the link, without heading or block and
 // percent-decoded; an empty one is the note itself. A source of "" stands for

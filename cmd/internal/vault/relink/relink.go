@@ -20,7 +20,7 @@ import (
 type Format uint8
 
 const (
-	// Shortest is the name alone where that leads to the file, else the path.
+	// Shortest is the name alone where no other file has it, else the path.
 	Shortest Format = iota
 	// Relative counts from the folder of the note.
 	Relative

@@ -57,7 +57,11 @@ func TestRewrite(t *testing.T) {
 		{"own relative links are counted from the new place", "f/B.md", "f/B.md", "longer/B.md", Shortest, "[[./Dup]] [t](../g/B.md) [[../Old#h|x]]", "[[../f/Dup]] [t](../g/B.md) [[../Old#h|x]]"},
 		{"and also those deeper down", "f/B.md", "f/B.md", "f/deep/B.md", Shortest, "[[./Dup]] [t](../g/B.md)", "[[../Dup]] [t](../../g/B.md)"},
 		{"own links that would find a neighbour", "f/B.md", "f/B.md", "g/C.md", Shortest, "[[Dup]] [[Old]] [[#h]] [[B]]", "[[f/Dup]] [[Old]] [[#h]] [[C]]"},
-		{"a link that the new name would catch", "longer/folder/X.md", "Old.md", "longer/folder/B.md", Shortest, "[[B]] [[Old]]", "[[f/B]] [[B]]"},
+		{"a link that the new name would catch", "longer/folder/X.md", "Old.md", "longer/folder/B.md", Shortest, "[[B]] [[Old]]", "[[f/B]] [[longer/folder/B]]"},
+		{"a name that another note has too is no link", "A.md", "f/Dup.md", "longer/Dup.md", Shortest, "[[f/Dup]] [t](f/Dup.md)", "[[longer/Dup]] [t](longer/Dup.md)"},
+		{"also where the bare name would lead there", "A.md", "g/Dup.md", "e/Dup.md", Shortest, "[[g/Dup|x]] ![[g/Dup#h]]", "[[e/Dup|x]] ![[e/Dup#h]]"},
+		{"a name that another note has in other letters", "A.md", "Old.md", "e/DUP.md", Shortest, "[[Old]]", "[[e/DUP]]"},
+		{"but it is where nothing else can be written", "A.md", "Old.md", "#/Dup.md", Shortest, "[[Old]]", "[[Dup]]"},
 		{"a link that led nowhere is none", "A.md", "Old.md", "New.md", Shortest, "[[New]] [[Nope]]", "[[New]] [[Nope]]"},
 		{"CRLF and a byte order mark", "A.md", "Old.md", "New.md", Shortest, "\ufeff---\r\nup: \"[[Old]]\"\r\n---\r\n[[Old]]\r\n", "\ufeff---\r\nup: \"[[New]]\"\r\n---\r\n[[New]]\r\n"},
 		{"only the case changes", "A.md", "Old.md", "OLD.md", Shortest, "[[Old]]", "[[Old]]"},
@@ -172,8 +176,37 @@ func sound(t interface{ Fatalf(string, ...any) }, m *Move, text []byte, source s
 	if wrong > len(left) {
 		t.Fatalf("%s>%s in %s, format %d: %q became %q: %d links lead elsewhere, left %v", m.from, m.to, source, m.format, text, edited, wrong, left)
 	}
+	if m.format == Shortest {
+		for i := range old {
+			if now[i].Path != old[i].Path && len(left) == 0 {
+				bareIsUnique(t, m, now[i], text, edited)
+			}
+		}
+	}
 	if strings.HasSuffix(source, ".md") && masked(text) != masked(edited) {
 		t.Fatalf("%q became %q beside its links", text, edited)
+	}
+}
+
+// bareIsUnique checks that a rewritten link is a bare name only if one file alone
+// has the name, or if the path cannot stand in a link.
+func bareIsUnique(t interface{ Fatalf(string, ...any) }, m *Move, link markdown.Link, text, edited []byte) {
+	if strings.Contains(link.Path, "/") {
+		return
+	}
+	named := 0
+	for i := range m.after.Len() {
+		p := m.after.Path(i)
+		base := lookup.Fold(p[strings.LastIndexByte(p, '/')+1:])
+		if base == lookup.Fold(link.Path) || base == lookup.Fold(link.Path+".md") {
+			named++
+		}
+		if lookup.Fold(p) == lookup.Fold(link.Path) || lookup.Fold(p) == lookup.Fold(link.Path+".md") {
+			return // it is the whole path
+		}
+	}
+	if named > 1 && !strings.ContainsAny(m.to, "#|[]") {
+		t.Fatalf("%s>%s: %q became %q: %d files have the name %q", m.from, m.to, text, edited, named, link.Path)
 	}
 }
 
@@ -217,6 +250,43 @@ func TestLinksLeadWhereTheyLed(t *testing.T) {
 		}
 		sound(t, m, []byte(text), source)
 	})
+}
+
+// TestLinksLeadWhereTheyLedInAnyVault moves a file of a random vault, in which
+// many files share a name, and looks at every link of every file.
+func TestLinksLeadWhereTheyLedInAnyVault(t *testing.T) {
+	folders := []string{"", "A/", "B/", "C/", "A/B/", "C/A/", "Long name/"}
+	names := []string{"Note.md", "note.md", "Other.md", "Third.md", "pic.png", "v1.2.md"}
+	path := rapid.Custom(func(t *rapid.T) string {
+		return rapid.SampledFrom(folders).Draw(t, "folder") + rapid.SampledFrom(names).Draw(t, "name")
+	})
+	rewritten := 0
+	rapid.Check(t, func(t *rapid.T) {
+		files := rapid.SliceOfNDistinct(path, 2, 12, rapid.ID[string]).Draw(t, "files")
+		from, to := rapid.SampledFrom(files).Draw(t, "from"), path.Draw(t, "to")
+		if slices.Contains(files, to) {
+			return
+		}
+		var text strings.Builder
+		for _, target := range append(slices.Clone(files), "Note.md", "other.md", "../Note.md", "./Other.md", "../A/Note.md", "B/Note.md") {
+			short := strings.TrimSuffix(target, ".md")
+			text.WriteString("[[" + short + "]] ![[" + target + "|x]] [[" + short + "#h|" + short + "]] [t](" + strings.ReplaceAll(target, " ", "%20") + ") [[/" + short + "]]\n")
+		}
+		for _, format := range []Format{Shortest, Relative, Absolute} {
+			m := moved(files, from, to, format)
+			for _, source := range files {
+				if strings.HasSuffix(source, ".md") {
+					sound(t, m, []byte(text.String()), source)
+					_, changed, _ := m.Rewrite([]byte(text.String()), source)
+					rewritten += changed
+				}
+			}
+		}
+	})
+	t.Logf("%d links were rewritten", rewritten)
+	if rewritten == 0 {
+		t.Error("no link was rewritten: the test shows nothing")
+	}
 }
 
 func FuzzRewrite(f *testing.F) {

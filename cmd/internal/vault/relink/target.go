@@ -12,11 +12,14 @@ import (
 // it can.
 func (m *Move) targets(old markdown.Link, note, file string) []string {
 	paths := []string{file, "/" + file}
+	name := path.Base(file)
 	switch {
 	case m.format == Relative || note == m.to && isRelative(old.Path):
 		paths = append(near(old.Path, path.Dir(note), file), paths...)
+	case m.format == Shortest && m.after.Named(name) == 1:
+		paths = append([]string{name}, paths...)
 	case m.format == Shortest:
-		paths = append([]string{path.Base(file)}, paths...)
+		paths = append(paths, name) // the name stands for several files, even if this is the nearest
 	}
 	var all []string
 	for _, p := range paths {
