@@ -138,6 +138,8 @@ type seen struct {
 	State  string `json:"state"` // applied, untouched or otherwise
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Notices say in what a change that is made differs from what was planned.
+	Notices []string `json:"notices"`
 }
 
 const (
@@ -149,6 +151,9 @@ const (
 // note puts what was seen of a change into an outcome.
 func (s seen) note(out *exec.Outcome, id string) {
 	out.Change, out.Before, out.Hash = id, s.Before, s.After
+	if s.State == stateApplied {
+		out.Notices = append(out.Notices, s.Notices...)
+	}
 }
 
 // amiss says that a note is neither what it was nor what it was to be: the change

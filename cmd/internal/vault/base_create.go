@@ -23,7 +23,7 @@ func baseCreateCommands() []command {
 			{name: "open", kind: flag, about: "Has no effect without the app"},
 			{name: "newtab", kind: flag, about: "Has no effect without the app"},
 		},
-		plan: createInBase,
+		plan: createInBase, meant: meansAddedToBase,
 	}}
 }
 

@@ -20,7 +20,7 @@ func bookmarkAddCommands() []command {
 			{name: "url", hint: "address", about: "The web address"},
 			{name: "title", hint: "text", about: "The label of the bookmark"},
 		},
-		plan: addBookmark,
+		plan: addBookmark, meant: meansBookmarked,
 	}}
 }
 

@@ -20,6 +20,9 @@ type command struct {
 	// shows reports whether a request of a command with a plan only shows
 	// something, nil means that none does.
 	shows func(params) bool
+	// meant judges what the app made of a file, where it is not byte for byte what
+	// was planned. With nil nothing else is what was asked for.
+	meant meaning
 }
 
 func (c command) writes() bool { return c.plan != nil }

@@ -26,13 +26,13 @@ func createCommands() []command {
 				{name: "open", kind: flag, about: "Has no effect without the app"},
 				{name: "newtab", kind: flag, about: "Has no effect without the app"},
 			},
-			plan: create,
+			plan: create, meant: meansCreated,
 		},
 		{
 			name: "append", about: "Add text at the end of a note, or below a heading of it",
-			params: slices.Concat(added, []param{underHeading()}), plan: addTo("Appended to: ", note.Append),
+			params: slices.Concat(added, []param{underHeading()}), plan: addTo("Appended to: ", note.Append), meant: meansAppended,
 		},
-		{name: "prepend", about: "Add text at the start of a note", params: added, plan: addTo("Prepended to: ", note.Prepend)},
+		{name: "prepend", about: "Add text at the start of a note", params: added, plan: addTo("Prepended to: ", note.Prepend), meant: meansPrepended},
 	}
 }
 

@@ -19,7 +19,7 @@ func dailyCommands() []command {
 	return []command{
 		{
 			name: "daily", about: "Make today's note if it is missing, and name it",
-			params: []param{pane}, plan: daily,
+			params: []param{pane}, plan: daily, meant: meansDaily(appendedDaily),
 		},
 		{name: "daily:path", about: "Show the path of today's note", params: dayParams(), run: dailyPath},
 		{name: "daily:read", about: "Read today's note", params: dayParams(), run: dailyRead},
@@ -33,11 +33,11 @@ func dailyCommands() []command {
 		},
 		{
 			name: "daily:append", about: "Add text at the end of today's note, or below a heading of it",
-			params: slices.Concat(added, []param{underHeading()}), plan: dailyEdit(note.Append),
+			params: slices.Concat(added, []param{underHeading()}), plan: dailyEdit(note.Append), meant: meansDaily(appendedDaily),
 		},
 		{
 			name: "daily:prepend", about: "Add text at the start of today's note",
-			params: added, plan: dailyEdit(note.Prepend),
+			params: added, plan: dailyEdit(note.Prepend), meant: meansDaily(prepended),
 		},
 	}
 }

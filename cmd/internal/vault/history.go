@@ -27,7 +27,7 @@ func historyCommands() []command {
 		{name: "history", about: "List the kept versions of a note, the newest first", params: targetParams(), run: listVersions},
 		{name: "history:list", about: "List the notes that have kept versions", run: listHistories},
 		{name: "history:read", about: "Read a kept version of a note", params: append(targetParams(), version), run: readVersion},
-		{name: "history:restore", about: "Replace a note by a kept version", params: append(targetParams(), needed), plan: restoreVersion},
+		{name: "history:restore", about: "Replace a note by a kept version", params: append(targetParams(), needed), plan: restoreVersion, meant: meansRestored},
 		{
 			name: "diff", about: "Compare a kept version of a note with another, or with the note; without numbers list them",
 			params: append(targetParams(),

@@ -20,12 +20,12 @@ func moveCommands() []command {
 		{
 			name: "move", about: "Move a file to another folder or path",
 			params: append(targetParams(), param{name: "to", hint: "path", required: true, about: "A folder with a slash at its end, or the new path"}),
-			plan:   move,
+			plan:   move, meant: meansMoved,
 		},
 		{
 			name: "rename", about: "Give a file another name in its folder",
 			params: append(targetParams(), param{name: "name", hint: "name", required: true, about: "The new name; without an extension it keeps its own"}),
-			plan:   rename,
+			plan:   rename, meant: meansMoved,
 		},
 	}
 }

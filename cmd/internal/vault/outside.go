@@ -1,9 +1,9 @@
 package vault
 
 import (
+	"bytes"
 	"encoding/json"
 
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
 )
 
@@ -37,14 +37,14 @@ func (v *vault) begin(row command, values params, how manner) (reply, error) {
 
 // The answers of end. They are for the gateway.
 const (
-	applied   = "applied"   // all files are as they were meant to be
+	applied   = "applied"   // all files say what they were meant to say
 	untouched = "untouched" // all files are as they were
 	otherwise = "otherwise" // some are neither
 )
 
 // end looks at the files of an entry and notes how it ended. One that is
 // untouched is not noted yet if it may still be carried out.
-func (v *vault) end(how manner) (reply, error) {
+func (v *vault) end(row command, values params, how manner) (reply, error) {
 	j, err := v.journal()
 	if err != nil {
 		return reply{}, err
@@ -53,46 +53,28 @@ func (v *vault) end(how manner) (reply, error) {
 	if err != nil {
 		return reply{}, failure("Change %q not found.", verbatim(how.id))
 	}
+	seen, err := v.lookBack(j, row, values, e)
+	if err != nil {
+		return reply{}, err
+	}
 	verdict := struct {
-		State  string `json:"state"`
-		Before string `json:"before,omitempty"`
-		After  string `json:"after,omitempty"`
-	}{}
-	done, left := 0, 0
-	after := make([]journal.Image, len(e.Steps))
-	for i, s := range e.Steps {
-		now, err := v.imageAt(s.Path)
-		if err != nil {
-			return reply{}, err
-		}
-		after[i] = now
-		untouched := now == s.Before
-		if s.From != "" {
-			was, err := v.imageAt(s.From)
-			if err != nil {
-				return reply{}, err
-			}
-			untouched = was == s.Before
-		}
-		switch {
-		case now == s.After:
-			done++
-		case untouched:
-			left++
-		}
+		State   string   `json:"state"`
+		Before  string   `json:"before,omitempty"`
+		After   string   `json:"after,omitempty"`
+		Notices []string `json:"notices,omitempty"`
+	}{State: stateOf(seen)}
+	if verdict.State == applied {
+		verdict.Notices = noticesOf(seen)
 	}
-	switch len(e.Steps) {
-	case done:
-		verdict.State = applied
-	case left:
-		verdict.State = untouched
-	default:
-		verdict.State = otherwise
+	after := make([]journal.Image, len(seen))
+	for i, s := range seen {
+		after[i] = imageOf(s.now)
 	}
-	if len(e.Steps) > 0 {
+	if len(seen) > 0 {
 		verdict.Before, verdict.After = shortHash(e.Steps[0].Before), shortHash(after[0])
 	}
 	if e.State == journal.Begun && verdict.State != untouched {
+		keepSeen(j, seen)
 		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
 			return reply{}, unjournaled(err)
 		}
@@ -101,13 +83,13 @@ func (v *vault) end(how manner) (reply, error) {
 	return say(string(text)), err
 }
 
-func (v *vault) imageAt(path string) (journal.Image, error) {
-	at, err := disk.ParsePath(path)
-	if err != nil {
-		return journal.Image{}, nil // nothing can be there
+// keepSeen keeps what the app wrote, for the same reason as [keepWritten].
+func keepSeen(j *journal.Journal, seen []traced) {
+	for _, s := range seen[:min(len(seen), maxKept)] {
+		if image := imageOf(s.now); s.now.there && image != s.step.Before {
+			_ = j.Put(s.step.Path, image, bytes.NewReader(s.now.text))
+		}
 	}
-	now, err := v.current(at)
-	return imageOf(now), err
 }
 
 // shortHash returns the hash by which a note is known to callers.

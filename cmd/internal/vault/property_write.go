@@ -21,12 +21,12 @@ func propertyWriteCommands() []command {
 				{name: "value", hint: "value", required: true, about: "Its value; commas separate the items of a list"},
 				{name: "type", oneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, about: "Its type; else the vault's, or what the value looks like"},
 			}, targetParams()...),
-			plan: setProperty,
+			plan: setProperty, meant: meansSet,
 		},
 		{
 			name: "property:remove", about: "Remove a property from a note",
 			params: append([]param{name}, targetParams()...),
-			plan:   removeProperty,
+			plan:   removeProperty, meant: meansRemoved,
 		},
 	}
 }

@@ -23,6 +23,7 @@ func taskCommand() []command {
 			param{name: "todo", kind: flag, about: "Mark as open"},
 			param{name: "status", hint: "mark", about: "Set this mark"}),
 		plan:  task,
+		meant: meansMarked,
 		shows: func(p params) bool { return !slices.ContainsFunc(taskChanges[:], p.has) },
 	}}
 }

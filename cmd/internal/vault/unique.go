@@ -34,7 +34,7 @@ func uniqueCommands() []command {
 			{name: "open", kind: flag, about: "Has no effect without the app"},
 			{name: "paneType", oneOf: []string{"tab", "split", "window"}, about: "Has no effect without the app"},
 		},
-		plan: unique,
+		plan: unique, meant: meansUnique,
 	}}
 }
 

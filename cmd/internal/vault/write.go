@@ -59,7 +59,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	case how.task == beginSwitch:
 		return v.begin(row, values, how)
 	case how.task == endSwitch:
-		return v.end(how)
+		return v.end(row, values, how)
 	case how.task == planSwitch:
 		p, err := v.propose(row, values)
 		if err != nil || p.reading != nil {

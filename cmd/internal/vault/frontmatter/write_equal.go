@@ -10,6 +10,10 @@ func same(a, b Properties) bool {
 	return slices.EqualFunc(a, b, func(x, y Property) bool { return x.Key == y.Key && x.Value.equal(y.Value) })
 }
 
+// Equal reports whether two values are the same, and of the same kind. How a
+// number is written does not matter.
+func (v Value) Equal(w Value) bool { return v.equal(w) }
+
 // equal reports whether two values are the same. How a number is written does
 // not matter.
 func (v Value) equal(w Value) bool {
