@@ -94,6 +94,8 @@ func (v verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, `"`+str
 // unreadable explains why a file could not be opened for reading.
 func unreadable(asTyped string, err error) error {
 	switch {
+	case disk.IsHardLinked(err):
+		return hardLinked(asTyped)
 	case disk.IsMissing(err):
 		return fileNotFound(asTyped)
 	case errors.Is(err, fs.ErrPermission):
@@ -102,12 +104,20 @@ func unreadable(asTyped string, err error) error {
 	return err
 }
 
+// hardLinked explains why a file with further names is left alone: the rules say
+// nothing about the places that these may be in.
+func hardLinked(path string) error {
+	return failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", verbatim(path))
+}
+
 // unwritten explains why a note could not be written.
 func unwritten(path string, err error) error {
 	var refusal *disk.Refusal
 	switch {
 	case err == nil:
 		return nil
+	case disk.IsHardLinked(err):
+		return hardLinked(path)
 	case errors.As(err, &refusal):
 		return failure("File %q cannot be written: %q %s.", verbatim(path), verbatim(refusal.Path), refusal.Reason)
 	case errors.Is(err, disk.ErrChanged):

@@ -21,7 +21,7 @@ func (f *Folder) Swap(p Path, before, text []byte) error {
 	}
 	defer dir.Close()
 	defer lock(dir)()
-	info, err := statIn(dir, p.base())
+	info, err := f.statIn(dir, p.base())
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (f *Folder) Remove(p Path, before []byte) error {
 // setAside gives a file that is to be removed a temporary name, so that what is
 // removed is what was looked at.
 func (f *Folder) setAside(dir *os.Root, name string, before []byte) (aside string, err error) {
-	file, err := openUnchanged(dir, name, before)
+	file, err := f.openUnchanged(dir, name, before)
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +88,7 @@ func (f *Folder) Move(from, to Path, before []byte) error {
 	}
 	defer source.Close()
 	defer lock(source)()
-	file, err := openUnchanged(source, from.base(), before)
+	file, err := f.openUnchanged(source, from.base(), before)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,12 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(one, other) {
-		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, in another folder
+	links, err := file.links()
+	if err != nil {
+		return err
+	}
+	if links > 1 || !os.SameFile(one, other) {
+		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
 	}
 	return f.sys.rename(source, file.Info.Name(), source, to.base())
 }
@@ -159,7 +163,7 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 	}
 	defer dir.Close()
 	defer lock(dir)()
-	file, err := openUnchanged(dir, p.base(), before)
+	file, err := f.openUnchanged(dir, p.base(), before)
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +213,7 @@ func (f *Folder) Untrash(name string, p Path, content []byte) error {
 		return err
 	}
 	defer trash.Close()
-	file, err := openUnchanged(trash, name, content)
+	file, err := f.openUnchanged(trash, name, content)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestWithoutDescriptorsNothingIsGuessed(t *testing.T) {
 			return "", err
 		}
 		defer root.Close()
-		text, _, err := rooted{root}.read(path.base(), nil)
+		text, _, err := rooted{dir: root}.read(path.base(), nil)
 		return string(text), err
 	}
 	for name, act := range map[string]func() (string, error){

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,9 @@ func (f *faulty) rename(source *os.Root, from string, target *os.Root, to string
 func (f *faulty) link(source *os.Root, from string, target *os.Root, to string) error {
 	if f.noLink || f.fails() {
 		return errFault
+	}
+	if runtime.GOOS == "windows" {
+		return os.Link(filepath.Join(source.Name(), from), filepath.Join(target.Name(), to)) // it needs none there
 	}
 	return f.real.link(source, from, target, to)
 }

@@ -12,8 +12,9 @@
 //
 // Symbolic links are not followed at all. Those that lead outside would break
 // the first promise, and those that stay inside are ignored by the app too.
-// Hard links cannot be told from files; a write replaces the file and so never
-// reaches the other name.
+// Of a hard link nobody can tell where its other names are, so where something of
+// the vault is hidden, a file that has any is refused ([IsHardLinked]). Elsewhere it
+// is a file; a write replaces it and so never reaches the other name.
 package disk
 
 import (

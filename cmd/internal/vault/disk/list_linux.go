@@ -20,7 +20,7 @@ func (d descriptor) list() ([]listed, error) {
 	var found []listed
 	var buf [16 << 10]byte
 	for {
-		n, err := readDirent(int(d), buf[:])
+		n, err := readDirent(d.fd, buf[:])
 		if err != nil {
 			return found, &fs.PathError{Op: "readdirent", Path: ".", Err: err}
 		}
@@ -58,7 +58,7 @@ func (d descriptor) pick(found []listed, entries []byte) []listed {
 
 // kind asks for what some file systems do not write into their folders.
 func (d descriptor) kind(name string) byte {
-	stat, err := fstatat(int(d), name)
+	stat, err := fstatat(d.fd, name)
 	if err != nil {
 		return unix.DT_UNKNOWN // it is gone
 	}

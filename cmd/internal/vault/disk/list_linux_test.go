@@ -82,7 +82,7 @@ func TestAWalkLeavesNothingOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		folder.Ignored()
-		at := rooted{root}
+		at := rooted{dir: root}
 		at.list()
 		at.read("two.md", nil)
 		at.close()

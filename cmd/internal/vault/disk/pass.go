@@ -62,12 +62,12 @@ func (f *Folder) passByRename(source *os.Root, from string, target *os.Root, to 
 		return err
 	}
 	if err = placeholder.Close(); err == nil {
-		err = unchanged(target, to, nil)
+		err = f.unchanged(target, to, nil)
 	}
 	if err == nil {
 		err = f.sys.rename(source, from, target, to)
 	}
-	if err == nil || unchanged(target, to, nil) != nil {
+	if err == nil || f.unchanged(target, to, nil) != nil {
 		return err // what is there is somebody's note by now
 	}
 	return errors.Join(err, ignoreMissing(f.sys.remove(target, to)))

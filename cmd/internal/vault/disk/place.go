@@ -29,7 +29,7 @@ type listed struct {
 
 // place opens the folder that the segments lead to. The caller closes it.
 func (f *Folder) place(segments []string) (place, error) {
-	at, err := openPlace(f.root)
+	at, err := openPlace(f.root, f.view != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,10 @@ func (f *Folder) place(segments []string) (place, error) {
 }
 
 // rooted is a place that goes through an os.Root.
-type rooted struct{ dir *os.Root }
+type rooted struct {
+	dir    *os.Root
+	single bool // a file with further names is refused, see [IsHardLinked]
+}
 
 func (r rooted) close() { r.dir.Close() }
 
@@ -70,13 +73,43 @@ func (r rooted) step(name string) (place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rooted{sub}, nil
+	return rooted{sub, r.single}, nil
 }
 
-func (r rooted) info(name string) (fs.FileInfo, error) { return statIn(r.dir, name) }
+func (r rooted) info(name string) (fs.FileInfo, error) {
+	info, err := statIn(r.dir, name)
+	if err != nil || !r.single {
+		return info, err
+	}
+	links, err := linksIn(r.dir, name, info)
+	if err == nil {
+		err = single(name, links)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return info, nil
+}
+
+// open opens the regular file name.
+func (r rooted) open(name string) (*File, error) {
+	file, err := openIn(r.dir, name)
+	if err != nil || !r.single {
+		return file, err
+	}
+	links, err := file.links()
+	if err == nil {
+		err = single(name, links)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
 
 func (r rooted) stamp(name string) (Stamp, error) {
-	info, err := statIn(r.dir, name)
+	info, err := r.info(name)
 	if err != nil {
 		return Stamp{}, err
 	}
@@ -84,7 +117,7 @@ func (r rooted) stamp(name string) (Stamp, error) {
 }
 
 func (r rooted) read(name string, buf []byte) ([]byte, Stamp, error) {
-	file, err := openIn(r.dir, name)
+	file, err := r.open(name)
 	if err != nil {
 		return nil, Stamp{}, err
 	}

@@ -18,7 +18,10 @@ import (
 // alone; O_NOFOLLOW refuses a link in the same step that opens, whatever
 // happened since the folder was listed; and the descriptor stays with its
 // folder when that is moved.
-type descriptor int
+type descriptor struct {
+	fd     int
+	single bool // a file with further names is refused, see [IsHardLinked]
+}
 
 const (
 	openAsFolder = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
@@ -26,7 +29,7 @@ const (
 	openAsFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 )
 
-func openPlace(root *os.Root) (place, error) {
+func openPlace(root *os.Root, single bool) (place, error) {
 	handle, err := root.Open(".")
 	if err != nil {
 		return nil, err
@@ -45,16 +48,16 @@ func openPlace(root *os.Root) (place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return descriptor(own), nil
+	return descriptor{own, single}, nil
 }
 
-func (d descriptor) close() { unix.Close(int(d)) }
+func (d descriptor) close() { unix.Close(d.fd) }
 
 func (d descriptor) step(name string) (place, error) {
-	sub, err := openat(int(d), name, openAsFolder)
+	sub, err := openat(d.fd, name, openAsFolder)
 	switch err {
 	case nil:
-		return descriptor(sub), nil
+		return descriptor{sub, d.single}, nil
 	case unix.ENOTDIR, unix.ELOOP: // a file or a link
 		return nil, &Refusal{Path: name, Reason: "is not a folder"}
 	}
@@ -79,18 +82,27 @@ func (d descriptor) stamp(name string) (Stamp, error) {
 
 // stat looks at the regular file name.
 func (d descriptor) stat(name string) (unix.Stat_t, error) {
-	stat, err := fstatat(int(d), name)
+	stat, err := fstatat(d.fd, name)
 	if err != nil {
 		return stat, &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
+	return stat, judge(name, &stat, d.single)
+}
+
+// judge refuses what is no regular file, and one with further names if it has to
+// be single.
+func judge(name string, stat *unix.Stat_t, alone bool) error {
 	if reason := irregular(modeOf(stat.Mode)); reason != "" {
-		return stat, &Refusal{Path: name, Reason: reason}
+		return &Refusal{Path: name, Reason: reason}
 	}
-	return stat, nil
+	if alone {
+		return single(name, uint64(stat.Nlink))
+	}
+	return nil
 }
 
 func (d descriptor) read(name string, buf []byte) ([]byte, Stamp, error) {
-	fd, err := openat(int(d), name, openAsFile)
+	fd, err := openat(d.fd, name, openAsFile)
 	if err != nil {
 		// A look tells a link or a socket, which cannot be opened, from a file
 		// that may not be.
@@ -100,13 +112,14 @@ func (d descriptor) read(name string, buf []byte) ([]byte, Stamp, error) {
 		return nil, Stamp{}, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	defer unix.Close(fd)
-	return readStamped(openFile{fd, name}, buf, MaxNote)
+	return readStamped(openFile{fd, name, d.single}, buf, MaxNote)
 }
 
 // openFile is a file that is open for reading, and its name in its folder.
 type openFile struct {
-	fd   int
-	name string
+	fd     int
+	name   string
+	single bool
 }
 
 func (f openFile) stamp() (Stamp, error) {
@@ -115,8 +128,8 @@ func (f openFile) stamp() (Stamp, error) {
 	if err != nil {
 		return Stamp{}, &fs.PathError{Op: "fstat", Path: f.name, Err: err}
 	}
-	if reason := irregular(modeOf(stat.Mode)); reason != "" {
-		return Stamp{}, &Refusal{Path: f.name, Reason: reason}
+	if err := judge(f.name, &stat, f.single); err != nil {
+		return Stamp{}, err
 	}
 	return stampOfStat(&stat), nil
 }

@@ -20,7 +20,7 @@ func TestDescriptorsStayInTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer at.close()
-	folder := int(at.(descriptor))
+	folder := at.(descriptor).fd
 	file, err := openat(folder, "n.md", openAsFile)
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +49,10 @@ func TestErrorsOfDescriptors(t *testing.T) {
 	said := map[string]error{}
 	_, said["openat none: no such file or directory"] = at.step("none")
 	_, said["fstatat none: no such file or directory"] = at.info("none")
-	_, said["fstat n.md: bad file descriptor"] = openFile{-1, "n.md"}.stamp()
-	_, said["readdirent .: bad file descriptor"] = descriptor(-1).list()
-	_, said[`"." is a folder`] = openFile{int(at.(descriptor)), "."}.stamp()
-	n, err := openFile{-1, "n.md"}.Read(make([]byte, 4))
+	_, said["fstat n.md: bad file descriptor"] = openFile{fd: -1, name: "n.md"}.stamp()
+	_, said["readdirent .: bad file descriptor"] = descriptor{fd: -1}.list()
+	_, said[`"." is a folder`] = openFile{fd: at.(descriptor).fd, name: "."}.stamp()
+	n, err := openFile{fd: -1, name: "n.md"}.Read(make([]byte, 4))
 	said["read n.md: bad file descriptor"] = err
 	starved(t, 0, func() { _, _, said["openat n.md: too many open files"] = at.read("n.md", nil) })
 	starved(t, 1, func() { _, said["openat .: too many open files"] = folder.place(nil) }) // the first is that of the folder itself
@@ -74,7 +74,7 @@ func TestReadOfDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	file, buf := openFile{fd, "n.md"}, make([]byte, 3)
+	file, buf := openFile{fd: fd, name: "n.md"}, make([]byte, 3)
 	for i, step := range []struct {
 		into []byte
 		want string

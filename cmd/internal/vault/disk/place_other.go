@@ -4,10 +4,10 @@ package disk
 
 import "os"
 
-func openPlace(root *os.Root) (place, error) {
+func openPlace(root *os.Root, single bool) (place, error) {
 	dir, err := root.OpenRoot(".")
 	if err != nil {
 		return nil, err
 	}
-	return rooted{dir}, nil
+	return rooted{dir, single}, nil
 }

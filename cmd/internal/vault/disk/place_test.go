@@ -21,7 +21,7 @@ func places(t *testing.T, folder *Folder) map[string]place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { native.close(); root.Close() })
-	return map[string]place{"native": native, "rooted": rooted{root}}
+	return map[string]place{"native": native, "rooted": rooted{root, folder.view != nil}}
 }
 
 // wrong says what is wrong with the error of a file that is refused for reason,

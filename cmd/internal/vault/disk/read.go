@@ -27,7 +27,7 @@ func (f *Folder) Open(p Path) (*File, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return openIn(dir, p.base())
+	return f.openIn(dir, p.base())
 }
 
 // Stat returns what is known about the file at p, with the errors of Open.
@@ -40,7 +40,7 @@ func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return statIn(dir, p.base())
+	return f.statIn(dir, p.base())
 }
 
 // Read returns the whole file at p, with the errors of Open; one that is

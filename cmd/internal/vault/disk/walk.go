@@ -70,7 +70,7 @@ func (w walker) walk(at place, path Path) error {
 			continue
 		}
 		visited, entered := w.found(child, found.folder)
-		if visited {
+		if visited && (found.folder || w.lists(at, child)) {
 			w.visit(Entry{Path: child, IsDir: found.folder, at: at})
 		}
 		if entered {
@@ -80,6 +80,16 @@ func (w walker) walk(at place, path Path) error {
 		}
 	}
 	return nil
+}
+
+// lists reports whether a file is visited whose path is seen. What cannot be read
+// because of its further names is not listed either.
+func (w walker) lists(at place, file Path) bool {
+	if w.view == nil {
+		return true
+	}
+	_, err := at.stamp(file.base())
+	return !IsHardLinked(err)
 }
 
 func (w walker) walkInto(at place, path Path) error {

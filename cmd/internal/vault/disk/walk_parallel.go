@@ -120,6 +120,9 @@ func (w *parallelWalk) do(j job) {
 		w.enter(j.in, j.folder)
 	}
 	for _, path := range j.files {
+		if !w.lists(j.in.place, path) {
+			continue
+		}
 		w.visit(Entry{Path: path, at: j.in.place})
 	}
 }

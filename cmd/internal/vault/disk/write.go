@@ -34,7 +34,7 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 	defer dir.Close()
 	defer lock(dir)()
 
-	before, info, err := readIn(dir, p.base())
+	before, info, err := f.readIn(dir, p.base())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	}
 	// The look at the old bytes comes last, so that the time in which an edit
 	// could be lost is that of one system call.
-	if err = unchanged(dir, name, before); err == nil {
+	if err = f.unchanged(dir, name, before); err == nil {
 		err = f.sys.rename(dir, temp, dir, name)
 	}
 	if err != nil {
@@ -161,8 +161,8 @@ func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {
 }
 
 // unchanged answers ErrChanged unless the file name still holds these bytes.
-func unchanged(dir *os.Root, name string, bytesThen []byte) error {
-	file, err := openUnchanged(dir, name, bytesThen)
+func (f *Folder) unchanged(dir *os.Root, name string, bytesThen []byte) error {
+	file, err := f.openUnchanged(dir, name, bytesThen)
 	if err != nil {
 		return err
 	}
@@ -172,9 +172,9 @@ func unchanged(dir *os.Root, name string, bytesThen []byte) error {
 // openUnchanged opens the file name, and answers ErrChanged unless it still holds
 // these bytes. The caller closes it: as long as it is open, no other file can be
 // taken for it.
-func openUnchanged(dir *os.Root, name string, bytesThen []byte) (*File, error) {
-	file, err := openIn(dir, name)
-	if IsMissing(err) {
+func (f *Folder) openUnchanged(dir *os.Root, name string, bytesThen []byte) (*File, error) {
+	file, err := f.openIn(dir, name)
+	if IsMissing(err) && !IsHardLinked(err) {
 		return nil, ErrChanged
 	}
 	if err != nil {
@@ -211,8 +211,8 @@ func (f *File) holds(text []byte) error {
 	}
 }
 
-func readIn(dir *os.Root, name string) ([]byte, fs.FileInfo, error) {
-	file, err := openIn(dir, name)
+func (f *Folder) readIn(dir *os.Root, name string) ([]byte, fs.FileInfo, error) {
+	file, err := f.openIn(dir, name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,28 @@
+package disk
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// linksIn returns how many names the file has that was seen as name in dir. Only
+// an open file tells.
+func linksIn(dir *os.Root, name string, _ fs.FileInfo) (uint64, error) {
+	file, err := openIn(dir, name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.links()
+}
+
+// links returns how many names an open file has. A short name is none.
+func (f *File) links() (uint64, error) {
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info); err != nil {
+		return 0, err
+	}
+	return uint64(info.NumberOfLinks), nil
+}
