@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/confine"
@@ -36,6 +37,8 @@ type host struct {
 	// behind the wall.
 	homeless bool
 	listed   func() []registry.Vault // the app's list of vaults
+
+	swept atomic.Bool // the vault was searched for what killed writers left in it
 
 	journals sync.Mutex
 	journal  *journal.Journal // of the vault, once something was written

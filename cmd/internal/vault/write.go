@@ -76,6 +76,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 		return reply{}, unjournaled(err)
 	}
 	defer unlock()
+	v.sweep(j)
 	p, err := v.propose(row, values)
 	if err != nil || p.reading != nil {
 		return p.answer(), err
@@ -127,7 +128,9 @@ func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id st
 	if err := j.Begin(e, p.content); err != nil {
 		return "", false, unjournaled(err)
 	}
+	written := j.Writing()
 	err = v.doAll(p.steps)
+	written()
 	if err == nil {
 		overtaken = v.overtaken(p.steps)
 	}

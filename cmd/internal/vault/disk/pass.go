@@ -22,8 +22,23 @@ func (f *Folder) take(seen *File, source *os.Root, target *os.Root, to string) e
 	if err == nil && isSame(seen.Info, moved) {
 		return nil
 	}
-	if back := f.pass(target, to, source, from); back != nil {
-		return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, to, back)
+	return f.giveBack(source, from, target, to)
+}
+
+// giveBack takes back a pass of a file that was not the one to be passed, and
+// answers ErrChanged. It never stays under a temporary name: where its own was
+// taken meanwhile, it gets a number.
+func (f *Folder) giveBack(source *os.Root, from string, target *os.Root, to string) error {
+	for n := range maxTrashed {
+		name := numbered(from, n)
+		switch err := f.pass(target, to, source, name); {
+		case err == nil && n == 0:
+			return ErrChanged
+		case err == nil:
+			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, name, ErrChanged)
+		case !errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("%q was exchanged for another file, which is called %q from now on: %w", from, to, err)
+		}
 	}
 	return ErrChanged
 }

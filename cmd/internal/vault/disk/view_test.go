@@ -69,6 +69,7 @@ var byPath = []struct {
 // nothing to say to them.
 var pathless = map[string]string{
 	"Close": "closes", "Info": "is about the vault itself", "Behind": "makes the view", "Interpose": "is for tests",
+	"Sweep":  "removes what this program left behind",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns",
 }
 

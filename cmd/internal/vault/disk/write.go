@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 )
 
@@ -144,9 +143,6 @@ func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) 
 	}
 	return name, nil
 }
-
-// temporary returns a name that no note has and nobody sees.
-func temporary() string { return fmt.Sprintf(".vaultwicket-%016x.tmp", rand.Uint64()) }
 
 // fill writes, syncs and closes file.
 func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {

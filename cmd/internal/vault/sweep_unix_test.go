@@ -1,0 +1,135 @@
+//go:build unix
+
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// temporaryFiles are the files of this program that are left in a vault.
+func temporaryFiles(t *testing.T, h *house) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a writer is faster
+		}
+		if strings.HasSuffix(path, ".tmp") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// killWhileWriting kills a process with a large note half written, and reports
+// whether it left a temporary file: the kill may come too late.
+func killWhileWriting(t *testing.T, h *house) bool {
+	t.Helper()
+	c := start(t, "3", h.dir, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = c.stdin.WriteString(strings.Repeat("a line of a large note\n", 1<<20))
+		c.stdin.Close()
+		_, _ = c.process.Wait()
+	}()
+	for {
+		select {
+		case <-ended:
+			return false
+		default:
+		}
+		if len(temporaryFiles(t, h)) > 0 {
+			_ = c.process.Kill()
+			<-ended
+			return len(temporaryFiles(t, h)) > 0
+		}
+	}
+}
+
+// The next process that writes removes what a killed one left, once it is old
+// enough. One that only reads removes nothing.
+func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
+	h := build(t, map[string]string{"n.md": "text", "A/B/x.md": "x"})
+	h.env["XDG_STATE_HOME"] = stateHome(t)
+	const tries = 20
+	for n := 0; !killWhileWriting(t, h); n++ {
+		if n == tries {
+			t.Fatalf("none of %d writers was killed in time", tries)
+		}
+	}
+	expect := func(when string, left bool, words ...string) {
+		t.Helper()
+		if status, stdout, _ := h.run(words...); status != done {
+			t.Errorf("%s: %d, %q", when, status, stdout)
+		}
+		if got := temporaryFiles(t, h); len(got) > 0 != left {
+			t.Errorf("%s: %q are left", when, got)
+		}
+	}
+	expect("a write while it is young", true, "append", "path=n.md", "content=1")
+	h.later = time.Hour
+	expect("a read", true, "read", "path=n.md")
+	expect("a dry run", true, planSwitch, "append", "path=n.md", "content=2")
+	expect("a write", false, "append", "path=n.md", "content=3")
+
+	// A file that no journal knows of is left to a worker.
+	h.put("A/.vaultwicket-0123456789abcdef.tmp", "from elsewhere")
+	expect("a write that does not look", true, "append", "path=n.md", "content=4")
+	w := h.worker()
+	if got := w.ask(nil, "read", "path=n.md"); got.end.Status != done || len(temporaryFiles(t, h)) != 1 {
+		t.Errorf("a worker that reads: %+v, %q", got, temporaryFiles(t, h))
+	}
+	if got := w.ask(nil, "append", "path=n.md", "content=5"); got.end.Status != done || len(temporaryFiles(t, h)) != 0 {
+		t.Errorf("a worker that writes: %+v, %q", got, temporaryFiles(t, h))
+	}
+}
+
+// What cannot be swept yet is not forgotten: a second writer that is killed while
+// the first one's files are young leaves its own to the same search.
+func TestASecondKilledWriterIsNotForgotten(t *testing.T) {
+	h := build(t, map[string]string{"n.md": "text"})
+	h.env["XDG_STATE_HOME"] = stateHome(t)
+	v, err := h.host().vault(t.Context(), line{folder: h.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := v.journal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := j.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = j.Writing() // and killed
+	unlock()
+	left := h.file(".vaultwicket-0123456789abcdef.tmp")
+	h.later = 11 * time.Minute
+	soon := time.Now().Add(5 * time.Minute) // the file of the second one
+	h.put(filepath.Base(left), "second")
+	if err := os.Chtimes(left, soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	h.expect(done, "Appended to: n.md\n", "append", "path=n.md", "content=1")
+	if len(temporaryFiles(t, h)) != 1 {
+		t.Error("a young file is removed")
+	}
+	h.later = 20 * time.Minute
+	h.expect(done, "Appended to: n.md\n", "append", "path=n.md", "content=2")
+	if got := temporaryFiles(t, h); len(got) != 0 {
+		t.Errorf("%q are left", got)
+	}
+	if _, killed := j.Interrupted(); killed {
+		t.Error("the journal still tells of a killed writer")
+	}
+}
