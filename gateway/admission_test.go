@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +107,33 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	f.gateway.Tighten(nil, Limits{}, true)
 	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); code(got) != "paused" {
 		t.Errorf("switched off: %+v", got.Error)
+	}
+}
+
+// What waits for its turn when a person pauses has not begun, and does not begin.
+func TestAPauseStopsWhatWaits(t *testing.T) {
+	for _, change := range []bool{false, true} {
+		f := newFixture(t, func(c *Config) { c.Backend, c.Limits.Parallel = Embedded, 1 }).embedded(``)
+		place, req := f.gateway.slots, Request{Command: "daily:path"}
+		if change {
+			place, req = f.gateway.doors[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
+		}
+		place <- struct{}{}
+		done := make(chan Result, 1)
+		go func() { done <- f.gateway.Do(context.Background(), req) }()
+		for f.gateway.Load().Waiting == 0 {
+			runtime.Gosched()
+		}
+		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(PauseFile(f.state()), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		<-place
+		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
+			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
+		}
+		if len(f.gateway.slots) != 0 || len(f.gateway.doors[0].writing) != 0 {
+			t.Errorf("%s: a place was not given back", req.Command)
+		}
 	}
 }
 

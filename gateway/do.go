@@ -103,11 +103,12 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 }
 
 // enter waits for a place behind each door, in their order, but no longer than
-// ctx lasts. leave gives the places back.
+// ctx lasts, and not through a pause. leave gives the places back.
 func (g *shared) enter(ctx context.Context, command string, doors ...chan struct{}) (leave func(), err error) {
 	g.waiting.Add(1)
 	defer g.waiting.Add(-1)
 	var passed []chan struct{}
+	waited := false
 	leave = func() {
 		for _, door := range passed {
 			<-door
@@ -117,12 +118,25 @@ func (g *shared) enter(ctx context.Context, command string, doors ...chan struct
 		select {
 		case door <- struct{}{}:
 			passed = append(passed, door)
+			continue
+		default:
+			waited = true
+		}
+		select {
+		case door <- struct{}{}:
+			passed = append(passed, door)
 		case <-ctx.Done():
 		}
 	}
 	if ctx.Err() != nil { // also where a door was open
 		leave()
 		return nil, refuse(codeCancelled, "", "command %q: cancelled before it started", command)
+	}
+	if waited {
+		if err := g.admission.open(); err != nil {
+			leave()
+			return nil, err
+		}
 	}
 	return leave, nil
 }
