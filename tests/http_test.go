@@ -120,6 +120,13 @@ func serveHTTPIn(t *testing.T, home string, flags ...string) *httpServer {
 	}
 	s.process = osexec.Command(binary, append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
 	s.process.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+httpToken, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00")
+	s.start(t)
+	return s
+}
+
+// start starts the process and waits until it listens.
+func (s *httpServer) start(t *testing.T) {
+	t.Helper()
 	messages, err := s.process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +143,6 @@ func serveHTTPIn(t *testing.T, home string, flags ...string) *httpServer {
 		t.Fatalf("the server does not serve: %s", s.said())
 	}
 	s.site = newSite(t, url)
-	return s
 }
 
 // listen takes in what the server says, and where it serves.
