@@ -65,6 +65,9 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 		if err != nil || p.reading != nil {
 			return p.answer(), err
 		}
+		if err := p.expects(how.expect); err != nil {
+			return reply{}, err
+		}
 		return v.showPlan(p)
 	}
 	j, err := v.journal()
