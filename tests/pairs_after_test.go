@@ -67,8 +67,19 @@ func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 				if got := e.do(calling("undo", "id="+id)); name != "tiers" && got.OK { // undo itself belongs to v0
 					t.Errorf("%s: what is closed was taken back", e.name)
 				}
-				if got := e.do(calling("append", "path=Note.md", "content=more").with("idempotencyKey", e.name)); name != "tiers" && name != "gate" && (got.OK || codeOfError(got.Error) != c.code) {
+				if got := e.do(calling("append", "path=Note.md", "content=more").with("idempotencyKey", e.name)); name != "ignore" && name != "access" && (got.OK || codeOfError(got.Error) != c.code) {
 					t.Errorf("%s: the first answer under its key: %+v, want %s", e.name, got.Error, c.code)
+				}
+				if got := e.batch(calling("append", "path=Note.md", "content=more")); got.OK || got.Summary.OK > 0 {
+					t.Errorf("%s: a batch is done: %s", e.name, asText(t, got))
+				}
+				var plan gateway.DryRun
+				e.tool("obsidianCli", calling("append", "path=Note.md", "content=more").with("dryRun", true), &plan)
+				if strings.Contains(plan.Diff, "a line that is long") || name != "ignore" && name != "access" && codeOfError(plan.Error) != c.code {
+					t.Errorf("%s: a dry run: %+v, %.60q", e.name, plan.Error, plan.Diff)
+				}
+				if prompt := e.ask("prompts/get", map[string]any{"name": "evening-journal"}); (name == "gate") == strings.Contains(asText(t, prompt.Result.Messages), "daily:append") {
+					t.Errorf("%s: the prompt is %s", e.name, prompt.Result.Messages)
 				}
 				if name != "gate" { // which a read does not need
 					if got := e.do(calling("read", "path=Note.md").with("cursor", cursor)); got.OK || strings.Contains(got.Stdout, "a line that is long") {

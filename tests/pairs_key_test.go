@@ -33,6 +33,11 @@ func TestAKeyMeetsOtherFeatures(t *testing.T) {
 		}
 		second := e.do(calling("append", "path=Note.md", "content=three"))
 		undo := calling("undo", "id="+changeID(second)).with("idempotencyKey", "undo by "+e.name)
+		var planned gateway.DryRun
+		e.tool("obsidianCli", undo.with("dryRun", true), &planned)
+		if !planned.OK || !strings.Contains(planned.Diff, "-three") || r.read("Note.md") != "one\ntwo\nthree" {
+			t.Errorf("%s: the dry run of the undo: %s, the note is %q", e.name, asText(t, planned), r.read("Note.md"))
+		}
 		if one, two := e.do(undo), e.do(undo); !one.OK || !two.OK || r.read("Note.md") != "one\ntwo" {
 			t.Errorf("%s: undo twice under one key: %+v, %+v, the note is %q", e.name, one.Error, two.Error, r.read("Note.md"))
 		}
@@ -57,6 +62,11 @@ func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
 	e.tool("obsidianCli", write.with("dryRun", true), &plan)
 	if !plan.OK || plan.Backend != "embedded" || !strings.Contains(plan.Diff, `+a \n as it is`) || r.read("Note.md") != "one\n" {
 		t.Errorf("the dry run: %s", asText(t, plan))
+	}
+	plan = gateway.DryRun{}
+	e.tool("obsidianCli", write.with("dryRun", true).with("expectHash", "0000000000000000"), &plan)
+	if plan.Diff != "" || !strings.Contains(strings.Join(plan.Notices, "\n"), "would fail: ") || !strings.Contains(strings.Join(plan.Notices, "\n"), "has the hash "+hash) {
+		t.Errorf("the dry run with another hash: %s", asText(t, plan))
 	}
 	if got := e.do(write.with("expectHash", "0000000000000000")); codeOfError(got.Error) != "conflict" {
 		t.Errorf("another hash: %+v", got.Error)
