@@ -28,17 +28,6 @@ var closings = map[string]stricter{
 	"limits": {func(r *rig) { r.set("rate", "1") }, "rate_limited"},
 }
 
-// changeID is the id of the change that a result tells of.
-func changeID(result gateway.Result) string {
-	if result.Change == nil {
-		return ""
-	}
-	return result.Change.ID
-}
-
-// longNote is longer than a page.
-var longNote = strings.Repeat("a line that is long enough to fill a page\n", 3000)
-
 // What was begun before something was closed does not go on behind it: a change is
 // not taken back, an answer is not paged on, and its rest is no resource.
 func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {

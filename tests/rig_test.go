@@ -347,3 +347,14 @@ func codeOfError(e *gateway.Error) string {
 	}
 	return e.Code
 }
+
+// changeID is the id of the change that a result tells of.
+func changeID(result gateway.Result) string {
+	if result.Change == nil {
+		return ""
+	}
+	return result.Change.ID
+}
+
+// longNote is longer than a page.
+var longNote = strings.Repeat("a line that is long enough to fill a page\n", 3000)

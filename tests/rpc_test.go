@@ -11,8 +11,9 @@ type rpcAnswer struct {
 			Text, MIMEType string
 			Meta           map[string]any `json:"_meta"`
 		}
-		Messages []json.RawMessage
-		IsError  bool
+		Messages   []json.RawMessage
+		Completion struct{ Values []string }
+		IsError    bool
 	}
 	Error *struct {
 		Code    int
