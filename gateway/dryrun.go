@@ -146,6 +146,7 @@ func (d DryRun) shown() DryRun {
 
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {
+	Path  string // of the note that it is about
 	Files []PlannedFile
 	Diff  string
 }
@@ -174,6 +175,9 @@ func (d *DryRun) show(r route) {
 	d.Shell = shellLine(command)
 	if _, named := r.call.Named(); named && d.Backend == string(App) {
 		d.Notices = append(d.Notices, "first asks which note the name stands for, and runs the call with its path")
+	}
+	if _, made := r.call.NamesNew(); made && d.Backend == string(App) {
+		d.Notices = append(d.Notices, "first looks up the folder for new notes, and runs the call with the path")
 	}
 	if r.stepwise() {
 		switch r.call.Name() {

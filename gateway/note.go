@@ -20,10 +20,14 @@ import (
 // answer to the whole call.
 func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, named := r.call.Named()
-	if !named || r.program.Backend() != string(App) {
+	_, made := r.call.NamesNew()
+	switch {
+	case r.program.Backend() != string(App) || !named && !made:
 		return r, exec.Outcome{}, nil
+	case made:
+		return g.locateNew(ctx, r)
 	}
-	asked, err := g.runner.Run(ctx, r.permit.Locate(), r.program)
+	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
 	if err != nil || asked.Failure != nil {
 		return r, asked, err
 	}
@@ -31,10 +35,49 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
 	}
-	if r.permit, err = r.decide(r.call); err != nil {
+	if r.permit, err = r.decide(r.call); err == nil && r.permit.Confined() {
+		err = g.confinedTo(r.call)
+	}
+	if err != nil {
 		return r, nothingRan(asked), err
 	}
 	return r, asked, nil
+}
+
+// resolver returns the program that says which note a name stands for: the one of
+// the route, and the embedded program where the call may depend on hidden notes. A
+// name then stands for a note that may be seen, or for none.
+func (g *door) resolver(r route) exec.Program {
+	if r.permit.Confined() {
+		if own := g.keeper(); own != nil {
+			return *own
+		}
+	}
+	return r.program
+}
+
+// locateNew puts the path of the note that a call would make in place of its name.
+// The folder for new notes is a setting of the vault, which the embedded program
+// reads. Without the folder of the vault the call stays as it is.
+func (g *door) locateNew(ctx context.Context, r route) (route, exec.Outcome, error) {
+	own := g.keeper()
+	if own == nil {
+		return r, exec.Outcome{}, nil
+	}
+	planned, failure, err := g.planned(ctx, r, *own)
+	if err != nil {
+		return r, exec.Outcome{ExitCode: -1}, err
+	}
+	if failure != nil {
+		return r, exec.Outcome{ExitCode: -1}, failure
+	}
+	if r.call, err = r.call.MadeAt(planned.Path); err != nil {
+		return r, exec.Outcome{ExitCode: -1}, err
+	}
+	if r.permit, err = r.decide(r.call); err == nil && r.permit.Confined() {
+		err = g.confinedTo(r.call)
+	}
+	return r, exec.Outcome{ExitCode: -1}, err
 }
 
 // factOf returns the value of one line of an answer such as that of the command

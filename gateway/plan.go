@@ -153,8 +153,8 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 		return err // it is the vault that the policy is against
 	}
 	preview, _ := plan.policy.Preview(call) // it is worthless where it is not granted
-	if preview.Confined() && program.Backend() != string(Embedded) {
-		return confinedTo(call)
+	if preview.Confined() && program.Backend() != string(Embedded) && !g.resolves(plan, call) {
+		return g.confinedTo(call)
 	}
 	plan.routes = append(plan.routes, route{
 		program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect, policy: plan.policy,
@@ -162,16 +162,43 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 	return nil
 }
 
+// resolves reports whether a call that may depend on hidden notes can be carried
+// out by the app all the same: the embedded program says which note it names, and
+// the app is asked for that note alone, by its path. With the backend auto the
+// embedded program answers such calls by itself.
+func (g *door) resolves(plan *Plan, call allowlist.Call) bool {
+	if g.backend != App || g.target().folder == "" || plan.policy.Ignores {
+		return false
+	}
+	const anyNote = "a.md"
+	at, err := call.At(anyNote)
+	if _, made := call.NamesNew(); made {
+		at, err = call.MadeAt(anyNote)
+	}
+	return err == nil && at.Alone() || call.Name() == "daily:read"
+}
+
 // confinedTo says that the app cannot be asked, because it knows nothing of the
 // access rules. A note that is hidden is missing for whoever asks.
-func confinedTo(call allowlist.Call) error {
-	if call.Alone() {
+func (g *door) confinedTo(call allowlist.Call) error {
+	if call.Alone() && !g.rules().Ignores {
 		for _, s := range call.Spells() {
 			return refuse(codeNotFound, "", "file %q not found", clip(s.Path))
 		}
 	}
-	return refuse(policy.CodeAccess, "a person can start the gateway with --backend auto",
-		"command %q could tell of notes that the access rules hide, or touch more than they allow; only the embedded backend holds the rules", call.Name())
+	return refuse(policy.CodeAccess, g.confinedHint(),
+		"command %q could tell of notes that are hidden here, or touch more than the access rules allow; only the embedded backend holds the rules", call.Name())
+}
+
+// confinedHint says what the user can change so that the embedded backend answers.
+func (g *door) confinedHint() string {
+	switch {
+	case g.target().folder == "":
+		return "the user can give the folder of the vault with --vault FOLDER, which the embedded backend needs"
+	case g.backend == App:
+		return "the user can start the gateway with --backend auto"
+	}
+	return ""
 }
 
 // explainDetour says in the result why the app was not asked, where that is

@@ -88,6 +88,7 @@ const (
 	codeCancelled     = "cancelled"
 	codeInternal      = "internal"
 	codeConflict      = "conflict"
+	codeAmbiguous     = "ambiguous"
 	codeNotConfigured = "not_configured"
 	codeNeedsApp      = "needs_app"
 	codeBadRequest    = "bad_request"

@@ -13,7 +13,7 @@ import (
 // makes a missing note (recorded on 1.13.7), so the app is asked for the path
 // and then for the note at that path, which fails when there is none.
 func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
-	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), r.program)
+	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), g.resolver(r))
 	if err != nil || asked.Failure != nil {
 		return asked, err
 	}
@@ -21,6 +21,13 @@ func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
 		return asked, refuse(codeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is no path of a note", clip(note))
+	}
+	if r.permit.Confined() {
+		// The embedded program answers for a hidden note as for a missing one.
+		seen, err := g.runner.Run(ctx, permit, g.resolver(r))
+		if seen.Path = note; err != nil || seen.Failure != nil {
+			return r.missingDaily(seen, err)
+		}
 	}
 	out, err := g.runner.Run(ctx, permit, r.program)
 	out.Path = note
@@ -60,6 +67,10 @@ func (g *door) create(ctx context.Context, r route) (exec.Outcome, error) {
 		found, err := g.runner.Run(ctx, r.permit.Exists(key, candidate), r.program)
 		if err != nil {
 			return found, err
+		}
+		if found.Failure == nil && key == "file" {
+			return nothingRan(found), refuse(codeAmbiguous, "name the new note with path=",
+				"the note %q has this name, and in which folder the new one would be made is not known", clip(factOf(found.Stdout, "path")))
 		}
 		if found.Failure == nil {
 			return nothingRan(found), refuse(codeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)

@@ -21,7 +21,7 @@ const leakyApp = `#!/bin/sh
 echo "$*" >> "FOLDER/called"
 for word; do case "$word" in
 version) echo '1.12.7 (installer 1.12.7)'; exit 0;;
-path=Open/*|path=Read/*|path=Write/*|path=Hid/Shown/*|ref=Open/*|file=Open/*) echo 'an answer'; exit 0;;
+path=Open/*|path=Read/*|path=Write/*|path=Hid/Shown/*|path=Templates/Day.md|path=2026-11-21.md|path=Plan.md|ref=Open/*|file=Open/*) echo 'an answer'; exit 0;;
 help|commands|hotkey*|plugin*|theme*|snippet*|vaults|web) echo 'an answer'; exit 0;;
 esac; done
 cat "FOLDER/says"
@@ -30,8 +30,10 @@ cat "FOLDER/says"
 // apart are the commands that have to do with no note.
 var apart = regexp.MustCompile(`^(vault=Vault )?(help|version|commands|hotkeys?|plugins?(:enabled)?|themes?|snippets(:enabled)?|vaults|web)( |$)`)
 
-// onOne are calls on one note by its path, of commands that look at no other.
-var onOne = regexp.MustCompile(`^(vault=Vault )?(file|open|create|read|append|prepend|delete|property:(set|remove|read)|task|diff|history(:(read|restore|open))?|outline|publish:(add|remove|open)|sync:(history|read|restore|open)|wordcount) (.* )?(path|ref|file)=(Open|Read|Write|Hid/Shown)/`)
+// onOne are calls on one visible note by its path, of commands that look at no other.
+// A call that names its note otherwise reaches the app with the path in place of
+// the name.
+var onOne = regexp.MustCompile(`^(vault=Vault )?(file|open|create|read|append|prepend|delete|property:(set|remove|read)|task|diff|history(:(read|restore|open))?|outline|publish:(add|remove|open)|sync:(history|read|restore|open)|wordcount) (.* )?(path|ref|file)=((Open|Read|Write|Hid/Shown)/|Templates/Day.md|2026-11-21.md|Plan.md)`)
 
 // With rules that hide something, the app is asked nothing whose answer could
 // depend on what is hidden, so that it does not matter what it would say.
