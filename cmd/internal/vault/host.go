@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"sync"
@@ -20,8 +21,10 @@ import (
 // one, a worker many. What is worth keeping from one call to the next, such as
 // an index of the vault, has its place here and nowhere else.
 type host struct {
-	env   func(string) string
-	now   func() time.Time // of the machine, for which files are young
+	env func(string) string
+	now func() time.Time // of the machine, for which files are young
+	// pause waits, but no longer than the call lasts.
+	pause func(context.Context, time.Duration)
 	known knowledge
 	// What was worked out for the whole vault, for the next call on the same files.
 	tags       remembered[[]*tagUse]
@@ -57,10 +60,19 @@ type host struct {
 
 // newHost returns a host that has read nothing yet.
 func newHost(env func(string) string, confine func([]string) confine.State) *host {
-	h := &host{env: env, now: time.Now, confine: confine}
+	h := &host{env: env, now: time.Now, pause: pause, confine: confine}
 	h.rules, h.rulesErr = access.Parse(env(accessVariable))
 	h.listed = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
 	return h
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // lockIn locks the process into the vault and the folders of this program, at

@@ -73,6 +73,7 @@ func (h *house) get(path string) string {
 func (h *house) host() *host {
 	at := newHost(func(name string) string { return h.env[name] }, nil)
 	at.now = func() time.Time { return time.Now().Add(h.later) }
+	at.pause = func(context.Context, time.Duration) {} // nobody else changes notes meanwhile
 	return at
 }
 

@@ -53,7 +53,7 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 	if err != nil {
 		return reply{}, failure("Change %q not found.", verbatim(how.id))
 	}
-	seen, err := v.lookBack(j, row, values, e)
+	seen, err := v.settled(j, row, values, e)
 	if err != nil {
 		return reply{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/outcome"
@@ -30,6 +31,34 @@ type appChange struct {
 
 // meaning judges a file that is not byte for byte what was planned.
 type meaning func(v *vault, p params, c appChange) (outcome.Verdict, error)
+
+// The app does not write a note in one piece: for a moment the file is empty, or
+// holds a part. So a note that is neither old nor what was asked for is looked at
+// again, until it has stayed the same for a while.
+const (
+	settleEvery = 50 * time.Millisecond
+	settleLooks = 5  // as many in a row have to be the same
+	settleMost  = 20 // of all
+)
+
+// settled is lookBack once the files have stayed the same, or are right.
+func (v *vault) settled(j *journal.Journal, row command, values params, e journal.Entry) (seen []traced, err error) {
+	same := 0
+	for range settleMost {
+		before := seen
+		if seen, err = v.lookBack(j, row, values, e); err != nil || stateOf(seen) != otherwise {
+			return seen, err
+		}
+		if same++; !slices.EqualFunc(before, seen, func(a, b traced) bool { return a.now.equal(b.now) && a.old.equal(b.old) }) {
+			same = 1
+		}
+		if same == settleLooks {
+			break
+		}
+		v.host.pause(v.ctx, settleEvery)
+	}
+	return seen, nil
+}
 
 // lookBack looks at the files of an entry and says of each what became of it.
 func (v *vault) lookBack(j *journal.Journal, row command, values params, e journal.Entry) (seen []traced, err error) {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -236,5 +237,44 @@ func TestARemovedNoteIsGone(t *testing.T) {
 	}
 	if _, said := h.byTheAppIn(func() { _ = os.Remove(h.file("A.md")) }, "delete", "path=A.md"); said.State != applied {
 		t.Errorf("a removed note: %+v", said)
+	}
+}
+
+// A note that the app is writing may be empty, or half there, for a moment.
+func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
+	const old, wanted = "old\n", "old\n\nnew\n"
+	for _, test := range []struct {
+		name  string
+		looks []string // what the note holds at each look behind the first
+		state string
+	}{
+		{"it is empty and then right", []string{"", "", wanted}, applied},
+		{"it grows", []string{"ol", "old\n\nn", wanted}, applied},
+		{"it stays wrong", []string{"x"}, otherwise},
+		{"it is as it was in the end", []string{"", old}, untouched},
+	} {
+		h := build(t, map[string]string{"A.md": old})
+		hosted := h.host()
+		run := func(args ...string) (said ended) {
+			var out strings.Builder
+			status := hosted.run(call{t.Context(), append([]string{h.dir}, args...), strings.NewReader(""), &out, &out})
+			if status != done {
+				t.Fatalf("%s: %q: %d, %s", test.name, args, status, out.String())
+			}
+			_ = json.Unmarshal([]byte(out.String()), &said)
+			return said
+		}
+		id, pauses := journal.NewID(time.Now()), 0
+		run(beginSwitch, changeSwitch, id, "append", "path=A.md", "content=new")
+		h.put("A.md", "half")
+		hosted.pause = func(context.Context, time.Duration) {
+			if pauses < len(test.looks) {
+				h.put("A.md", test.looks[pauses])
+			}
+			pauses++
+		}
+		if said := run(endSwitch, changeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > settleMost {
+			t.Errorf("%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
+		}
 	}
 }
