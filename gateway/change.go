@@ -66,6 +66,8 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	switch {
 	case err != nil:
 		return begun, err
+	case r.isHidden() && (begun.Failure == nil || begun.Failure.Code() == codeNeedsApp):
+		return exec.Missing(r.call), nil // no rule lets it come here
 	case begun.Failure != nil && begun.Failure.Code() == codeNeedsApp:
 		out, err := g.perform(ctx, r)
 		out.Notices = append(out.Notices, notKept+", because only the app knows what it changes: undo cannot take it back")

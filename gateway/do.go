@@ -194,6 +194,8 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 // calls are made of steps, see steps.go.
 func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	switch name := r.call.Name(); {
+	case r.isHidden() && !r.changesNotes():
+		return exec.Missing(r.call), nil
 	case name == "daily:read" && r.stepwise():
 		return g.readDaily(ctx, r)
 	case name == "daily:read":

@@ -44,6 +44,12 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 	return r, asked, nil
 }
 
+// isHidden reports whether the app would be asked for a note that is hidden. The
+// answer is that of a missing one.
+func (r route) isHidden() bool {
+	return r.program.Backend() == string(App) && r.permit.Confined() && r.call.Alone()
+}
+
 // resolver returns the program that says which note a name stands for: the one of
 // the route, and the embedded program where the call may depend on hidden notes. A
 // name then stands for a note that may be seen, or for none.

@@ -3,6 +3,7 @@ package tests
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,7 +157,17 @@ func TestTheAppUnderRules(t *testing.T) {
 	}
 	same(a.do("read", "file", "Secret"), a.do("read", "file", "Nobody"), "Secret", "Nobody")
 	same(a.do("append", "file", "Secret", "content", "x"), a.do("append", "file", "Nobody", "content", "x"), "Secret", "Nobody")
-	same(a.do("read", "path", "Private/Secret.md"), a.do("read", "path", "Private/Nobody.md"), "Secret", "Nobody")
+	for _, call := range [][]string{
+		{"read", "path", "Private/Secret.md"}, {"append", "path", "Private/Secret.md", "content", "x"}, {"file", "path", "Private/Secret.md"},
+		{"property:set", "path", "Private/Secret.md", "name", "x", "value", "y"}, {"delete", "path", "Private/Secret.md"}, {"properties", "path", "Private/Secret.md"},
+	} {
+		hidden := a.do(call[0], call[1:]...)
+		for _, missing := range []string{"Private/Nobody.md", "Nobody.md"} {
+			other := slices.Clone(call)
+			other[2] = missing
+			same(hidden, a.do(other[0], other[1:]...), "Private/Secret.md", missing)
+		}
+	}
 
 	// What the app says besides is not passed on.
 	for _, f := range []appFault{
