@@ -2,7 +2,9 @@ package audit
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -46,13 +48,53 @@ func child(dir string) {
 	}
 }
 
-func start(t *testing.T, dir string, env ...string) (cmd *exec.Cmd, said *strings.Builder) {
+func start(t *testing.T, dir string, said io.Writer, env ...string) *exec.Cmd {
 	t.Helper()
-	cmd, said = exec.Command(os.Args[0]), &strings.Builder{}
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), childOf+"="+dir), env...)
 	cmd.Stdout, cmd.Stderr = said, os.Stderr
 	must(t, cmd.Start())
-	return cmd, said
+	return cmd
+}
+
+// speech is what a process says. Its channel is closed when that are so many lines.
+type speech struct {
+	text    strings.Builder // to be read when the process has ended
+	lines   int
+	reached chan struct{}
+}
+
+func newSpeech(lines int) *speech {
+	s := &speech{lines: lines, reached: make(chan struct{})}
+	if lines == 0 {
+		close(s.reached)
+	}
+	return s
+}
+
+func (s *speech) Write(text []byte) (int, error) {
+	left := s.lines
+	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
+		close(s.reached)
+	}
+	return s.text.Write(text)
+}
+
+// killed waits until a process has said so many lines and kills it a moment later,
+// which is any moment of what it does then. It returns what was said.
+func killed(t *testing.T, cmd *exec.Cmd, said *speech) string {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-said.reached:
+		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
+		must(t, cmd.Process.Kill())
+		<-ended
+	case err := <-ended:
+		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
+	}
+	return said.text.String()
 }
 
 // confirm fails unless the log is whole and has all that was promised. It
@@ -80,45 +122,42 @@ func confirm(t *testing.T, l *Log, said string) (promised int) {
 	return promised
 }
 
+// maxSaid is how many lines a process says at most before it is killed: what is read
+// again is no more where the disk is fast.
+const maxSaid = 200
+
+// A log for each fifteen lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 150
+	logs, lives := 10, 15
 	if testing.Short() {
-		kills = 15
+		logs = 1
 	}
-	promised, gaps, slack := 0, 0, time.Duration(0)
-	for lives := 0; lives < kills; {
-		l, said := newLog(t, childLimits), ""
-		for range min(15, kills-lives) {
-			// Two of them, so that one often goes on while the other is killed.
-			one, saidOne := start(t, l.place.dir)
-			two, saidTwo := start(t, l.place.dir)
-			time.Sleep(slack + time.Duration(10_000+rand.IntN(40_000))*time.Microsecond)
-			must(t, one.Process.Kill())
-			time.Sleep(time.Duration(rand.IntN(3_000)) * time.Microsecond)
-			must(t, two.Process.Kill())
-			_, _ = one.Wait(), two.Wait()
-			if saidOne.Len()+saidTwo.Len() == 0 { // where much is going on, lives must be longer
-				slack = min(2*slack+20*time.Millisecond, time.Second)
+	for n := range logs {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			l, said := newLog(t, childLimits), ""
+			for range lives {
+				// Two of them, so that one often goes on while the other is killed.
+				saidOne, saidTwo := newSpeech(rand.IntN(maxSaid)), newSpeech(rand.IntN(maxSaid))
+				one, two := start(t, l.place.dir, saidOne), start(t, l.place.dir, saidTwo)
+				said += whole(killed(t, one, saidOne)) + whole(killed(t, two, saidTwo))
+				if r := verified(t, l); r.Broken != nil {
+					t.Fatalf("broken: %v", r.Broken)
+				}
 			}
-			said += whole(saidOne) + whole(saidTwo)
-			if r := verified(t, l); r.Broken != nil {
-				t.Fatalf("broken: %v", r.Broken)
+			writeAll(t, l, 1, 1)
+			promised := confirm(t, l, said)
+			if promised < lives {
+				t.Errorf("only %d lines were promised in %d lives", promised, lives)
 			}
-			lives++
-		}
-		writeAll(t, l, 1, 1)
-		promised += confirm(t, l, said)
-		gaps += verified(t, l).Gaps
+			t.Logf("%d lives, two kills each, %d promised lines, %d gaps", lives, promised, verified(t, l).Gaps)
+		})
 	}
-	if promised < kills {
-		t.Errorf("only %d lines were promised in %d lives", promised, kills)
-	}
-	t.Logf("%d lives, two kills each, %d promised lines, %d gaps", kills, promised, gaps)
 }
 
 // whole returns the whole lines that a process has said.
-func whole(said *strings.Builder) string {
-	return said.String()[:strings.LastIndexByte(said.String(), '\n')+1]
+func whole(said string) string {
+	return said[:strings.LastIndexByte(said, '\n')+1]
 }
 
 func TestFourProcessesAtOnce(t *testing.T) {
@@ -127,8 +166,8 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	var commands []*exec.Cmd
 	var said []*strings.Builder
 	for range 4 {
-		cmd, out := start(t, l.place.dir, fmt.Sprintf("COUNT=%d", each))
-		commands, said = append(commands, cmd), append(said, out)
+		out := &strings.Builder{}
+		commands, said = append(commands, start(t, l.place.dir, out, fmt.Sprintf("COUNT=%d", each))), append(said, out)
 	}
 	for range 10 {
 		if r := verified(t, l); r.Broken != nil {

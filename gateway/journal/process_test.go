@@ -2,8 +2,10 @@ package journal
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -65,16 +67,57 @@ func childText(seed int) string {
 	return strings.Repeat("a line of the note\n", 200) + fmt.Sprint(seed)
 }
 
-func start(t *testing.T, dir string, count int) (cmd *exec.Cmd, said *strings.Builder) {
+// start starts a child that makes so many changes, 0 for no end, and says it to said.
+func start(t *testing.T, dir string, count int, said io.Writer) *exec.Cmd {
 	t.Helper()
-	cmd, said = exec.Command(os.Args[0]), &strings.Builder{}
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childOf+"="+dir)
 	if count > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("COUNT=%d", count))
 	}
 	cmd.Stdout = said
 	must(t, cmd.Start())
-	return cmd, said
+	return cmd
+}
+
+// speech is what a process says. Its channel is closed when that are so many lines.
+type speech struct {
+	text    strings.Builder // to be read when the process has ended
+	lines   int
+	reached chan struct{}
+}
+
+func newSpeech(lines int) *speech {
+	s := &speech{lines: lines, reached: make(chan struct{})}
+	if lines == 0 {
+		close(s.reached)
+	}
+	return s
+}
+
+func (s *speech) Write(text []byte) (int, error) {
+	left := s.lines
+	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
+		close(s.reached)
+	}
+	return s.text.Write(text)
+}
+
+// killed waits until a process has said so many lines and kills it a moment later,
+// which is any moment of what it does then. It returns what was said.
+func killed(t *testing.T, cmd *exec.Cmd, said *speech) string {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-said.reached:
+		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
+		must(t, cmd.Process.Kill())
+		<-ended
+	case err := <-ended:
+		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
+	}
+	return said.text.String()
 }
 
 // verify fails unless everything that children have said is there. It reports
@@ -110,34 +153,32 @@ func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	return confirmedEntries
 }
 
+// maxSaid is how many lines a process says at most before it is killed: what is read
+// again is no more where the disk is fast.
+const maxSaid = 100
+
+// A folder for each twenty lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	kills := 200
+	folders, lives := 10, 20
 	if testing.Short() {
-		kills = 20
+		folders = 1
 	}
-	dir, all := t.TempDir(), ""
-	must(t, os.Chmod(dir, 0o700))
-	confirmed, slack := 0, time.Duration(0)
-	for n := range kills {
-		cmd, said := start(t, dir, 0)
-		time.Sleep(slack + time.Duration(5_000+rand.IntN(40_000))*time.Microsecond)
-		must(t, cmd.Process.Kill())
-		_ = cmd.Wait()
-		if said.Len() == 0 { // it had hardly begun: where much is going on, lives must be longer
-			slack = min(2*slack+20*time.Millisecond, time.Second)
-		}
-		all += said.String()
-		if n%20 == 19 {
-			// A folder for each twenty: all of it is read again.
-			confirmed += verify(t, dir, all)
-			dir, all = t.TempDir(), ""
+	for n := range folders {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			dir, all := t.TempDir(), ""
 			must(t, os.Chmod(dir, 0o700))
-		}
+			for range lives {
+				said := newSpeech(rand.IntN(maxSaid))
+				all += killed(t, start(t, dir, 0, said), said)
+			}
+			confirmed := verify(t, dir, all)
+			if confirmed < lives {
+				t.Errorf("only %d records were confirmed in %d lives", confirmed, lives)
+			}
+			t.Logf("%d kills, %d confirmed records", lives, confirmed)
+		})
 	}
-	if confirmed < kills {
-		t.Errorf("only %d records were confirmed in %d lives", confirmed, kills)
-	}
-	t.Logf("%d kills, %d confirmed records", kills, confirmed)
 }
 
 func TestFourProcessesAtOnce(t *testing.T) {
@@ -147,8 +188,8 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	var commands []*exec.Cmd
 	var said []*strings.Builder
 	for range 4 {
-		cmd, out := start(t, dir, each)
-		commands, said = append(commands, cmd), append(said, out)
+		out := &strings.Builder{}
+		commands, said = append(commands, start(t, dir, each, out)), append(said, out)
 	}
 	// Meanwhile somebody reads, and somebody prunes.
 	j := Open(dir, testVault, Limits{})
