@@ -181,6 +181,9 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err != nil || located.Failure != nil {
 		return located, err
 	}
+	if err := g.direct(r); err != nil {
+		return nothingRan(located), err
+	}
 	out, err := g.runAt(ctx, r)
 	out.Duration += located.Duration
 	out.Notices = append(located.Notices, out.Notices...)

@@ -173,5 +173,9 @@ func openNote(folder, path string) (*os.File, int64) {
 	if err != nil {
 		return nil, 0
 	}
+	if opened, err := file.Stat(); err != nil || !os.SameFile(info, opened) {
+		file.Close()
+		return nil, 0 // it was replaced meanwhile, perhaps by a link
+	}
 	return file, info.Size()
 }

@@ -29,6 +29,11 @@ func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 			return r.missingDaily(seen, err)
 		}
 	}
+	if r.policy.Access.Restrict() {
+		if err := g.directTo(note); err != nil {
+			return nothingRan(asked), err
+		}
+	}
 	out, err := g.runner.Run(ctx, permit, r.program)
 	out.Path = note
 	out.Duration += asked.Duration
