@@ -1,0 +1,73 @@
+package vault
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whatever a command does with a note, a folder that is exchanged for a link at
+// any moment leads it neither to a hidden note nor to one that may only be read.
+func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
+	if err := os.Symlink("x", filepath.Join(t.TempDir(), "link")); err != nil {
+		t.Skip(err)
+	}
+	files := map[string]string{
+		"A/sub/n.md": "same", "A/other.md": "same", "A/sub/gone.md": "same",
+		"Private/n.md": "same", "Private/gone.md": "same", "Kept/n.md": "same", "Kept/gone.md": "same",
+	}
+	for name, words := range map[string]string{
+		"move out": "move path=A/sub/n.md to=moved.md", "move in": "move path=A/other.md to=A/sub/moved.md", "rename": "rename path=A/sub/n.md name=m",
+		"rename, the case": "rename path=A/sub/n.md name=N", "delete": "delete path=A/sub/n.md", "delete permanent": "delete path=A/sub/n.md permanent",
+		"undo from the trash": "undo", "append": "append path=A/sub/n.md content=x", "create": "create path=A/sub/new.md content=x",
+		"overwrite": "create path=A/sub/n.md content=x overwrite", "property": "property:set path=A/sub/n.md name=k value=v",
+	} {
+		for _, target := range []string{"Private", "Kept"} {
+			moments := 0
+			for n := 1; n <= moments+1; n++ {
+				h := build(t, files)
+				h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
+				if words == "undo" {
+					h.expect(done, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
+				}
+				said, calls := h.exchanging(n, target, strings.Fields(words))
+				moments = max(moments, calls)
+				for _, folder := range []string{"Private", "Kept"} {
+					want := map[string]string{"n.md": "same", "gone.md": "same"}
+					if got := everything(t, h.file(folder)); !maps.Equal(got, want) {
+						t.Errorf("%s, exchanged before call %d: %q, and %s holds %q", name, n, said.text, folder, got)
+					}
+				}
+			}
+			if moments == 0 {
+				t.Errorf("%s changed nothing", name)
+			}
+		}
+	}
+}
+
+// exchanging carries out a command and puts a link to target in the place of the
+// folder A/sub before the n-th call that changes the disk. It returns how many
+// such calls were made.
+func (h *house) exchanging(n int, target string, words []string) (said reply, calls int) {
+	h.t.Helper()
+	at := h.host()
+	defer at.close()
+	v, err := at.vault(context.Background(), line{folder: h.dir})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	v.disk.Interpose(func() error {
+		if calls++; calls == n {
+			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {
+				return err
+			}
+			return os.Symlink(filepath.Join("..", target), h.file("A/sub"))
+		}
+		return nil
+	})
+	return answer(v, request{command: words[0], args: words[1:]}), calls
+}
