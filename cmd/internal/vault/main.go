@@ -37,7 +37,7 @@ const (
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
-// where nothing else is ever written.
+// where nothing else is written but the remark on a truncated answer.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
 // answered on stdout, in the frames of package frame, until stdin ends. FOLDER
@@ -89,6 +89,9 @@ func (h *host) perform(c call) int {
 	said, known := h.converse(c)
 	defer said.close()
 	status := said.print(c.stdout)
+	if said.remark != "" {
+		fmt.Fprintln(c.stderr, said.remark)
+	}
 	if status == done && known != nil {
 		fmt.Fprintln(c.stderr, known.line())
 	}

@@ -19,6 +19,9 @@ type reply struct {
 	// body follows text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
 	body *disk.File
+	// remark is what the user or the agent has to know of the answer, and goes to
+	// standard error.
+	remark string
 
 	// note is the path of the one note that the answer concerns, if it concerns
 	// one; change says what became of it, if it was written.

@@ -3,13 +3,12 @@ package vault
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/query"
 )
 
@@ -31,12 +30,6 @@ func searchCommands() []command {
 		},
 		{name: "search:context", about: "List the lines that a query finds", params: shared, run: searchLines},
 	}
-}
-
-// hit is a note that was found.
-type hit struct {
-	path  string
-	lines []query.Line
 }
 
 // searchPaths and searchLines have the same sentence for nothing in every form.
@@ -71,19 +64,28 @@ func searchLines(v *vault, p params) (reply, error) {
 	if len(hits) == 0 {
 		return say(noMatches), nil
 	}
+	text := contextText(hits)
 	if p["format"] == formJSON {
-		return say(contextJSON(hits)), nil
+		text = contextJSON(hits)
 	}
+	if text == "" {
+		text = noMatches // only names were found, and that form has no lines for them
+	}
+	said := say(text)
+	if slices.ContainsFunc(hits, func(h hit) bool { return h.cut }) {
+		said.remark = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
+	}
+	return said, nil
+}
+
+func contextText(hits []hit) string {
 	var out strings.Builder
 	for _, h := range hits {
 		for _, line := range h.lines {
 			out.WriteString(h.path + ":" + strconv.Itoa(line.Line) + ": " + line.Text + "\n")
 		}
 	}
-	if out.Len() == 0 {
-		return say(noMatches), nil // only names were found, and this form has no lines for them
-	}
-	return say(out.String()), nil
+	return out.String()
 }
 
 // contextJSON is compact, unlike other JSON of the app. A note that was found
@@ -128,8 +130,7 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var mu sync.Mutex
-	var hits []hit
+	var found hits
 	err = v.eachNote(sought{under, excluded, q.NeedsText()}, func(n *searched) {
 		if v.ctx.Err() != nil || !q.Match(n) {
 			return
@@ -138,9 +139,7 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 		if lines {
 			h.lines = q.Lines(n)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		hits = append(hits, h)
+		found.add(h)
 	})
 	switch {
 	case disk.IsMissing(err):
@@ -152,8 +151,8 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 	case q.Err() != nil:
 		return nil, badQuery(q.Err())
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return order.Compare(a.path, b.path) })
-	return hits[:min(len(hits), cmp.Or(limit, len(hits)))], nil
+	sorted := found.sorted()
+	return sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], nil
 }
 
 // maxHits is where the app stops a search.

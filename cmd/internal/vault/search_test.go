@@ -56,8 +56,8 @@ func TestSearchContext(t *testing.T) {
 		"A.md":     "one water\r\ntwo\nwater and water\n",
 		"Water.md": "its name alone",
 	})
-	h.expect(done, "A.md:1: one water\nA.md:3: water and water\nA.md:3: water and water\n", "search:context", "query=water")
-	h.expect(done, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
+	h.expect(done, "A.md:1: one water\nA.md:3: water and water\n", "search:context", "query=water")
+	h.expect(done, `[{"file":"A.md","matches":[{"line":1,"text":"one water"},{"line":3,"text":"water and water"}]},{"file":"Water.md","matches":[]}]`+"\n",
 		"search:context", "query=water", "format=json")
 	h.expect(done, "A.md:2: two\n", "search:context", "query=two", "limit=1")
 	h.expect(done, "No matches found.\n", "search:context", "query=nothing")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 const sample = `---
@@ -195,9 +196,9 @@ func TestLines(t *testing.T) {
 		{"zebra nothing", nil},
 		{"zebra -nothing", []Line{{15, "zebra crossing"}}},
 		{"zebra OR pears OR nothing", []Line{{4, "Intro with Apples and pears."}, {15, "zebra crossing"}}},
-		{"pears apples", []Line{{4, "Intro with Apples and pears."}, {4, "Intro with Apples and pears."}}},
+		{"pears apples", []Line{{4, "Intro with Apples and pears."}}},
 		{"zebra OR zeb", []Line{{15, "zebra crossing"}}},
-		{"line:(buy milk)", []Line{{8, "- [ ] buy milk"}, {8, "- [ ] buy milk"}}},
+		{"line:(buy milk)", []Line{{8, "- [ ] buy milk"}}},
 		{"section:(sub task:quoted)", []Line{{14, "## Sub"}, {25, "> - [ ] quoted task"}}},
 		{`task-done:""`, []Line{{10, "- [x] buy bread #done"}, {11, "  - [/] half sugar"}}},
 		{"tag:#done", []Line{{10, "- [x] buy bread #done"}}},
@@ -242,6 +243,33 @@ func TestPlacesAreCapped(t *testing.T) {
 	for _, query := range []string{"x", "/x/"} {
 		if got := mustParse(t, query, Options{}).Lines(n); len(got) != maxLines {
 			t.Errorf("%s: %d lines", query, len(got))
+		}
+	}
+}
+
+// A line is reported once, however often something is found in it, and a long one
+// as an excerpt around the first place.
+func TestAPlaceInALongLineHasAnExcerpt(t *testing.T) {
+	many := strings.Repeat("x ", 32<<10)
+	for _, c := range []struct{ name, text, query, start, end string }{
+		{"many places", many, "x", "x x x", "x …"},
+		{"in the middle", strings.Repeat("ü", 5000) + " here " + strings.Repeat("ü", 5000), "here", "…üüü", "üüü…"},
+		{"at the start", "here " + many, "here", "here x", "…"},
+		{"at the end", many + "here", "here", "…x", "x here"},
+		{"bytes that are no text", strings.Repeat("\x80", 5000) + "here" + strings.Repeat("\x80", 5000), "here", "…\x80", "\x80…"},
+	} {
+		n := &fakeNote{path: "n.md", text: []byte("first\n" + c.text + "\r\nlast")}
+		lines := mustParse(t, c.query, Options{}).Lines(n)
+		if len(lines) != 1 || lines[0].Line != 2 {
+			t.Errorf("%s: %d lines", c.name, len(lines))
+			continue
+		}
+		text := lines[0].Text
+		if len(text) > maxLineText+2*len(ellipsis) || !strings.HasPrefix(text, c.start) || !strings.HasSuffix(text, c.end) || !strings.Contains(text, c.query) {
+			t.Errorf("%s: %d bytes: %.40q … %q", c.name, len(text), text, text[max(0, len(text)-20):])
+		}
+		if utf8.ValidString(c.text) && !utf8.ValidString(text) {
+			t.Errorf("%s: a character was divided: %q", c.name, text)
 		}
 	}
 }
@@ -330,7 +358,7 @@ func TestOneQueryServesManyGoroutines(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			for range 20 {
-				if n := sampleNote(); !q.Match(n) || len(q.Lines(n)) != 4 {
+				if n := sampleNote(); !q.Match(n) || len(q.Lines(n)) != 3 {
 					t.Error("no match")
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
@@ -15,7 +16,8 @@ type search struct {
 	cost *spent
 
 	collects bool
-	found    []int // offsets into the text
+	found    []int // offsets into the text, none that is in one line with the one before
+	line     span  // the part of a line that was looked at last, up to its end
 
 	path, text []byte
 	hasText    bool
@@ -45,16 +47,24 @@ var everything = scope{whole: true}
 // Line is a line of a note in which something was found.
 type Line struct {
 	Line int // from 1
+	// Text is the line, or of one that is longer than [maxLineText] an excerpt
+	// around the first place.
 	Text string
 }
 
-// maxLines is how many places of one note are reported: the app stops there for
-// a whole search.
-const maxLines = 100_000
+const (
+	// maxLines is how many lines of one note are reported: the app stops there for
+	// a whole search.
+	maxLines = 100_000
+	// maxLineText bounds the text of a line in bytes: more than a long paragraph.
+	// Some notes are one line of megabytes.
+	maxLineText = 1 << 10
+	ellipsis    = "…" // stands for what an excerpt leaves out
+)
 
 // Lines returns the lines of n where a part of the query matches, in their
-// order, one for each place: a line with two places comes twice. It is empty if
-// n is found by its name or properties alone, or not at all.
+// order, each once. It is empty if n is found by its name or properties alone,
+// or not at all.
 func (q *Query) Lines(n Note) []Line {
 	if q.root == nil {
 		return nil
@@ -64,24 +74,51 @@ func (q *Query) Lines(n Note) []Line {
 		return nil
 	}
 	slices.Sort(s.found)
-	return linesAt(s.textOf(), slices.Compact(s.found))
+	return linesAt(s.textOf(), s.found)
 }
 
-// linesAt returns the line of each place.
+// linesAt returns the lines in which the places are.
 func linesAt(text []byte, places []int) []Line {
-	lines := make([]Line, 0, len(places))
-	number, start, end := 0, 0, -1
-	var line string
+	lines := []Line{} // not nil: the note was found
+	number, end := 0, -1
 	for _, at := range places {
-		if at > end {
-			number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
-			start = 1 + bytes.LastIndexByte(text[:at], '\n')
-			end = at + lineLength(text[at:])
-			line = string(bytes.TrimSuffix(text[start:end], []byte("\r")))
+		if at <= end {
+			continue
 		}
-		lines = append(lines, Line{Line: number, Text: line})
+		number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
+		start := 1 + bytes.LastIndexByte(text[:at], '\n')
+		end = at + lineLength(text[at:])
+		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
+		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
 	}
 	return lines
+}
+
+// excerpt returns a line, or of a long one whole characters around a place, which
+// has a quarter of the text before it.
+func excerpt(line []byte, at int) string {
+	if len(line) <= maxLineText {
+		return string(line)
+	}
+	start := max(0, min(at-maxLineText/4, len(line)-maxLineText))
+	end := start + maxLineText
+	before, after := "", ""
+	if start > 0 {
+		start, before = nextRune(line, start), ellipsis
+	}
+	if end < len(line) {
+		end, after = nextRune(line, end-utf8.UTFMax), ellipsis
+	}
+	return before + string(line[start:end]) + after
+}
+
+// nextRune returns where the first character begins at or behind an offset. What
+// is no character begins anywhere.
+func nextRune(text []byte, at int) int {
+	for n := 0; n < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); n++ {
+		at++
+	}
+	return at
 }
 
 // lineLength returns how much of text lies before the end of its first line.
@@ -92,12 +129,21 @@ func lineLength(text []byte) int {
 	return len(text)
 }
 
-// put remembers a place, as an offset into the text.
+// put remembers a place, as an offset into the text. One that is in the line of
+// the place before adds nothing.
 func (s *search) put(at int) {
-	if s.collects && len(s.found) < maxLines {
+	if !s.collects || len(s.found) >= maxLines {
+		return
+	}
+	if !s.line.has(at) {
+		s.line = span{at, at + lineLength(s.textOf()[at:]) + 1}
+	}
+	if n := len(s.found); n == 0 || !s.line.has(s.found[n-1]) {
 		s.found = append(s.found, at)
 	}
 }
+
+func (p span) has(at int) bool { return p.start <= at && at < p.end }
 
 func (s *search) mark() int       { return len(s.found) }
 func (s *search) forget(mark int) { s.found = s.found[:mark] }
