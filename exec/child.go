@@ -57,8 +57,10 @@ func (c child) run(ctx context.Context) ending {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e := ending{exit: noExit}
-	e.stdout = &stream{keep: c.keep, limit: floodLimit, flood: func() { stop(errFlood) }}
-	e.stderr = &stream{keep: c.keep, limit: floodLimit, flood: func() { stop(errFlood) }}
+	hold := holdOf(ctx)
+	room := func() bool { return hold.take(ctx) }
+	e.stdout = &stream{keep: c.keep, limit: floodLimit, flood: func() { stop(errFlood) }, room: room}
+	e.stderr = &stream{keep: c.keep, limit: floodLimit, flood: func() { stop(errFlood) }, room: room}
 
 	cmd, err := c.command(ctx)
 	if err != nil {

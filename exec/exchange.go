@@ -15,6 +15,9 @@ import (
 type exchange struct {
 	id             uint32
 	stdout, stderr *stream
+	sent           int           // of stdout
+	large          chan struct{} // closed when the worker waits for more
+	granted        bool          // that it sends all; under the lock of the worker
 	end            frame.End
 	lost           string // how the worker ended, if it did before the call
 	done           chan struct{}
@@ -31,7 +34,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool
 	defer func() { <-w.places }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{stdout: e.stdout, stderr: e.stderr, done: make(chan struct{})}
+	x := &exchange{stdout: e.stdout, stderr: e.stderr, large: make(chan struct{}), done: make(chan struct{})}
 	for _, s := range [...]*stream{x.stdout, x.stderr} {
 		s.limit, s.flood = floodLimit, func() { stop(errFlood) }
 	}
@@ -41,7 +44,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool
 	begun := time.Now()
 	inTime := context.AfterFunc(ctx, func() { w.giveUp(x) })
 	e.started, e.broken = w.send(ctx, x, command)
-	<-x.done
+	w.await(ctx, x)
 	e.took = time.Since(begun)
 	if !inTime() {
 		e.stopped = why(ctx)
@@ -55,6 +58,44 @@ func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool
 		e.exit, e.started = noExit, false
 	}
 	return e, x.end.Unrun && e.stopped == nil
+}
+
+// await comes back when the call has ended. A large answer is let come when there
+// is room for it.
+func (w *worker) await(ctx context.Context, x *exchange) {
+	select {
+	case <-x.done:
+		return
+	case <-x.large:
+	}
+	if holdOf(ctx).take(ctx) {
+		w.grant(x)
+	}
+	<-x.done
+}
+
+// grant has the worker send all of an answer.
+func (w *worker) grant(x *exchange) {
+	w.mu.Lock()
+	x.granted = true
+	w.mu.Unlock()
+	_, _ = w.write(x, func(b []byte) ([]byte, bool) { // if it cannot be sent, the worker ends
+		return frame.Append(b, frame.Frame{Kind: frame.KindMore, ID: x.id}), true
+	})
+}
+
+// receive keeps a piece of the answer.
+func (x *exchange) receive(piece []byte, granted bool) error {
+	before := x.sent
+	x.sent += len(piece)
+	if x.sent > frame.Window && !granted {
+		return frame.Malformedf("sent more of answer %d than it may", x.id)
+	}
+	_, _ = x.stdout.Write(piece) // it keeps what it can
+	if before < frame.Window && x.sent >= frame.Window {
+		close(x.large)
+	}
+	return nil
 }
 
 // ready waits until the worker takes a request. A worker that does not begin

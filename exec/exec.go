@@ -66,6 +66,7 @@ type Runner struct {
 	config Config
 	client client
 	queue  chan struct{} // holds the one call the app works on
+	large  chan struct{} // holds the one call that has a large answer, see Hold
 	env    func(backend) []string
 	pool   *pool // of resident workers
 
@@ -87,7 +88,7 @@ func New(c Config) *Runner {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
-	r := &Runner{config: c, queue: make(chan struct{}, 1), pool: newPool(c.MaxKept)}
+	r := &Runner{config: c, queue: make(chan struct{}, 1), large: make(chan struct{}, 1), pool: newPool(c.MaxKept)}
 	r.env = r.environments()
 	return r
 }

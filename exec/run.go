@@ -26,17 +26,17 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	if err != nil {
 		return notRun(), err
 	}
+	ctx, end := r.holding(ctx)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
 	if p.backend == toEmbedded {
-		ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
-		defer cancel()
 		return r.attempt(ctx, permit, p, command).result(r, permit)
 	}
 	if err := r.enter(ctx); err != nil {
 		return notRun(), err
 	}
 	defer r.leave()
-	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
-	defer cancel()
 	return r.askApp(ctx, permit, p, command)
 }
 
@@ -51,6 +51,10 @@ func (r *Runner) enter(ctx context.Context) error {
 	case r.queue <- struct{}{}:
 		return nil
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call waited for its turn: the app answers one call at a time",
+				hint: "nothing was changed; try again later, with fewer calls at once"}
+		}
 		return r.stopped(ctx.Err(), false)
 	}
 }
@@ -174,7 +178,7 @@ func (a attempt) outcome() Outcome {
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap
-		out.Total += a.stdout.total - int64(a.stdout.keep)
+		out.Total += a.stdout.total - int64(a.stdout.kept())
 	}
 	if a.facts.Overtaken {
 		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")

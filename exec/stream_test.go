@@ -30,8 +30,8 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		}
 		given := all.String()
 		got, gap := s.text()
-		if cap(s.data) > keep || s.total != int64(len(given)) {
-			t.Fatalf("holds %d bytes of %d, counted %d", cap(s.data), keep, s.total)
+		if s.kept() > keep || s.total != int64(len(given)) {
+			t.Fatalf("holds %d bytes of %d, counted %d", s.kept(), keep, s.total)
 		}
 		want := given
 		if len(given) > keep {

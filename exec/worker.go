@@ -206,13 +206,14 @@ func (w *worker) listen(hear *frame.Reader) error {
 func (w *worker) take(f frame.Frame) error {
 	w.mu.Lock()
 	x := w.open[f.ID]
+	granted := x != nil && x.granted
 	w.mu.Unlock()
 	if x == nil {
 		return frame.Malformedf("answered request %d, which is not open", f.ID)
 	}
 	switch f.Kind {
 	case frame.KindStdout:
-		_, _ = x.stdout.Write(f.Payload) // it keeps what it can
+		return x.receive(f.Payload, granted)
 	case frame.KindStderr:
 		_, _ = x.stderr.Write(f.Payload)
 	case frame.KindEnd:

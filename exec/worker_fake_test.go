@@ -56,6 +56,7 @@ func playWorker(how, folder string) {
 type fakeWorker struct {
 	waiting map[uint32]frame.Request
 	input   bytes.Buffer
+	rest    func() // prints what the gateway has to ask for
 }
 
 func (f *fakeWorker) send(b []byte) { _, _ = os.Stdout.Write(b) }
@@ -88,11 +89,32 @@ func (f *fakeWorker) take(got frame.Frame) {
 			f.answer(got.ID, f.waiting[got.ID])
 			f.input.Reset()
 		}
+	case frame.KindMore:
+		if f.rest != nil {
+			f.rest()
+			f.rest = nil
+			f.end(got.ID, frame.End{})
+		}
 	case frame.KindCancel:
 		appendTo(os.Args[0]+".cancels", fmt.Sprintln(got.ID))
 		if _, err := os.Stat(os.Args[0] + ".polite"); err == nil {
 			f.end(got.ID, frame.End{Status: 1})
 		}
+	}
+}
+
+func (f *fakeWorker) echo(id uint32, text string) {
+	for len(text) > 0 {
+		n := min(len(text), frame.MaxChunk)
+		f.say(id, text[:n])
+		text = text[n:]
+	}
+}
+
+func (f *fakeWorker) flood(id uint32, size int) {
+	for piece := strings.Repeat("1", frame.MaxChunk); size > 0; size -= len(piece) {
+		piece = piece[:min(len(piece), size)]
+		f.say(id, piece)
 	}
 }
 
@@ -137,24 +159,25 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		syscall.Exit(2)
 	case "moved.md":
 		f.end(id, frame.End{Unrun: true, Last: true})
-	case "flood.md":
-		piece := bytes.Repeat([]byte("1"), frame.MaxChunk)
-		for range 200 << 20 / frame.MaxChunk {
-			f.say(id, string(piece))
-		}
+	case "flood.md": // goes on when it may
+		f.flood(id, frame.Window)
+		f.rest = func() { f.flood(id, 200<<20-frame.Window) }
+	case "unasked.md":
+		f.say(id, "1")
+		f.flood(id, frame.Window)
 		f.end(id, frame.End{})
 	case "grow.md":
 		hoard = bytes.Repeat([]byte("1"), 100<<20)
 		f.say(id, "grown\n")
 		f.end(id, frame.End{})
 	case "echo.md":
-		text := f.input.Bytes()
-		for len(text) > 0 {
-			n := min(len(text), frame.MaxChunk)
-			f.say(id, string(text[:n]))
-			text = text[n:]
+		text := f.input.String()
+		f.echo(id, text[:min(len(text), frame.Window)])
+		if len(text) < frame.Window {
+			f.end(id, frame.End{})
+			return
 		}
-		f.end(id, frame.End{})
+		f.rest = func() { f.echo(id, text[frame.Window:]) }
 	default:
 		f.say(id, fmt.Sprintf("%d\n", os.Getpid()))
 		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(`vaultwicket-facts: {"path":"a.md","hash":"h"}` + "\n")}))

@@ -20,6 +20,9 @@ const (
 	// memoryWild is when it is stopped at once: the longest note that can be
 	// changed is held a few times over and needs a quarter.
 	memoryWild = 2 << 30
+	// maxRemarks bounds what is kept of the standard error of a call: facts and a
+	// remark, or the stacks of a panic.
+	maxRemarks = 1 << 20
 	// otherWorkers is how many workers a call is brought to when they say that
 	// they cannot begin: the folder of a vault is rarely replaced once.
 	otherWorkers = 3
@@ -77,7 +80,7 @@ func (p *pool) run(ctx context.Context, c child, command Command, access string)
 
 // nothing is the ending of a call of which nothing was sent.
 func (p *pool) nothing() ending {
-	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: p.keep}}
+	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: min(p.keep, maxRemarks)}}
 }
 
 // enter returns the worker that takes the calls for a vault, and starts it if

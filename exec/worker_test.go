@@ -116,6 +116,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 		{"it sends what is not for us", "wrong-kind.md", CodeCrashed, CodeOutcomeUnknown, ""},
 		{"it ends an answer in another form", "wrong-end.md", CodeCrashed, CodeOutcomeUnknown, ""},
 		{"it closes its output", "close.md", CodeCrashed, CodeOutcomeUnknown, ""},
+		{"it sends more than it may", "unasked.md", CodeCrashed, CodeOutcomeUnknown, strings.Repeat("1", frame.MaxChunk+1)},
 		{"it panics", "panic.md", CodeCrashed, CodeCrashed, ""},
 		{"it hangs", "hang.md", CodeTimeout, CodeOutcomeUnknown, "half"},
 	}

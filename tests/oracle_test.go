@@ -298,7 +298,7 @@ func (r *resident) ask(line string) string {
 	if !ok {
 		r.t.Fatalf("%s is too long", line)
 	}
-	r.send(request)
+	r.send(frame.Append(request, frame.Frame{Kind: frame.KindMore, ID: r.last})) // of any length
 	var out strings.Builder
 	for {
 		f := r.next()

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 1
+const Version = 2
 
 // Kind says what a frame is.
 type Kind uint8
@@ -26,7 +26,8 @@ type Kind uint8
 // The kinds. A worker is sent a hello first, then requests, each followed by
 // its input if it has any; a cancel asks for the early end of one. A worker
 // answers with its own hello, then for each request with any number of pieces
-// of output and one end.
+// of output and one end. After [Window] bytes of standard output it waits for
+// the more of that request, so that a large answer holds up no other one.
 const (
 	KindHello Kind = 1 + iota
 	KindRequest
@@ -35,6 +36,7 @@ const (
 	KindStdout
 	KindStderr
 	KindEnd
+	KindMore
 )
 
 const (
@@ -44,6 +46,8 @@ const (
 	// MaxRequest bounds a command line: Linux gives all arguments of a process
 	// 2 MiB unless told otherwise.
 	MaxRequest = 2 << 20
+	// Window is how much of the standard output of a request a worker sends unasked.
+	Window = 128 << 10
 	// MaxOpen is how many requests may be open at once: as many as the gateway
 	// runs at most.
 	MaxOpen = 64
@@ -55,7 +59,7 @@ const (
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd,
+	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1,
 }
 
 // headSize is the length of what stands in front of a payload: its length, the

@@ -100,6 +100,7 @@ func (w *pipeWorker) call(words []string) {
 func (w *pipeWorker) status(words []string) uint8 {
 	w.id++
 	w.buf, _ = frame.AppendRequest(w.buf[:0], w.id, frame.Request{Words: words})
+	w.buf = frame.Append(w.buf, frame.Frame{Kind: frame.KindMore, ID: w.id}) // an answer of any length
 	if _, err := w.in.Write(w.buf); err != nil {
 		w.b.Fatal(err)
 	}

@@ -112,6 +112,8 @@ func (w *worker) take(f frame.Frame) error {
 		}
 	case frame.KindCancel:
 		w.cancel(j)
+	case frame.KindMore:
+		j.letGo()
 	default:
 		return frame.Malformedf("kind %d is not for a worker", f.Kind)
 	}
@@ -216,6 +218,13 @@ func (o *outlet) write(text []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held = append(o.held, text...)
+	return o.flush()
+}
+
+// flushed sends what was held back.
+func (o *outlet) flushed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	return o.flush()
 }
 

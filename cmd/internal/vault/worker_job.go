@@ -23,10 +23,13 @@ type job struct {
 	cancel  context.CancelFunc
 	out     *outlet
 	printer *bufio.Writer
+	sent    int           // of its output
+	more    chan struct{} // closed when all of it may be sent
+	letsGo  sync.Once
 }
 
 func newJob(id uint32, q frame.Request, out *outlet) *job {
-	j := &job{id: id, words: q.Words, out: out, waiting: q.Input}
+	j := &job{id: id, words: q.Words, out: out, waiting: q.Input, more: make(chan struct{})}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -37,6 +40,32 @@ func (j *job) receive(piece []byte) (more bool) {
 	j.input = append(j.input, piece[:min(len(piece), room)]...)
 	j.waiting = len(piece) > 0
 	return j.waiting
+}
+
+// letGo has all of the output sent. A request that was answered meanwhile is nil.
+func (j *job) letGo() {
+	if j != nil {
+		j.letsGo.Do(func() { close(j.more) })
+	}
+}
+
+// window returns how much of a piece of output may be sent. At the end of the
+// window it waits until the gateway has room for a large answer.
+func (j *job) window(size int) (int, error) {
+	if j.sent < frame.Window {
+		size = min(size, frame.Window-j.sent)
+		j.sent += size
+		return size, nil
+	}
+	if err := j.out.flushed(); err != nil { // it has to know that there is more
+		return 0, err
+	}
+	select {
+	case <-j.more:
+		return size, nil
+	case <-j.ctx.Done():
+		return 0, errCancelled
+	}
 }
 
 func (j *job) stdin() io.Reader { return bytes.NewReader(j.input) }
@@ -78,8 +107,18 @@ func (s jobStream) Write(text []byte) (int, error) {
 	if s.job.ctx.Err() != nil {
 		return 0, errCancelled // the copying of a long note ends here
 	}
-	if err := s.job.out.piece(s.kind, s.job.id, text); err != nil {
-		return 0, err
+	for rest := text; len(rest) > 0; {
+		n := len(rest)
+		if s.kind == frame.KindStdout {
+			var err error
+			if n, err = s.job.window(n); err != nil {
+				return 0, err
+			}
+		}
+		if err := s.job.out.piece(s.kind, s.job.id, rest[:n]); err != nil {
+			return 0, err
+		}
+		rest = rest[n:]
 	}
 	return len(text), nil
 }

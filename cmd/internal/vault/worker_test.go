@@ -99,6 +99,7 @@ func (w *talk) request(stdin *string, words ...string) (id uint32) {
 		w.t.Fatal("the request is too long")
 	}
 	w.send(b)
+	w.more(w.last) // an answer of any length
 	if stdin != nil {
 		for rest := []byte(*stdin); len(rest) > 0; {
 			n := min(len(rest), frame.MaxChunk)
@@ -108,6 +109,12 @@ func (w *talk) request(stdin *string, words ...string) (id uint32) {
 		w.send(frame.Append(nil, frame.Frame{Kind: frame.KindInput, ID: w.last}))
 	}
 	return w.last
+}
+
+// more lets all of an answer come.
+func (w *talk) more(id uint32) {
+	w.t.Helper()
+	w.send(frame.Append(nil, frame.Frame{Kind: frame.KindMore, ID: id}))
 }
 
 // said is everything that came for one request.
@@ -428,4 +435,44 @@ func FuzzWorkerInput(f *testing.F) {
 			t.Errorf("status %d", status)
 		}
 	})
+}
+
+// A long answer stops at the window until the gateway asks for the rest, and holds
+// up no other one.
+func TestALongAnswerWaitsForRoom(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	request := func(id uint32, words ...string) {
+		b, _ := frame.AppendRequest(nil, id, frame.Request{Words: words})
+		w.send(b)
+	}
+	request(1, "read", "path=Long.md")
+	got := 0
+	for got < frame.Window {
+		f := w.next()
+		if f.ID != 1 || f.Kind != frame.KindStdout {
+			t.Fatalf("a frame of kind %d for %d", f.Kind, f.ID)
+		}
+		got += len(f.Payload)
+	}
+	if got != frame.Window {
+		t.Fatalf("%d bytes came unasked", got)
+	}
+	request(2, "read", "path=Moon.md")
+	if other := w.answers(1); other[2].stdout != "pull\n" || other[1].stdout != "" {
+		t.Errorf("got %+v", other)
+	}
+	w.more(1)
+	w.more(1)  // which does nothing
+	w.more(17) // which there is not
+	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != done {
+		t.Errorf("%d bytes, %+v", got+len(rest.stdout), rest.end)
+	}
+	request(3, "read", "path=Long.md")
+	for got = 0; got < frame.Window; got += len(w.next().Payload) {
+	}
+	w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: 3}))
+	if rest := w.answers(1)[3]; rest.stdout != "" {
+		t.Errorf("%d bytes after the cancel", len(rest.stdout))
+	}
 }

@@ -1,0 +1,97 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// One call at a time has a large answer. Small ones are not held up by it, and who
+// waits is let go with its time limit.
+func TestOneLargeAnswerAtATime(t *testing.T) {
+	const kept = 1 << 20
+	r, p, _ := residentRunner(t, Config{MaxKept: kept, Timeout: time.Minute}, "worker", "worker")
+	first := r.Hold()
+	if out, err := r.Run(WithHold(t.Context(), first), reads("flood.md"), p); err != nil || len(out.Stdout) != kept {
+		t.Fatal(len(out.Stdout), err)
+	}
+	if out, err := r.Run(t.Context(), reads("a.md"), p); err != nil || out.Stdout == "" {
+		t.Errorf("a small answer: %q, %v", out.Stdout, err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := r.Run(short, reads("flood.md"), p); codeOf(err) != CodeTimeout {
+		t.Errorf("a second large answer: %v", err)
+	}
+	waits := make(chan error)
+	go func() {
+		_, err := r.Run(t.Context(), reads("flood.md"), p)
+		waits <- err
+	}()
+	first.Release()
+	first.Release() // which does nothing
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+	if len(r.large) != 0 {
+		t.Error("the right to a large answer is not given back")
+	}
+}
+
+// A call gives back what its earlier program has left before it waits for anything,
+// so that two calls never wait for each other.
+func TestACallHoldsOneAnswer(t *testing.T) {
+	r := New(Config{})
+	h := r.Hold()
+	ctx := WithHold(t.Context(), h)
+	if !h.take(ctx) || !h.take(ctx) || len(r.large) != 1 {
+		t.Fatal("not taken")
+	}
+	if _, end := r.holding(ctx); len(r.large) != 0 {
+		t.Error("still held when the next program begins")
+	} else {
+		end()
+	}
+	own, end := r.holding(t.Context())
+	if !holdOf(own).take(own) {
+		t.Fatal("not taken")
+	}
+	end()
+	if len(r.large) != 0 {
+		t.Error("a program without a Hold around it keeps what it took")
+	}
+}
+
+// Without room a program is read to its end, and what it printed is dropped.
+func TestAStreamWithoutRoom(t *testing.T) {
+	asked := 0
+	s := &stream{keep: 1 << 20, limit: floodLimit, room: func() bool { asked++; return false }}
+	piece := make([]byte, 64<<10)
+	for range 10 {
+		if n, err := s.Write(piece); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	text, gap := s.text()
+	if len(text) != smallAnswer || gap != smallAnswer || !s.cut() || asked != 1 || s.total != 640<<10 {
+		t.Errorf("%d bytes, gap at %d, asked %d times, total %d", len(text), gap, asked, s.total)
+	}
+}
+
+// Waiting in the queue of the app counts.
+func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{Timeout: 15 * time.Second})
+		r.queue <- struct{}{}
+		ctx, cancel := context.WithTimeout(t.Context(), r.config.Timeout)
+		defer cancel()
+		begun := time.Now()
+		err := r.enter(ctx)
+		var stopped *Stopped
+		if !errors.As(err, &stopped) || stopped.Code() != CodeTimeout || time.Since(begun) != 15*time.Second || stopped.Hint() == "" {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
+}
