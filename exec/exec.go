@@ -37,8 +37,8 @@ type Config struct {
 	// Self is the absolute path of this binary, for the embedded program and
 	// the demo server.
 	Self string
-	// Timeout is the limit of one call, the time in the queue not counted; 0
-	// means 15 seconds.
+	// Timeout is the limit of one call, with the time in the queue; 0 means 15
+	// seconds.
 	Timeout time.Duration
 	// MaxKept is how many bytes are kept of each stream; 0 means 16 MiB. What
 	// lies between the head and the tail of a longer one is read and dropped.
@@ -92,6 +92,9 @@ func New(c Config) *Runner {
 	r.env = r.environments()
 	return r
 }
+
+// Timeout returns the limit of one call.
+func (r *Runner) Timeout() time.Duration { return r.config.Timeout }
 
 // Close ends what was kept running, and comes back when it is gone. A call that
 // is open ends with an error, and so does every later one of a resident program.

@@ -2,16 +2,19 @@ package exec
 
 import (
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
+
+	"vaultwicket/exec/frame"
 )
 
 const (
 	// smallAnswer is how much of an answer is kept before there has to be room for a
 	// large one: most answers are shorter.
-	smallAnswer = 128 << 10
-	// lastStep is where doubling ends and all the room is taken: pages that are not
-	// written to cost nothing, copies that are left behind do.
+	smallAnswer = frame.Window
+	// lastStep is how large an answer grows before all the room is taken: pages that
+	// are not written to cost nothing, copies that are left behind do.
 	lastStep = 1 << 20
 	// floodLimit ends a call whose program does not stop printing: a listing of
 	// a million files is a tenth of it.
@@ -22,9 +25,9 @@ const (
 // the end, so that the program is never blocked for good and its pipe never
 // breaks.
 //
-// The first half of what may be kept is written to where it stays. The second
-// half is filled from the front, and after that it is a ring, so that no more than
-// keep bytes are ever held.
+// Most of what may be kept is written to where it stays. The last eighth is filled
+// from the front, and after that it is a ring, so that no more than keep bytes are
+// ever held, and an eighth of them twice while they are put together.
 type stream struct {
 	keep  int
 	limit int64
@@ -82,10 +85,8 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 func (s *stream) add(p []byte) {
-	n := min(len(p), s.keep/2-s.head.Len())
-	if c := s.head.Cap(); c >= lastStep && s.head.Len()+n > c {
-		s.head.Grow(s.keep - 2*c) // which adds it to twice of what there is
-	}
+	n := min(len(p), s.headSize()-s.head.Len())
+	s.grow(n)
 	s.head.Write(p[:n])
 	for rest := p[n:]; len(rest) > 0; {
 		n := s.addToTail(rest)
@@ -93,13 +94,29 @@ func (s *stream) add(p []byte) {
 	}
 }
 
+// grow makes room in the head for a piece. It takes two large steps: every smaller
+// one leaves a copy behind.
+func (s *stream) grow(n int) {
+	size, c := s.head.Len()+n, s.head.Cap()
+	switch {
+	case size <= c || size <= smallAnswer:
+	case size <= lastStep && s.keep > lastStep:
+		s.head.Grow(max(lastStep-2*c, n)) // it adds this to twice of what there is
+	default:
+		// What the large answer before this one has left would otherwise stay beside it:
+		// the collector waits until garbage is half of what is in use.
+		debug.FreeOSMemory()
+		s.head.Grow(max(s.keep-2*c, n))
+	}
+}
+
 // addToTail keeps some of p and returns how much.
 func (s *stream) addToTail(p []byte) (n int) {
-	most := s.keep - s.keep/2
+	most := s.keep - s.headSize()
 	if room := most - len(s.tail); room > 0 {
 		n = min(len(p), room)
-		if len(s.tail)+n > lastStep && cap(s.tail) < most {
-			s.tail = append(make([]byte, 0, most), s.tail...)
+		if s.tail == nil && most > lastStep {
+			s.tail = make([]byte, 0, most) // the head is full: much is to come
 		}
 		s.tail = append(s.tail, p[:n]...)
 		return n
@@ -108,6 +125,8 @@ func (s *stream) addToTail(p []byte) (n int) {
 	s.next = (s.next + n) % most
 	return n
 }
+
+func (s *stream) headSize() int { return s.keep - s.keep/8 }
 
 func (s *stream) kept() int { return s.head.Len() + len(s.tail) }
 

@@ -249,7 +249,7 @@ func TestPauseFile(t *testing.T) {
 
 func TestCallsAtOnce(t *testing.T) {
 	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
-		if got := cap(New(Config{Limits: Limits{Parallel: set}}).slots); got != want {
+		if got := New(Config{Limits: Limits{Parallel: set}}).slots.places; got != want {
 			t.Errorf("%d is %d calls at once, want %d", set, got, want)
 		}
 	}

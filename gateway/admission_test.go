@@ -118,7 +118,9 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if change {
 			place, req = f.gateway.doors[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
 		}
-		place <- struct{}{}
+		if _, err := place.acquire(t.Context(), "else"); err != nil {
+			t.Fatal(err)
+		}
 		done := make(chan Result, 1)
 		go func() { done <- f.gateway.Do(context.Background(), req) }()
 		for f.gateway.Load().Waiting == 0 {
@@ -127,11 +129,11 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(PauseFile(f.state()), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		<-place
+		place.release("else")
 		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
 			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
 		}
-		if len(f.gateway.slots) != 0 || len(f.gateway.doors[0].writing) != 0 {
+		if f.gateway.slots.running() != 0 || f.gateway.doors[0].writing.running() != 0 {
 			t.Errorf("%s: a place was not given back", req.Command)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"vaultwicket/exec"
 )
 
 // MaxOperations bounds a [Batch]: one that is longer is several.
@@ -30,6 +32,9 @@ type Batch struct {
 	MaxOutput int
 	// Keep is that of [Request], for all operations.
 	Keep bool
+	// Taken is that of [Request], for the time until the batch begins. The time limit
+	// of each operation counts from when those before it are done.
+	Taken time.Time
 	// Mark puts the text of each result between marks, see [Result.Marked].
 	Mark bool
 }
@@ -110,6 +115,9 @@ const (
 // returns a result, as [Gateway.Do] does.
 func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
+	if b.Taken.IsZero() {
+		b.Taken = started
+	}
 	ctx, seen := g.observe(ctx, WholeBatch, batchCommand, b.Surface)
 	fault := g.guard(batchCommand, func() {
 		d, err := g.door(b.Vault)
@@ -143,11 +151,12 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 	if answer := g.recalledBatch(plan); answer != nil {
 		return g.firstBatch(ctx, b, answer)
 	}
+	asked := time.Now()
 	if err := g.agreeBatch(ctx, plan); err != nil {
 		return refusedBatch("", err)
 	}
 	if plan.mutates() {
-		leave, err := g.enter(ctx, batchCommand, g.writing)
+		leave, err := g.enterBatch(ctx, b, time.Since(asked))
 		if err != nil {
 			return refusedBatch("", err)
 		}
@@ -157,6 +166,15 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.batchOnce(ctx, b.IdempotencyKey, plan)
 	}
 	return g.carryOutBatch(ctx, plan)
+}
+
+// enterBatch waits for the turn of a batch that changes something, up to the limit of
+// one call.
+func (g *door) enterBatch(ctx context.Context, b Batch, asking time.Duration) (leave func(), err error) {
+	req := b.from(Request{Taken: b.Taken})
+	ctx, cancel := g.limited(ctx, req, asking)
+	defer cancel()
+	return g.enter(ctx, req, batchCommand, g.writing)
 }
 
 // refusedBatch is the result of a batch of which nothing was begun.
@@ -173,13 +191,14 @@ type batchRun struct {
 	*batchPlan
 	gateway *door
 	results []Result // with the status, by operation
+	outputs []output // that operations behind refer to, by operation
 	done    []OperationResult
 	failed  bool
 }
 
 // carryOutBatch runs one stage after the other.
 func (g *door) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
-	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
+	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
@@ -229,6 +248,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", clip(from))
 		return
 	}
+	hold := r.gateway.runner.Hold()
+	defer hold.Release()
 	var result Result
 	begun := false
 	request, err := r.resolve(i)
@@ -236,7 +257,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
 		request.hiding = r.gateway.hiding()
-		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, r.batch.from(request), r.agreed) })
+		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, hold, r.batch.from(request), r.agreed) })
 		if fault != nil {
 			result, begun = Fault(request.Command), true
 		}
@@ -249,13 +270,12 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if result.OK {
 		done.Status = statusOK
 	}
+	r.outputs[i] = r.referred(i, result)
 	if r.share > 0 {
 		request.MaxOutput, request.Keep = r.share, r.batch.Keep
 		result = r.gateway.page(r.batch.from(request), result, result.Stdout)
 	}
-	if !r.steps[i].wanted {
-		result.raw = "" // it may be megabytes, and nobody asks for it
-	}
+	result.raw = "" // it may be megabytes
 	shown := result
 	if r.batch.Mark {
 		shown = result.Marked()
@@ -266,15 +286,19 @@ func (r *batchRun) run(ctx context.Context, i int) {
 
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
 // door of the changes. begun is false for one that was cancelled before.
-func (g *door) step(ctx context.Context, req Request, agreed bool) (result Result, begun bool) {
+func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, agreed bool) (result Result, begun bool) {
 	ctx, seen := g.observe(ctx, InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
+	req.Taken = time.Now()
 	line := g.records.begin(g.name(), req, seen)
 	plan, err := g.admit(ctx, req, line, agreed)
 	if err != nil {
 		return line.refused(failed(req.Command, err)), true
 	}
-	leave, err := g.enter(ctx, plan.call.Name(), g.slots)
+	ctx, cancel := g.limited(ctx, req, line.asking)
+	defer cancel()
+	ctx = exec.WithHold(ctx, hold)
+	leave, err := g.enter(ctx, req, plan.call.Name(), g.slots)
 	if err != nil {
 		return line.ended(failed(req.Command, err)), false
 	}

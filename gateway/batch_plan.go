@@ -32,7 +32,7 @@ type batchPlan struct {
 type batchStep struct {
 	Operation
 	call   allowlist.Call // with a stand-in for every value that is taken from a result
-	wanted bool           // by an operation behind it
+	wanted bool           // its output is, by an operation behind it
 }
 
 // BatchChanges reports whether an operation of b would change something, whether
@@ -117,7 +117,9 @@ func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 		}
 		return refuse(codeBadRequest, hint, "%s takes the field %q, which no result has", clip(where), clip(ref.Field))
 	}
-	p.steps[from].wanted = true
+	if ref.Field == fieldStdout {
+		p.steps[from].wanted = true
+	}
 	return nil
 }
 
@@ -127,7 +129,9 @@ func (p *batchPlan) find(clientID string, n int) int {
 }
 
 // fieldNames are the fields of a result that an operation can take.
-var fieldNames = []string{"path", "hash", "stdout", "change.id", "vault"}
+var fieldNames = []string{"path", "hash", fieldStdout, "change.id", "vault"}
+
+const fieldStdout = "stdout"
 
 // references lists what the operation takes from others.
 func (o Operation) references() []Reference {
@@ -267,11 +271,10 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 		if result.Change != nil {
 			text = result.Change.ID
 		}
-	case "stdout":
-		if result.gap != "" {
-			return "", refuse(codeBadRequest, "ask for less", "the output of %q is not whole: %s", clip(ref.ClientID), result.gap)
+	case fieldStdout:
+		if text, err = r.outputs[r.find(ref.ClientID, i)].whole(ref.ClientID); err != nil {
+			return "", err
 		}
-		text = strings.TrimSuffix(strings.TrimSuffix(result.raw, "\n"), "\r")
 	}
 	if text == "" {
 		return "", refuse(codeBadRequest, "", "the result of %q has no %s", clip(ref.ClientID), ref.Field)

@@ -191,15 +191,42 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	if request, err := r.resolve(1); err != nil || request.ExpectHash != "0123456789abcdef" {
 		t.Errorf("%+v, %v", request, err)
 	}
-	r.results[0] = Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}}
+	plan.steps[0].wanted, r.outputs = true, make([]output, 2)
+	take := func(result Result) {
+		r.results[0], r.outputs[0] = result, r.referred(0, result)
+	}
+	take(Result{OK: true, raw: "a\nb\r\n", Vault: "Work", Change: &Change{ID: "20261121T083000.000000000Z-00aa"}})
 	for field, want := range map[string]string{"stdout": "a\nb", "vault": "Work", "change.id": "20261121T083000.000000000Z-00aa", "hash": "", "path": ""} {
 		if got, err := r.field(Reference{"c1", field}, 1); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", field, got, err)
 		}
 	}
-	r.results[0] = Result{OK: true, raw: "half", gap: "the rest"}
+	take(Result{OK: true, raw: "half", gap: "the rest"})
 	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil {
 		t.Error("half an output is taken for the whole")
+	}
+	take(Result{OK: true, raw: strings.Repeat("x", maxReferred)})
+	if got, err := r.field(Reference{"c1", "stdout"}, 1); err != nil || len(got) != maxReferred {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	take(Result{OK: true, raw: strings.Repeat("x", maxReferred+1)})
+	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil || errorOf(err).Code != "content_too_long" || errorOf(err).Hint == "" || len(r.outputs[0].text) > 0 {
+		t.Errorf("%v, %d bytes are kept", err, len(r.outputs[0].text))
+	}
+}
+
+// However many outputs are referred to, what is kept of all of them is bounded, and
+// how long each may be does not depend on the others.
+func TestReferredOutputsShareTheirRoom(t *testing.T) {
+	for _, wanted := range []int{1, 8, 9, 50, MaxOperations - 1} {
+		p := &batchPlan{steps: make([]batchStep, MaxOperations)}
+		for i := range wanted {
+			p.steps[i].wanted = true
+		}
+		most := p.mostReferred()
+		if most*wanted > maxAllReferred || most > maxReferred || most < maxAllReferred/MaxOperations {
+			t.Errorf("%d outputs of %d bytes each", wanted, most)
+		}
 	}
 }
 
@@ -271,7 +298,7 @@ func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 		t.Fatal(at, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: make([]Result, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
+	r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: make([]Result, 2), outputs: make([]output, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
 	r.runStage(ctx, []int{0})
 	cancel()
 	r.runStage(ctx, []int{1})

@@ -57,7 +57,9 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 	switch {
 	case result.Change != nil:
 		var back Result
-		fault := r.gateway.guard("undo", func() { back, _ = r.gateway.step(ctx, r.batch.from(undoOf(result.Change.ID)), r.agreed) })
+		fault := r.gateway.guard("undo", func() {
+			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), r.agreed)
+		})
 		if fault != nil {
 			back = Fault("undo")
 		}

@@ -15,6 +15,9 @@ import (
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req = g.continued(req)
+	if req.Taken.IsZero() {
+		req.Taken = started
+	}
 	ctx, seen := g.observe(ctx, Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
 		d, err := g.door(req.Vault)
@@ -44,8 +47,9 @@ func (g *shared) guard(command string, do func()) error {
 	return nil
 }
 
-// do carries out a request and returns the whole of its answer.
-func (g *door) do(ctx context.Context, req Request) Result {
+// do carries out a request and returns the whole of its answer, which hold is the
+// right to hold.
+func (g *door) do(ctx context.Context, hold *exec.Hold, req Request) Result {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := g.admit(ctx, req, line, false)
 	var before *answered
@@ -55,11 +59,14 @@ func (g *door) do(ctx context.Context, req Request) Result {
 	if err != nil {
 		return line.refused(failed(req.Command, err))
 	}
-	doors := []chan struct{}{g.slots}
+	doors := []*turns{g.slots}
 	if plan.call.Effect().Mutates() {
-		doors = []chan struct{}{g.writing, g.slots} // one after the other, and no slot is held while it waits
+		doors = []*turns{g.writing, g.slots} // one after the other, and no slot is held while it waits
 	}
-	leave, err := g.enter(ctx, plan.call.Name(), doors...)
+	ctx, cancel := g.limited(ctx, req, line.asking)
+	defer cancel()
+	ctx = exec.WithHold(ctx, hold) // and not before: a person may think for minutes
+	leave, err := g.enter(ctx, req, plan.call.Name(), doors...)
 	if err != nil {
 		return line.ended(failed(req.Command, err))
 	}
@@ -77,6 +84,9 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 	if err := g.admission.call(req.Caller); err != nil {
 		return Plan{}, err
 	}
+	if time.Since(req.Taken) >= g.runner.Timeout() {
+		return Plan{}, g.notBegun(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
+	}
 	plan, err := g.Plan(req)
 	line.described(plan)
 	switch {
@@ -87,9 +97,11 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 		if before := g.recalled(req, plan); before != nil {
 			return plan, before
 		}
+		asked := time.Now()
 		if plan, err = g.agree(ctx, req, plan, err); err == nil {
 			line.answered()
 		}
+		line.asking = time.Since(asked)
 	}
 	if err != nil {
 		return plan, err
@@ -102,43 +114,48 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 	return plan, line.allowed(plan)
 }
 
+// limited bounds how long a call may take from when it was taken in: waiting for its
+// turn counts, the time in which a person was asked does not.
+func (g *shared) limited(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, req.Taken.Add(g.runner.Timeout()+asking))
+}
+
 // enter waits for a place behind each door, in their order, but no longer than
 // ctx lasts, and not through a pause. leave gives the places back.
-func (g *shared) enter(ctx context.Context, command string, doors ...chan struct{}) (leave func(), err error) {
+func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*turns) (leave func(), err error) {
 	g.waiting.Add(1)
 	defer g.waiting.Add(-1)
-	var passed []chan struct{}
-	waited := false
+	var passed []*turns
 	leave = func() {
 		for _, door := range passed {
-			<-door
+			door.release(req.Caller)
 		}
 	}
 	for _, door := range doors {
-		select {
-		case door <- struct{}{}:
-			passed = append(passed, door)
+		waited, err := door.acquire(ctx, req.Caller)
+		if err != nil {
+			leave()
+			return nil, g.notBegun(err, command)
+		}
+		passed = append(passed, door)
+		if !waited {
 			continue
-		default:
-			waited = true
 		}
-		select {
-		case door <- struct{}{}:
-			passed = append(passed, door)
-		case <-ctx.Done():
-		}
-	}
-	if ctx.Err() != nil { // also where a door was open
-		leave()
-		return nil, refuse(codeCancelled, "", "command %q: cancelled before it started", command)
-	}
-	if waited {
 		if err := g.admission.open(); err != nil {
 			leave()
 			return nil, err
 		}
 	}
 	return leave, nil
+}
+
+// notBegun says why a call ended while it waited for its turn.
+func (g *shared) notBegun(err error, command string) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
+			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())
+	}
+	return refuse(codeCancelled, "", "command %q: cancelled before it started", command)
 }
 
 // carryOut takes the first route, and the next one if nothing ran on it. What the

@@ -221,7 +221,9 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	for _, command := range []string{"daily:path", "daily:append"} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		f.gateway.slots <- struct{}{}
+		if _, err := f.gateway.slots.acquire(t.Context(), "else"); err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		got := f.gateway.Do(ctx, Request{Command: command, Params: contentFor(command)})
@@ -233,13 +235,15 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	f := newFixture(t, nil)
-	f.gateway.doors[0].writing <- struct{}{}
+	if _, err := f.gateway.doors[0].writing.acquire(t.Context(), "else"); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if got := f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")}); code(got) != "cancelled" {
 		t.Errorf("code %q, want cancelled", code(got))
 	}
-	if len(f.gateway.slots) != 0 {
+	if f.gateway.slots.running() != 0 {
 		t.Error("the slot was not given back")
 	}
 }

@@ -93,7 +93,7 @@ type Gateway struct {
 type shared struct {
 	runner    *exec.Runner
 	backend   Backend
-	slots     chan struct{}
+	slots     *turns
 	admission *admission
 	consent   *consent
 	records   *records
@@ -110,7 +110,7 @@ type door struct {
 	*shared
 	vault   Vault
 	policy  atomic.Pointer[policy.Policy]
-	writing chan struct{} // holds the one call that changes something
+	writing *turns // has the one place of a call that changes something
 	target  func() target
 	pin     pin
 }
@@ -135,7 +135,7 @@ func New(c Config) *Gateway {
 	}
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, slots: make(chan struct{}, c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, slots: newTurns(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, places.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 		shelf: pages.NewShelf[kept](keptLimits, time.Now),
@@ -147,7 +147,7 @@ func New(c Config) *Gateway {
 }
 
 func (g *Gateway) newDoor(served Served) *door {
-	d := &door{shared: g.shared, vault: served.Vault, writing: make(chan struct{}, 1)}
+	d := &door{shared: g.shared, vault: served.Vault, writing: newTurns(1)}
 	d.policy.Store(&served.Policy)
 	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
 	return d

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -134,4 +135,20 @@ func (f *fixture) called() (app, embedded []string) {
 		return strings.FieldsFunc(string(content), func(r rune) bool { return r == '\n' })
 	}
 	return read(filepath.Join(f.folder, "answers.called")), read(filepath.Join(f.vault, ".answers.called"))
+}
+
+// escapedLines is a text as the answers of the fake programs have it.
+func escapedLines(text string) string { return strings.ReplaceAll(text, "\n", `\n`) }
+
+// writeNote writes a note that was last changed some time ago.
+func writeNote(t *testing.T, vault, path, text string, ago time.Duration) {
+	t.Helper()
+	name := filepath.Join(vault, path)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := time.Now().Add(-ago)
+	if err := os.Chtimes(name, changed, changed); err != nil {
+		t.Fatal(err)
+	}
 }

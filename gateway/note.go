@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,20 +157,12 @@ func hashOfFile(folder, path string) string {
 // in bytes. It returns nil where there is none, where it is no regular file, and
 // when the folder is not known.
 func openNote(folder, path string) (*os.File, int64) {
-	if folder == "" {
-		return nil, 0
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
+	root, info := lookAt(folder, path)
+	if root == nil {
 		return nil, 0
 	}
 	defer root.Close()
-	name := filepath.FromSlash(path)
-	info, err := root.Lstat(name) // to open what is no file may wait for ever
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, 0
-	}
-	file, err := root.Open(name)
+	file, err := root.Open(filepath.FromSlash(path))
 	if err != nil {
 		return nil, 0
 	}
@@ -178,4 +171,32 @@ func openNote(folder, path string) (*os.File, int64) {
 		return nil, 0 // it was replaced meanwhile, perhaps by a link
 	}
 	return file, info.Size()
+}
+
+// noteInfo returns what is known of the file at a path in the folder of a vault
+// without opening it, nil where [openNote] would open nothing.
+func noteInfo(folder, path string) fs.FileInfo {
+	root, info := lookAt(folder, path)
+	if root != nil {
+		root.Close()
+	}
+	return info
+}
+
+// lookAt opens the folder of a vault that has a regular file at a path. To open what
+// is no file may wait for ever.
+func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
+	if folder == "" || path == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, nil
+	}
+	info, err := root.Lstat(filepath.FromSlash(path))
+	if err != nil || !info.Mode().IsRegular() {
+		root.Close()
+		return nil, nil
+	}
+	return root, info
 }

@@ -224,4 +224,6 @@ type Load struct {
 
 // Load counts the calls. Those that a person is being asked about are neither
 // running nor waiting.
-func (g *Gateway) Load() Load { return Load{Running: len(g.slots), Waiting: int(g.waiting.Load())} }
+func (g *Gateway) Load() Load {
+	return Load{Running: g.slots.running(), Waiting: int(g.waiting.Load())}
+}

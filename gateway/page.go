@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/exec"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
 
-// keptLimits bound what is kept of answers that were shown in part: twelve whole
-// ones of the largest kind would be more memory than a gateway should have.
-var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 24 << 20, Age: 10 * time.Minute}
+// keptLimits bound what is kept of answers that were shown in part: a whole one of
+// the largest kind, while another one is read, is what a gateway has memory for.
+var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
 // kept beside it.
@@ -26,6 +27,7 @@ type kept struct {
 	request Request // as it came, without the way to ask
 	answer  Result
 	whole   [sha256.Size]byte // of the text before fields were chosen
+	note    stamp             // of the one note that the text is, where that is known
 }
 
 // checkPage refuses what would mean nothing for the answer to the call.
@@ -73,17 +75,19 @@ func formOf(call allowlist.Call) pages.Form {
 // first page, or the next one.
 func (g *door) answer(ctx context.Context, req Request) Result {
 	req.Vault = g.name() // by whatever it was meant
+	hold := g.runner.Hold()
+	defer hold.Release()
 	if req.Cursor != "" {
-		return g.nextPage(ctx, req)
+		return g.nextPage(ctx, hold, req)
 	}
 	if req.Keep {
 		req.hiding = g.hiding()
 	}
-	return g.firstPage(req, g.do(ctx, req))
+	return g.firstPage(req, g.do(ctx, hold, req))
 }
 
 // firstPage chooses the fields of an answer and keeps what is more than a page.
-func (g *shared) firstPage(req Request, whole Result) Result {
+func (g *door) firstPage(req Request, whole Result) Result {
 	g.shelf.Sweep()
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
@@ -93,7 +97,11 @@ func (g *shared) firstPage(req Request, whole Result) Result {
 		}
 		answer.Stdout = chosen
 	}
-	return g.page(req, answer, whole.Stdout)
+	shown := g.page(req, answer, whole.Stdout)
+	if req.Keep {
+		shown.raw = "" // the pages are all that is asked for
+	}
+	return shown
 }
 
 // withoutText is the result of a read whose answer cannot be shown as it was
@@ -106,7 +114,7 @@ func withoutText(r Result, err error) Result {
 
 // page cuts an answer that is longer than the request wants it. The rest of what
 // a call read is kept; what a call did is told in a line.
-func (g *shared) page(req Request, answer Result, whole string) Result {
+func (g *door) page(req Request, answer Result, whole string) Result {
 	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)
@@ -118,15 +126,19 @@ func (g *shared) page(req Request, answer Result, whole string) Result {
 }
 
 // keep keeps an answer, and returns the cursor of its next page.
-func (g *shared) keep(req Request, answer Result, whole string, next pages.Position) string {
+func (g *door) keep(req Request, answer Result, whole string, next pages.Position) string {
 	call, err := req.parse()
 	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
 		return ""
 	}
 	req.Ask, req.MaxOutput = nil, 0
+	note := stamp{}
+	if call.Name() == "read" && answer.Hash != "" {
+		note = stampOf(g.target().folder, answer.Path).before(req.Taken)
+	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
-	id, ok := g.shelf.Put(req.Caller, text, kept{req, answer, sha256.Sum256([]byte(whole))})
+	id, ok := g.shelf.Put(req.Caller, text, kept{req, answer, sumOf(whole), note})
 	if !ok {
 		return ""
 	}
@@ -136,12 +148,12 @@ func (g *shared) keep(req Request, answer Result, whole string, next pages.Posit
 // nextPage answers with the page that a cursor stands for. It goes the whole way of
 // the request once more: the page is only for those whom the policy would still
 // let read it, and when the answer would now be another one they are told.
-func (g *door) nextPage(ctx context.Context, req Request) Result {
+func (g *door) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
 	page, from, first, err := g.turn(req)
 	if err != nil {
 		return g.records.begin(g.name(), req, g.observedIn(ctx)).refused(failed(req.Command, err))
 	}
-	now := g.readAgain(ctx, req, first.request)
+	now, compares := g.readAgain(ctx, hold, req, first)
 	if !now.OK {
 		return g.page(req, now, "")
 	}
@@ -150,7 +162,7 @@ func (g *door) nextPage(ctx context.Context, req Request) Result {
 	switch {
 	case first.request.hiding != g.hiding():
 		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
-	case !varies(first.request) && sha256.Sum256([]byte(now.Stdout)) != first.whole:
+	case compares && sumOf(now.Stdout) != first.whole:
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text
@@ -190,7 +202,8 @@ func (r Result) showing(page pages.Page) Result {
 	if r.gap != "" {
 		r.Notices = append(slices.Clone(r.Notices), r.gap)
 	}
-	r.Stdout, r.Truncated = page.Text, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	// A copy: the page would hold the whole answer in memory.
+	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
 		if r.form == pages.JSON {
 			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
@@ -201,18 +214,20 @@ func (r Result) showing(page pages.Page) Result {
 }
 
 // readAgain carries out the request of a page once more, in the name of who asks
-// now.
-func (g *door) readAgain(ctx context.Context, req, first Request) Result {
-	first.Fields, first.Limit = nil, 0 // of the whole
-	first.Ask, first.Client, first.Surface = req.Ask, req.Client, req.Surface
-	if !varies(first) {
-		return g.do(ctx, first)
+// now. What would be another answer each time, and a note that is as it was, is only
+// judged once more: then there is no text to compare.
+func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, first kept) (now Result, compares bool) {
+	again := first.request
+	again.Fields, again.Limit = nil, 0 // of the whole
+	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
+	if !varies(again) && (first.note == stamp{} || first.note != stampOf(g.target().folder, first.answer.Path)) {
+		return g.do(ctx, hold, again), true
 	}
-	line := g.records.begin(g.name(), first, g.observedIn(ctx))
-	if _, err := g.admit(ctx, first, line, false); err != nil {
-		return line.refused(failed(first.Command, err))
+	line := g.records.begin(g.name(), again, g.observedIn(ctx))
+	if _, err := g.admit(ctx, again, line, false); err != nil {
+		return line.refused(failed(again.Command, err)), false
 	}
-	return line.ended(Result{OK: true, Command: first.Command, ExitCode: -1})
+	return line.ended(Result{OK: true, Command: again.Command, ExitCode: -1}), false
 }
 
 // varies reports whether a call of the table answers differently each time.

@@ -1,6 +1,11 @@
 package gateway
 
-import "vaultwicket/gateway/pages"
+import (
+	"fmt"
+	"slices"
+
+	"vaultwicket/gateway/pages"
+)
 
 // leastStderr is how many bytes of standard error are shown at the least, so that
 // a short message of a program stays whole whatever the limit is.
@@ -11,7 +16,9 @@ const leastStderr = 512
 // besides gets a sixteenth more: of a failure both are shown.
 func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
-		r.Stderr = cutText(r.Stderr, most) + "…"
+		shown := cutText(r.Stderr, most)
+		r.Notices = append(slices.Clone(r.Notices), fmt.Sprintf("stderr: truncated, the first %d of %d bytes are shown", len(shown), len(r.Stderr)))
+		r.Stderr = shown + "…"
 	}
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
 		return r, pages.Position{}, nil // whatever it holds, and without reading it

@@ -40,6 +40,8 @@ type record struct {
 	begun time.Time
 	plan  Plan
 	seen  *observed
+	// asking is how long a person was asked.
+	asking time.Duration
 }
 
 // begin starts the record of a request. Who observes it is told of the decisions.

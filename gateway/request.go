@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/tiers"
@@ -45,6 +46,9 @@ type Request struct {
 	// and Surface the way by which they came: for the audit log, and for what a
 	// yes is good for.
 	Caller, Client, Surface string
+	// Taken is when the request was taken in, which its time limit counts from; zero
+	// is when [Gateway.Do] is called.
+	Taken time.Time
 
 	hiding hiding // when the request was begun
 }
@@ -86,6 +90,8 @@ const (
 	codeNotApplied    = "not_applied"
 	codeCLIError      = "cli_error"
 	codeCancelled     = "cancelled"
+	codeTimeout       = "timeout"
+	codeTooLong       = "content_too_long"
 	codeInternal      = "internal"
 	codeConflict      = "conflict"
 	codeAmbiguous     = "ambiguous"

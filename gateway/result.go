@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -88,7 +87,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: shownTexts(slices.Clone(out.Notices)), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloned(out.Notices)), raw: out.Stdout,
 		form: formOf(call),
 	}
 	if out.Change != "" {
@@ -109,9 +108,19 @@ func report(r route, out exec.Outcome, err error) Result {
 	case out.Failure != nil:
 		result.Error = errorOf(out.Failure)
 	case result.Path == "":
-		result.Path = confirmedPath(call, out.Stdout)
+		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
 	return result
+}
+
+// cloned copies what may be pieces of a long answer, so that they do not hold all
+// of it in memory.
+func cloned(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, strings.Clone(text))
+	}
+	return all
 }
 
 // confirmedPath reads the path from a line such as "Created: Inbox/Plan.md".
