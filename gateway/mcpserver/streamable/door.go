@@ -37,7 +37,7 @@ type door struct {
 	bearer   *bearer
 	sessions *sessions
 	mcp      *server.StreamableHTTPServer
-	held     budget // bytes of messages that are being worked on
+	held     *parcels // bytes of messages that are being worked on
 	streams  streams
 
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ func newDoor(c Config, h hosts) (*door, error) {
 	}
 	d := &door{
 		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
-		sessions: newSessions(c.MaxSessions, c.Idle), held: budget{limit: bodies * c.MaxBody}, empty: make(chan struct{}),
+		sessions: newSessions(c.MaxSessions, c.Idle), held: newParcels(c.MaxBody), empty: make(chan struct{}),
 	}
 	d.streams.max = max(1, c.MaxConnections/2)
 	d.streams.open = map[int]func(){}

@@ -1,30 +1,6 @@
 package streamable
 
-import (
-	"sync"
-	"sync/atomic"
-)
-
-// bodies is how many messages of the greatest size may be worked on at once.
-// Decoded, each costs several times its bytes.
-const bodies = 4
-
-// budget bounds a sum.
-type budget struct {
-	limit int64
-	used  atomic.Int64
-}
-
-// take takes n of it, and is false when there is not so much.
-func (b *budget) take(n int64) bool {
-	if b.used.Add(n) > b.limit {
-		b.used.Add(-n)
-		return false
-	}
-	return true
-}
-
-func (b *budget) give(n int64) { b.used.Add(-n) }
+import "sync"
 
 // streams are the answers that end only with the client or the server. They may
 // take half of the connections: the rest is for requests.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -75,17 +77,16 @@ func (d *door) delete(w http.ResponseWriter, r *http.Request, by owner) {
 
 // post takes a message.
 func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
-	size, ok := d.reserve(w, r)
+	if !d.takes(w, r) {
+		return
+	}
+	p := d.held.begin(d.senderOf(r, by), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
+	defer p.end()
+	body, ok := readBody(w, r, p, d.MaxBody)
 	if !ok {
 		return
 	}
-	defer func() { d.held.give(size) }()
-	body, ok := readBody(w, r, d.MaxBody)
-	if !ok {
-		return
-	}
-	d.held.give(size - int64(len(body))) // one that did not say its size took room for the greatest
-	size = int64(len(body))
+	p.arrived()
 	m, ok := d.readMessage(w, r.Header, body)
 	if !ok {
 		return
@@ -119,10 +120,10 @@ func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m me
 // postInitialize opens a session. If its client does not learn of it, it ends at
 // once.
 func (d *door) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m message) {
-	x, err := d.sessions.begin(by, mcp.NegotiateLegacyVersion(m.Params.ProtocolVersion))
+	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.Params.ProtocolVersion))
 	switch {
 	case errors.Is(err, errFull):
-		busy(w, "too many sessions are open: end one with DELETE, or try again later")
+		busy(w, "too many sessions are open, and something is going on in all of them: end one with DELETE, or try again later")
 		return
 	case err != nil:
 		busy(w, err.Error())
@@ -132,6 +133,22 @@ func (d *door) postInitialize(w http.ResponseWriter, r *http.Request, by owner, 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	d.pass(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller, opens: true})
+}
+
+// maxClientName bounds what is kept of the name of a client.
+const maxClientName = 64
+
+// clientOf returns which program a request is from, as far as it can be told.
+func clientOf(r *http.Request, m message) client {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	var info struct {
+		Name string `json:"name"`
+	}
+	_ = json.Unmarshal(m.Params.ClientInfo, &info) // what is wrong with it, mcp-go says
+	return client{host, strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
 }
 
 // postInSession takes a message of a session.

@@ -23,9 +23,10 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		ProtocolVersion string    `json:"protocolVersion"`
-		Meta            *mcp.Meta `json:"_meta"`
-		RequestID       any       `json:"requestId"` // of a cancellation
+		ProtocolVersion string          `json:"protocolVersion"`
+		ClientInfo      json.RawMessage `json:"clientInfo"`
+		Meta            *mcp.Meta       `json:"_meta"`
+		RequestID       any             `json:"requestId"` // of a cancellation
 	} `json:"params"`
 }
 
@@ -37,35 +38,36 @@ func (m message) id() (any, bool) {
 	return id, err == nil && id != nil
 }
 
-// reserve sees to the headers of a message, and to room for it.
-func (d *door) reserve(w http.ResponseWriter, r *http.Request) (int64, bool) {
+// takes reports whether the headers are those of a message that is taken, and
+// answers the others.
+func (d *door) takes(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
-		return 0, false
+		return false
 	}
 	if r.Header.Get("Content-Encoding") != "" {
 		refuse(w, http.StatusUnsupportedMediaType, "the body must not be encoded")
-		return 0, false
+		return false
 	}
 	if !accepts(r.Header, "application/json") || !accepts(r.Header, eventStream) {
 		refuse(w, http.StatusNotAcceptable, "Accept must name application/json and "+eventStream)
-		return 0, false
+		return false
 	}
-	size := r.ContentLength
-	if size < 0 {
-		size = d.MaxBody
-	}
-	if size > d.MaxBody {
+	if r.ContentLength > d.MaxBody {
 		tooLarge(w)
-		return 0, false
+		return false
 	}
-	if !d.held.take(size) {
-		w.Header().Set("Connection", "close")
-		busy(w, "too much is being worked on")
-		return 0, false
+	return true
+}
+
+// senderOf returns whose share of the memory a message is counted in: that of its
+// session, or of who connects from the same place.
+func (d *door) senderOf(r *http.Request, by owner) string {
+	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && d.sessions.has(id, by) {
+		return id
 	}
-	return size, true
+	return clientOf(r, message{}).host
 }
 
 func tooLarge(w http.ResponseWriter) {
@@ -73,21 +75,26 @@ func tooLarge(w http.ResponseWriter) {
 	refuse(w, http.StatusRequestEntityTooLarge, "the message is too long")
 }
 
-// readBody reads a body up to its limits of size and time.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool) {
+// readBody reads a body up to its limits of size and time, and as long as there is
+// room for it.
+func readBody(w http.ResponseWriter, r *http.Request, p *parcel, limit int64) ([]byte, bool) {
 	limitRead(w, bodyLimit)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, limit), p})
 	var large *http.MaxBytesError
 	switch {
 	case err == nil:
 		return body, true
 	case errors.As(err, &large):
 		tooLarge(w)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close")
+		return nil, false
+	}
+	w.Header().Set("Connection", "close")
+	switch {
+	case errors.Is(err, errNoRoom), errors.Is(err, errNoShare):
+		busy(w, err.Error())
+	case p.wasDropped(), errors.Is(err, os.ErrDeadlineExceeded):
 		refuse(w, http.StatusRequestTimeout, "the message did not come in time")
 	default:
-		w.Header().Set("Connection", "close")
 		refuse(w, http.StatusBadRequest, "the message broke off")
 	}
 	return nil, false

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -92,10 +93,6 @@ func TestAThousandIdleSessionsEnd(t *testing.T) {
 		for range defaultSessions {
 			ids = append(ids, x.session(t))
 		}
-		w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many sessions") {
-			t.Errorf("one more: %d %v %s", w.Code, w.Header(), w.Body)
-		}
 		time.Sleep(time.Hour - time.Second)
 		if code := x.ping(t, ids[0]); code != http.StatusOK {
 			t.Errorf("before its time is over: %d", code)
@@ -110,6 +107,93 @@ func TestAThousandIdleSessionsEnd(t *testing.T) {
 		}
 		x.session(t) // there is room again
 	})
+}
+
+// For one session more than there may be, the one that was idle for longest ends: of
+// the client that has the most of them.
+func TestTheLongestIdleSessionEndsForTheNext(t *testing.T) {
+	const most = 10
+	s := newSessions(most, time.Hour)
+	defer s.close()
+	open := func(name string) *session {
+		t.Helper()
+		x, err := s.begin(owner{}, client{"127.0.0.1", name}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.leave(x)
+		return x
+	}
+	is := func(x *session) bool { return s.has(x.id, owner{}) }
+	a := []*session{open("a")}
+	b := []*session{open("b"), open("b")}
+	for len(a) < most-len(b) {
+		a = append(a, open("a"))
+	}
+	s.leave(s.enter(a[0].id, owner{})) // so that it is not idle for longest
+	c := open("c")
+	if is(a[1]) || !is(a[0]) || !is(c) || len(s.byID) != most {
+		t.Error("not the session of the largest client that was idle for longest has ended")
+	}
+	for range 5 * most {
+		open("a") // which costs its own
+	}
+	if !is(b[0]) || !is(b[1]) || !is(c) {
+		t.Error("a client with many sessions has ended those of others")
+	}
+	if a[1].ctx.Err() == nil {
+		t.Error("the session that ended goes on")
+	}
+	sum := 0
+	for _, n := range s.clients {
+		sum += n
+	}
+	if len(s.byID) != most || sum != most {
+		t.Errorf("%d sessions, counted %d", len(s.byID), sum)
+	}
+}
+
+// A session in which something is going on does not end for another one, and one
+// client cannot have all of them.
+func TestASessionInUseDoesNotEndForTheNext(t *testing.T) {
+	const most = 10
+	s := newSessions(most, time.Hour)
+	defer s.close()
+	for range most / 2 {
+		if _, err := s.begin(owner{}, client{name: "a"}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.begin(owner{}, client{name: "a"}, ""); !errors.Is(err, errFull) {
+		t.Errorf("more than half for one client: %v", err)
+	}
+	for range most / 2 {
+		if _, err := s.begin(owner{}, client{name: "b"}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.begin(owner{}, client{name: "c"}, ""); !errors.Is(err, errFull) || len(s.byID) != most {
+		t.Errorf("all are in use: %v", err)
+	}
+}
+
+// Clients are told apart by where they connect from and what they call themselves.
+func TestClientsAreToldApart(t *testing.T) {
+	for _, test := range []struct {
+		from, info string
+		want       client
+	}{
+		{"127.0.0.1:4711", `{"name":"a","version":"1"}`, client{"127.0.0.1", "a"}},
+		{"[::1]:4711", `{"name":"b"}`, client{"::1", "b"}},
+		{"@", `"text"`, client{"@", ""}},
+		{"", `{"name":"` + strings.Repeat("x", 100) + `"}`, client{"", strings.Repeat("x", maxClientName)}},
+	} {
+		m := message{}
+		m.Params.ClientInfo = json.RawMessage(test.info)
+		if got := clientOf(&http.Request{RemoteAddr: test.from}, m); got != test.want {
+			t.Errorf("%s %s: %+v", test.from, test.info, got)
+		}
+	}
 }
 
 func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
@@ -142,7 +226,7 @@ func TestASessionIsNotIdleWhileACallRuns(t *testing.T) {
 func TestAnOldTimerEndsNothing(t *testing.T) {
 	s := newSessions(1, time.Hour)
 	defer s.close()
-	x, err := s.begin(owner{}, "")
+	x, err := s.begin(owner{}, client{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,10 +359,10 @@ func TestSessionsAreToldOf(t *testing.T) {
 }
 
 func TestIdsAreLongAndDifferent(t *testing.T) {
-	s := newSessions(1000, time.Hour)
+	s := newSessions(3000, time.Hour)
 	defer s.close()
 	for range 1000 {
-		x, err := s.begin(owner{}, "")
+		x, err := s.begin(owner{}, client{}, "")
 		if err != nil || len(x.id) < 26 {
 			t.Fatalf("%q, %v", x.id, err)
 		}

@@ -1,0 +1,168 @@
+package streamable
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// bodies is how many messages of the greatest size may be worked on at once.
+	// Decoded, each costs several times its bytes.
+	bodies = 4
+	// ownBodies is how many of them one sender may have.
+	ownBodies = 3
+	// stalled is how long a message may take for the next progress bytes of it while
+	// others need room.
+	stalled  = time.Second
+	progress = 8 << 10
+)
+
+var (
+	errNoRoom  = errors.New("too much is being worked on")
+	errNoShare = errors.New("too much of one client is being worked on")
+	errDropped = errors.New("the message was dropped while it came")
+)
+
+// parcels are the messages that are coming in or being worked on. They count the
+// bytes that have come, so that a slow message costs what it has sent and no more;
+// one that has stalled makes room for others.
+type parcels struct {
+	limit, share int64 // in bytes, of all and of one sender
+	now          func() time.Time
+
+	mu       sync.Mutex
+	used     int64
+	bySender map[string]int64
+	coming   map[*parcel]struct{}
+}
+
+// parcel is one message.
+type parcel struct {
+	all    *parcels
+	sender string
+	cut    func() // ends the reading of it
+
+	// The rest is under the lock of all.
+	size    int64
+	last    time.Time // when enough of it had come
+	since   int64     // how much has come since
+	dropped bool
+	over    bool
+}
+
+func newParcels(largest int64) *parcels {
+	return &parcels{limit: bodies * largest, share: ownBodies * largest, now: time.Now, bySender: map[string]int64{}, coming: map[*parcel]struct{}{}}
+}
+
+// begin notes a message that is going to come. cut is called, if at all, before end
+// returns. The caller calls end.
+func (a *parcels) begin(sender string, cut func()) *parcel {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := &parcel{all: a, sender: sender, cut: cut, last: a.now()}
+	a.coming[p] = struct{}{}
+	return p
+}
+
+// add counts bytes that have come. The error says that there is no room for them.
+func (p *parcel) add(n int64) error {
+	a := p.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.dropped {
+		return errDropped
+	}
+	if p.since += n; p.since >= progress {
+		p.last, p.since = a.now(), 0
+	}
+	for a.bySender[p.sender]+n > a.share {
+		if !a.dropStalled(func(other *parcel) bool { return other.sender == p.sender && other != p }) {
+			return errNoShare
+		}
+	}
+	for a.used+n > a.limit {
+		if !a.dropStalled(func(other *parcel) bool { return other != p }) {
+			return errNoRoom
+		}
+	}
+	p.size += n
+	a.used += n
+	a.bySender[p.sender] += n
+	return nil
+}
+
+// dropStalled drops one of the messages that may go: that of which nothing came for
+// longest, if that is long enough.
+func (a *parcels) dropStalled(may func(*parcel) bool) bool {
+	var out *parcel
+	for p := range a.coming {
+		if p.size > 0 && may(p) && a.now().Sub(p.last) >= stalled && (out == nil || p.last.Before(out.last)) {
+			out = p
+		}
+	}
+	if out == nil {
+		return false
+	}
+	out.dropped = true
+	out.release()
+	out.cut()
+	return true
+}
+
+// arrived notes that all of the message is there.
+func (p *parcel) arrived() {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	delete(p.all.coming, p)
+}
+
+func (p *parcel) wasDropped() bool {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	return p.dropped
+}
+
+// end gives the room of a message back.
+func (p *parcel) end() {
+	p.all.mu.Lock()
+	defer p.all.mu.Unlock()
+	p.release()
+}
+
+func (p *parcel) release() {
+	a := p.all
+	delete(a.coming, p)
+	if p.over {
+		return
+	}
+	p.over = true
+	a.used -= p.size
+	if a.bySender[p.sender] -= p.size; a.bySender[p.sender] == 0 {
+		delete(a.bySender, p.sender)
+	}
+}
+
+// held returns how many bytes are counted.
+func (a *parcels) held() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
+}
+
+// counted counts what is read of a message.
+type counted struct {
+	from io.Reader
+	*parcel
+}
+
+func (c counted) Read(into []byte) (int, error) {
+	n, err := c.from.Read(into)
+	if n > 0 {
+		if full := c.add(int64(n)); full != nil {
+			return 0, full
+		}
+	}
+	return n, err
+}

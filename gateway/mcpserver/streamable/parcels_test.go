@@ -1,0 +1,70 @@
+package streamable
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+func TestOneSenderLeavesRoomForOthers(t *testing.T) {
+	now := time.Now()
+	a := newParcels(100 << 10)
+	a.now = func() time.Time { return now }
+	cuts := 0
+	begin := func(sender string) *parcel { return a.begin(sender, func() { cuts++ }) }
+	var mine []*parcel
+	for range ownBodies {
+		p := begin("a")
+		if err := p.add(100 << 10); err != nil {
+			t.Fatal(err)
+		}
+		p.arrived()
+		mine = append(mine, p)
+	}
+	now = now.Add(time.Hour) // what is worked on is never dropped
+	if err := begin("a").add(1); !errors.Is(err, errNoShare) {
+		t.Errorf("more than a share: %v", err)
+	}
+	slow := begin("b")
+	if err := slow.add(60 << 10); err != nil {
+		t.Errorf("another sender: %v", err)
+	}
+	now = now.Add(stalled - 1)
+	if err := begin("c").add(50 << 10); !errors.Is(err, errNoRoom) || cuts != 0 {
+		t.Errorf("while nothing has stalled: %v, %d were dropped", err, cuts)
+	}
+	if err := slow.add(progress - 1); err != nil { // too little to count
+		t.Error(err)
+	}
+	now = now.Add(1)
+	other := begin("c")
+	if err := other.add(50 << 10); err != nil || cuts != 1 || !slow.wasDropped() {
+		t.Errorf("one has stalled: %v, %d were dropped", err, cuts)
+	}
+	if err := slow.add(1); !errors.Is(err, errDropped) {
+		t.Errorf("after it was dropped: %v", err)
+	}
+	for _, p := range append(mine, slow, other) {
+		p.end()
+		p.end()
+	}
+	if a.held() != 0 || len(a.bySender) != 0 {
+		t.Errorf("%d bytes are held, %v", a.held(), a.bySender)
+	}
+}
+
+// A sender whose own messages stall is not kept from sending others.
+func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
+	now := time.Now()
+	a := newParcels(100 << 10)
+	a.now = func() time.Time { return now }
+	for range ownBodies {
+		if err := a.begin("a", func() {}).add(99 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(stalled)
+	if err := a.begin("a", func() {}).add(10 << 10); err != nil {
+		t.Error(err)
+	}
+}
