@@ -61,7 +61,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 		return reply(gateway.RejectBatch(err), true)
 	}
 	defer h.report(ctx, req)()
-	batch.MaxOutput, batch.Keep, batch.Mark = h.MaxOutput, true, h.MarkUntrusted
+	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, takenIn(req)
 	interview, ask := h.interview(ctx, req.Params)
 	batch.Ask, batch.Caller, batch.Client, batch.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
 	result := h.Gateway.DoBatch(ctx, batch)

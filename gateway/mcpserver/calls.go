@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 
@@ -91,6 +92,7 @@ type openRequest struct {
 	handed    bool
 	cancelled bool
 	changes   bool
+	taken     time.Time
 
 	// Of a subscription: whether it was acknowledged, and its answer if that
 	// came first.
@@ -132,6 +134,36 @@ func (c *calls) hooks(h *server.Hooks) {
 			server.ServerFromContext(ctx).HandleMessage(ctx, cancellation(id))
 		}
 	})
+	h.AddBeforeCallTool(func(_ context.Context, id any, req *mcp.CallToolRequest) { c.stamp(id, req) })
+}
+
+// waitedHeader carries to the handler of a call how long it has waited. It is set or
+// removed for every call here, so that no client can set it.
+const waitedHeader = "Vaultwicket-Waited"
+
+// stamp notes in a call how long it has waited here: that may be minutes.
+func (c *calls) stamp(id any, req *mcp.CallToolRequest) {
+	header := req.Header.Clone()
+	header.Del(waitedHeader)
+	c.mu.Lock()
+	r := c.open[key(id)]
+	c.mu.Unlock()
+	if r != nil {
+		if header == nil {
+			header = http.Header{}
+		}
+		header.Set(waitedHeader, time.Since(r.taken).String())
+	}
+	req.Header = header
+}
+
+// takenIn returns when a call was taken in, the zero time where it did not wait.
+func takenIn(req mcp.CallToolRequest) time.Time {
+	waited, err := time.ParseDuration(req.Header.Get(waitedHeader))
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Now().Add(-waited)
 }
 
 // cancellation is the message with which a client cancels the request id.

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"io"
 	"slices"
+	"time"
 )
 
 // This is the way of a message from the reader to mcp-go: taken in, queued,
@@ -43,7 +44,7 @@ func (c *calls) takeRequest(m message, line []byte) error {
 	if c.open[key(m.id)] != nil {
 		return errOpenID
 	}
-	r := &openRequest{id: m.id, method: m.method, size: len(line), changes: c.changes != nil && m.arguments != nil && c.changes(m.tool, m.arguments)}
+	r := &openRequest{id: m.id, method: m.method, size: len(line), taken: time.Now(), changes: c.changes != nil && m.arguments != nil && c.changes(m.tool, m.arguments)}
 	if r.listens() {
 		if c.listens == maxListens {
 			return errListens

@@ -146,7 +146,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	}
 	interview, ask := h.interview(ctx, req.Params)
 	request.Ask, request.Caller, request.Client, request.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
-	request.MaxOutput, request.Keep = h.MaxOutput, true
+	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, takenIn(req)
 	result := h.Gateway.Do(ctx, request)
 	if question := interview.instead(); question != nil {
 		return question, nil
