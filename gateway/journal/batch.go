@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 )
@@ -19,6 +20,12 @@ type batch struct {
 	buf    []byte
 	stored int64    // in files
 	made   []string // files
+	now    time.Time
+	// A batch that is bounded counts for payer, who has written so much earlier in
+	// the hour. What says how an entry ended is never refused for want of room.
+	bounded bool
+	payer   string
+	earlier int64
 }
 
 // flushAt is how much is collected before it is written.
@@ -26,9 +33,10 @@ const flushAt = 256 << 10
 
 // write gives fill a batch and keeps what it writes. Unless it is to be lazy it
 // is durable then. After an error nothing was written.
-func (j *Journal) write(now time.Time, lazy bool, fill func(*batch) error) error {
+func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	now := j.now()
 	if err := j.prepare(); err != nil {
 		return err
 	}
@@ -60,7 +68,7 @@ func (j *Journal) newBatch(now time.Time) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{Journal: j, tail: t, name: j.place.file(segmentName(t.number)), start: t.read, at: t.read}
+	b := &batch{Journal: j, tail: t, name: j.place.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
 	b.out, err = j.sys.open(b.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		b.fresh = true
@@ -87,7 +95,7 @@ func (j *Journal) newBatch(now time.Time) (*batch, error) {
 func (b *batch) head(now time.Time) error {
 	switch {
 	case b.start == 0:
-		return b.value(segmentRecord{b.tail.number, formatVersion, now.UTC()})
+		return b.value(segmentRecord{b.tail.number, formatVersion, now.UTC(), b.tail.spent.records(now)})
 	case b.tail.torn:
 		b.buf = append(b.buf, '\n')
 		b.at++
@@ -123,12 +131,50 @@ func (b *batch) line(record []byte) error {
 	return nil
 }
 
-// checkSize returns an error if the batch alone is more than a journal may be.
+// written is how much the batch takes so far.
+func (b *batch) written() int64 { return b.at - b.start + b.stored }
+
+// checkSize returns an error if the batch is more than one entry may take, than its
+// caller may write within an hour, or than there is room for.
 func (b *batch) checkSize() error {
-	if b.at-b.start+b.stored > b.limits.MaxBytes {
-		return &TooLarge{"what an entry has to keep", b.limits.MaxBytes}
+	share := b.limits.MaxBytes / shareOf
+	switch {
+	case b.written() > b.limits.MaxBytes, b.bounded && b.written() > share:
+		return &TooLarge{"what an entry has to keep", share}
+	case !b.bounded:
+		return nil
+	case b.earlier+b.written() > share:
+		return &Full{fmt.Sprintf("one caller may write %d bytes of it within an hour, and this one has written %d", share, b.earlier)}
+	case b.fits():
+		return nil
 	}
-	return nil
+	return b.makeRoom()
+}
+
+// fits reports whether the journal is within its limit with the batch.
+func (b *batch) fits() bool {
+	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
+}
+
+// makeRoom removes what is old enough. What is young stays, and the batch is
+// refused.
+func (b *batch) makeRoom() error {
+	seen, err := b.place.survey()
+	if err != nil {
+		return err
+	}
+	// What is being written is a half or the tail, neither of which is removed here.
+	seen.halves = nil
+	if err := b.clear(seen, b.written(), b.now); err != nil {
+		return err
+	}
+	if b.older, err = b.weigh(b.tail.number); err != nil {
+		return err
+	}
+	if b.fits() {
+		return nil
+	}
+	return &Full{fmt.Sprintf("it takes %d bytes, and what is there is younger than %v", b.limits.MaxBytes, protected)}
 }
 
 func (b *batch) flush() error {

@@ -51,6 +51,22 @@ func BenchmarkBeginEnd(b *testing.B) {
 	}
 }
 
+// BenchmarkLargeAppend appends 64 KiB to a note of 16 MiB, time after time, with
+// what the change has made put beside the entry.
+func BenchmarkLargeAppend(b *testing.B) {
+	j := newJournal(b, Limits{MaxBytes: 1 << 40})
+	text, more := random(16<<20), random(64<<10)
+	for i := 0; b.Loop(); i++ {
+		next := append(text[:len(text):len(text)], fmt.Appendf(more, "%d", i)...)
+		e, content := change("a.md", string(text), string(next))
+		must(b, j.Begin(e, content))
+		must(b, j.Put("a.md", ImageOf(next), bytes.NewReader(next)))
+		must(b, j.End(e.ID, Done, nil, ""))
+		text = next
+	}
+	b.ReportMetric(float64(diskUse(b, j.place.dir))/float64(b.N), "disk-B/op")
+}
+
 // prose is a text that is compressed about as well as notes are.
 func prose(size int) string {
 	words := strings.Fields("the note of a meeting with people who had questions about plans and tasks for the next week")

@@ -131,8 +131,9 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 }
 
 func TestADamagedFileIsToldAndReplaced(t *testing.T) {
-	for _, size := range []int{maxInline + 1000, maxText + 1} {
+	for _, size := range []int{maxInline + 1000, maxPacked + 1} {
 		j := newJournal(t, Limits{})
+		j.inText = maxPacked
 		text := string(random(size))
 		e, content := change("a.bin", text, "")
 		must(t, j.Begin(e, content))

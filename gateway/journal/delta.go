@@ -10,16 +10,24 @@ const (
 	maxDepth = 31
 	// Below, a difference would not be shorter than the note, written down.
 	leastDelta = 256
+	// Long texts are compared by blocks of so many bytes.
+	block = 4 << 10
 )
 
 // common returns how many bytes two texts have in common at the beginning, and
 // behind that at the end.
 func common(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
+	for prefix+block <= n && bytes.Equal(a[prefix:prefix+block], b[prefix:prefix+block]) {
+		prefix += block
+	}
 	for prefix < n && a[prefix] == b[prefix] {
 		prefix++
 	}
 	n -= prefix
+	for suffix+block <= n && bytes.Equal(a[len(a)-suffix-block:len(a)-suffix], b[len(b)-suffix-block:len(b)-suffix]) {
+		suffix += block
+	}
 	for suffix < n && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
 		suffix++
 	}

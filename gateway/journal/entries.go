@@ -10,6 +10,8 @@ type Filter struct {
 	Limit     int    // how many, a thousand if it is 0
 	OlderThan string // those behind the entry with this id, in the order of listing
 	Session   string // those of one session
+	Caller    string // those of one caller
+	Batch     string // those of one batch
 	Path      string // those that touch what has this path, or had it
 	Brief     bool   // without steps
 }
@@ -38,7 +40,7 @@ func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error
 }
 
 func (f Filter) wants(e Entry) bool {
-	if f.Session != "" && e.Session != f.Session {
+	if f.Session != "" && e.Session != f.Session || f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch {
 		return false
 	}
 	return f.Path == "" || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })

@@ -13,12 +13,21 @@ import (
 type Entry struct {
 	ID      string // see [NewID]
 	Time    time.Time
-	Session string
+	Session string // of the process that made the change
+	// Caller is who asked for it: an HTTP session, the clients behind one token, a
+	// process that serves standard input, the terminal. It is "" in entries of
+	// older programs, and of a program that was not told.
+	Caller  string
 	Client  string
 	Command string
 	Params  []string // the names of parameters, never their values
 	Backend string
-	Undoes  string // the entry that this one takes back, "" mostly
+	// Batch is the same for all entries of one batch, "" for a single change.
+	Batch  string
+	Undoes string // the entry that this one takes back, "" mostly
+	// Also are further entries that this one takes back: those of a batch are
+	// taken back together.
+	Also []string
 
 	// Steps are what is to be done, in this order. In a brief listing there are
 	// none, and Count says how many there would be.
@@ -29,6 +38,14 @@ type Entry struct {
 	State    State
 	Note     string // a short remark, such as why it failed
 	UndoneBy string // the entry that took this one back, if it is known
+}
+
+// TakesBack returns the ids of all entries that this one takes back.
+func (e Entry) TakesBack() []string {
+	if e.Undoes == "" {
+		return nil
+	}
+	return append([]string{e.Undoes}, e.Also...)
 }
 
 // Step is what happens to one file.
@@ -108,6 +125,7 @@ const (
 	maxPath    = 4096      // what systems take
 	maxName    = 256       // of sessions, clients, commands, parameters
 	maxParams  = 64
+	maxAlso    = 1 << 10  // a batch has a hundred operations
 	maxNote    = 1 << 10  // a remark is a sentence
 	maxListing = 64 << 20 // of the steps of an entry, as they are written
 )
@@ -117,10 +135,13 @@ func (e Entry) check() error {
 	if _, err := ParseID(e.ID); err != nil {
 		return err
 	}
-	if e.Undoes != "" {
-		if _, err := ParseID(e.Undoes); err != nil {
+	for _, id := range e.TakesBack() {
+		if _, err := ParseID(id); err != nil {
 			return err
 		}
+	}
+	if len(e.Also) > maxAlso {
+		return &TooLarge{"the number of entries that are taken back", maxAlso}
 	}
 	if e.State != Begun || e.UndoneBy != "" {
 		return &Invalid{"state", e.State.String(), "is not how an entry begins"}
@@ -131,7 +152,7 @@ func (e Entry) check() error {
 	if len(e.Steps) > maxSteps {
 		return &TooLarge{"the number of steps", maxSteps}
 	}
-	for _, name := range append([]string{e.Session, e.Client, e.Command, e.Backend}, e.Params...) {
+	for _, name := range append([]string{e.Session, e.Caller, e.Client, e.Command, e.Backend, e.Batch}, e.Params...) {
 		if err := checkText("name", name, maxName); err != nil {
 			return err
 		}

@@ -94,6 +94,16 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("journal: %s: is more than the journal takes (%d)", e.What, e.Limit)
 }
 
+// Full says that there is no room for a change, because what is there is too
+// young to be removed, or because one caller has written its share. Nothing was
+// written.
+type Full struct{ Reason string }
+
+// Code returns the name of the error for programs.
+func (*Full) Code() string { return "journal_full" }
+
+func (e *Full) Error() string { return "the journal is full: " + e.Reason }
+
 // Invalid says that a caller gave what no record can hold.
 type Invalid struct{ Field, Value, Reason string }
 

@@ -123,7 +123,7 @@ func TestEveryFault(t *testing.T) {
 	if testing.Short() {
 		delete(texts, "a long note")
 	} else {
-		texts["an attachment"] = string(random(maxText + 1))
+		texts["an attachment"] = string(random(maxInline + 1000))
 	}
 	for name, text := range texts {
 		for _, killed := range []bool{false, true} {
@@ -136,6 +136,7 @@ func TestEveryFault(t *testing.T) {
 
 func everyFault(t *testing.T, text string, killed, isNew bool) {
 	origin := newJournal(t, Limits{MaxBytes: 64 << 20})
+	origin.inText = maxInline + 100
 	for n := 1; ; n++ {
 		if n > 60 {
 			t.Fatal("it never succeeded")

@@ -33,7 +33,7 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	counted := &counter{out: out}
 	var result error = &Unknown{hash}
 	err := j.eachWith(hash, func(number uint64, s spot, text []byte, err error) (stop bool) {
-		if err == nil && s.file {
+		if err == nil && s.isWhole() {
 			err = j.place.copyFile(counted, number, Image{true, hash, s.size})
 		} else if err == nil {
 			_, err = counted.Write(text)
@@ -78,7 +78,7 @@ func (j *Journal) locate(seg segment, hash string) (number uint64, s spot, text 
 	if !ok {
 		return 0, spot{}, nil, fs.ErrNotExist
 	}
-	if !s.file {
+	if !s.isWhole() {
 		text, err = j.place.text(ix, hash)
 	}
 	return ix.number, s, text, err
@@ -156,7 +156,7 @@ func (p place) chain(ix *index, hash string) (chain []object, start []byte, err 
 		if !ok {
 			return nil, nil, &Damaged{hash, "is kept as the difference from something that is missing"}
 		}
-		if s.file {
+		if s.isWhole() {
 			var text bytes.Buffer
 			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, maxText)})
 			return chain, text.Bytes(), err
@@ -165,6 +165,12 @@ func (p place) chain(ix *index, hash string) (chain []object, start []byte, err 
 		if !ok || o.Hash != next {
 			return nil, nil, &Damaged{hash, "its record cannot be read"}
 		}
+		if o.File {
+			if o.Data, err = p.data(ix.number, o); err != nil {
+				return nil, nil, err
+			}
+			o.Raw = true
+		}
 		chain = append(chain, o)
 		if o.Base == "" {
 			return chain, nil, nil
@@ -172,6 +178,25 @@ func (p place) chain(ix *index, hash string) (chain []object, start []byte, err 
 		next = o.Base
 	}
 	return nil, nil, &Damaged{hash, "is kept as too many differences"}
+}
+
+// data returns the data of a difference that has them in a file. Whether they are
+// right is told by the hash of the whole.
+func (p place) data(number uint64, o object) ([]byte, error) {
+	name := objectName(number, o.Hash)
+	file, err := openOwn(p.file(name), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Damaged{name, "is missing"}
+	}
+	if err != nil {
+		return nil, unusable(p.file(name), err)
+	}
+	defer file.Close()
+	text := make([]byte, o.Middle)
+	if _, err := io.ReadFull(flate.NewReader(bufio.NewReaderSize(file, 64<<10)), text); err != nil {
+		return nil, &Damaged{name, "is not what was kept"}
+	}
+	return text, nil
 }
 
 func objectAt(lines io.ReaderAt, s spot) (object, bool) {

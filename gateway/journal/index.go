@@ -18,6 +18,7 @@ type index struct {
 	latest  map[string]string // the hash of the last version, by note
 	entries map[string]int    // how many steps, by id
 	states  map[string]State  // by id, of entries that may lie in other segments
+	spent   ledger            // by callers, lately
 }
 
 // spot is where an object stands.
@@ -29,10 +30,13 @@ type spot struct {
 	file   bool
 }
 
+// isWhole reports whether the object is a file that holds all of it.
+func (s spot) isWhole() bool { return s.file && s.depth == 0 }
+
 func newIndex(number uint64) *index {
 	return &index{
 		number: number, objects: map[string]spot{}, latest: map[string]string{},
-		entries: map[string]int{}, states: map[string]State{},
+		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
 	}
 }
 
@@ -67,19 +71,22 @@ func (ix *index) add(record []byte, at, length int64) {
 		}
 	case hasKey(record, entryKey):
 		if id, rest, ok := cutID(record[len(entryKey):]); ok {
-			if count, _, ok := cutInt(rest, `","count":`); ok {
+			if count, rest, ok := cutInt(rest, `","count":`); ok {
 				ix.entries[id] = int(count)
+				ix.charge(id, rest)
 			}
 		}
 	case hasKey(record, outcomeKey):
 		if id, rest, ok := cutID(record[len(outcomeKey):]); ok {
-			if state, ok := cutState(rest); ok {
+			if state, rest, ok := cutState(rest); ok {
 				ix.states[id] = state
+				ix.charge(id, rest)
 			}
 		}
 	case hasKey(record, segmentKey):
 		if s, ok := parseSegment(record); ok {
 			ix.born, ix.newer = s.Time, s.Version > formatVersion
+			ix.spent.load(s.Spent)
 		}
 	}
 }
@@ -119,11 +126,11 @@ func cutID(text []byte) (id string, rest []byte, ok bool) {
 	return string(text[:idLength]), text[idLength:], true
 }
 
-func cutState(text []byte) (State, bool) {
-	text, ok := bytes.CutPrefix(text, []byte(`","state":"`))
-	name, _, ended := bytes.Cut(text, []byte(`"`))
+func cutState(text []byte) (s State, rest []byte, ok bool) {
+	text, ok = bytes.CutPrefix(text, []byte(`","state":"`))
+	name, rest, ended := bytes.Cut(text, []byte(`"`))
 	state, err := ParseState(string(name))
-	return state, ok && ended && err == nil
+	return state, rest, ok && ended && err == nil
 }
 
 func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {
@@ -134,4 +141,11 @@ func cutInt(text []byte, key string) (n int64, rest []byte, ok bool) {
 	}
 	n, err := strconv.ParseInt(string(text[:end]), 10, 64)
 	return n, text[end:], ok && err == nil
+}
+
+// cutText returns the text behind a key, up to the next quotation mark.
+func cutText(text []byte, key string) (value string, rest []byte, ok bool) {
+	text, ok = bytes.CutPrefix(text, []byte(key))
+	name, rest, ended := bytes.Cut(text, []byte(`"`))
+	return string(name), rest, ok && ended
 }

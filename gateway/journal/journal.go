@@ -7,10 +7,14 @@
 // segments that are only ever appended to. The bytes of notes are named by their
 // SHA-256. Small ones are lines too, the difference from an earlier version of
 // the same note where that is shorter, so that one sync makes an entry and all
-// it needs durable; large ones are files beside the segment. Nothing in a
+// it needs durable; what does not fit a line is a file beside the segment. Nothing in a
 // segment needs anything outside of it but the outcomes of its entries, which
 // may come later. So the oldest segment can be removed at any time, and no
 // bytes remain that nobody refers to.
+//
+// What is younger than a day is never removed to make room, and one caller can
+// write a quarter of the journal within an hour: nobody gets rid of the record of
+// a change by making more of them. A change for which there is no room is refused.
 //
 // A line that was cut short, or altered, is reported with its place and skipped.
 // It is never removed: what follows it begins on a line of its own.
@@ -30,8 +34,10 @@ import (
 
 // Limits say how much is kept. The zero Limits keep 256 MiB and 90 days.
 type Limits struct {
-	// MaxBytes is how much a vault's journal may take on the disk, beside the
-	// entry that is being written, which may take as much again.
+	// MaxBytes is how much a vault's journal may take on the disk. Beyond, the
+	// oldest entries make room, but for those of the last 24 hours: while these
+	// fill it, a change is refused with [Full]. One caller may write a quarter of
+	// it within an hour.
 	MaxBytes int64
 	// MaxAge is how long an entry is kept. Entries go by the segment, so one may
 	// stay an eighth longer.
@@ -43,6 +49,12 @@ const (
 	defaultAge   = 90 * 24 * time.Hour
 
 	leastBytes = 64 << 10 // below, a segment would hold less than an entry
+
+	// protected is the age below which an entry is never removed to make room: a
+	// user who looks the next day can still take back what was done.
+	protected = 24 * time.Hour
+	// shareOf is which part of the journal one caller may fill within an hour.
+	shareOf = 4
 	// The longest segment, beside one long entry. A process that begins to write
 	// reads it once; a note that is changed is kept whole once in each.
 	maxSegment = 1 << 20
@@ -55,7 +67,7 @@ func (l Limits) orDefaults() Limits {
 	if l.MaxAge <= 0 {
 		l.MaxAge = defaultAge
 	}
-	l.MaxBytes = max(l.MaxBytes, leastBytes)
+	l.MaxBytes, l.MaxAge = max(l.MaxBytes, leastBytes), max(l.MaxAge, protected)
 	return l
 }
 
@@ -65,11 +77,15 @@ type Journal struct {
 	place  place
 	limits Limits
 	sys    system
+	now    func() time.Time
+	inText int64 // maxText, or less in tests
 
 	mu     sync.Mutex // one that writes at a time, in this process
 	tail   *tail      // what is known of the segment that is written to
 	recent recent
 	tended time.Time // when old segments were last looked for
+	older  int64     // what the segments before the tail take, when last looked at
+	owed   owed
 	// indexes of segments that are read, by number
 	seenMu sync.Mutex
 	seen   map[uint64]*index
@@ -79,7 +95,7 @@ type Journal struct {
 // the folder dir. It looks at nothing; a folder that is missing is made when
 // something is written, and holds nothing until then.
 func Open(dir, vault string, limits Limits) *Journal {
-	return &Journal{place: newPlace(dir, vault), limits: limits.orDefaults(), sys: realSystem{}}
+	return &Journal{place: newPlace(dir, vault), limits: limits.orDefaults(), sys: realSystem{}, now: time.Now, inText: maxText}
 }
 
 // place is where the journal of one vault lies.

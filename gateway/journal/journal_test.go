@@ -21,7 +21,11 @@ func newJournal(t testing.TB, limits Limits) *Journal {
 	return Open(filepath.Join(t.TempDir(), "state", "journal"), testVault, limits)
 }
 
-func again(j *Journal) *Journal { return Open(j.place.root, j.place.vault, j.limits) }
+func again(j *Journal) *Journal {
+	next := Open(j.place.root, j.place.vault, j.limits)
+	next.now, next.inText = j.now, j.inText
+	return next
+}
 
 // change is an entry that makes after of before.
 func change(path, before, after string) (Entry, Content) {
@@ -181,8 +185,9 @@ func random(size int) []byte {
 }
 
 func TestObjectsOfEverySize(t *testing.T) {
-	j := newJournal(t, Limits{})
-	for _, size := range []int{0, 1, leastPacked, leastDelta, 100_000, maxInline, maxInline + 1, maxText, maxText + 1, 6 << 20} {
+	j := newJournal(t, Limits{MaxBytes: 1 << 30})
+	j.inText = maxPacked + 1000
+	for _, size := range []int{0, 1, leastPacked, leastDelta, 100_000, maxInline, maxInline + 1, maxPacked, maxPacked + 1000, maxPacked + 1001, 6 << 20} {
 		for _, text := range [][]byte{random(size), bytes.Repeat([]byte("x"), size)} {
 			e, content := change("a.md", string(text), "")
 			must(t, j.Begin(e, content))
@@ -197,8 +202,9 @@ func TestObjectsOfEverySize(t *testing.T) {
 }
 
 func TestTheSameBytesAreKeptOnce(t *testing.T) {
-	for _, size := range []int{1000, maxInline + 1000, maxText + 1000} {
+	for _, size := range []int{1000, maxInline + 1000, maxPacked + 1000} {
 		j := newJournal(t, Limits{})
+		j.inText = maxPacked
 		text := string(random(size))
 		sizes := []int64{}
 		for range 3 {
@@ -329,8 +335,12 @@ func TestOldEntriesGoFirst(t *testing.T) {
 	limits := Limits{MaxBytes: 1 << 20}
 	j := newJournal(t, limits)
 	ids := []string{}
+	moment := time.Now()
+	j.now = func() time.Time { return moment }
 	for i := range 400 {
+		moment = moment.Add(time.Hour) // and the files on the disk stay as young as they are
 		e, content := change("a.md", string(random(10_000+i)), "")
+		e.ID = NewID(moment)
 		must(t, j.Begin(e, content))
 		must(t, j.End(e.ID, Done, nil, ""))
 		ids = append(ids, e.ID)
@@ -383,7 +393,7 @@ func TestOldEntriesGoByAge(t *testing.T) {
 func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
 	j := newJournal(t, Limits{MaxBytes: leastBytes})
 	var large *TooLarge
-	for _, size := range []int{leastBytes * 2, maxInline * 2, maxText + 1} {
+	for _, size := range []int{leastBytes, leastBytes * 2, maxInline * 2, maxPacked + 1} {
 		e, content := change("a.md", string(random(size)), "")
 		if err := j.Begin(e, content); !errors.As(err, &large) {
 			t.Errorf("%d bytes: %v", size, err)

@@ -73,7 +73,7 @@ func (b *batch) holds(image Image) bool {
 	if !known || spot.size != image.Size {
 		return false
 	}
-	if spot.file && spot.size > maxText {
+	if spot.isWhole() && spot.size > b.inText {
 		return b.place.copyFile(io.Discard, b.tail.number, image) == nil
 	}
 	_, ok := b.text(image.Hash)
@@ -98,8 +98,8 @@ func (b *batch) text(hash string) ([]byte, bool) {
 
 // keep keeps what in gives, if that is what image says.
 func (b *batch) keep(path string, image Image, in io.Reader) error {
-	if image.Size > maxText {
-		return b.keepFile(path, image, in)
+	if image.Size > b.inText {
+		return b.keepFile(path, wholeFile(path, image), image, in)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, image.Size+1))
 	if err != nil {
@@ -116,11 +116,17 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 func (b *batch) keepText(path string, v version) error {
 	note := noteOf(path)
 	o, ok := b.delta(note, v)
+	if ok && o.File {
+		middle := o.Data
+		o.Data = nil
+		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
+	}
 	if !ok {
 		o, ok = newObject(v.hash, note, v.text)
 	}
 	if !ok {
-		return b.keepFile(path, Image{true, v.hash, int64(len(v.text))}, bytes.NewReader(v.text))
+		image := Image{true, v.hash, int64(len(v.text))}
+		return b.keepFile(path, wholeFile(path, image), image, bytes.NewReader(v.text))
 	}
 	record, err := o.record()
 	if err != nil {
@@ -133,7 +139,7 @@ func (b *batch) keepText(path string, v version) error {
 func (b *batch) delta(note string, v version) (object, bool) {
 	hash, known := b.tail.latest[note]
 	spot := b.tail.index.objects[hash]
-	if !known || spot.depth >= maxDepth || spot.size > maxText || len(v.text) < leastDelta || hash == v.hash {
+	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(v.text) < leastDelta || hash == v.hash {
 		return object{}, false
 	}
 	base, ok := b.text(hash)
@@ -143,21 +149,27 @@ func (b *batch) delta(note string, v version) (object, bool) {
 	return newDelta(v.hash, note, v.text, version{hash, base}, spot.depth+1)
 }
 
-// keepFile keeps an object as a file of its own, and tells so in a line.
-func (b *batch) keepFile(path string, image Image, in io.Reader) error {
+// wholeFile is the record of an object that is a file of its own.
+func wholeFile(path string, image Image) object {
+	return object{Hash: image.Hash, Note: noteOf(path), Size: image.Size, File: true}
+}
+
+// keepFile keeps the data of an object, of which image is that, as a file of its
+// own, and writes the record.
+func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	half := b.place.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, halfEnd))
 	if err := b.fillFile(half, path, image, in); err != nil {
 		return errors.Join(err, b.sys.remove(half))
 	}
-	name := b.place.file(objectName(b.tail.number, image.Hash))
+	name := b.place.file(objectName(b.tail.number, o.Hash))
 	// If there is one of that name, it was looked at and found damaged.
 	if err := b.sys.rename(half, name); err != nil {
 		return errors.Join(err, b.sys.remove(half))
 	}
 	b.made = append(b.made, name)
-	return b.value(object{Hash: image.Hash, Note: noteOf(path), Size: image.Size, File: true})
+	return b.value(o)
 }
 
 func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -16,6 +17,7 @@ type model struct {
 	entries  []Entry     // the oldest first
 	contents map[string]string
 	limits   Limits
+	later    time.Duration // than the machine's clock
 }
 
 func TestAnyUseIsAList(t *testing.T) {
@@ -37,6 +39,7 @@ func TestAnyUseIsAList(t *testing.T) {
 			"reopen": func(t *rapid.T) { m.handles[rapid.IntRange(0, 1).Draw(t, "handle")] = m.open() },
 			"begin":  func(t *rapid.T) { m.begin(t) },
 			"end":    func(t *rapid.T) { m.end(t) },
+			"wait":   func(t *rapid.T) { m.later += time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour },
 			"put":    func(t *rapid.T) { m.put(t) },
 			"prune":  func(t *rapid.T) { m.fail(t, m.draw(t).Prune()) },
 			"":       func(t *rapid.T) { m.check(t) },
@@ -44,7 +47,13 @@ func TestAnyUseIsAList(t *testing.T) {
 	})
 }
 
-func (m *model) open() *Journal { return Open(m.dir, testVault, m.limits) }
+func (m *model) open() *Journal {
+	j := Open(m.dir, testVault, m.limits)
+	j.now = m.now
+	return j
+}
+
+func (m *model) now() time.Time { return time.Now().Add(m.later) }
 
 func (m *model) draw(t *rapid.T) *Journal {
 	return m.handles[rapid.IntRange(0, 1).Draw(t, "handle")]
@@ -78,7 +87,13 @@ func (m *model) begin(t *rapid.T) {
 		e.Steps = append(e.Steps, step)
 	}
 	e.Count = len(e.Steps)
-	m.fail(t, m.draw(t).Begin(e, Texts(texts)))
+	e.ID = NewID(m.now())
+	e.Caller = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "caller")
+	err := m.draw(t).Begin(e, Texts(texts))
+	if _, full := err.(*Full); full {
+		return
+	}
+	m.fail(t, err)
 	m.entries = append(m.entries, e)
 }
 
@@ -106,7 +121,10 @@ func (m *model) end(t *rapid.T) {
 
 func (m *model) put(t *rapid.T) {
 	text := []byte(m.text(t))
-	m.fail(t, m.draw(t).Put("a.md", ImageOf(text), readerOf(text)))
+	err := m.draw(t).Put("a.md", ImageOf(text), readerOf(text))
+	if _, full := err.(*Full); !full {
+		m.fail(t, err)
+	}
 }
 
 // check compares: what is there is the newest part of the list.

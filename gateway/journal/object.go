@@ -9,9 +9,13 @@ import (
 )
 
 const (
-	// maxText is the largest object that is held in memory. Larger ones are
-	// attachments mostly; they are files and go through a small buffer.
-	maxText = 4 << 20
+	// maxText is the largest object that is held in memory, and of which a
+	// difference is taken. Larger ones are attachments; they are files and go
+	// through a small buffer.
+	maxText = 32 << 20
+	// maxPacked is the longest text that is compressed to see whether it fits a
+	// line.
+	maxPacked = 4 << 20
 	// maxInline is how long an object's bytes may be as a line, compressed: a
 	// file of its own would cost two more syncs.
 	maxInline = 256 << 10
@@ -31,7 +35,7 @@ type object struct {
 	Suffix int    `json:"suffix,omitempty"`
 	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
 	Middle int    `json:"middle"`         // the length of Data, before it was compressed
-	File   bool   `json:"file,omitempty"` // it is a file beside the segment, without Data
+	File   bool   `json:"file,omitempty"` // Data, compressed, is a file beside the segment
 	Data   []byte `json:"data,omitempty"`
 }
 
@@ -81,16 +85,16 @@ func parseObject(record []byte) (o object, ok bool) {
 
 func (o object) isSound() bool {
 	limit := int64(maxText)
-	if o.File {
+	if o.isWhole() {
 		limit = maxObject
 	}
 	if !isHash(o.Hash) || len(o.Note) != noteLength || !isHex(o.Note) || o.Size < 0 || o.Size > limit || o.Depth < 0 || o.Depth > maxDepth {
 		return false
 	}
-	if (o.Depth > 0) != (o.Base != "") || o.Base != "" && (!isHash(o.Base) || o.File) {
+	if (o.Depth > 0) != (o.Base != "") || o.Base != "" && !isHash(o.Base) || o.File && o.Raw {
 		return false
 	}
-	if o.File {
+	if o.isWhole() {
 		return o.Prefix == 0 && o.Suffix == 0 && o.Middle == 0 && !o.Raw
 	}
 	if o.Prefix < 0 || o.Suffix < 0 || o.Middle < 0 || max(o.Prefix, o.Suffix, o.Middle) > maxText {
@@ -99,25 +103,37 @@ func (o object) isSound() bool {
 	return o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
 }
 
+// isWhole reports whether the object is a file that holds all of it.
+func (o object) isWhole() bool { return o.File && o.Base == "" }
+
 // newObject returns the record of a whole text. ok is false if it is too long
 // for a line.
 func newObject(hash, note string, text []byte) (o object, ok bool) {
+	if len(text) > maxPacked {
+		return object{}, false
+	}
 	o = object{Hash: hash, Note: note, Size: int64(len(text))}
 	o.setData(text)
 	return o, len(o.Data) <= maxInline
 }
 
 // newDelta returns the record of a text as its difference from base. ok is
-// false if that is not much shorter.
+// false if that is not much shorter. One whose data do not fit a line has them in a
+// file, which is still to be written: then it is a File, and Data is not compressed.
 func newDelta(hash, note string, text []byte, base version, depth int) (o object, ok bool) {
 	prefix, suffix := common(base.text, text)
 	middle := text[prefix : len(text)-suffix]
-	if len(middle) > len(text)/4 {
+	if len(middle) > len(text)/2 {
 		return object{}, false
 	}
 	o = object{Hash: hash, Note: note, Depth: depth, Size: int64(len(text)), Base: base.hash, Prefix: prefix, Suffix: suffix}
-	o.setData(middle)
-	return o, len(o.Data) <= maxInline
+	if len(middle) <= maxPacked {
+		o.setData(middle)
+	}
+	if len(middle) > maxPacked || len(o.Data) > maxInline {
+		o.Middle, o.Raw, o.File, o.Data = len(middle), false, true, middle
+	}
+	return o, true
 }
 
 func (o *object) setData(text []byte) {

@@ -24,28 +24,32 @@ func (j *Journal) Prune() error {
 	if err != nil {
 		return err
 	}
-	return j.clear(seen, time.Now())
+	return j.clear(seen, 0, j.now())
 }
 
 // clear removes old segments and what processes left behind that came to an
 // early end. It may be called only under the lock.
 //
 // By size the newest two segments are kept in any case, by age the newest: the
-// entry that is being written is in it, or will be.
-func (j *Journal) clear(seen survey, now time.Time) error {
+// entry that is being written is in it, or will be. A segment with an entry that
+// is younger than a day stays, whatever the size: nobody can push the record of
+// what was done just now out of the journal by doing more. need is how much is
+// about to be written.
+func (j *Journal) clear(seen survey, need int64, now time.Time) error {
 	for _, name := range seen.halves {
 		if err := j.remove(name); err != nil {
 			return err
 		}
 	}
-	total := int64(0)
+	total := need
 	for _, s := range seen.segments {
 		total += s.size + s.objects
 	}
 	for i, s := range seen.segments {
 		left := len(seen.segments) - i
-		isOld := now.Sub(s.last) > j.limits.MaxAge && left > 1
-		if !isOld && (total <= j.limits.MaxBytes || left <= 2) {
+		age := now.Sub(s.last)
+		isOld := age > j.limits.MaxAge && left > 1
+		if !isOld && (total <= j.limits.MaxBytes || left <= 2 || age < protected) {
 			return nil
 		}
 		if err := j.removeSegment(s); err != nil {

@@ -6,6 +6,10 @@ type version struct {
 	text []byte
 }
 
+// maxRemembered is the longest text that is remembered: a process that stays has
+// better use for its memory than a note of megabytes.
+const maxRemembered = 4 << 20
+
 // maxRecent is how much of the texts that were kept last is remembered, so that
 // the next difference needs no reading.
 const maxRecent = 8 << 20
@@ -17,7 +21,7 @@ type recent struct {
 }
 
 func (r *recent) put(v version) {
-	if _, known := r.texts[v.hash]; known {
+	if _, known := r.texts[v.hash]; known || len(v.text) > maxRemembered {
 		return
 	}
 	if r.texts == nil || r.size+len(v.text) > maxRecent {

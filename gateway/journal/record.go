@@ -26,6 +26,9 @@ type segmentRecord struct {
 	Segment uint64    `json:"segment"`
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"`
+	// Spent is what callers have used lately, so that it can be told from the
+	// newest segment alone.
+	Spent []spentRecord `json:"spent,omitempty"`
 }
 
 // repairRecord says that the line before it was cut short.
@@ -38,13 +41,18 @@ type repairRecord struct {
 type entryRecord struct {
 	ID      string          `json:"entry"`
 	Count   int             `json:"count"`
+	Bytes   int64           `json:"bytes,omitempty"` // that the entry and its objects take
+	Payer   string          `json:"payer,omitempty"` // the digest of the caller, see ledger
 	Time    time.Time       `json:"time"`
 	Session string          `json:"session,omitempty"`
+	Caller  string          `json:"caller,omitempty"`
 	Client  string          `json:"client,omitempty"`
 	Command string          `json:"command,omitempty"`
 	Params  []string        `json:"params,omitempty"`
 	Backend string          `json:"backend,omitempty"`
+	Batch   string          `json:"batch,omitempty"`
 	Undoes  string          `json:"undoes,omitempty"`
+	Also    []string        `json:"also,omitempty"`
 	Note    string          `json:"note,omitempty"`
 	Steps   json.RawMessage `json:"list,omitempty"`
 }
@@ -53,6 +61,8 @@ type entryRecord struct {
 type outcomeRecord struct {
 	ID    string          `json:"outcome"`
 	State string          `json:"state"`
+	Bytes int64           `json:"bytes,omitempty"` // that were put beside the entry since it began
+	Payer string          `json:"payer,omitempty"`
 	Home  uint64          `json:"home"` // the segment of the entry
 	Count int             `json:"count"`
 	Note  string          `json:"note,omitempty"`
@@ -177,6 +187,7 @@ func parseEntry(record []byte, brief bool) (e Entry, ok bool) {
 	}
 	e = Entry{
 		ID: r.ID, Time: r.Time, Session: r.Session, Client: r.Client, Command: r.Command, Params: r.Params,
+		Caller: r.Caller, Batch: r.Batch, Also: r.Also,
 		Backend: r.Backend, Undoes: r.Undoes, Note: r.Note, Count: r.Count, Steps: stepsOf(steps),
 	}
 	return e, len(steps) <= r.Count && e.check() == nil

@@ -35,19 +35,39 @@ func (j *Journal) reach(now time.Time) (*tail, error) {
 		return nil, err
 	}
 	if j.isFull(j.tail, now) {
-		if err := j.rotate(); err != nil {
+		if err := j.rotate(now); err != nil {
 			return nil, err
 		}
 		seen.segments = append(seen.segments, segment{number: j.tail.number, last: now})
 		isTended = false
 	}
+	j.older = seen.before(j.tail.number)
 	if !isTended {
 		j.tended = now
 		// What cannot be removed, such as a file that somebody reads on a system
 		// that minds, is no reason to refuse a write. It is tried again.
-		_ = j.clear(seen, now)
+		_ = j.clear(seen, 0, now)
+		if older, err := j.weigh(j.tail.number); err == nil {
+			j.older = older
+		}
 	}
 	return j.tail, nil
+}
+
+// weigh returns what the segments before one take.
+func (j *Journal) weigh(number uint64) (int64, error) {
+	seen, err := j.place.survey()
+	return seen.before(number), err
+}
+
+// before returns what the segments before one take.
+func (s survey) before(number uint64) (total int64) {
+	for _, seg := range s.segments {
+		if seg.number < number {
+			total += seg.size + seg.objects
+		}
+	}
+	return total
 }
 
 // tendEvery is how often a process that runs for long looks for what is too old.
@@ -105,7 +125,7 @@ func (j *Journal) isFull(t *tail, now time.Time) bool {
 
 // rotate turns to a new segment, which is made when it is written to. What was
 // put into the one before without an entry is made durable first.
-func (j *Journal) rotate() error {
+func (j *Journal) rotate(now time.Time) error {
 	name := j.place.file(segmentName(j.tail.number))
 	file, err := j.sys.open(name)
 	if err == nil {
@@ -114,6 +134,8 @@ func (j *Journal) rotate() error {
 	if err != nil {
 		return unusable(name, err)
 	}
-	j.tail = &tail{index: newIndex(j.tail.number + 1)}
+	next := newIndex(j.tail.number + 1)
+	next.spent.load(j.tail.spent.records(now))
+	j.tail = &tail{index: next}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -18,10 +17,12 @@ func (j *Journal) Begin(e Entry, content Content) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	return j.write(time.Now(), false, func(b *batch) error {
+	return j.write(false, func(b *batch) error {
 		if _, known := b.tail.entries[e.ID]; known {
 			return &Invalid{"id", e.ID, "is taken"}
 		}
+		b.bounded, b.payer = true, payerOf(e.Caller)
+		b.earlier = b.tail.spent.of(b.payer, b.now)
 		for _, step := range e.Steps {
 			if err := b.keepStep(step, content); err != nil {
 				return err
@@ -46,11 +47,20 @@ func (b *batch) entry(e Entry) error {
 		}
 		last = nil
 	}
-	return b.value(entryRecord{
-		ID: e.ID, Count: len(e.Steps), Time: e.Time, Session: e.Session, Client: e.Client, Command: e.Command,
-		Params: e.Params, Backend: e.Backend, Undoes: e.Undoes, Note: e.Note, Steps: json.RawMessage(last),
-	})
+	record := entryRecord{
+		ID: e.ID, Count: len(e.Steps), Payer: b.payer, Time: e.Time, Session: e.Session, Caller: e.Caller, Client: e.Client, Command: e.Command,
+		Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: json.RawMessage(last),
+	}
+	record.Bytes = b.written() + int64(len(last)) + aroundEntry
+	if err := b.value(record); err != nil {
+		return err
+	}
+	b.owed = owed{payer: b.payer}
+	return nil
 }
+
+// aroundEntry is about how long the record of an entry is beside its steps.
+const aroundEntry = 400
 
 func (b *batch) list(key, id string) func(first int, list []byte) error {
 	return func(first int, list []byte) error { return b.line(listRecord(key, id, first, list)) }
@@ -80,7 +90,7 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 			return err
 		}
 	}
-	return j.write(time.Now(), false, func(b *batch) error {
+	return j.write(false, func(b *batch) error {
 		known, err := b.lookUp(r.ID)
 		if err != nil {
 			return err
@@ -92,6 +102,9 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 			return &Invalid{"images", r.ID, "are not one for each step"}
 		}
 		r.Home, r.Count = known.home, len(after)
+		if b.owed.bytes > 0 {
+			r.Bytes, r.Payer, b.owed.bytes = b.owed.bytes, b.owed.payer, 0
+		}
 		return b.outcome(r, after)
 	})
 }
@@ -151,17 +164,24 @@ func (b *batch) lookUp(id string) (standing, error) {
 	return standing{}, &Unknown{id}
 }
 
-// Put keeps the bytes of the note at path beside the entries, such as those that
-// a change has made. They are durable with the next Begin or End.
+// Put keeps the bytes of the note at path beside the entry that this journal has
+// begun last, such as those that the change has made. They are durable with the
+// next Begin or End, and count for the caller of that entry.
 func (j *Journal) Put(path string, image Image, content io.Reader) error {
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
 		return err
 	}
-	return j.write(time.Now(), true, func(b *batch) error {
+	return j.write(true, func(b *batch) error {
 		if b.holds(image) {
 			return nil
 		}
-		return b.keep(path, image, theirs{content})
+		b.bounded, b.payer = true, b.owed.payer
+		b.earlier = b.tail.spent.of(b.payer, b.now) + b.owed.bytes
+		err := b.keep(path, image, theirs{content})
+		if err == nil {
+			b.owed.bytes += b.written()
+		}
+		return err
 	})
 }
 

@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+)
+
+// A note is wiped and then made long, a megabyte at a time: what it was before can
+// still be had, and so can each version in between.
+func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
+	j := newJournal(t, Limits{})
+	precious := []byte(prose(20_000))
+	wiped, content := change("a.md", string(precious), "x")
+	must(t, j.Begin(wiped, content))
+	must(t, j.End(wiped.ID, Done, nil, ""))
+	text, whole := []byte("x"), random(24<<20)
+	var ids []Entry
+	for i := range 24 {
+		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
+		e, content := change("a.md", string(text), string(next))
+		must(t, j.Begin(e, content))
+		must(t, j.Put("a.md", ImageOf(next), bytes.NewReader(next)))
+		must(t, j.End(e.ID, Done, nil, ""))
+		ids, text = append(ids, e), next
+	}
+	reader := again(j)
+	for _, e := range []Entry{wiped, ids[1], ids[5], ids[12], ids[23]} {
+		before := e.Steps[0].Before
+		if got, err := reader.Object(before.Hash); err != nil || int64(len(got)) != before.Size {
+			t.Errorf("%d bytes, %v; want %d", len(got), err, before.Size)
+		}
+	}
+	use := diskUse(t, j.place.dir)
+	t.Logf("24 appends of 1 MB take %d bytes on the disk", use)
+	if use > 40<<20 {
+		t.Errorf("%d bytes on the disk", use)
+	}
+}
+
+// clocked is a journal whose clock is later than that of the files by what is
+// returned.
+func clocked(t *testing.T, limits Limits) (j *Journal, later *time.Duration) {
+	j, later = newJournal(t, limits), new(time.Duration)
+	j.now = func() time.Time { return time.Now().Add(*later) }
+	return j, later
+}
+
+// filler is an entry of a caller that takes about size bytes.
+func filler(j *Journal, caller string, size, seed int) (Entry, Content) {
+	e, content := change(fmt.Sprintf("%s-%d.md", caller, seed), fmt.Sprint(seed)+string(random(size+seed)), "")
+	e.ID, e.Caller = NewID(j.now()), caller
+	return e, content
+}
+
+// fill writes as a caller until that is refused, and returns what was kept.
+func fill(t *testing.T, j *Journal, caller string, size int) (kept []Entry, refusal error) {
+	t.Helper()
+	for i := range 10_000 {
+		e, content := filler(j, caller, size, i)
+		if err := j.Begin(e, content); err != nil {
+			return kept, err
+		}
+		must(t, j.End(e.ID, Done, nil, ""))
+		kept = append(kept, e)
+	}
+	t.Fatal("nothing was refused")
+	return nil, nil
+}
+
+func TestWhatIsYoungIsNeverDropped(t *testing.T) {
+	j, later := clocked(t, Limits{MaxBytes: 1 << 20})
+	var kept []Entry
+	var full *Full
+	for _, caller := range []string{"a", "b", "c", "d", "e", "f"} {
+		entries, err := fill(t, again(j), caller, 9000)
+		if !errors.As(err, &full) {
+			t.Fatal(err)
+		}
+		kept = append(kept, entries...)
+	}
+	use := diskUse(t, j.place.dir)
+	if use > 1<<20+4000 || use < 900<<10 {
+		t.Errorf("%d bytes on the disk", use)
+	}
+	*later = protected - time.Hour
+	e, content := filler(j, "z", 9000, 0)
+	if err := j.Begin(e, content); !errors.As(err, &full) {
+		t.Fatalf("a change that needs the room of young ones: %v", err)
+	}
+	must(t, again(j).Prune())
+	if list := entries(t, again(j)); len(list) != len(kept) {
+		t.Fatalf("%d entries of %d are left", len(list), len(kept))
+	}
+	for _, e := range kept {
+		if _, err := again(j).Object(e.Steps[0].Before.Hash); err != nil {
+			t.Error(err)
+		}
+	}
+	// What was begun can end all the same, and a day later there is room.
+	must(t, again(j).MarkUndone(kept[0].ID, kept[1].ID))
+	*later = protected + time.Hour
+	e, content = filler(j, "z", 9000, 0)
+	must(t, j.Begin(e, content))
+	if list := entries(t, again(j)); len(list) >= len(kept) || list[0].ID != e.ID {
+		t.Errorf("%d entries", len(list))
+	}
+}
+
+func TestACallerHasAShare(t *testing.T) {
+	const limit = 1 << 20
+	j, later := clocked(t, Limits{MaxBytes: limit})
+	kept, err := fill(t, j, "a", 5000)
+	var full *Full
+	if !errors.As(err, &full) {
+		t.Fatal(err)
+	}
+	if use := diskUse(t, j.place.dir); use > limit/shareOf+2000 || use < limit/shareOf*9/10 {
+		t.Errorf("%d entries take %d bytes, want a quarter of %d", len(kept), use, limit)
+	}
+	refused := func(j *Journal, caller string, want bool) {
+		t.Helper()
+		e, content := filler(j, caller, 5000, 20_000)
+		if err := j.Begin(e, content); errors.As(err, &full) != want {
+			t.Errorf("%q: %v", caller, err)
+		}
+	}
+	refused(again(j), "a", true) // another process knows it too
+	refused(j, "b", false)
+	*later = 59 * time.Minute
+	refused(j, "a", true)
+	*later = 71 * time.Minute
+	refused(j, "a", false)
+	refused(again(j), "a", false)
+}
+
+// What is put beside an entry counts for whoever made the entry.
+func TestWhatIsPutCounts(t *testing.T) {
+	j, _ := clocked(t, Limits{MaxBytes: 1 << 20})
+	var full *Full
+	for i := range 100 {
+		e, content := filler(j, "a", 100, i)
+		err := j.Begin(e, content)
+		if errors.As(err, &full) {
+			if i < 10 || i > 26 {
+				t.Errorf("refused after %d", i)
+			}
+			return
+		}
+		must(t, err)
+		text := random(10_000 + i)
+		if err := j.Put("b.md", ImageOf(text), bytes.NewReader(text)); err != nil && !errors.As(err, &full) {
+			t.Fatal(err)
+		}
+		must(t, j.End(e.ID, Done, nil, ""))
+		j = again(j)
+	}
+	t.Error("nothing was refused")
+}
+
+// A journal of before callers were known is read, and gone on with.
+func TestAnOlderJournalIsRead(t *testing.T) {
+	j := newJournal(t, Limits{})
+	must(t, j.prepare())
+	id := "20261121T093105.123456789Z-7f3a"
+	var segment []byte
+	for _, record := range []string{
+		`{"segment":1,"version":1,"time":"2026-11-21T09:31:05Z"}`,
+		`{"object":"` + ImageOf([]byte("text")).Hash + `","note":"` + noteOf("a.md") + `","depth":0,"size":4,"raw":true,"middle":4,"data":"dGV4dA=="}`,
+		`{"entry":"` + id + `","count":1,"time":"2026-11-21T09:31:05Z","session":"s","command":"append","undoes":"20261121T093104.123456789Z-7f3a","list":[{"path":"a.md","before":{"hash":"` + ImageOf([]byte("text")).Hash + `","size":4}}]}`,
+		`{"outcome":"` + id + `","state":"done","home":1,"count":0}`,
+	} {
+		segment = appendLine(segment, []byte(record))
+	}
+	must(t, os.WriteFile(j.place.file(segmentName(1)), segment, 0o600))
+	e, err := j.Entry(id)
+	must(t, err)
+	if e.State != Done || e.Session != "s" || e.Caller != "" || e.Batch != "" || len(e.TakesBack()) != 1 {
+		t.Errorf("%+v", e)
+	}
+	next, content := change("a.md", "text", "")
+	next.Caller, next.Batch, next.Undoes, next.Also = "terminal", "b", id, []string{id}
+	must(t, j.Begin(next, content))
+	list := entries(t, again(j))
+	if len(list) != 2 || fmt.Sprint(list[0]) != fmt.Sprint(next) {
+		t.Errorf("%+v, want %+v", list, next)
+	}
+	if list, _, err := j.Entries(Filter{Caller: "terminal", Batch: "b"}); err != nil || len(list) != 1 {
+		t.Errorf("%d entries, %v", len(list), err)
+	}
+}
+
+// A difference that does not fit a line has a file, and one that is damaged is
+// told and kept again.
+func TestADifferenceInAFile(t *testing.T) {
+	j := newJournal(t, Limits{})
+	base := random(2 << 20)
+	text := append(append(bytes.Clone(base[:1<<20]), random(600_000)...), base[1<<20:]...)
+	for _, version := range [][]byte{base, text} {
+		e, content := change("a.md", string(version), "")
+		must(t, j.Begin(e, content))
+	}
+	use := diskUse(t, j.place.dir)
+	if use > 2<<20+700_000 {
+		t.Errorf("%d bytes on the disk", use)
+	}
+	image := ImageOf(text)
+	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	must(t, os.Truncate(j.place.file(objectName(1, image.Hash)), 100_000))
+	var damaged *Damaged
+	if _, err := again(j).Object(image.Hash); !errors.As(err, &damaged) {
+		t.Error(err)
+	}
+	e, content := change("a.md", string(text), "")
+	must(t, again(j).Begin(e, content))
+	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
