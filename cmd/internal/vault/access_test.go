@@ -797,33 +797,43 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// A session may take back what it made where it may not delete, and nothing that
+// A caller may take back what it made where it may not delete, and nothing that
 // another one made there.
-func TestUndoOfWhatTheSessionMade(t *testing.T) {
+func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	h := rightsHouse(t, "")
-	h.env[sessionVariable] = ""
 	h.run("create", "path=w/nobodys.md")
 	if status, stdout, _ := h.run("undo"); status == done {
-		t.Errorf("undo of what no session made: %s", stdout)
+		t.Errorf("undo of what no known caller made: %s", stdout)
 	}
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := rightsHouse(t, "")
 		before := h.tree()
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+		if status, stdout, _ := h.run(append([]string{callerSwitch, "agent"}, strings.Fields(call)...)...); status != done {
 			t.Fatalf("%s: %s", call, stdout)
 		}
-		h.env[sessionVariable] = "another"
-		if status, stdout, _ := h.run("undo"); status == done || !strings.Contains(stdout, "Access denied") {
-			t.Errorf("undo by another session: %s", stdout)
+		id := h.changes()[0]
+		h.expect(failed, "Error: Nothing to undo.\n", callerSwitch, "another", "undo")
+		for _, other := range [][]string{{callerSwitch, "another"}, nil} {
+			if status, stdout, _ := h.run(append(other, "undo", id)...); status == done || !strings.Contains(stdout, "Access denied") {
+				t.Errorf("undo by %q: %s", other, stdout)
+			}
 		}
-		h.env[sessionVariable] = ""
-		if status, stdout, _ := h.run("undo"); status == done {
-			t.Errorf("undo by no session: %s", stdout)
+		if status, stdout, _ := h.run(callerSwitch, "agent", "undo"); status != done || h.tree() != before {
+			t.Errorf("undo by the same caller: %s", stdout)
 		}
-		h.env[sessionVariable] = "agent"
-		if status, stdout, _ := h.run("undo"); status != done || h.tree() != before {
-			t.Errorf("undo by the same session: %s", stdout)
-		}
+	}
+}
+
+// Where a caller may not delete, it cannot delete by an undo of its own undo.
+func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
+	h := build(t, map[string]string{"w/a.md": "text"})
+	h.run(callerSwitch, "owner", "delete", "path=w/a.md", "permanent")
+	h.env[accessVariable] = rightsHouse(t, "").env[accessVariable]
+	if status, out, _ := h.run(callerSwitch, "agent", "undo", h.changes()[0]); status != done || h.get("w/a.md") != "text" {
+		t.Fatalf("status %d, %q", status, out)
+	}
+	if status, out, _ := h.run(callerSwitch, "agent", "undo", h.changes()[1]); status == done || h.get("w/a.md") != "text" {
+		t.Errorf("status %d, %q", status, out)
 	}
 }
 

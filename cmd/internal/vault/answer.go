@@ -27,6 +27,7 @@ type vault struct {
 	ctx context.Context
 
 	clock  func() time.Time
+	caller string          // on whose behalf a call writes, "" for nobody known
 	active string          // the note that counts as focused; if empty the app's own record decides
 	pick   func(n int) int // an index below n, by chance
 }
@@ -44,6 +45,7 @@ func answer(v *vault, r request) reply {
 	said, err := reply{}, error(nil)
 	switch {
 	case row.writes():
+		v.caller = r.how.caller
 		said, err = v.write(row, values, r.how)
 	case r.how != (manner{}):
 		err = misuse("%s changes nothing: it takes no %s.", row.name, r.how.given())

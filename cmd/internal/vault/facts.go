@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/lines"
 )
 
 // facts tell the gateway which note an answer concerned and what its bytes
@@ -15,6 +16,7 @@ type facts struct {
 	path string
 	// before is nil if nothing was written, and empty if the note was made.
 	before *string
+	lines  lines.Counts
 	entry  string // of the journal, "" if nothing was written
 	// overtaken says that somebody changed what was written right after it was.
 	overtaken bool
@@ -29,9 +31,12 @@ func (f *facts) line() string {
 		Hash   string  `json:"hash"`
 		Before *string `json:"before,omitempty"`
 		Change string  `json:"change,omitempty"`
+		// Added and Removed count lines.
+		Added   int `json:"added,omitempty"`
+		Removed int `json:"removed,omitempty"`
 		// Overtaken says that the note was changed again.
 		Overtaken bool `json:"overtaken,omitempty"`
-	}{f.path, f.hash(), f.before, f.entry, f.overtaken})
+	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.overtaken})
 	if err != nil {
 		return "" // strings always marshal
 	}
@@ -47,7 +52,7 @@ func (v *vault) factsOf(r *reply) *facts {
 	f := &facts{path: r.note.String(), entry: r.entry, overtaken: r.overtaken}
 	switch {
 	case r.change != nil:
-		f.before, f.hash = &r.change.before, func() string { return r.change.after }
+		f.before, f.hash, f.lines = &r.change.before, func() string { return r.change.after }, r.change.lines
 	case r.body != nil:
 		r.seen = sha256.New()
 		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }

@@ -64,6 +64,18 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.how.id = args[1]
 			args = args[1:]
+		case arg == callerSwitch && l.how.caller == "", arg == batchSwitch && l.how.batch == "":
+			if len(args) < 2 || !isName(args[1]) {
+				return nil, misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
+			}
+			if arg == callerSwitch {
+				l.how.caller = args[1]
+			} else {
+				l.how.batch = args[1]
+			}
+			args = args[1:]
+		case arg == sparingSwitch:
+			l.how.sparing = true
 		case arg == expectSwitch && l.how.expect == "":
 			if len(args) < 2 || !isHash(args[1]) {
 				return nil, misuse("%s needs a hash of 16 hexadecimal digits.", arg)

@@ -33,7 +33,8 @@ const (
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--stdin PARAM] [--facts]
-// [--plan] [--change ID] [--expect HASH] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+// [--plan] [--change ID] [--expect HASH] [--caller NAME] [--batch NAME]
+// [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,

@@ -298,7 +298,7 @@ func TestFacts(t *testing.T) {
 		{"a path where nothing is", "daily:path", `{"path":"D/2026-11-21.md","hash":""}`},
 		{"a note that is made", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `","before":"","change":"ID"}`},
 		{"a note that was there", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `"}`},
-		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `","change":"ID"}`},
+		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `","change":"ID","added":1}`},
 		{"a listing concerns no one note", "files", ""},
 		{"a failed call", "read path=b.md", ""},
 		{"a wrong call", "read path=", ""},

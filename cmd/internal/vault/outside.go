@@ -3,7 +3,9 @@ package vault
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
+	"vaultwicket/cmd/internal/vault/lines"
 	"vaultwicket/gateway/journal"
 )
 
@@ -17,7 +19,7 @@ func (v *vault) begin(row command, values params, how manner) (reply, error) {
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}
-	if err := p.expects(how.expect); err != nil {
+	if err := errors.Join(p.expects(how.expect), p.unasked(how)); err != nil {
 		return reply{}, err
 	}
 	j, err := v.journal()
@@ -26,7 +28,7 @@ func (v *vault) begin(row command, values params, how manner) (reply, error) {
 	}
 	p.drop(step.idle)
 	if len(p.steps) > 0 {
-		e := v.entry(row, values, how.id, p)
+		e := v.entry(row, values, how, p)
 		e.Backend = "obsidian"
 		if err := j.Begin(e, p.content); err != nil {
 			return reply{}, unjournaled(err)
@@ -62,6 +64,9 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 		Before  string   `json:"before,omitempty"`
 		After   string   `json:"after,omitempty"`
 		Notices []string `json:"notices,omitempty"`
+		// Added and Removed count lines.
+		Added   int `json:"added"`
+		Removed int `json:"removed"`
 	}{State: stateOf(seen)}
 	if verdict.State == applied {
 		verdict.Notices = noticesOf(seen)
@@ -69,6 +74,9 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 	after := make([]journal.Image, len(seen))
 	for i, s := range seen {
 		after[i] = imageOf(s.now)
+		made := s.lines(j)
+		verdict.Added += made.Added
+		verdict.Removed += made.Removed
 	}
 	if len(seen) > 0 {
 		verdict.Before, verdict.After = shortHash(e.Steps[0].Before), shortHash(after[0])
@@ -90,6 +98,22 @@ func keepSeen(j *journal.Journal, seen []traced) {
 			_ = j.Put(s.step.Path, image, bytes.NewReader(s.now.text))
 		}
 	}
+}
+
+// lines counts what became of a file. What it was is not kept where it was moved as
+// it is; then nothing is counted.
+func (t traced) lines(j *journal.Journal) lines.Counts {
+	if t.step.Before == imageOf(t.now) {
+		return lines.Counts{}
+	}
+	var was []byte
+	if t.step.Before.Exists {
+		var err error
+		if was, err = j.Object(t.step.Before.Hash); err != nil {
+			return lines.Counts{}
+		}
+	}
+	return lines.Count(was, t.now.text)
 }
 
 // shortHash returns the hash by which a note is known to callers.

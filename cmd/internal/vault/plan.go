@@ -30,7 +30,8 @@ func (v *vault) showPlan(p proposal) (reply, error) {
 		Says  string        `json:"says"`
 		Files []plannedFile `json:"files"`
 		Diff  string        `json:"diff"`
-	}{Path: p.note.String(), Says: p.said, Files: []plannedFile{}}
+		Loses string        `json:"loses,omitempty"` // why the change is destructive
+	}{Path: p.note.String(), Says: p.said, Files: []plannedFile{}, Loses: p.loss()}
 	var diff strings.Builder
 	left := 0
 	for _, s := range p.steps {

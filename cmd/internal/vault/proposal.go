@@ -21,9 +21,10 @@ type proposal struct {
 	replaces bool
 	// undoes is the entry of the journal that this takes back, "" mostly.
 	undoes string
-	// own says that this session made that change: whoever may make a note may
-	// take it away again.
-	own bool
+	also   []string // further entries that are taken back together
+	// own says that the caller made that change: whoever may make a note may take
+	// it away again. latest says that it is also the caller's last one.
+	own, latest bool
 	// reading is an answer that changes nothing, in place of steps.
 	reading *reply
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/lines"
 )
 
 // reply is what a command has to say.
@@ -36,8 +37,12 @@ type reply struct {
 	hash string
 }
 
-// change is a note before and after a write.
-type change struct{ before, after string }
+// change is a note before and after a write, and how many lines all files together
+// got and lost.
+type change struct {
+	before, after string
+	lines         lines.Counts
+}
 
 // say returns a reply of success.
 func say(text string) reply { return reply{text: text} }

@@ -12,10 +12,14 @@ import (
 
 func undoCommands() []command {
 	return []command{{
-		name: "undo", about: "Take back a change of this program, the last one if none is named",
-		params: []param{{name: "id", hint: "id", about: "The change, as the journal names it; the word alone will do"}},
-		bare:   "id",
-		plan:   undo,
+		name: "undo", about: "Take back a change of this program, or a whole batch; the caller's last one if none is named",
+		params: []param{
+			{name: "id", hint: "id", about: "The change, as the journal names it; the word alone will do"},
+			{name: "batch", hint: "id", about: "The whole batch that this change belongs to"},
+			{name: "session", hint: "id", about: "All changes of the session that made this change"},
+		},
+		bare: "id",
+		plan: undo,
 	}}
 }
 
@@ -26,23 +30,99 @@ func undo(v *vault, p params) (proposal, error) {
 	if err != nil {
 		return proposal{}, err
 	}
-	if !p.has("id") {
-		return v.undoLast(j)
-	}
-	if _, err := journal.ParseID(p["id"]); err != nil {
-		return proposal{}, misuse("Invalid value for id: %s", p["id"])
-	}
-	e, err := j.Entry(p["id"])
+	latest, err := v.latest(j)
 	if err != nil {
-		return proposal{}, unfound(p["id"], err)
+		return proposal{}, err
 	}
-	if !v.seesAll(e) {
-		return proposal{}, unknownChange(p["id"])
+	entries, err := v.named(j, p)
+	switch {
+	case err != nil:
+		return proposal{}, err
+	case entries == nil && latest == nil:
+		return proposal{}, failure("Nothing to undo.")
+	case entries == nil:
+		return latest.undoing, latest.err
 	}
-	if e.State == journal.Undone {
-		return proposal{}, failure("Change %s is undone already.", e.ID)
+	made, err := v.undoing(j, entries)
+	made.latest = latest.holds(entries)
+	return made, err
+}
+
+// named returns the entries that a request names, the newest first, nil if it names
+// none.
+func (v *vault) named(j *journal.Journal, p params) ([]journal.Entry, error) {
+	var name string
+	for _, param := range []string{"id", "batch", "session"} {
+		switch {
+		case !p.has(param):
+		case name != "":
+			return nil, misuse("Use %s=<id> or %s=<id>, not both.", name, param)
+		default:
+			name = param
+		}
 	}
-	return v.undoing(j, e)
+	if name == "" {
+		return nil, nil
+	}
+	e, err := v.entryOf(j, p[name])
+	switch {
+	case err != nil:
+		return nil, err
+	case name == "id" && e.State == journal.Undone:
+		return nil, failure("Change %s is undone already.", e.ID)
+	case name == "id":
+		return []journal.Entry{e}, nil
+	case name == "batch" && e.Batch == "":
+		return nil, failure("Change %s belongs to no batch.", e.ID)
+	}
+	same := func(other journal.Entry) bool { return other.Session == e.Session && other.Caller == e.Caller }
+	if name == "batch" {
+		same = func(other journal.Entry) bool { return other.Batch == e.Batch }
+	}
+	return v.standing(j, same)
+}
+
+// entryOf returns the entry with an id, if all that it concerns may be seen.
+func (v *vault) entryOf(j *journal.Journal, id string) (journal.Entry, error) {
+	if _, err := journal.ParseID(id); err != nil {
+		return journal.Entry{}, misuse("Invalid value for id: %s", id)
+	}
+	e, err := j.Entry(id)
+	switch {
+	case err != nil:
+		return e, unfound(id, err)
+	case !v.seesAll(e):
+		return e, unknownChange(id)
+	}
+	return e, nil
+}
+
+// maxTogether is how many changes are taken back together. A batch has a hundred.
+const maxTogether = 1000
+
+// standing returns the changes of a kind that can be taken back: those that are not
+// undone, and are no undo themselves. If one of them concerns what is hidden, all of
+// them are unknown.
+func (v *vault) standing(j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+	err = v.each(j, func(e journal.Entry) (stop bool, err error) {
+		if !same(e) || !stands(e) {
+			return false, nil
+		}
+		if !v.seesAll(e) {
+			return true, failure("Nothing to undo.")
+		}
+		entries = append(entries, e)
+		return len(entries) > maxTogether, nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(entries) == 0:
+		return nil, failure("Nothing to undo.")
+	case len(entries) > maxTogether:
+		return nil, failure("There are more than %d changes to undo. Undo them one by one.", maxTogether)
+	}
+	return entries, nil
 }
 
 // unfound says why an entry is not to be had.
@@ -65,60 +145,141 @@ func (v *vault) seesAll(e journal.Entry) bool {
 // page is how many entries are looked at at once.
 const page = 1000
 
-// undoLast takes back the newest change that is not undone and no undo. One that
-// failed and left nothing behind is passed over.
-func (v *vault) undoLast(j *journal.Journal) (proposal, error) {
+// each gives the entries to visit, the newest first.
+func (v *vault) each(j *journal.Journal, visit func(journal.Entry) (stop bool, err error)) error {
 	for behind := ""; ; {
 		entries, _, err := j.Entries(journal.Filter{Limit: page, OlderThan: behind})
 		if err != nil {
-			return proposal{}, failure("Cannot use the journal: %v", err)
+			return failure("Cannot use the journal: %v", err)
 		}
 		for _, e := range entries {
 			behind = e.ID
-			if e.State == journal.Undone || e.Undoes != "" || !v.seesAll(e) {
-				continue
-			}
-			p, err := v.undoing(j, e)
-			if err != nil || len(p.steps) > 0 || e.State == journal.Done {
-				return p, err
+			if stop, err := visit(e); stop || err != nil {
+				return err
 			}
 		}
 		if len(entries) < page {
-			return proposal{}, failure("Nothing to undo.")
+			return nil
 		}
 	}
 }
 
-// undoing returns the proposal to take an entry back.
-func (v *vault) undoing(j *journal.Journal, e journal.Entry) (proposal, error) {
-	trash := undoneTrash(j, e)
-	p := proposal{undoes: e.ID, own: e.Session != "" && e.Session == v.host.env(sessionVariable)}
-	for _, kept := range slices.Backward(e.Steps) {
-		back, err := v.back(j, e, kept)
-		if err != nil {
+// stands reports whether a change can be taken back without being named: it is not
+// undone, and is no undo.
+func stands(e journal.Entry) bool { return e.State != journal.Undone && e.Undoes == "" }
+
+// latest is the last change of a caller that stands, with what takes it back. A
+// batch is one change.
+type latest struct {
+	entries []journal.Entry // the newest first
+	undoing proposal
+	err     error // why it cannot be taken back
+}
+
+// holds reports whether all entries are of the caller's last change.
+func (l *latest) holds(entries []journal.Entry) bool {
+	return l != nil && !slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return !slices.ContainsFunc(l.entries, func(mine journal.Entry) bool { return mine.ID == e.ID })
+	})
+}
+
+// latest returns the caller's last change, nil if there is none. One that failed
+// and left nothing behind is passed over.
+func (v *vault) latest(j *journal.Journal) (found *latest, err error) {
+	passed := map[string]bool{}
+	err = v.each(j, func(e journal.Entry) (stop bool, err error) {
+		if e.Caller != v.caller || !stands(e) || !v.seesAll(e) || passed[e.Batch] {
+			return false, nil
+		}
+		l := latest{entries: []journal.Entry{e}}
+		if e.Batch != "" {
+			passed[e.Batch] = true
+			l.entries, err = v.standing(j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			if err != nil {
+				return false, nil // a part of it is hidden: it is not there
+			}
+		}
+		l.undoing, l.err = v.undoing(j, l.entries)
+		l.undoing.latest = true
+		if l.err != nil || len(l.undoing.steps) > 0 || e.State == journal.Done {
+			found = &l
+		}
+		return found != nil, nil
+	})
+	return found, err
+}
+
+// undoing returns the proposal to take entries back, the newest first.
+func (v *vault) undoing(j *journal.Journal, entries []journal.Entry) (proposal, error) {
+	p := proposal{undoes: entries[0].ID, own: true}
+	ahead := outlook{v, map[disk.Path]held{}}
+	var said []string
+	for i, e := range entries {
+		if err := ahead.takeBack(j, e, &p); err != nil {
 			return proposal{}, err
+		}
+		p.own = p.own && e.Caller != "" && e.Caller == v.caller && e.Undoes == ""
+		if i > 0 {
+			p.also = append(p.also, e.ID)
+		}
+		var note disk.Path
+		if len(e.Steps) > 0 {
+			// What cannot be a path was refused with its step.
+			note, _ = stepPath(e.Steps[0].Source())
+		}
+		if p.note == (disk.Path{}) {
+			p.note = note
+		}
+		said = append(said, fmt.Sprintf("Undone: %s %s %s", e.ID, e.Command, note))
+	}
+	p.said = strings.Join(said, "\n")
+	return p, nil
+}
+
+// outlook is the vault as it will be when the steps so far are done.
+type outlook struct {
+	v     *vault
+	ahead map[disk.Path]held
+}
+
+func (o outlook) current(path disk.Path) (held, error) {
+	if h, known := o.ahead[path]; known {
+		return h, nil
+	}
+	return o.v.current(path)
+}
+
+func (o outlook) do(s step) {
+	if s.isMove() {
+		o.ahead[s.from] = held{}
+	}
+	o.ahead[s.path] = s.after
+}
+
+// takeBack adds to a proposal what takes an entry back.
+func (o outlook) takeBack(j *journal.Journal, e journal.Entry, p *proposal) error {
+	trash := undoneTrash(j, e)
+	for _, kept := range slices.Backward(e.Steps) {
+		back, err := o.back(j, e, kept)
+		if err != nil {
+			return err
 		}
 		for _, s := range back {
 			s.trash = trash && !s.after.there
+			o.do(s)
 			p.steps = append(p.steps, s)
 		}
 	}
-	if len(e.Steps) > 0 {
-		// What cannot be a path was refused with its step.
-		p.note, _ = stepPath(e.Steps[0].Source())
-	}
-	p.said = fmt.Sprintf("Undone: %s %s %s", e.ID, e.Command, p.note)
-	return p, nil
+	return nil
 }
 
 // undoneTrash reports whether e brought back what had been put into the trash,
 // so that what it takes away goes there again.
 func undoneTrash(j *journal.Journal, e journal.Entry) bool {
-	if e.Undoes == "" {
-		return false
-	}
-	first, err := j.Entry(e.Undoes)
-	return err == nil && strings.HasPrefix(first.Note, inTrash)
+	return slices.ContainsFunc(e.TakesBack(), func(id string) bool {
+		first, err := j.Entry(id)
+		return err == nil && strings.HasPrefix(first.Note, inTrash)
+	})
 }
 
 // stepPath returns the path in an entry, which is judged as if it came from
@@ -138,18 +299,18 @@ type trace struct {
 
 func (t trace) isMove() bool { return t.was != t.is }
 
-func (v *vault) trace(e journal.Entry, kept journal.Step) (t trace, err error) {
+func (o outlook) trace(e journal.Entry, kept journal.Step) (t trace, err error) {
 	if t.was, err = stepPath(kept.Source()); err == nil {
 		t.is, err = stepPath(kept.Path)
 	}
 	if err != nil {
 		return t, failure("Change %s cannot be undone: %v", e.ID, err)
 	}
-	if t.now, err = v.current(t.is); err != nil {
+	if t.now, err = o.current(t.is); err != nil {
 		return t, unreadable(t.is.String(), err)
 	}
 	if t.then = t.now; t.isMove() {
-		if t.then, err = v.current(t.was); err != nil {
+		if t.then, err = o.current(t.was); err != nil {
 			return t, unreadable(t.was.String(), err)
 		}
 	}
@@ -158,8 +319,8 @@ func (v *vault) trace(e journal.Entry, kept journal.Step) (t trace, err error) {
 
 // back returns what takes back one step of an entry: mostly one step, none where
 // nothing is to be done.
-func (v *vault) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]step, error) {
-	t, err := v.trace(e, kept)
+func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]step, error) {
+	t, err := o.trace(e, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +331,7 @@ func (v *vault) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]
 	}
 	switch {
 	case imageOf(t.now) != kept.After:
-		return nil, v.conflict(j, t.is, kept, t.now)
+		return nil, o.v.conflict(j, t.is, kept, t.now)
 	case t.isMove() && t.then.there && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
 		return nil, failure("Conflict: there is another file at %q. Nothing was undone.", verbatim(t.was.String()))
 	}
@@ -181,7 +342,7 @@ func (v *vault) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([]
 	if name, trashed := strings.CutPrefix(e.Note, inTrash); trashed {
 		s.trashed = name
 	}
-	if s.after, err = v.kept(j, kept, t.now); err != nil {
+	if s.after, err = o.v.kept(j, kept, t.now); err != nil {
 		return nil, failure("Change %s cannot be undone: %v", e.ID, err)
 	}
 	return []step{s}, nil

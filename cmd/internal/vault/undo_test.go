@@ -276,7 +276,7 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	h.expect(failed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
 	h.expect(failed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.run("--facts", "undo")
-	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID"}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
+	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
 		t.Errorf("facts %q", facts)
 	}
 }

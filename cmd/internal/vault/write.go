@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
 	"vaultwicket/gateway/places"
 )
@@ -17,6 +19,10 @@ type manner struct {
 	task   string // planSwitch, beginSwitch or endSwitch; "" carries the call out
 	id     string // of the entry in the journal, "" for a new one
 	expect string // the hash that the note has to have, "" for any
+	caller string // on whose behalf it is done, "" for nobody known
+	batch  string // what is the same for all calls of a batch, "" for a single one
+	// sparing refuses a change that loses much: nobody was asked about it.
+	sparing bool
 }
 
 // The switches for it, which stand before the command.
@@ -26,7 +32,18 @@ const (
 	endSwitch    = "--end"   // look at what became of that
 	changeSwitch = "--change"
 	expectSwitch = "--expect"
+
+	callerSwitch  = "--caller"
+	batchSwitch   = "--batch"
+	sparingSwitch = "--sparing"
 )
+
+// maxCaller is the longest name of a caller or a batch that the journal keeps.
+const maxCaller = 256
+
+func isName(text string) bool {
+	return text != "" && len(text) <= maxCaller && utf8.ValidString(text)
+}
 
 // given returns the first switch that was given.
 func (m manner) given() string {
@@ -35,6 +52,12 @@ func (m manner) given() string {
 		return m.task
 	case m.id != "":
 		return changeSwitch
+	case m.caller != "":
+		return callerSwitch
+	case m.batch != "":
+		return batchSwitch
+	case m.sparing:
+		return sparingSwitch
 	}
 	return expectSwitch
 }
@@ -84,7 +107,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}
-	if err := p.expects(how.expect); err != nil {
+	if err := errors.Join(p.expects(how.expect), p.unasked(how)); err != nil {
 		return reply{}, err
 	}
 	p.drop(step.idle)
@@ -92,7 +115,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	if len(p.steps) == 0 {
 		return said, p.nothingLeft(j)
 	}
-	said.entry, said.overtaken, err = v.carryOut(j, p, v.entry(row, values, how.id, p))
+	said.entry, said.overtaken, err = v.carryOut(j, p, v.entry(row, values, how, p))
 	return said, err
 }
 
@@ -113,10 +136,17 @@ func (p proposal) nothingLeft(j *journal.Journal) error {
 	if p.undoes == "" {
 		return nil
 	}
-	if err := j.End(p.undoes, journal.Undone, nil, ""); err != nil {
-		return unjournaled(err)
+	for _, id := range p.takesBack() {
+		if err := j.End(id, journal.Undone, nil, ""); err != nil {
+			return unjournaled(err)
+		}
 	}
 	return nil
+}
+
+// takesBack returns the entries that a proposal takes back.
+func (p proposal) takesBack() []string {
+	return journal.Entry{Undoes: p.undoes, Also: p.also}.TakesBack()
 }
 
 func (p proposal) answer() reply {
@@ -147,8 +177,10 @@ func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id st
 	// Behind this the change is made and can be taken back, even if only its
 	// beginning is noted.
 	endErr := j.End(e.ID, state, nil, remark)
-	if err == nil && endErr == nil && p.undoes != "" {
-		_ = j.MarkUndone(p.undoes, e.ID)
+	if err == nil && endErr == nil {
+		for _, id := range p.takesBack() {
+			_ = j.MarkUndone(id, e.ID)
+		}
 	}
 	return e.ID, overtaken, err
 }
@@ -185,8 +217,13 @@ func (p proposal) trashed() string {
 // changed it by now. The change was made all the same: it took the place of what
 // the note held before.
 func (v *vault) overtaken(steps []step) bool {
+	left := map[disk.Path]held{} // of files that several steps touch, the last one says it
 	for _, s := range steps {
-		if now, err := v.current(s.path); err != nil || !now.equal(s.after) {
+		delete(left, s.from)
+		left[s.path] = s.after
+	}
+	for path, after := range left {
+		if now, err := v.current(path); err != nil || !now.equal(after) {
 			return true
 		}
 	}
@@ -195,13 +232,14 @@ func (v *vault) overtaken(steps []step) bool {
 
 // entry is what the journal keeps of a call: never a value, but the names of
 // its parameters.
-func (v *vault) entry(row command, values params, id string, p proposal) journal.Entry {
-	now := v.host.now()
+func (v *vault) entry(row command, values params, how manner, p proposal) journal.Entry {
+	now, id := v.host.now(), how.id
 	if id == "" {
 		id = journal.NewID(now)
 	}
 	e := journal.Entry{
-		ID: id, Time: now, Session: v.host.env(sessionVariable), Command: row.name, Backend: "embedded", Undoes: p.undoes,
+		ID: id, Time: now, Session: v.host.env(sessionVariable), Caller: how.caller, Command: row.name, Backend: "embedded",
+		Batch: how.batch, Undoes: p.undoes, Also: p.also,
 	}
 	for name := range values {
 		e.Params = append(e.Params, name)
@@ -226,7 +264,7 @@ func (p *proposal) drop(which func(step) bool) { p.steps = slices.DeleteFunc(p.s
 // content gives the journal the bytes that a step is going to change.
 func (p proposal) content(step journal.Step) (io.ReadCloser, error) {
 	for _, s := range p.steps {
-		if s.path.String() == step.Path && s.from.String() == step.From {
+		if s.path.String() == step.Path && s.from.String() == step.From && imageOf(s.before) == step.Before {
 			return io.NopCloser(bytes.NewReader(s.before.text)), nil
 		}
 	}
@@ -235,20 +273,22 @@ func (p proposal) content(step journal.Step) (io.ReadCloser, error) {
 
 // change is what the answer says of the note that it is about.
 func (p proposal) change() *change {
+	var made *change
 	for _, s := range p.steps {
 		if s.path != p.note {
 			continue
 		}
-		made := &change{}
-		if s.before.there {
-			made.before = digest(s.before.text)
+		if made == nil {
+			made = &change{lines: p.counts()}
+			if s.before.there {
+				made.before = digest(s.before.text)
+			}
 		}
-		if s.after.there {
+		if made.after = ""; s.after.there {
 			made.after = digest(s.after.text)
 		}
-		return made
 	}
-	return nil
+	return made
 }
 
 // expects refuses a proposal if its note is not the one that the caller knows.

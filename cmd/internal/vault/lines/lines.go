@@ -1,0 +1,147 @@
+// Package lines counts how many lines of a text a change adds and removes. It shows
+// no difference and keeps none: the counts of a text of any size take little memory,
+// and a bounded time.
+package lines
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// Counts are how many lines a change adds and removes. A line that is changed is
+// removed and added.
+type Counts struct{ Added, Removed int }
+
+// maxEdits bounds the exact count, whose time grows with its square. Beyond, lines
+// that only change their place count as removed as often as is certain.
+const maxEdits = 2000
+
+// maxLines bounds the memory: beyond, every line between the first and the last
+// difference counts.
+const maxLines = 1 << 20
+
+// Count returns the counts of the change from one text to another.
+func Count(before, after []byte) Counts {
+	before, after = differing(before, after)
+	if n, m := Number(before), Number(after); n == 0 || m == 0 || n+m > maxLines {
+		return Counts{m, n}
+	}
+	a, b := split(before, after)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return Counts{len(b), len(a)}
+	}
+	edits, exact := distance(a, b)
+	if exact {
+		return Counts{Added: (edits + len(b) - len(a)) / 2, Removed: (edits + len(a) - len(b)) / 2}
+	}
+	gone, come := missing(a, b), missing(b, a)
+	return Counts{Added: max(come, (edits+len(b)-len(a))/2), Removed: max(gone, (edits+len(a)-len(b))/2)}
+}
+
+// Number returns how many lines a text has.
+func Number(text []byte) int {
+	n := bytes.Count(text, newline)
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+var newline = []byte("\n")
+
+// Body returns the text of a note behind its frontmatter, if it has one.
+func Body(text []byte) []byte {
+	first, rest, _ := bytes.Cut(text, newline)
+	if !isFence(first) {
+		return text
+	}
+	for len(rest) > 0 {
+		var line []byte
+		if line, rest, _ = bytes.Cut(rest, newline); isFence(line) {
+			return rest
+		}
+	}
+	return text
+}
+
+func isFence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r")) == "---" }
+
+// differing cuts off whole lines that two texts begin with.
+func differing(a, b []byte) (restA, restB []byte) {
+	const block = 4 << 10
+	n, same := min(len(a), len(b)), 0
+	for same+block <= n && bytes.Equal(a[same:same+block], b[same:same+block]) {
+		same += block
+	}
+	for same < n && a[same] == b[same] {
+		same++
+	}
+	start := bytes.LastIndexByte(a[:same], '\n') + 1
+	return a[start:], b[start:]
+}
+
+// split returns the lines of both texts as numbers, equal ones as equal numbers. A
+// carriage return at the end of a line does not count.
+func split(before, after []byte) (a, b []uint64) {
+	seed := maphash.MakeSeed()
+	return hashes(before, seed), hashes(after, seed)
+}
+
+func hashes(text []byte, seed maphash.Seed) []uint64 {
+	list := make([]uint64, 0, Number(text))
+	for line := range bytes.Lines(text) {
+		list = append(list, maphash.Bytes(seed, bytes.TrimRight(line, "\r\n")))
+	}
+	return list
+}
+
+// distance returns the least number of lines to remove and to add on the way from
+// a to b, by the algorithm of Myers. Where it is more than maxEdits that is the
+// answer, and it is not exact.
+func distance(a, b []uint64) (edits int, exact bool) {
+	limit := min(len(a)+len(b), maxEdits)
+	reach := make([]int, 2*limit+2) // how far in a, by diagonal
+	at := func(k int) *int { return &reach[k+limit] }
+	for d := 0; d <= limit; d++ {
+		for k := -d; k <= d; k += 2 {
+			x := 0
+			switch {
+			case d == 0:
+			case k == -d || k != d && *at(k - 1) < *at(k + 1):
+				x = *at(k + 1)
+			default:
+				x = *at(k - 1) + 1
+			}
+			for x < len(a) && x-k < len(b) && x-k >= 0 && a[x] == b[x-k] {
+				x++
+			}
+			*at(k) = x
+			if x >= len(a) && x-k >= len(b) {
+				return d, true
+			}
+		}
+	}
+	return limit, false
+}
+
+// missing returns how many lines of a are not in b, each as often as it is there.
+func missing(a, b []uint64) (n int) {
+	there := make(map[uint64]int, len(b))
+	for _, line := range b {
+		there[line]++
+	}
+	for _, line := range a {
+		if there[line] == 0 {
+			n++
+			continue
+		}
+		there[line]--
+	}
+	return n
+}

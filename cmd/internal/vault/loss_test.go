@@ -1,0 +1,226 @@
+package vault
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// numbered returns lines that differ.
+func numbered(count int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+// loses returns why a call would be destructive, "" if it would not.
+func loses(t *testing.T, h *house, args ...string) string {
+	t.Helper()
+	status, out, _ := h.run(append([]string{planSwitch}, args...)...)
+	if status != done {
+		t.Fatalf("%q: status %d, %q", args, status, out)
+	}
+	var plan struct{ Loses string }
+	if err := json.Unmarshal([]byte(out), &plan); err != nil {
+		t.Fatal(err)
+	}
+	return plan.Loses
+}
+
+func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
+	section := "# A\n" + numbered(11) + "# B\n" + numbered(40)
+	yaml := "---\nlong: |\n" + strings.ReplaceAll(numbered(12), "line", "  line") + "---\n"
+	hub := strings.Repeat("[[target]] and more\n", 11)
+	for _, test := range []struct {
+		name, note string
+		call       []string
+		want       string
+	}{
+		{"a section of eleven lines", section, []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, `removes 11 of the 53 lines of the text of "a.md"`},
+		{"a section of ten lines", strings.Replace(section, "line 5\n", "", 1), []string{"note:set-section", "path=a.md", "heading=A", "content=x"}, ""},
+		{"three of five lines", numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"two of five lines", numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2", "new=x"}, ""},
+		{"three of four lines", numbered(4), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, ""},
+		{"a body below frontmatter", "---\na: 1\nb: 2\nc: 3\n---\n" + numbered(5), []string{"note:replace", "path=a.md", "old=line 1\\nline 2\\nline 3", "new=x"}, `removes 3 of the 5 lines of the text of "a.md"`},
+		{"a property of twelve lines", yaml, []string{"property:set", "path=a.md", "name=long", "value=x"}, `removes 13 lines of "a.md"`},
+		{"a property of one line", "---\na: 1\n---\n", []string{"property:set", "path=a.md", "name=a", "value=2"}, ""},
+		{"an append", numbered(5), []string{"append", "path=a.md", "content=" + strings.Repeat("x\\n", 50)}, ""},
+		{"a body that becomes frontmatter", numbered(5) + "---\n", []string{"prepend", "path=a.md", "content=---"}, `removes 6 of the 6 lines of the text of "a.md"`},
+		{"links in another note", "", []string{"rename", "path=target.md", "name=other"}, `removes 11 of the 11 lines of the text of "hub.md"`},
+		{"a move without links", "", []string{"move", "path=lonely.md", "to=x/lonely.md"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, map[string]string{"a.md": test.note, "target.md": "", "hub.md": hub, "lonely.md": numbered(40), ".obsidian/app.json": followLinks})
+			before := h.tree()
+			if got := loses(t, h, test.call...); got != test.want {
+				t.Errorf("loses %q, want %q", got, test.want)
+			}
+			status, out, _ := h.run(append([]string{sparingSwitch}, test.call...)...)
+			if test.want == "" {
+				if status != done {
+					t.Errorf("status %d, %q", status, out)
+				}
+				return
+			}
+			want := "Error: Approval required: the change " + test.want + ". Nothing was changed.\n"
+			if status != failed || out != want || h.tree() != before {
+				t.Errorf("status %d, %q, want %q", status, out, want)
+			}
+			status, out, _ = h.run(append([]string{sparingSwitch, beginSwitch, changeSwitch, "20261121T093105.123456789Z-7f3a"}, test.call...)...)
+			if status != failed || out != want || len(h.changes()) != 0 {
+				t.Errorf("begun: status %d, %q, %d entries", status, out, len(h.changes()))
+			}
+			if status, out, _ := h.run(test.call...); status != done {
+				t.Errorf("asked: status %d, %q", status, out)
+			}
+		})
+	}
+}
+
+func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
+	a, b := []string{callerSwitch, "a"}, []string{callerSwitch, "b"}
+	run := func(h *house, caller []string, args ...string) {
+		t.Helper()
+		if status, out, _ := h.run(append(caller, args...)...); status != done {
+			t.Fatalf("%q: status %d, %q", args, status, out)
+		}
+	}
+	h := build(t, map[string]string{"old.md": numbered(20)})
+	run(h, a, "create", "path=a.md", "content="+numbered(20))
+	run(h, a, "append", "path=a.md", "content="+numbered(20))
+	run(h, a, "delete", "path=old.md")
+	ids := h.changes()
+	for _, test := range []struct {
+		name   string
+		caller []string
+		id     string
+		want   string
+	}{
+		{"the last one brings a note back", a, ids[2], ""},
+		{"of somebody else, too", b, ids[2], ""},
+	} {
+		if got := loses(t, h, append(test.caller, "undo", test.id)...); got != test.want {
+			t.Errorf("%s: loses %q", test.name, got)
+		}
+	}
+	run(h, a, "undo")
+	undone := h.changes()[3]
+	for name, test := range map[string]struct {
+		caller []string
+		id     string
+		want   string
+	}{
+		"what was deleted is deleted again": {a, undone, `removes the file "old.md"`},
+		"by somebody else":                  {b, undone, `removes the file "old.md"`},
+		"the append of another":             {b, ids[1], `replaces what "a.md" holds`},
+		"the own append":                    {a, ids[1], ""},
+	} {
+		if got := loses(t, h, append(test.caller, "undo", test.id)...); got != test.want {
+			t.Errorf("%s: loses %q, want %q", name, got, test.want)
+		}
+	}
+	h.expect(failed, "Error: Nothing to undo.\n", append(b, "undo")...)
+	run(h, a, sparingSwitch, "undo")
+	run(h, a, sparingSwitch, "undo")
+	if h.get("a.md") != "(missing)" {
+		t.Error("what was made is there")
+	}
+	h.expect(failed, "Error: Approval required: the change removes the file \"old.md\". Nothing was changed.\n", append(a, sparingSwitch, "undo", undone)...)
+}
+
+func TestABatchIsTakenBackAsOne(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n", "b.md": "b\n", "c.md": "c\n"})
+	run := func(args string) {
+		t.Helper()
+		if status, out, _ := h.run(strings.Fields(args)...); status != done {
+			t.Fatalf("%q: status %d, %q", args, status, out)
+		}
+	}
+	run("--caller a append path=c.md content=x")
+	before := h.tree()
+	run("--caller a --batch 1 append path=a.md content=1")
+	run("--caller a --batch 1 move path=a.md to=x/a.md")
+	run("--caller a --batch 1 append path=x/a.md content=2")
+	run("--caller a --batch 1 delete path=b.md")
+	run("--caller a --batch 1 create path=a.md content=new")
+	after := h.tree()
+	ids := h.changes()
+	want := ""
+	for i, of := range []string{"append a.md", "move a.md", "append x/a.md", "delete b.md", "create a.md"} {
+		want = "Undone: " + ids[i+1] + " " + of + "\n" + want
+	}
+	if paths := planned(t, h, "--caller", "a", "undo"); len(paths) != 5 {
+		t.Errorf("the plan lists %q", paths)
+	}
+	h.expect(done, want, "--caller", "a", "--sparing", "undo")
+	if got := h.tree(); got != before {
+		t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
+	}
+	back := h.changes()[6]
+	run("--caller a undo " + back)
+	if got := h.tree(); got != after {
+		t.Fatalf("done again, the vault is\n%s, was\n%s", got, after)
+	}
+	h.expect(failed, "Error: Nothing to undo.\n", "undo", "batch="+ids[1])
+	h.expect(failed, "Error: Change "+ids[0]+" belongs to no batch.\n", "undo", "batch="+ids[0])
+	h.expect(wrong, "Error: Use id=<id> or batch=<id>, not both.\n", "undo", "id="+ids[0], "batch="+ids[1])
+}
+
+// One operation of a batch that somebody has written over since keeps all of it.
+func TestABatchIsTakenBackWhollyOrNotAtAll(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "a\n", "b.md": "b\n"})
+	for _, call := range []string{"append path=a.md content=1", "append path=b.md content=1"} {
+		h.run(append([]string{"--caller", "a", "--batch", "1"}, strings.Fields(call)...)...)
+	}
+	h.put("a.md", "other\n")
+	before := h.tree()
+	for _, undo := range []string{"undo", "undo batch=" + h.changes()[1]} {
+		status, out, _ := h.run(append([]string{"--caller", "a"}, strings.Fields(undo)...)...)
+		if status != failed || !strings.HasPrefix(out, `Error: Conflict: "a.md" was changed since.`) || h.tree() != before {
+			t.Errorf("%s: status %d, %q", undo, status, out)
+		}
+	}
+}
+
+func TestASessionIsTakenBack(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "0\n"})
+	before := h.tree()
+	h.env[sessionVariable] = "first"
+	h.run("--caller", "a", "append", "path=a.md", "content=1")
+	h.run("--caller", "a", "append", "path=a.md", "content=2")
+	h.run("--caller", "b", "create", "path=b.md")
+	h.env[sessionVariable] = "second"
+	h.run("--caller", "a", "create", "path=c.md")
+	ids := h.changes()
+	if got := loses(t, h, "--caller", "a", "undo", "session="+ids[0]); got != `replaces what "a.md" holds` {
+		t.Errorf("loses %q", got)
+	}
+	if status, out, _ := h.run("undo", "session="+ids[1]); status != done || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {
+		t.Errorf("status %d, %q", status, out)
+	}
+	h.run("undo", ids[2])
+	h.run("undo", ids[3])
+	if h.tree() != before {
+		t.Errorf("the vault is\n%s", h.tree())
+	}
+}
+
+func TestLinesAreCounted(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "1\n2\n3\n", "l.md": "[[a]]\n[[a]]\n", ".obsidian/app.json": followLinks})
+	for _, test := range []struct{ call, added, removed string }{
+		{"append path=a.md content=4\\n5", "2", "0"},
+		{"note:replace path=a.md old=2 new=x", "1", "1"},
+		{"rename path=a.md name=b", "2", "2"},
+		{"delete path=b.md", "0", "5"},
+	} {
+		status, out, facts := h.run(append([]string{"--facts"}, strings.Fields(test.call)...)...)
+		for _, want := range []string{`"added":` + test.added, `"removed":` + test.removed} {
+			if status != done || !strings.HasSuffix(want, ":0") && !strings.Contains(facts, want) || strings.HasSuffix(want, ":0") && strings.Contains(facts, want[:8]) {
+				t.Errorf("%q: status %d, %q, facts %q, want %s", test.call, status, out, facts, want)
+			}
+		}
+	}
+}
