@@ -16,6 +16,7 @@ type Call struct {
 	vault  string
 	args   []arg // sorted by compareArgs
 	effect tiers.Effect
+	loses  string // see Losing
 	shows  bool
 }
 
@@ -57,9 +58,30 @@ func (c Call) Tier() tiers.Tier {
 	return c.row.tier
 }
 
-// Effect returns the worst effect of this call, counted over the command and
-// all its parameters.
-func (c Call) Effect() tiers.Effect { return c.effect }
+// Effect returns the worst effect of this call, counted over the command, all its
+// parameters, and what it is known to remove.
+func (c Call) Effect() tiers.Effect {
+	if c.loses != "" && tiers.Destroys.WorseThan(c.effect) {
+		return tiers.Destroys
+	}
+	return c.effect
+}
+
+// TableEffect returns the effect without what the call is known to remove: what the
+// table says of its command and its parameters.
+func (c Call) TableEffect() tiers.Effect { return c.effect }
+
+// Losing returns the call as one of which it is known that it removes or replaces
+// much of what is in the vault, and why. It makes a call no better.
+func (c Call) Losing(why string) Call {
+	if c.Valid() {
+		c.loses = why
+	}
+	return c
+}
+
+// Loses says what the call is known to remove, "" if that is not known to be much.
+func (c Call) Loses() string { return c.loses }
 
 // Shows reports whether the call moves the focus or opens a view, besides its
 // effect.

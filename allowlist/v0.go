@@ -101,7 +101,12 @@ var v0Rows = []row{
 		// back is a change like others, and can be taken back itself.
 		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, ours: true,
 		summary: "Take back a change made through this gateway",
-		params:  []param{{name: "id", kind: kindName, summary: "The id of the change, else the last one"}},
-		reply:   Reply{Kind: Confirmation, Confirms: []string{"Undone: "}},
+		params: []param{
+			{name: "id", kind: kindName, summary: "The id of the change; else the caller's own last one, a batch as one"},
+			{name: "batch", kind: kindName, summary: "The id of a change: take back the batch that it belongs to"},
+			{name: "session", kind: kindName, summary: "The id of a change: take back all of its session"},
+		},
+		exclusive: [][]string{{"id", "batch", "session"}},
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Undone: "}},
 	},
 }

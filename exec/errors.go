@@ -35,6 +35,7 @@ const (
 	CodeCLIError       = "cli_error"
 	CodeNeedsApp       = "needs_app"
 	CodeTargetRequired = "target_required"
+	CodeUnconfirmed    = "unconfirmed" // only our own program knows what a change would remove
 )
 
 // The codes of a [Stopped]: the call was ended before its answer was complete.

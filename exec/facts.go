@@ -16,6 +16,9 @@ type facts struct {
 	Hash      string `json:"hash"`
 	Before    string `json:"before"`
 	Change    string `json:"change"`
+	Added     int    `json:"added"`
+	Removed   int    `json:"removed"`
+	Loses     bool   `json:"loses"`
 	Overtaken bool   // somebody changed the note right after the call did
 }
 

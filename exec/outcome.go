@@ -27,6 +27,10 @@ type Outcome struct {
 	// the hash of its content and the hash it had before. The app reports none.
 	// Change is the entry of the journal that can take the change back.
 	Path, Hash, Before, Change string
+	// Added and Removed are the lines of all notes that a change made and took away;
+	// Loses says that it took away so much that it was destructive.
+	Added, Removed int
+	Loses          bool
 	// Failure is nil when the call did what it was asked to.
 	Failure *Failure
 }

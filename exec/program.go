@@ -29,6 +29,11 @@ type Manner struct {
 	Entry string
 	// Expect is the hash that the note must have, "" for any.
 	Expect string
+	// Caller is on whose behalf the change is made, and Batch the same for all calls
+	// of a batch: for the journal, and for whose change it is to take back.
+	Caller, Batch string
+	// Sparing refuses a change that removes so much that the user has to be asked.
+	Sparing bool
 }
 
 // Task is a part of carrying out a change.
@@ -65,6 +70,15 @@ func (m Manner) switches() (args []string) {
 	}
 	if m.Expect != "" {
 		args = append(args, "--expect", m.Expect)
+	}
+	if m.Caller != "" {
+		args = append(args, "--caller", m.Caller)
+	}
+	if m.Batch != "" {
+		args = append(args, "--batch", m.Batch)
+	}
+	if m.Sparing {
+		args = append(args, "--sparing")
 	}
 	return args
 }

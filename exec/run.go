@@ -175,6 +175,7 @@ func (a attempt) outcome() Outcome {
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.exit, Duration: a.took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: a.facts.Path, Hash: a.facts.Hash, Before: a.facts.Before, Change: a.facts.Change,
+		Added: a.facts.Added, Removed: a.facts.Removed, Loses: a.facts.Loses,
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap

@@ -37,6 +37,7 @@ var shapes = [...]shape{
 	{prefix: `Error: File ""`, part: " was changed by somebody else", code: CodeConflict, hint: hintConflict},
 	{prefix: "Error: Nothing was changed, because the journal ", code: CodeStateUnavailable, hint: hintState},
 	{prefix: `Error: Access denied: ""`, part: " has more than one hard link", code: CodeAccessDenied, hint: hintHardLink},
+	{prefix: "Error: Approval required: ", code: CodeUnconfirmed, hint: hintUnasked},
 	{prefix: "Error: Access denied: ", code: CodeAccessDenied, hint: hintAccess},
 	{prefix: beginsMissing, code: CodeCLIError,
 		hint: "the installed client wants other parameters than the table says; compare with its help"},
@@ -67,6 +68,7 @@ const (
 	hintConflict = "read the note again, and decide again"
 	hintAccess   = "a person can raise the access in the table [vaults.access] of the settings file"
 	hintHardLink = "the user can put a copy in the place of the hard link"
+	hintUnasked  = "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"
 	hintState    = "the user can look at the folder of the journal and its limits; nothing was changed"
 	hintNearest  = "the answer says what the note has"
 	hintLookUp   = "capital letters count; look the name up with a listing such as files, tags or search"

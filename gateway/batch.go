@@ -148,6 +148,9 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
+	if clientID, err := g.foreseeAll(ctx, plan); err != nil {
+		return g.refuseBatch(ctx, b, clientID, err)
+	}
 	if answer := g.recalledBatch(plan); answer != nil {
 		return g.firstBatch(ctx, b, answer)
 	}
@@ -256,8 +259,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if err != nil {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
-		request.hiding = r.gateway.hiding()
-		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, hold, r.batch.from(request), r.agreed) })
+		request.hiding, request.batch = r.gateway.hiding(), r.id
+		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, hold, r.batch.from(request), r.agreedTo(i)) })
 		if fault != nil {
 			result, begun = Fault(request.Command), true
 		}

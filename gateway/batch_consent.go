@@ -77,6 +77,9 @@ func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) e
 	case err != nil:
 		return err
 	}
+	if clientID, err := g.foreseeAll(ctx, now); err != nil {
+		return inOperation(clientID, err)
+	}
 	again, err := g.questionOfBatch(ctx, now)
 	if err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/journal"
 	"vaultwicket/tiers"
 )
 
@@ -26,11 +28,13 @@ type batchPlan struct {
 	// one has.
 	asking []asking
 	agreed bool
+	id     string // which the changes of the batch share in the journal
 }
 
 // batchStep is an operation that may be carried out.
 type batchStep struct {
 	Operation
+	plan   Plan           // as far as it can be planned with stand-ins
 	call   allowlist.Call // with a stand-in for every value that is taken from a result
 	wanted bool           // its output is, by an operation behind it
 }
@@ -50,7 +54,7 @@ func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) 
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", refuse(codeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
 	}
-	plan = &batchPlan{batch: b, steps: make([]batchStep, len(b.Operations))}
+	plan = &batchPlan{batch: b, id: journal.NewID(time.Now()), steps: make([]batchStep, len(b.Operations))}
 	if b.MaxOutput > 0 {
 		plan.share = max(b.MaxOutput/len(b.Operations)-aroundShare, leastShare)
 	}
@@ -73,7 +77,7 @@ func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) 
 		if err != nil {
 			return nil, o.ClientID, err
 		}
-		plan.steps[i].call = planned.call
+		plan.steps[i].plan, plan.steps[i].call = planned, planned.call
 	}
 	if b.Atomic && plan.mutates() {
 		if clientID, err := g.canTakeBack(plan); err != nil {
@@ -193,6 +197,12 @@ func standIn(p allowlist.Param) string {
 		return "x"
 	}
 	return "x.md" // a path, a folder or the name of a note
+}
+
+// agreedTo reports whether the user said yes to an operation. One that was not shown
+// to them, because only its run shows what it removes, is not among those.
+func (p *batchPlan) agreedTo(i int) bool {
+	return p.agreed && slices.ContainsFunc(p.asking, func(a asking) bool { return a.step == i })
 }
 
 func (p *batchPlan) mutates() bool {

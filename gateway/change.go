@@ -21,6 +21,10 @@ type Change struct {
 	ID     string `json:"id"` // with which undo takes it back
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Added and Removed count the lines of all notes that the call changed. A line
+	// that is changed is removed and added.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
 }
 
 // changesNotes reports whether the call changes what is in the vault, and not
@@ -35,7 +39,7 @@ func (r route) changesNotes() bool {
 // begins and looked at afterwards, where the folder of the vault is known.
 func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
-	manner := exec.Manner{Entry: id, Expect: r.expect}
+	manner := r.manner(id)
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.Acting(manner))
 		if err != nil {
@@ -142,6 +146,9 @@ type seen struct {
 	After  string `json:"after"`
 	// Notices say in what a change that is made differs from what was planned.
 	Notices []string `json:"notices"`
+	// Added and Removed are those of [Change].
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
 }
 
 const (
@@ -152,7 +159,7 @@ const (
 
 // note puts what was seen of a change into an outcome.
 func (s seen) note(out *exec.Outcome, id string) {
-	out.Change, out.Before, out.Hash = id, s.Before, s.After
+	out.Change, out.Before, out.Hash, out.Added, out.Removed = id, s.Before, s.After, s.Added, s.Removed
 	if s.State == stateApplied {
 		out.Notices = append(out.Notices, s.Notices...)
 	}

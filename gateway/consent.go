@@ -106,6 +106,7 @@ func (g *door) asBefore(ctx context.Context, req Request, q Question) (Plan, err
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)
+	plan, err = g.foresee(ctx, req, plan, err)
 	if err != nil && !asks(err) {
 		return plan, err
 	}
@@ -151,7 +152,7 @@ func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) 
 		return false, nil
 	}
 	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
-	caller := cmp.Or(req.Caller, g.session, "gateway")
+	caller := g.callerOf(req)
 	pending, err := g.redeem(vault, q, caller)
 	if pending == nil || err != nil {
 		return false, err
@@ -178,6 +179,10 @@ func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) 
 	}
 	return false, g.leaveQuestion(vault, q, caller, req, refusal)
 }
+
+// callerOf names who asks, also for the journal: the caller, or this process where
+// that has only one.
+func (g *door) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }
 
 // standsFor reports whether a yes for folders covers all that a call would change.
 func (g *door) standsFor(standing string, q Question) bool {

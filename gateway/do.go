@@ -88,6 +88,7 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 		return Plan{}, g.notBegun(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
 	}
 	plan, err := g.Plan(req)
+	plan, err = g.foresee(ctx, req, plan, err)
 	line.described(plan)
 	switch {
 	case asks(err) && agreed:

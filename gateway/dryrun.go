@@ -83,6 +83,12 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 		plan, err = g.Plan(req)
 		line.described(plan)
 	}
+	ahead := foreseen{}
+	if err == nil || asks(err) {
+		ahead = g.preview(ctx, plan, line)
+		plan, err = plan.losing(ahead.Loses, err)
+		line.seen.described(plan.call)
+	}
 	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
 	case asks(err):
@@ -104,8 +110,9 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this by itself and starts nothing")
 	}
-	if d.Decision != "deny" && len(plan.routes) > 0 {
-		g.preview(ctx, &d, plan.routes[0], line)
+	d.Files, d.Diff = ahead.Files, ahead.Diff
+	if ahead.notice != "" {
+		d.Notices = append(d.Notices, ahead.notice)
 	}
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
@@ -113,24 +120,31 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	return d.shown()
 }
 
-// preview fills in what would change, where that can be worked out: in a vault
-// whose folder is known, and not for what only the app knows.
-func (g *door) preview(ctx context.Context, d *DryRun, r route, line *record) {
+// foreseen is what a call would change, and why that is not known.
+type foreseen struct {
+	plannedChange
+	notice string
+}
+
+// preview works out what would change, where that can be done: in a vault whose
+// folder is known, and not for what only the app knows.
+func (g *door) preview(ctx context.Context, plan Plan, line *record) foreseen {
 	own := g.keeper()
-	if own == nil || !r.changesNotes() || !r.preview.Valid() {
-		return
+	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].preview.Valid() {
+		return foreseen{}
 	}
+	r := plan.routes[0]
 	line.previewed(r.program)
 	planned, failure, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:
-		d.Notices = append(d.Notices, "what would change could not be worked out: "+err.Error())
+		return foreseen{notice: "what would change could not be worked out: " + err.Error()}
 	case failure != nil && failure.Code() == codeNeedsApp:
+		return foreseen{}
 	case failure != nil:
-		d.Notices = append(d.Notices, "would fail: "+failure.Error())
-	default:
-		d.Files, d.Diff = planned.Files, planned.Diff
+		return foreseen{notice: "would fail: " + failure.Error()}
 	}
+	return foreseen{plannedChange: planned}
 }
 
 // shown returns the plan as it may be shown. A line for a shell that would be
@@ -149,6 +163,7 @@ type plannedChange struct {
 	Path  string // of the note that it is about
 	Files []PlannedFile
 	Diff  string
+	Loses string // why the change is destructive, "" if it is not
 }
 
 func readPlanned(answer string) (p plannedChange) {

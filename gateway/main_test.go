@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // play answers one call and keeps what was called beside the answers.
 func play(file string, args []string) int {
-	asked := entryIDs.ReplaceAllString(strings.Join(args, " "), "--change ID")
+	asked := entryIDs.ReplaceAllString(callers.ReplaceAllString(strings.Join(args, " "), ""), "--change ID")
 	log, err := os.OpenFile(file+".called", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		fmt.Fprintln(log, asked)
@@ -64,6 +64,9 @@ func play(file string, args []string) int {
 	fmt.Fprintf(os.Stderr, "unexpected call %q\n", asked)
 	return 99
 }
+
+// callers are what the embedded program is told of who asks.
+var callers = regexp.MustCompile(`--(caller|batch) \S+ |--sparing `)
 
 // entryIDs are the ids of the journal in the arguments of the embedded program.
 var entryIDs = regexp.MustCompile(`--change \S+`)

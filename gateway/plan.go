@@ -21,6 +21,8 @@ type Plan struct {
 	answer  string // of the gateway itself; then there are no routes
 	expect  string
 	policy  policy.Policy // by which it was judged
+	// caller is on whose behalf it is carried out, batch what it is part of.
+	caller, batch string
 }
 
 // route is one way to carry out a call. Without a valid permit it is only good
@@ -35,6 +37,8 @@ type route struct {
 	entry   string        // of the journal, "" for a new one
 	policy  policy.Policy
 	agreed  bool // a person said yes
+	// caller and batch are those of the plan, for the journal.
+	caller, batch string
 }
 
 // decide judges a call that takes the place of the one of the route.
@@ -57,7 +61,7 @@ func (g *door) Plan(req Request) (Plan, error) {
 	if err := req.check(call); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules()}
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), caller: g.callerOf(req), batch: req.batch}
 	_, plan.refusal = plan.policy.Decide(call)
 	if err := req.promised(call, plan.refusal); err != nil {
 		return plan, err
@@ -158,6 +162,7 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 	}
 	plan.routes = append(plan.routes, route{
 		program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect, policy: plan.policy,
+		caller: plan.caller, batch: plan.batch,
 	})
 	return nil
 }

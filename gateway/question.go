@@ -56,7 +56,7 @@ func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int
 
 // planned has the embedded program work out what a call would change.
 func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
-	out, err := g.runner.Run(ctx, r.preview, own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect}))
+	out, err := g.runner.Run(ctx, r.preview, own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
 	if err != nil || out.Failure != nil {
 		return plannedChange{}, out.Failure, err
 	}
@@ -77,7 +77,7 @@ const (
 func questionText(q Question, plan Plan, diff string, excerpt int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %q in the vault %s?\n", q.Command, quoted(cmp.Or(q.Vault, "of the app")))
-	fmt.Fprintf(&b, "It %s.\n", whatItDoes(plan.call.Effect()))
+	fmt.Fprintf(&b, "It %s.\n", cmp.Or(plan.call.Loses(), whatItDoes(plan.call.Effect())))
 	for i, f := range q.files {
 		if i == maxShownFiles {
 			fmt.Fprintf(&b, "and %d more files\n", len(q.files)-i)

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/audit"
 	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // AuditFolder returns where the audit log lies in the state folder.
@@ -151,6 +152,9 @@ func (r *record) ended(result Result) Result {
 	line.Exit = &result.ExitCode
 	if result.Error != nil {
 		line.Code = result.Error.Code
+	}
+	if result.lost {
+		line.Effect = tiers.Destroys.String()
 	}
 	if result.Change != nil {
 		line.Change, line.Before, line.After = result.Change.ID, hashOrNothing(result.Change.Before), hashOrNothing(result.Change.After)

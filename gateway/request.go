@@ -51,6 +51,7 @@ type Request struct {
 	Taken time.Time
 
 	hiding hiding // when the request was begun
+	batch  string // of which it is an operation, for the journal
 }
 
 func (r Request) parse() (allowlist.Call, error) {

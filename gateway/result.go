@@ -32,6 +32,7 @@ type Result struct {
 	raw  string // Stdout before it was made fit to be shown
 	gap  string // what is missing in raw, "" when it is whole
 	form pages.Form
+	lost bool // the change removed so much that it was destructive
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -91,7 +92,8 @@ func report(r route, out exec.Outcome, err error) Result {
 		form: formOf(call),
 	}
 	if out.Change != "" {
-		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash}
+		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
+		result.lost = out.Loses || call.Loses() != ""
 	}
 	result.Stdout = result.shown(out.Stdout, "stdout")
 	result.Stderr = result.shown(out.Stderr, "stderr")

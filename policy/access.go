@@ -58,7 +58,11 @@ func (s subject) needs(spelled allowlist.Spelled) access.Level {
 			return access.Delete
 		}
 	}
-	switch s.effect {
+	effect := s.effect
+	if s.loses != "" {
+		effect = s.table // what a change of a text may remove is a matter of approval
+	}
+	switch effect {
 	case tiers.Writes:
 		if s.name == "bookmark" {
 			return access.Read

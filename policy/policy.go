@@ -142,7 +142,7 @@ func (p Policy) Judge(call allowlist.Call) []Verdict {
 // rule closes it. It is what listings are made of; it grants nothing.
 func (p Policy) Lists(command allowlist.Command) *Denial {
 	s := subject{
-		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
+		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect, table: command.Effect,
 		shows: command.Shows, sends: command.Sends, since: command.Since,
 	}
 	for _, verdict := range p.judge(s) {
@@ -173,6 +173,8 @@ type subject struct {
 	name                    string
 	tier                    tiers.Tier
 	effect                  tiers.Effect
+	table                   tiers.Effect // without what the call would remove
+	loses                   string       // what that is
 	shows, sends, fallsBack bool
 	since                   tiers.Version
 	spells                  []allowlist.Spelled
@@ -180,7 +182,7 @@ type subject struct {
 
 func subjectOf(call allowlist.Call) subject {
 	return subject{
-		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(),
+		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), table: call.TableEffect(), loses: call.Loses(),
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.FallsBack(), since: call.Since(),
 		spells: call.Spells(),
 	}

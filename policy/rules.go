@@ -27,7 +27,7 @@ var rules = [...]rule{
 		return "asks for Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{"confirm", confirmed, func(p Policy, s subject) string {
-		return "effect " + s.effect.String() + ", a person is asked before: " + p.Confirm.asksBefore()
+		return "effect " + s.effect.String() + becauseOf(s) + ", a person is asked before: " + p.Confirm.asksBefore()
 	}},
 }
 
@@ -166,8 +166,19 @@ func confirmed(p Policy, s subject) *Denial {
 	return deny(CodeUnconfirmed, "confirm", changes(s)+" and nobody was asked", "a person can start the gateway with --confirm never")
 }
 
+// becauseOf says why the effect is worse than that of the command.
+func becauseOf(s subject) string {
+	if s.loses == "" {
+		return ""
+	}
+	return " (it " + s.loses + ")"
+}
+
 // changes says what the subject does to the vault, for messages.
 func changes(s subject) string {
+	if s.loses != "" {
+		return s.loses
+	}
 	switch s.effect {
 	case tiers.Writes:
 		return "changes the vault"

@@ -60,7 +60,7 @@ func BenchmarkLargeAppend(b *testing.B) {
 		next := append(text[:len(text):len(text)], fmt.Appendf(more, "%d", i)...)
 		e, content := change("a.md", string(text), string(next))
 		must(b, j.Begin(e, content))
-		must(b, j.Put("a.md", ImageOf(next), bytes.NewReader(next)))
+		must(b, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
 		must(b, j.End(e.ID, Done, nil, ""))
 		text = next
 	}

@@ -36,8 +36,8 @@ const (
 	maxSpent = 4096
 )
 
-// owed is what was put beside the entry that was begun last, which no record says
-// yet.
+// owed is what was put beside the entries for a caller, which no record says yet: the
+// next outcome does.
 type owed struct {
 	payer string
 	bytes int64

@@ -121,7 +121,7 @@ func (m *model) end(t *rapid.T) {
 
 func (m *model) put(t *rapid.T) {
 	text := []byte(m.text(t))
-	err := m.draw(t).Put("a.md", ImageOf(text), readerOf(text))
+	err := m.draw(t).Put("a", "a.md", ImageOf(text), readerOf(text))
 	if _, full := err.(*Full); !full {
 		m.fail(t, err)
 	}

@@ -23,7 +23,7 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 		next := append(bytes.Clone(text), whole[i<<20:(i+1)<<20]...)
 		e, content := change("a.md", string(text), string(next))
 		must(t, j.Begin(e, content))
-		must(t, j.Put("a.md", ImageOf(next), bytes.NewReader(next)))
+		must(t, j.Put("", "a.md", ImageOf(next), bytes.NewReader(next)))
 		must(t, j.End(e.ID, Done, nil, ""))
 		ids, text = append(ids, e), next
 	}
@@ -152,7 +152,7 @@ func TestWhatIsPutCounts(t *testing.T) {
 		}
 		must(t, err)
 		text := random(10_000 + i)
-		if err := j.Put("b.md", ImageOf(text), bytes.NewReader(text)); err != nil && !errors.As(err, &full) {
+		if err := j.Put("a", "b.md", ImageOf(text), bytes.NewReader(text)); err != nil && !errors.As(err, &full) {
 			t.Fatal(err)
 		}
 		must(t, j.End(e.ID, Done, nil, ""))

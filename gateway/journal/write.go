@@ -52,11 +52,7 @@ func (b *batch) entry(e Entry) error {
 		Params: e.Params, Backend: e.Backend, Batch: e.Batch, Undoes: e.Undoes, Also: e.Also, Note: e.Note, Steps: json.RawMessage(last),
 	}
 	record.Bytes = b.written() + int64(len(last)) + aroundEntry
-	if err := b.value(record); err != nil {
-		return err
-	}
-	b.owed = owed{payer: b.payer}
-	return nil
+	return b.value(record)
 }
 
 // aroundEntry is about how long the record of an entry is beside its steps.
@@ -164,16 +160,19 @@ func (b *batch) lookUp(id string) (standing, error) {
 	return standing{}, &Unknown{id}
 }
 
-// Put keeps the bytes of the note at path beside the entry that this journal has
-// begun last, such as those that the change has made. They are durable with the
-// next Begin or End, and count for the caller of that entry.
-func (j *Journal) Put(path string, image Image, content io.Reader) error {
+// Put keeps the bytes of the note at path beside the entries, such as those that a
+// change of caller has made. They are durable with the next Begin or End, and count
+// for that caller.
+func (j *Journal) Put(caller, path string, image Image, content io.Reader) error {
 	if err := (Step{Path: path, Before: image}).check(); err != nil || !image.Exists {
 		return err
 	}
 	return j.write(true, func(b *batch) error {
 		if b.holds(image) {
 			return nil
+		}
+		if payer := payerOf(caller); b.owed.payer != payer {
+			b.owed = owed{payer: payer}
 		}
 		b.bounded, b.payer = true, b.owed.payer
 		b.earlier = b.tail.spent.of(b.payer, b.now) + b.owed.bytes

@@ -17,6 +17,7 @@ type facts struct {
 	// before is nil if nothing was written, and empty if the note was made.
 	before *string
 	lines  lines.Counts
+	loses  bool
 	entry  string // of the journal, "" if nothing was written
 	// overtaken says that somebody changed what was written right after it was.
 	overtaken bool
@@ -34,9 +35,11 @@ func (f *facts) line() string {
 		// Added and Removed count lines.
 		Added   int `json:"added,omitempty"`
 		Removed int `json:"removed,omitempty"`
+		// Loses says that the change was destructive, whatever its command is.
+		Loses bool `json:"loses,omitempty"`
 		// Overtaken says that the note was changed again.
 		Overtaken bool `json:"overtaken,omitempty"`
-	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.overtaken})
+	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.loses, f.overtaken})
 	if err != nil {
 		return "" // strings always marshal
 	}
@@ -52,7 +55,8 @@ func (v *vault) factsOf(r *reply) *facts {
 	f := &facts{path: r.note.String(), entry: r.entry, overtaken: r.overtaken}
 	switch {
 	case r.change != nil:
-		f.before, f.hash, f.lines = &r.change.before, func() string { return r.change.after }, r.change.lines
+		f.before, f.hash = &r.change.before, func() string { return r.change.after }
+		f.lines, f.loses = r.change.lines, r.change.loses
 	case r.body != nil:
 		r.seen = sha256.New()
 		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }

@@ -3,7 +3,9 @@ package vault
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/lines"
 )
 
@@ -33,20 +35,33 @@ func (s step) loss(undo bool) string {
 	case !s.before.there || s.before.equal(s.after):
 		return ""
 	case !s.after.there:
-		return fmt.Sprintf("removes the file %q", verbatim(s.path.String()))
+		return fmt.Sprintf("removes the file %q", named(s.path))
 	case undo:
-		return fmt.Sprintf("replaces what %q holds", verbatim(s.path.String()))
+		return fmt.Sprintf("replaces what %q holds", named(s.path))
 	}
 	removed := lines.Count(s.before.text, s.after.text).Removed
 	body := lines.Body(s.before.text)
 	ofBody, all := lines.Count(body, lines.Body(s.after.text)).Removed, lines.Number(body)
 	switch {
 	case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
-		return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, verbatim(s.path.String()))
+		return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.path))
 	case removed > maxRemoved:
-		return fmt.Sprintf("removes %d lines of %q", removed, verbatim(s.path.String()))
+		return fmt.Sprintf("removes %d lines of %q", removed, named(s.path))
 	}
 	return ""
+}
+
+// maxNamed is how much of a path a reason holds: it is a part of one line.
+const maxNamed = 200
+
+// named is a path in a reason, which a person reads in a question: nothing in it can
+// end the quotation.
+func named(path disk.Path) verbatim {
+	text := strings.ReplaceAll(path.String(), `"`, "'")
+	if len(text) > maxNamed {
+		text = "…" + strings.ToValidUTF8(text[len(text)-maxNamed:], "")
+	}
+	return verbatim(text)
 }
 
 // counts returns how many lines a proposal adds and removes, in all files.

@@ -82,7 +82,7 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 		verdict.Before, verdict.After = shortHash(e.Steps[0].Before), shortHash(after[0])
 	}
 	if e.State == journal.Begun && verdict.State != untouched {
-		keepSeen(j, seen)
+		keepSeen(j, e.Caller, seen)
 		if err := j.End(e.ID, journal.Done, after, ""); err != nil {
 			return reply{}, unjournaled(err)
 		}
@@ -92,10 +92,10 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 }
 
 // keepSeen keeps what the app wrote, for the same reason as [keepWritten].
-func keepSeen(j *journal.Journal, seen []traced) {
+func keepSeen(j *journal.Journal, caller string, seen []traced) {
 	for _, s := range seen[:min(len(seen), maxKept)] {
 		if image := imageOf(s.now); s.now.there && image != s.step.Before {
-			_ = j.Put(s.step.Path, image, bytes.NewReader(s.now.text))
+			_ = j.Put(caller, s.step.Path, image, bytes.NewReader(s.now.text))
 		}
 	}
 }

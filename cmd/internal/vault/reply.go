@@ -42,6 +42,7 @@ type reply struct {
 type change struct {
 	before, after string
 	lines         lines.Counts
+	loses         bool // so much that it is destructive
 }
 
 // say returns a reply of success.

@@ -172,7 +172,7 @@ func (v *vault) carryOut(j *journal.Journal, p proposal, e journal.Entry) (id st
 		state, remark = journal.Failed, shorten(err.Error())
 	}
 	if err == nil {
-		keepWritten(j, p.steps)
+		keepWritten(j, e.Caller, p.steps)
 	}
 	// Behind this the change is made and can be taken back, even if only its
 	// beginning is noted.
@@ -192,10 +192,10 @@ const maxKept = 16
 // keepWritten keeps what was written, so that an undo can show what somebody
 // made of it since. It costs no space, for the next change of the note has to
 // keep it anyway. Nothing else needs it, so an error is none.
-func keepWritten(j *journal.Journal, steps []step) {
+func keepWritten(j *journal.Journal, caller string, steps []step) {
 	for _, s := range steps[:min(len(steps), maxKept)] {
 		if s.after.there && !s.before.equal(s.after) {
-			_ = j.Put(s.path.String(), imageOf(s.after), bytes.NewReader(s.after.text))
+			_ = j.Put(caller, s.path.String(), imageOf(s.after), bytes.NewReader(s.after.text))
 		}
 	}
 }
@@ -279,7 +279,7 @@ func (p proposal) change() *change {
 			continue
 		}
 		if made == nil {
-			made = &change{lines: p.counts()}
+			made = &change{lines: p.counts(), loses: p.loss() != ""}
 			if s.before.there {
 				made.before = digest(s.before.text)
 			}

@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// What a call removes does not show in its name: to replace the text of a note by
+// nothing is to delete it. So before a change of notes is decided, the embedded
+// program works it out. One that would remove much is judged, asked about, shown
+// and logged as destructive. What changes between that and the run is caught by the
+// embedded program itself, which is told to be sparing.
+
+// foresee judges a plan by what it would do. err is what the plan came with.
+func (g *door) foresee(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
+	if err != nil && !asks(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
+		return plan, err
+	}
+	own := g.keeper()
+	if own == nil {
+		return plan, err // the commands that could remove a text are those of the embedded program
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+	defer cancel()
+	leave, busy := g.enter(ctx, req, plan.call.Name(), g.slots)
+	if busy != nil {
+		return plan, busy
+	}
+	defer leave()
+	planned, failure, broken := g.planned(ctx, plan.routes[0], *own)
+	if broken != nil || failure != nil {
+		return plan, err // the call itself will say so, if it is so then
+	}
+	return plan.losing(planned.Loses, err)
+}
+
+// mayLose reports whether the plan changes notes, and is not destructive anyway.
+func (p Plan) mayLose() bool {
+	return len(p.routes) > 0 && p.routes[0].preview.Valid() && p.call.Effect() == tiers.Writes
+}
+
+// losing returns the plan as one of which it is known what it would remove, judged
+// again. err is what it came with.
+func (p Plan) losing(why string, err error) (Plan, error) {
+	if why == "" {
+		return p, err
+	}
+	p.call = p.call.Losing(clean.Line(why))
+	p.routes = slices.Clone(p.routes)
+	for i := range p.routes {
+		r := &p.routes[i]
+		r.call = r.call.Losing(p.call.Loses())
+		r.permit, _ = p.policy.Decide(r.call) // it is worthless where it is not granted
+		r.preview, _ = p.policy.Preview(r.call)
+	}
+	_, p.refusal = p.policy.Decide(p.call)
+	if p.refusal != nil {
+		err = p.refusal
+	}
+	return p, err
+}
+
+// manner says how the embedded program carries out the change of a route.
+func (r route) manner(id string) exec.Manner {
+	return exec.Manner{
+		Entry: id, Expect: r.expect, Caller: argument(r.caller), Batch: r.batch,
+		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
+	}
+}
+
+// argument returns the name of a caller as an argument of a program can hold it: one
+// that cannot be held is told by its digest.
+func argument(caller string) string {
+	if len(caller) <= maxCallerArgument && clean.Line(caller) == caller {
+		return caller
+	}
+	sum := sha256.Sum256([]byte(caller))
+	return "caller-" + hex.EncodeToString(sum[:16])
+}
+
+// maxCallerArgument is the longest name of a caller that the journal keeps.
+const maxCallerArgument = 256
+
+// foreseeAll is foresee for the operations of a batch, each on the notes as they
+// are before it. Of one that takes values from others nothing is known; it is judged
+// when it runs, and nobody is asked then.
+func (g *door) foreseeAll(ctx context.Context, plan *batchPlan) (clientID string, err error) {
+	var asked []asking
+	for i := range plan.steps {
+		known := slices.IndexFunc(plan.asking, func(a asking) bool { return a.step == i })
+		switch {
+		case len(plan.steps[i].references()) > 0 && known >= 0:
+			asked = append(asked, plan.asking[known])
+			continue
+		case len(plan.steps[i].references()) > 0:
+			continue
+		}
+		var refusal error
+		planned := plan.steps[i].plan
+		if known >= 0 {
+			refusal = plan.asking[known].refusal
+		}
+		planned, refusal = g.foresee(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
+		if refusal != nil && !asks(refusal) {
+			return plan.steps[i].ClientID, refusal
+		}
+		plan.steps[i].call = planned.call
+		if refusal != nil {
+			asked = append(asked, asking{i, planned, refusal})
+		}
+	}
+	plan.asking = asked
+	return "", nil
+}
