@@ -57,6 +57,9 @@ func printUsage(out io.Writer, c subcommand) {
 		if c.name == "serve" {
 			new(serveFlags).add(f)
 		}
+		if c.name == "undo" {
+			new(undoFlags).add(f)
+		}
 		fmt.Fprintf(out, "\n%s", f.FlagUsages())
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,22 +11,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/journal"
 )
-
-// undo is "vaultwicket undo": the command undo through the same door.
-func undo(ctx context.Context, std streams, args []string) error {
-	o, err := open("undo", std, args, nil)
-	if err != nil {
-		return err
-	}
-	if len(o.rest) > 1 {
-		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", clip(o.rest[1])), hint: `"vaultwicket journal list" shows the ids`}
-	}
-	req := gateway.Request{Command: "undo", Words: []string{}}
-	if len(o.rest) == 1 {
-		req.Words = append(req.Words, "id="+o.rest[0])
-	}
-	return o.report(std, o.gateway.Do(ctx, typed(std, req)))
-}
 
 // showJournal is "vaultwicket journal": what was changed, and what undo can take
 // back. It shows names of notes and of parameters, and never a text.
@@ -55,10 +40,13 @@ type keptChange struct {
 	State    string           `json:"state"`
 	Backend  string           `json:"backend"`
 	Session  string           `json:"session,omitempty"`
+	Caller   string           `json:"caller,omitempty"`
+	Batch    string           `json:"batch,omitempty"`
 	Command  string           `json:"command"`
 	Params   []string         `json:"params"`
 	Note     string           `json:"note,omitempty"`
 	Undoes   string           `json:"undoes,omitempty"`
+	Also     []string         `json:"undoesAlso,omitempty"`
 	UndoneBy string           `json:"undoneBy,omitempty"`
 	Files    []keptChangeFile `json:"files"`
 }
@@ -72,8 +60,8 @@ type keptChangeFile struct {
 
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
-		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Command: e.Command,
-		Params: e.Params, Note: e.Note, Undoes: e.Undoes, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Caller: e.Caller,
+		Batch: e.Batch, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
 	}
 	for _, s := range e.Steps {
 		k.Files = append(k.Files, keptChangeFile{s.Path, s.From, clipHash(s.Before.Hash), clipHash(s.After.Hash)})
@@ -104,7 +92,7 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 	}
 	w := tabwriter.NewWriter(std.out, 0, 8, 2, ' ', 0)
 	for _, c := range changes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.ID, c.State, visible(c.Command), visible(filesOf(c)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.ID, c.State, visible(c.Command), visible(cmp.Or(c.Caller, "-")), visible(filesOf(c)))
 	}
 	return w.Flush()
 }
@@ -159,12 +147,17 @@ func printEntry(out io.Writer, c keptChange) {
 	fact("state", c.State)
 	fact("backend", c.Backend)
 	fact("session", c.Session)
+	fact("caller", c.Caller)
+	fact("batch", c.Batch)
 	fact("command", c.Command)
 	for _, p := range c.Params {
 		fact("parameter", p)
 	}
 	fact("note", c.Note)
 	fact("undoes", c.Undoes)
+	for _, id := range c.Also {
+		fact("undoes", id)
+	}
 	fact("undone by", c.UndoneBy)
 	for _, f := range c.Files {
 		line := f.Path

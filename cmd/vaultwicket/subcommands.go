@@ -25,7 +25,7 @@ func subcommands() []subcommand {
 		{"dry-run", "[flags] COMMAND [key=value | flag …]", "what would happen; nothing is changed", dryRun},
 		{"batch", "[flags] FILE|-", "several commands from a file of JSON", batch},
 		{"serve", "[flags]", "MCP on standard input and output, or over HTTP", serve},
-		{"undo", "[flags] [ID]", "take back a change, the last one if none is named", undo},
+		{"undo", "[flags] [ID | --batch ID | --session[=ID]]", "take back a change, the latest if none is named", undo},
 		{"journal", "[flags] list | show ID", "what was changed", showJournal},
 		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", showAudit},
 		{"approvals", "[--json]", "the questions that wait for a person", listApprovals},

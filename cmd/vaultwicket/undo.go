@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/journal"
+)
+
+// undoFlags are the flags of "vaultwicket undo".
+type undoFlags struct {
+	batch   string
+	session string
+}
+
+// ofLatest is the value of --session without one.
+const ofLatest = "latest"
+
+func (u *undoFlags) add(f *flags) {
+	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
+	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
+	f.Lookup("session").NoOptDefVal = ofLatest
+}
+
+// undo is "vaultwicket undo": the command undo through the same gateway.
+//
+// Without an id it is about the latest change of the vault, whoever made it: that
+// is what the owner sees when they look, and want gone. One that another caller
+// made is named to the gateway, which asks about it where it removes or replaces
+// something.
+func undo(ctx context.Context, std streams, args []string) error {
+	var u undoFlags
+	o, err := open("undo", std, args, u.add)
+	if err != nil {
+		return err
+	}
+	if u.session == ofLatest && len(o.rest) == 1 {
+		u.session, o.rest = o.rest[0], nil
+	}
+	id := ""
+	switch {
+	case len(o.rest) > 1:
+		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", clip(o.rest[1])), hint: `"vaultwicket journal list" shows the ids`}
+	case len(o.rest) == 1:
+		id = o.rest[0]
+	}
+	words, failure := o.toUndo(std, u, id)
+	if failure != nil {
+		return tell(std, failure)
+	}
+	return o.report(std, o.gateway.Do(ctx, typed(std, gateway.Request{Command: "undo", Words: words})))
+}
+
+// toUndo returns the parameters of the command undo.
+func (o opened) toUndo(std streams, u undoFlags, id string) ([]string, *gateway.Error) {
+	words := []string{}
+	if id != "" {
+		words = append(words, "id="+id)
+	}
+	if u.batch != "" {
+		words = append(words, "batch="+u.batch)
+	}
+	if u.session != "" && u.session != ofLatest {
+		words = append(words, "session="+u.session)
+	}
+	if len(words) > 0 && u.session != ofLatest {
+		return words, nil // the command says what does not go together
+	}
+	latest, found, failure := o.latestChange()
+	switch {
+	case failure != nil:
+		return nil, failure
+	case !found:
+		return words, nil // nor will the command find one
+	case u.session == ofLatest:
+		return append(words, "session="+latest.ID), nil
+	case latest.Caller == atTerminal:
+		return words, nil
+	}
+	fmt.Fprintf(std.err, "vaultwicket: note: the latest change was made by %s: %s %s\n",
+		visible(callerOf(latest)), visible(latest.Command), visible(filesOf(keptChangeOf(latest))))
+	if latest.Batch != "" {
+		return append(words, "batch="+latest.ID), nil
+	}
+	return append(words, "id="+latest.ID), nil
+}
+
+func callerOf(e journal.Entry) string {
+	if e.Caller == "" {
+		return "an unknown caller"
+	}
+	return e.Caller
+}
+
+// latestChange returns the newest change that is not undone and no undo.
+func (o opened) latestChange() (latest journal.Entry, found bool, failure *gateway.Error) {
+	kept, err := o.gateway.Journal("")
+	if err != nil {
+		return latest, false, gateway.ErrorOf(err)
+	}
+	sees := o.gateway.Sight("")
+	for behind := ""; ; {
+		entries, _, err := kept.Entries(journal.Filter{OlderThan: behind})
+		if err != nil {
+			return latest, false, &gateway.Error{Code: "state_unavailable", Message: err.Error()}
+		}
+		if len(entries) == 0 {
+			return latest, false, nil
+		}
+		for _, e := range entries {
+			behind = e.ID
+			if e.State != journal.Undone && e.Undoes == "" && seesAll(sees, e) {
+				return e, true, nil
+			}
+		}
+	}
+}
