@@ -20,6 +20,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
+	"vaultwicket/tests/memory"
 	"vaultwicket/tiers"
 )
 
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 	if text, err := os.ReadFile(os.Args[0] + ".fake"); err == nil {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	goleak.VerifyTestMain(m)
 }
 

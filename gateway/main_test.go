@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/policy"
+	"vaultwicket/tests/memory"
 	"vaultwicket/tiers"
 )
 
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		syscall.Exit(play(filepath.Join(os.Args[2], ".answers"), os.Args[3:]))
 	}
+	memory.Use()
 	goleak.VerifyTestMain(m)
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"vaultwicket/tests/memory"
 )
 
 // binary is the program under test, built once for all tests of this package.
@@ -21,6 +23,7 @@ func TestMain(m *testing.M) {
 type built struct{ m *testing.M }
 
 func (b built) Run() int {
+	memory.Use()
 	folder, err := os.MkdirTemp("", "vaultwicket-tests-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

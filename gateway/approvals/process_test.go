@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/memory"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"
@@ -20,6 +22,7 @@ func TestMain(m *testing.M) {
 		child(dir)
 		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	os.Exit(m.Run())
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/memory"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
@@ -21,6 +23,7 @@ func TestMain(m *testing.M) {
 		child(dir)
 		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	os.Exit(m.Run())
 }
 

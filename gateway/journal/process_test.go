@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/memory"
 )
 
 const childOf = "JOURNAL_TEST_CHILD_OF"
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 		child(dir)
 		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	os.Exit(m.Run())
 }
 

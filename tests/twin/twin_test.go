@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/memory"
 )
 
 // The variables by which the app is found.
@@ -26,6 +28,7 @@ func TestMain(m *testing.M) {
 	if program := os.Getenv(fakeVariable); program != "" {
 		syscall.Exit(fakeApp(program)) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "vaultwicket-twin-")
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"vaultwicket/tests/memory"
 )
 
 // childVariable turns the test binary into the program itself.
@@ -19,6 +21,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		syscall.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) // os.Exit lets the race detector sleep for a second
 	}
+	memory.Use()
 	os.Exit(m.Run())
 }
 

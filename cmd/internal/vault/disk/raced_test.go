@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"vaultwicket/tests/memory"
 )
 
 // raceRounds is how often each change is made beside somebody who exchanges its
@@ -60,7 +62,7 @@ func TestAChangeBesideExchangesOfItsFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			done, swaps := 0, 0
 			for range raceRounds {
-				dir := t.TempDir()
+				dir := memory.Folder(t)
 				plant(t, dir, swappedVault)
 				f := openFolder(t, dir)
 				one, other := startSwapper(t, dir, "A/sub", "Private"), startSwapper(t, dir, "B/sub", "Private")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"vaultwicket/tests/memory"
 )
 
 // exchange puts a link to the folder target in the place of the folder name,
@@ -66,7 +68,7 @@ func TestAChangeDoesNotFollowAFolderThatBecameALink(t *testing.T) {
 			for _, system := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
 				moments := 0
 				for n := 1; n <= moments+1; n++ {
-					dir := t.TempDir()
+					dir := memory.Folder(t)
 					plant(t, dir, swappedVault)
 					f, calls := openFolder(t, dir), 0
 					broken := system
@@ -119,7 +121,7 @@ func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
 	}
 	for name, act := range changes {
 		for _, system := range []faulty{{}, {noMove: true}, {noMove: true, noLink: true}} {
-			dir := t.TempDir()
+			dir := memory.Folder(t)
 			plant(t, dir, swappedVault)
 			f := openFolder(t, dir)
 			broken, calls := system, 0

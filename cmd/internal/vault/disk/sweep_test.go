@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/tests/memory"
 )
 
 const tempName = ".vaultwicket-0123456789abcdef.tmp"
@@ -30,7 +32,7 @@ func TestTemporaryNames(t *testing.T) {
 // What a killed writer left is removed wherever it can be, and nothing else is,
 // whatever a view hides.
 func TestSweep(t *testing.T) {
-	dir := t.TempDir()
+	dir := memory.Folder(t)
 	other := t.TempDir()
 	kept := map[string]string{
 		"a.md": "text", "A/.vaultwicket-0123456789abcdeg.tmp": "x", "A/vaultwicket-0123456789abcdef.tmp": "x", ".hidden/" + tempName: "x",
@@ -66,7 +68,7 @@ func TestSweep(t *testing.T) {
 // A file that was given an old time is not old where the system tells when it was
 // last changed.
 func TestSweepGoesByTheLastChange(t *testing.T) {
-	dir := t.TempDir()
+	dir := memory.Folder(t)
 	plant(t, dir, map[string]string{tempName: "x"})
 	full := filepath.Join(dir, tempName)
 	if err := os.Chtimes(full, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
@@ -89,7 +91,7 @@ func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
 	left := 0
 	for name, act := range changesOfSwapped {
 		for n := 1; ; n++ {
-			dir := t.TempDir()
+			dir := memory.Folder(t)
 			plant(t, dir, swappedVault)
 			f, broken := openFolder(t, dir), &faulty{n: n, killed: true}
 			f.sys = broken
@@ -113,7 +115,7 @@ func TestSweepFindsWhatEveryKilledWriterLeft(t *testing.T) {
 
 // What cannot be removed is told, and looked for again.
 func TestSweepTellsWhatItCouldNotRemove(t *testing.T) {
-	dir := t.TempDir()
+	dir := memory.Folder(t)
 	plant(t, dir, map[string]string{tempName: "x", "A/" + tempName: "x"})
 	f := openFolder(t, dir)
 	f.sys = &faulty{n: 1, killed: true}
