@@ -35,6 +35,7 @@ func TestFaultsOfTheClient(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // it waits for the limit
 			r, p, path := appRunner(t, Config{Timeout: faultLimit}, tt.part)
 			begun := time.Now()
 			out, err := r.Run(t.Context(), mustPermit("version", nil), p)

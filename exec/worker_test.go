@@ -126,6 +126,7 @@ func TestFaultsOfTheWorker(t *testing.T) {
 				if how != "worker" && testing.Short() {
 					t.Skip("starts many processes")
 				}
+				t.Parallel() // it waits for the limit
 				r, p, path := residentRunner(t, Config{Timeout: faultLimit}, how, how, how)
 				for permit, want := range map[policy.Permit]string{reads(tt.path): tt.read, writes(tt.path): tt.write} {
 					pid := pidOf(t, r, p)
