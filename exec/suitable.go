@@ -77,7 +77,7 @@ func noElectron(_ *Runner, path string, file fs.FileInfo) string {
 // noLauncher refuses scripts that start Electron, as some distributions put in
 // the place of the app.
 func noLauncher(_ *Runner, path string, _ fs.FileInfo) string {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		return "" // what cannot be read may still be started
 	}

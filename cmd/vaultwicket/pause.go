@@ -113,7 +113,7 @@ func pausedSince(name string) *time.Time {
 	if !info.Mode().IsRegular() {
 		return &since
 	}
-	file, err := os.Open(name)
+	file, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0) // it may be a pipe by then
 	if err != nil {
 		return &since
 	}

@@ -45,8 +45,8 @@ func Read(env func(string) string) []Vault {
 }
 
 func readFile(name string) []Vault {
-	f, err := os.Open(name)
-	if err != nil {
+	f := openRegular(name)
+	if f == nil {
 		return nil
 	}
 	defer f.Close()
@@ -66,6 +66,25 @@ func readFile(name string) []Vault {
 		}
 	}
 	return list
+}
+
+// openRegular opens a file, or the one that a link leads to, nil if it is not a
+// regular one: to open a pipe would wait for a writer, and a device may never
+// end. It looks before it opens and again afterwards, in case the name was given
+// to something else in between.
+func openRegular(name string) *os.File {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	if err != nil {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil
+	}
+	return f
 }
 
 // folders returns where the app keeps its settings for all vaults: that of the

@@ -68,7 +68,15 @@ func certificate(c Config, a address) (*tls.Certificate, error) {
 	if err := checkTLS(c, a); err != nil || c.TLSCert == "" {
 		return nil, err
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	cert, err := readPEM("tls-cert", c.TLSCert)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readPEM("tls-key", c.TLSKey)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		return nil, &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be used with its key", cause: err, hint: "both files must be in PEM form and belong together"}
 	}

@@ -143,7 +143,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{"a certificate without key", func(c *Config) { c.TLSCert = cert }, "tls-key", "is missing"},
 		{"a key without certificate", func(c *Config) { c.TLSKey = key }, "tls-cert", "is missing"},
 		{"files that are no pair", func(c *Config) { c.TLSCert, c.TLSKey = key, cert }, "tls-cert", "cannot be used"},
-		{"files that are not there", func(c *Config) { c.TLSCert, c.TLSKey = "/nowhere", key }, "tls-cert", "cannot be used"},
+		{"files that are not there", func(c *Config) { c.TLSCert, c.TLSKey = "/nowhere", key }, "tls-cert", "cannot be read"},
 		{"an address that is not ours", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "192.0.2.1:0", cert, key }, "http", "cannot be listened on"},
 		{"a wrong origin", func(c *Config) { c.Origins = []string{"*"} }, "allow-origin", "is no web origin"},
 		{"a wrong host", func(c *Config) { c.Hosts = []string{"*"} }, "allow-host", "is no name"},

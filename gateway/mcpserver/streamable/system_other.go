@@ -8,6 +8,9 @@ import "io/fs"
 // name is a link is looked at beforehand.
 const cautious = 0
 
+// nonblocking has no counterpart here either.
+const nonblocking = 0
+
 // exposed finds nothing: who may read a file is left to the folder that it lies in,
 // which is one of the user's.
 func exposed(string, fs.FileInfo) (reason, hint string) { return "", "" }

@@ -11,7 +11,10 @@ import (
 )
 
 // cautious are flags for opening: follow no link, wait for no pipe.
-const cautious = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+const cautious = syscall.O_NOFOLLOW | nonblocking
+
+// nonblocking does not wait for the other end of a pipe.
+const nonblocking = syscall.O_NONBLOCK
 
 // exposed says why a file is not for this user alone, and what mends it; both are
 // "" when it is.
