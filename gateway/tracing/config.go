@@ -41,6 +41,7 @@ type collector struct {
 	url     string
 	headers http.Header
 	timeout time.Duration // for one batch of spans, all tries together
+	ignored string        // the variable that asks for protobuf, "" if none does
 }
 
 // ConfigError is a variable of OpenTelemetry that cannot be understood. Values
@@ -76,11 +77,11 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	if endpoint == "" || strings.EqualFold(get(disabledVariable), "true") || get(exporterVariable) == "none" {
 		return nil, nil
 	}
-	if err := get.protocol(); err != nil {
-		return nil, err
-	}
 	c := &collector{}
 	var err error
+	if c.ignored, err = get.protocol(); err != nil {
+		return nil, err
+	}
 	if c.url, err = endpointURL(endpoint, name); err != nil {
 		return nil, err
 	}
@@ -91,22 +92,28 @@ func collectorIn(getenv func(string) string) (*collector, error) {
 	return c, err
 }
 
-// protocols are what may be asked for. A collector takes JSON wherever it takes
-// protobuf over HTTP.
-var protocols = []string{"http/json", "http/protobuf"}
+const (
+	jsonProtocol   = "http/json" // the one that is sent
+	binaryProtocol = "http/protobuf"
+)
 
-func (get environment) protocol() error {
+// protocol returns the variable that asks for another encoding over HTTP than the
+// one that is sent, "" if none does. OpenTelemetry has such a value ignored with a
+// warning; most collectors take both. The error is for a protocol that has an
+// address of its own, and for what is none.
+func (get environment) protocol() (ignored string, err error) {
 	asked, name := get.first(tracesProtocolVariable, protocolVariable)
-	for _, known := range append(protocols, "") {
-		if asked == known {
-			return nil
-		}
+	switch asked {
+	case "", jsonProtocol:
+		return "", nil
+	case binaryProtocol:
+		return name, nil
 	}
 	hint := "set http/json, and the endpoint to that of OTLP over HTTP, which is mostly port 4318"
-	if near := allowlist.Nearest(asked, protocols); near != "" {
+	if near := allowlist.Nearest(asked, []string{jsonProtocol}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return &ConfigError{name, fmt.Sprintf("%q is not spoken here", clip(asked)), hint}
+	return "", &ConfigError{name, fmt.Sprintf("%q is not spoken here", clip(asked)), hint}
 }
 
 // endpointURL returns the address for traces. That of all signals is the folder

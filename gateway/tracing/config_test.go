@@ -1,7 +1,9 @@
 package tracing
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +26,29 @@ func TestTheCollectorOfTheEnvironment(t *testing.T) {
 		got, err := collectorIn(func(name string) string { return tt.env[name] })
 		if err != nil || got == nil || got.url != tt.want.url || got.timeout != tt.want.timeout || len(got.headers) != 0 {
 			t.Errorf("%s: %+v, %v", tt.name, got, err)
+		}
+	}
+}
+
+// OpenTelemetry has a value that an implementation does not know ignored with a
+// warning. A value it knows gets none.
+func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
+	for _, tt := range []struct{ name, value, want string }{
+		{"", "", ""},
+		{protocolVariable, "http/json", ""},
+		{protocolVariable, "http/protobuf", `variable=OTEL_EXPORTER_OTLP_PROTOCOL value=http/protobuf`},
+		{tracesProtocolVariable, "http/protobuf", `variable=OTEL_EXPORTER_OTLP_TRACES_PROTOCOL value=http/protobuf`},
+	} {
+		var log bytes.Buffer
+		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
+		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil || tr == nil {
+			t.Fatalf("%s=%q: %v", tt.name, tt.value, err)
+		}
+		tr.Close()
+		got := log.String()
+		if tt.want == "" && got != "" || tt.want != "" && (!strings.Contains(got, tt.want) || !strings.Contains(got, "level=WARN") || !strings.Contains(got, "http/json")) {
+			t.Errorf("%s=%q: %q", tt.name, tt.value, got)
 		}
 	}
 }

@@ -69,6 +69,10 @@ func Open(c Config) (*Tracing, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if to.ignored != "" {
+		c.Log.Warn("traces are sent as "+jsonProtocol+", not as the environment asks", "variable", to.ignored, "value", binaryProtocol,
+			"hint", "set it to "+jsonProtocol+"; a collector that takes no JSON gets no traces")
+	}
 	warn := newWarner(c.Log, time.Now)
 	warn.hearSDK()
 	e := newExporter(*to, c.Version, warn)
