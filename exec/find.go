@@ -122,7 +122,22 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	if err != nil {
 		return "", nil, cannotLookAt(candidate, err)
 	}
-	return path, file, r.suitable(path, file)
+	if err := r.suitable(path, file); err != nil {
+		return path, file, err
+	}
+	return path, file, onSafeWay(candidate)
+}
+
+// onSafeWay refuses a path that somebody else can make lead to another program.
+func onSafeWay(path string) error {
+	reason, err := safeWay(path)
+	switch {
+	case err != nil:
+		return cannotLookAt(path, err)
+	case reason != "":
+		return unsuitable(path, reason)
+	}
+	return nil
 }
 
 func cannotLookAt(path string, err error) *Unavailable {
@@ -162,7 +177,11 @@ func (r *Runner) recheck(p Program) error {
 	if p.path == c.program.path && same(file, c.checked) {
 		return nil
 	}
-	if err := r.suitable(p.path, file); err != nil {
+	err = r.suitable(p.path, file)
+	if err == nil {
+		err = onSafeWay(p.path)
+	}
+	if err != nil {
 		c.program, c.checked, c.release = Program{}, nil, nil
 		return err
 	}

@@ -25,11 +25,15 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 		regular, noBatchFile, noElectron, noLauncher, safeFile, safePlace,
 	} {
 		if reason := check(r, path, file); reason != "" {
-			return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
-				hint: "set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
+			return unsuitable(path, reason)
 		}
 	}
 	return nil
+}
+
+func unsuitable(path, reason string) *Unavailable {
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
+		hint: "set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
 }
 
 func regular(_ *Runner, _ string, file fs.FileInfo) string {

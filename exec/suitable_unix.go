@@ -5,7 +5,6 @@ package exec
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 )
 
@@ -15,12 +14,15 @@ const (
 	theGroupsToo = 0o020
 )
 
-// safeFile refuses what cannot be executed and what somebody else could have
-// changed.
+// safeFile refuses what cannot be executed, what somebody else could have
+// changed, and what would run with other rights than this process has.
 func safeFile(_ *Runner, path string, file fs.FileInfo) string {
 	mode := file.Mode()
 	if mode.Perm()&anyExecute == 0 {
 		return "is not executable"
+	}
+	if mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		return "has the set-uid or set-gid bit, and would run with the rights of another user or group"
 	}
 	if mode.Perm()&othersWrite != 0 {
 		return "can be changed by every user of this machine"
@@ -35,19 +37,5 @@ func safeFile(_ *Runner, path string, file fs.FileInfo) string {
 	if mode.Perm()&theGroupsToo != 0 && int(stat.Gid) != os.Getegid() {
 		return "can be changed by a group of users"
 	}
-	return safeFolders(filepath.Dir(path))
-}
-
-// safeFolders looks at every folder on the way: whoever can rename one of them
-// can put another program in its place.
-func safeFolders(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err != nil || info.Mode().Perm()&othersWrite != 0 && info.Mode()&fs.ModeSticky == 0 {
-			return "stands in a folder that every user of this machine can change"
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
+	return ""
 }

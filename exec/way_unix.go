@@ -1,0 +1,93 @@
+//go:build unix
+
+package exec
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+const (
+	maxLinks = 40 // on the way to a file, as the kernel of Linux allows
+	// macAdmins is the group of the administrators of a Mac, who may become root
+	// and can write where programs are installed.
+	macAdmins = 80
+)
+
+// safeWay looks at every folder on the way to a program, through the links as
+// they are: whoever can rename something on it, or turn a link elsewhere, can put
+// another program in its place. The path is absolute.
+func safeWay(path string) (reason string, err error) {
+	at, links := "/", 0
+	for todo := steps(path); len(todo) > 0; {
+		next := todo[0]
+		todo = todo[1:]
+		if next == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		step := filepath.Join(at, next)
+		info, err := os.Lstat(step)
+		if err != nil {
+			return "", err
+		}
+		if reason, err := safeFolder(at, info.IsDir()); reason != "" || err != nil {
+			return reason, err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = step
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+		}
+		target, err := os.Readlink(step)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		todo = append(steps(target), todo...)
+	}
+	return "", nil
+}
+
+// steps returns the names of a path one by one.
+func steps(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// safeFolder refuses a folder in which somebody else can replace what is in it.
+// In a sticky one nobody can replace another folder, whose owner is looked at in
+// its turn; but everybody can make a file or a link there, a hard link to a
+// program of root included.
+func safeFolder(name string, holdsFolder bool) (reason string, err error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return "", err
+	}
+	mode := info.Mode()
+	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !holdsFolder) {
+		return "stands in a folder that every user of this machine can change, " + quote(name), nil
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !known:
+		return "stands in the folder " + quote(name) + ", which does not tell who owns it", nil
+	case stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
+		return "stands in the folder " + quote(name) + ", which belongs to another user", nil
+	case mode.Perm()&theGroupsToo != 0 && mode.Perm()&othersWrite == 0 && isSharedGroup(int(stat.Gid)):
+		return "stands in the folder " + quote(name) + ", which a group of users can change", nil
+	}
+	return "", nil
+}
+
+// isSharedGroup reports whether a group has others in it than the user and root.
+func isSharedGroup(group int) bool {
+	return group != os.Getegid() && (runtime.GOOS != "darwin" || group != macAdmins)
+}
