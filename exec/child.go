@@ -74,14 +74,14 @@ func (c child) run(ctx context.Context) ending {
 	s := &stopper{cmd: cmd, own: c.own}
 	cmd.Cancel = s.ask
 	begun := time.Now()
-	if err := start(cmd, c.own); err != nil {
+	if err := kin.start(func() error { return start(cmd, c.own) }, cmd); err != nil {
 		if e.stopped = why(ctx); e.stopped == nil {
 			e.broken = err
 		}
 		return e
 	}
 	e.started = true
-	err = cmd.Wait()
+	err = kin.wait(cmd)
 	s.done()
 	e.took = time.Since(begun)
 	e.read(cmd.ProcessState, err)

@@ -98,6 +98,12 @@ func (p part) act() {
 		if p.Do == "app" {
 			time.Sleep(time.Hour)
 		}
+	case "orphan": // a process that nobody waits for
+		c := osexec.Command("/bin/sleep", "0")
+		if c.Start() != nil {
+			syscall.Exit(unplanned)
+		}
+		appendTo(self+".orphans", fmt.Sprintln(c.Process.Pid))
 	case "flood-out":
 		_, _ = io.CopyN(os.Stdout, ones{}, p.Number)
 	case "flood-err":

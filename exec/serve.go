@@ -91,7 +91,7 @@ func (p *Peer) live(ctx context.Context, c child, theirs [2]*os.File, started ch
 		s := &stopper{cmd: cmd, own: c.own}
 		cmd.Cancel = s.ask
 		cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
-		err = start(cmd, c.own)
+		err = kin.start(func() error { return start(cmd, c.own) }, cmd)
 		defer func() { s.done(); p.end.asked(s) }()
 	}
 	theirs[0].Close()
@@ -101,7 +101,7 @@ func (p *Peer) live(ctx context.Context, c child, theirs [2]*os.File, started ch
 	}
 	started <- err
 	if err == nil {
-		err = cmd.Wait()
+		err = kin.wait(cmd)
 		p.end.read(cmd.ProcessState, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
 )
 
@@ -46,6 +47,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 		return err
 	}
 	defer free()
+	go exec.ReapOrphans(ctx)
 	defer o.reloads(ctx, std)()
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
