@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
@@ -34,13 +35,20 @@ type Limits struct {
 	// into is laid aside; only a single line that is longer makes a longer file.
 	FileSize int64
 	// Files is how many files are kept, with the one that is written to. The
-	// oldest is removed when there are more.
+	// oldest is removed when there are more, unless a line in it is younger than
+	// MinAge.
 	Files int
+	// MinAge is how long every line is kept at least; 0 keeps none for its age.
+	MinAge time.Duration
+	// MaxFiles is how many files there may be because of MinAge; 0 means 256. When
+	// the oldest of so many may not be removed, nothing more is written.
+	MaxFiles int
 }
 
 const (
 	defaultFileSize = 8 << 20 // some twenty thousand lines: a week of steady use
 	defaultFiles    = 32
+	defaultMaxFiles = 256 // 2 GiB; a line a minute fills one file in two weeks
 )
 
 func (l Limits) orDefaults() Limits {
@@ -50,6 +58,10 @@ func (l Limits) orDefaults() Limits {
 	if l.Files <= 0 {
 		l.Files = defaultFiles
 	}
+	if l.MaxFiles <= 0 {
+		l.MaxFiles = defaultMaxFiles
+	}
+	l.MaxFiles = max(l.MaxFiles, l.Files)
 	return l
 }
 
@@ -60,6 +72,7 @@ type Log struct {
 	present string // the path of the file that is written to
 	limits  Limits
 	sys     system
+	now     func() time.Time
 	// keepOpen says that files stay open from one line to the next. Not where an
 	// open file cannot be renamed: another process would never get to it.
 	keepOpen bool
@@ -80,7 +93,7 @@ func Open(dir string, limits Limits) *Log {
 	p := place{dir}
 	return &Log{
 		place: p, present: p.file(presentFile), limits: limits.orDefaults(),
-		sys: realSystem{}, keepOpen: canRenameOpen,
+		sys: realSystem{}, now: time.Now, keepOpen: canRenameOpen,
 	}
 }
 

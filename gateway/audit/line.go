@@ -39,12 +39,15 @@ type Line struct {
 	Note string `json:"note,omitempty"`
 	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
 	// at least 16 digits.
-	Before     string  `json:"before,omitempty"`
-	After      string  `json:"after,omitempty"`
-	Change     string  `json:"change,omitempty"` // the id of a journal entry
-	Exit       *int    `json:"exit,omitempty"`
-	DurationMs int64   `json:"durationMs,omitempty"`
-	Params     []Param `json:"params,omitempty"`
+	Before     string `json:"before,omitempty"`
+	After      string `json:"after,omitempty"`
+	Change     string `json:"change,omitempty"` // the id of a journal entry
+	Exit       *int   `json:"exit,omitempty"`
+	DurationMs int64  `json:"durationMs,omitempty"`
+	// Count is how many calls the line stands for, 0 for one. They came within
+	// DurationMs before Time.
+	Count  uint64  `json:"count,omitempty"`
+	Params []Param `json:"params,omitempty"`
 	// MoreParams is how many were left out, because there were more than 64.
 	MoreParams int `json:"moreParams,omitempty"`
 	// Repair is set in the log's own lines, and nowhere else.

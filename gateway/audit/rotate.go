@@ -2,8 +2,10 @@ package audit
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // rotate lays the present file aside and begins another. The head follows with
@@ -18,7 +20,52 @@ func (l *Log) rotate(t *tail) (*tail, error) {
 		}
 		return l.reach()
 	}
+	if t.head.number-t.head.first+1 >= uint64(l.limits.MaxFiles) {
+		if young, err := l.isYoung(t, t.head.first); err != nil {
+			return nil, err
+		} else if young {
+			return nil, &Unusable{Path: l.place.dir, Reason: fmt.Sprintf(
+				"is full: there are %d files of %d bytes, and the oldest has lines that are younger than %d days",
+				l.limits.MaxFiles, l.limits.FileSize, l.limits.MinAge/(24*time.Hour))}
+		}
+	}
 	return t, l.layAside(t)
+}
+
+// isYoung reports whether a line of a file has to be kept for its age. A file of
+// which that cannot be told has none: it is told as a break when it is dropped.
+func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
+	if l.limits.MinAge <= 0 {
+		return false, nil
+	}
+	if number == t.head.number {
+		return true, nil
+	}
+	last, err := l.place.youngest(olderName(number))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return l.now().Sub(last) < l.limits.MinAge, err
+}
+
+// youngest returns the latest time of the lines of a file. They are looked at
+// from the end: the clock of a machine is set back by seconds, and not by files.
+func (p place) youngest(name string) (last time.Time, err error) {
+	file, err := openOwn(p.file(name), os.O_RDONLY)
+	if err != nil {
+		return last, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return last, err
+	}
+	err = eachRaw(file, max(0, info.Size()-2*maxLine), info.Size(), func(r raw) {
+		if line, ok := parse(r.text); ok && line.Time.After(last) {
+			last = line.Time
+		}
+	})
+	return last, err
 }
 
 func (l *Log) layAside(t *tail) error {
@@ -60,6 +107,9 @@ func opened(h handle, err error) (handle, fs.FileInfo, error) {
 // was done to it would be forgotten with it.
 func (l *Log) drop(t *tail) error {
 	for t.head.number-t.head.first >= uint64(l.limits.Files) {
+		if young, err := l.isYoung(t, t.head.first); young || err != nil {
+			return err
+		}
 		w := walker{at: t.head.start, mark: -1}
 		err := l.place.walkOlder(&w, t.head.first)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (w.loose >= 0 || w.broke != nil && t.head.broken == 0) {

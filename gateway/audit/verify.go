@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // Report is what [Verify] has found.
@@ -14,6 +15,8 @@ type Report struct {
 	// First and Last are the numbers of the first and the last of these lines.
 	// First is more than 1 if older files were removed for their age.
 	First, Last uint64
+	// Since is the time of the first line that can be read, zero if there is none.
+	Since time.Time
 	// Hash is the SHA-256 of the last of these lines, in hexadecimal. Who notes
 	// it elsewhere, with its number, can tell later whether the log was made anew.
 	Hash string
@@ -53,11 +56,24 @@ func Verify(dir string) (Report, error) {
 	if r.Broken == nil && s.why == "" {
 		r.Broken, err = p.verifyKey(s.head)
 	}
+	r.Since = s.since()
 	r.Lines, r.Gaps, r.Last, r.Hash = w.lines, w.gaps, w.at.seq, hex.EncodeToString(w.at.hash[:])
 	if r.Lines == 0 {
-		r.First, r.Last, r.Hash = 0, 0, ""
+		r.First, r.Last, r.Hash, r.Since = 0, 0, "", time.Time{}
 	}
 	return r, err
+}
+
+// since returns the time of the first line of the oldest file that has one.
+func (s *snapshot) since() time.Time {
+	for i := range s.files {
+		for line, err := range s.lines(i, Filter{}) {
+			if err == nil {
+				return line.Time
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // brokenHead says that there is no head. Without any file a missing one is

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 )
 
 // Write appends a line. If it is to be durable, no crash can lose it once Write
@@ -15,7 +14,7 @@ import (
 // nothing at all any more, not even the line back: then a line may stand there
 // that nobody was promised.
 func (l *Log) Write(line Line, durable bool) error {
-	line, err := line.prepared(time.Now())
+	line, err := line.prepared(l.now())
 	if err != nil {
 		return err
 	}
