@@ -82,6 +82,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.described(plan)
+		line.hidden = g.hiddenBy(plan.call)
 	}
 	ahead := foreseen{}
 	if err == nil || asks(err) {

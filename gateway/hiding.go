@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
@@ -44,6 +45,28 @@ func (g *Gateway) Sight(vault string) func(path string) bool {
 	return func(path string) bool {
 		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
 	}
+}
+
+// hiddenBy returns the rule that hides what a call spells out: the name of the rule
+// about access, or "ignore" for the ignore file; "" if nothing of it is hidden. It is
+// for the audit log: the answer is made by the program that holds the rules.
+func (g *door) hiddenBy(call allowlist.Call) (rule string) {
+	spells := call.Spells()
+	if !call.Valid() || len(spells) == 0 {
+		return ""
+	}
+	rules := g.policy.Load().Access
+	text, _ := patternsOf(g.target().folder)
+	patterns := ignore.New(string(text))
+	for _, s := range spells {
+		switch {
+		case s.Folder && !rules.Opens(s.Path), !s.Folder && rules.Level(s.Path) == access.None:
+			return "access"
+		case patterns.Hides(s.Path, s.Folder):
+			return "ignore"
+		}
+	}
+	return ""
 }
 
 // patternsOf returns the text of the ignore file of a vault, nil where there is none

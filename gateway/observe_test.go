@@ -158,7 +158,12 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 	for _, e := range told.ends {
 		observed["end "+e.Code]++
 	}
+	f.gateway.Flush()
 	for _, line := range auditOf(t, f) {
+		if line.Kind == kindLimited {
+			audited["deny  "+line.Code] += int(line.Count)
+			audited["end "+line.Code] += int(line.Count)
+		}
 		if line.Kind == "decision" {
 			audited[line.Decision+" "+line.Rule+" "+line.Code]++
 		}

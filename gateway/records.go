@@ -3,7 +3,6 @@ package gateway
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,22 +14,18 @@ import (
 	"vaultwicket/tiers"
 )
 
-// AuditFolder returns where the audit log lies in the state folder.
-func AuditFolder(state string) string { return filepath.Join(state, "audit") }
-
 // records writes the audit log. It has none where there is no place for it; then
 // nothing is changed.
 type records struct {
-	log     *audit.Log // nil if there is none
+	logs
+	limited limited
 	session string
-	calls   atomic.Uint64
+	count   atomic.Uint64
 }
 
 func newRecords(state, session string) *records {
-	r := &records{session: session}
-	if state != "" {
-		r.log = audit.Open(AuditFolder(state), audit.Limits{})
-	}
+	r := &records{logs: openLogs(state), session: session}
+	r.limited.write = func(line audit.Line) { _ = r.logs.write(line, false, false) }
 	return r
 }
 
@@ -43,12 +38,15 @@ type record struct {
 	seen  *observed
 	// asking is how long a person was asked.
 	asking time.Duration
+	// hidden is the rule that hides what the call names, "" if none does. The
+	// caller is told that it is missing.
+	hidden string
 }
 
 // begin starts the record of a request. Who observes it is told of the decisions.
 func (r *records) begin(vault string, req Request, seen *observed) *record {
 	return &record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
-		Call:    fmt.Sprintf("%s-%d", r.session, r.calls.Add(1)),
+		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
 		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: clip(req.Command),
 	}}
 }
@@ -72,7 +70,7 @@ func (r *record) described(plan Plan) {
 		return
 	}
 	r.line.Command, r.line.Effect = plan.call.Name(), plan.call.Effect().String()
-	if r.log == nil {
+	if r.none() {
 		return
 	}
 	params := plan.call.Params()
@@ -80,13 +78,13 @@ func (r *record) described(plan Plan) {
 		value, _ := plan.call.Param(name)
 		p := audit.Param{Name: name, Bytes: len(value)}
 		if value != "" {
-			p.Digest = r.log.Digest(value)
+			p.Digest = r.lasting.Digest(value)
 		}
 		r.line.Params = append(r.line.Params, p)
 	}
 	for _, s := range plan.call.Spells() {
 		if !s.Folder && !s.To {
-			r.line.Note = r.log.Digest(s.Path)
+			r.line.Note = r.lasting.Digest(s.Path)
 		}
 	}
 }
@@ -114,9 +112,9 @@ func (r *record) answered() {
 func (r *record) allowed(plan Plan) error {
 	r.plan = plan
 	mutates := plan.call.Effect().Mutates()
-	if r.log == nil {
+	if r.none() {
 		if mutates {
-			return refuse(codeNotConfigured, "set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
+			return refuse(codeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
 		}
 		r.seen.decided(Decision{Decision: "allow"})
 		return nil
@@ -125,11 +123,25 @@ func (r *record) allowed(plan Plan) error {
 	if len(plan.routes) > 0 {
 		line.Backend = plan.routes[0].program.Backend()
 	}
-	if err := r.log.Write(line, mutates); err != nil && mutates {
-		return refuse(codeNotConfigured, `"vaultwicket audit verify" says more`, "nothing was changed, because the audit log cannot be written: %v", err)
+	if err := r.logs.write(r.truly(line), mutates, mutates); err != nil && mutates {
+		return refuse(codeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
 	r.seen.decided(Decision{Decision: line.Decision})
 	return nil
+}
+
+// truly is a line as the owner is to read it. The caller of a call that names what
+// is hidden is told that it is missing, and so are observers, whose reports may be
+// read by anybody.
+func (r *record) truly(line audit.Line) audit.Line {
+	if r.hidden == "" {
+		return line
+	}
+	line.Rule, line.Code = r.hidden, policy.CodeAccess
+	if line.Decision == "allow" {
+		line.Decision = "deny"
+	}
+	return line
 }
 
 // refused ends the record of a call that was not let through.
@@ -139,6 +151,10 @@ func (r *record) refused(result Result) Result {
 	line.DurationMs = time.Since(r.begun).Milliseconds()
 	if r.plan.refusal != nil {
 		line.Rule = ruleOf(r.plan.refusal)
+	}
+	if line.Code == codeRateLimited && !r.limited.first(line) {
+		r.seen.decided(Decision{line.Decision, line.Rule, line.Code})
+		return result
 	}
 	r.write(line, false)
 	return result
@@ -195,7 +211,9 @@ func (r *record) write(line audit.Line, durable bool) {
 	if line.Kind == "decision" {
 		r.seen.decided(Decision{line.Decision, line.Rule, line.Code})
 	}
-	if r.log != nil {
-		_ = r.log.Write(line, durable)
-	}
+	_ = r.logs.write(r.truly(line), r.mutates(), durable)
 }
+
+// mutates reports whether the call could change something. What is no call runs
+// nothing.
+func (r *record) mutates() bool { return r.plan.call.Valid() && r.plan.call.Effect().Mutates() }

@@ -19,7 +19,7 @@ import (
 func auditOf(t *testing.T, f *fixture) []audit.Line {
 	t.Helper()
 	var lines []audit.Line
-	for line, err := range audit.List(AuditFolder(f.state()), audit.Filter{}) {
+	for line, err := range AuditLines(f.state(), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,12 +82,14 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 				}
 			}
 		}
-		if report, err := audit.Verify(AuditFolder(f.state())); err != nil || report.Broken != nil || report.Lines == 0 {
-			t.Errorf("the log is %+v, %v", report, err)
-		}
-		text := readAll(t, AuditFolder(f.state()))
-		if strings.Contains(text, secret) || strings.Contains(text, "secret-note") {
-			t.Error("the log holds the value of a parameter")
+		for _, folder := range []string{AuditFolder(f.state()), CallsFolder(f.state())} {
+			if report, err := audit.Verify(folder); err != nil || report.Broken != nil || report.Lines == 0 {
+				t.Errorf("the log is %+v, %v", report, err)
+			}
+			text := readAll(t, folder)
+			if strings.Contains(text, secret) || strings.Contains(text, "secret-note") {
+				t.Error("the log holds the value of a parameter")
+			}
 		}
 	}
 	if starts < 100 || withLine != starts {
@@ -183,7 +185,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work daily:path => D.md\n`)
 			spoil(t, f)
 			got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", "x")})
-			if code(got) != "not_configured" || !strings.Contains(got.Error.Message, "audit") {
+			if code(got) != "state_unavailable" || !strings.Contains(got.Error.Message, "audit") {
 				t.Errorf("got %+v", got.Error)
 			}
 			if app, own := f.called(); len(app)+len(own) > 0 {

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -267,7 +268,7 @@ func (h *hall) lookForCanaries() {
 		h.t.Errorf("the log of the gateway holds %q", log)
 	}
 	logs := 0
-	err := filepath.WalkDir(gateway.AuditFolder(filepath.Join(h.state, "vaultwicket")), func(path string, d fs.DirEntry, err error) error {
+	look := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -277,7 +278,9 @@ func (h *hall) lookForCanaries() {
 			h.t.Errorf("%s tells what is hidden", path)
 		}
 		return err
-	})
+	}
+	state := filepath.Join(h.state, "vaultwicket")
+	err := errors.Join(filepath.WalkDir(gateway.AuditFolder(state), look), filepath.WalkDir(gateway.CallsFolder(state), look))
 	if err != nil || logs == 0 {
 		h.t.Errorf("the audit log has %d bytes, %v", logs, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/audit"
@@ -36,12 +37,15 @@ func showAudit(ctx context.Context, std streams, args []string) error {
 	return &wrongUse{reason: "audit takes list, verify, or export and a file", hint: `"vaultwicket audit --help" shows the flags`}
 }
 
-func auditFolder(std streams) (string, error) {
-	state, err := stateFolder(std)
-	if err != nil {
-		return "", err
+// auditPart is one of the two logs that the audit log is made of.
+type auditPart struct{ about, folder string }
+
+// auditParts returns them, the one whose lines are kept longer first.
+func auditParts(state string) []auditPart {
+	return []auditPart{
+		{"changes, approvals and refusals by policy", gateway.AuditFolder(state)},
+		{"other calls", gateway.CallsFolder(state)},
 	}
-	return gateway.AuditFolder(state), nil
 }
 
 // tellAudit says why the log could not be read.
@@ -54,17 +58,20 @@ func tellAudit(std streams, err error) error {
 	return std.say(statusSurroundings, err.Error(), hint)
 }
 
-// auditReport is what "audit verify --json" prints.
+// auditReport is what "audit verify --json" prints: about the lines of changes,
+// approvals and refusals by policy, and in Calls about the others.
 type auditReport struct {
-	OK     bool        `json:"ok"`
-	Files  int         `json:"files"`
-	Lines  int         `json:"lines"`
-	First  uint64      `json:"first"`
-	Last   uint64      `json:"last"`
-	Hash   string      `json:"hash"`
-	Gaps   int         `json:"gaps"`
-	Torn   int64       `json:"torn"`
-	Broken *auditBreak `json:"broken,omitempty"`
+	OK     bool         `json:"ok"` // of both
+	Files  int          `json:"files"`
+	Lines  int          `json:"lines"`
+	First  uint64       `json:"first"`
+	Last   uint64       `json:"last"`
+	Since  *time.Time   `json:"since,omitempty"` // the time of the first line
+	Hash   string       `json:"hash"`
+	Gaps   int          `json:"gaps"`
+	Torn   int64        `json:"torn"`
+	Broken *auditBreak  `json:"broken,omitempty"`
+	Calls  *auditReport `json:"calls,omitempty"`
 }
 
 type auditBreak struct {
@@ -83,19 +90,35 @@ func verifyAudit(std streams, args []string) error {
 	if len(rest) > 0 {
 		return &wrongUse{reason: fmt.Sprintf("audit verify takes no %q", clip(rest[0])), hint: "it looks at the whole log"}
 	}
-	folder, err := auditFolder(std)
+	state, err := stateFolder(std)
 	if err != nil {
 		return err
 	}
-	r, err := audit.Verify(folder)
-	if err != nil {
-		return tellAudit(std, err)
+	parts := auditParts(state)
+	var reports []audit.Report
+	for _, part := range parts {
+		r, err := audit.Verify(part.folder)
+		if err != nil {
+			return tellAudit(std, err)
+		}
+		reports = append(reports, r)
 	}
 	if asJSON {
-		return printReport(std, r)
+		return printReports(std, reports)
 	}
+	status := error(nil)
+	for i, r := range reports {
+		if err := parts[i].tell(std, r); err != nil {
+			status = err
+		}
+	}
+	return status
+}
+
+// tell prints what is to be said of a part. The error has been reported.
+func (p auditPart) tell(std streams, r audit.Report) error {
 	if r.Broken == nil {
-		fmt.Fprintln(std.out, soundLog(r))
+		fmt.Fprintf(std.out, "fine: %s: %s\n", p.about, soundLog(r))
 		return nil
 	}
 	// What vouches for a line is the one behind it: the last that fits may be the
@@ -104,24 +127,39 @@ func verifyAudit(std streams, args []string) error {
 	if r.Lines > 1 {
 		hint = fmt.Sprintf("the lines up to number %d are as they were written; nothing behind them can be relied on", r.Last-1)
 	}
-	return std.say(statusAnswered, "the audit log was changed or damaged: "+clean.Line(r.Broken.String()), hint+"; keep a copy of "+clean.Line(folder))
+	return std.say(statusAnswered, fmt.Sprintf("the audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
 }
 
-func printReport(std streams, r audit.Report) error {
-	report := auditReport{OK: r.Broken == nil, Files: r.Files, Lines: r.Lines, First: r.First, Last: r.Last, Hash: r.Hash, Gaps: r.Gaps, Torn: r.Torn}
+func printReports(std streams, reports []audit.Report) error {
+	report, calls := reportOf(reports[0]), reportOf(reports[1])
+	report.Calls = &calls
 	status := statusDone
-	if b := r.Broken; b != nil {
-		report.Broken, status = &auditBreak{clean.Line(b.File), b.Line, clean.Line(b.Why)}, statusAnswered
+	if report.OK = report.OK && calls.OK; !report.OK {
+		status = statusAnswered
 	}
 	return printJSON(std.out, report, status)
 }
 
-// soundLog says what a log holds that is as it was written.
+func reportOf(r audit.Report) auditReport {
+	report := auditReport{OK: r.Broken == nil, Files: r.Files, Lines: r.Lines, First: r.First, Last: r.Last, Hash: r.Hash, Gaps: r.Gaps, Torn: r.Torn}
+	if !r.Since.IsZero() {
+		report.Since = &r.Since
+	}
+	if b := r.Broken; b != nil {
+		report.Broken = &auditBreak{clean.Line(b.File), b.Line, clean.Line(b.Why)}
+	}
+	return report
+}
+
+// soundLog says what a log holds that is as it was written, and from where on.
 func soundLog(r audit.Report) string {
 	if r.Lines == 0 {
-		return "fine: nothing is in the log"
+		return "nothing is in the log"
 	}
-	text := fmt.Sprintf("fine: %d lines, numbers %d to %d, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Hash)
+	text := fmt.Sprintf("%d lines, numbers %d to %d, whole since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
+	if r.First > 1 {
+		text += fmt.Sprintf("; the %d lines before them were removed for their age", r.First-1)
+	}
 	if r.Gaps > 0 {
 		text += fmt.Sprintf("; %d times a line was cut short by a crash", r.Gaps)
 	}
@@ -140,19 +178,19 @@ func exportAudit(ctx context.Context, std streams, args []string) error {
 	if len(rest) != 1 || rest[0] == "" {
 		return &wrongUse{reason: "audit export takes one file", hint: `"-" writes to standard output`}
 	}
-	folder, err := auditFolder(std)
+	state, err := stateFolder(std)
 	if err != nil {
 		return err
 	}
 	if rest[0] == "-" {
-		done, err := exportLines(ctx, std, folder, std.out)
+		done, err := exportLines(ctx, std, state, std.out)
 		return done.report(std, err)
 	}
 	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return cannotMake(rest[0], err)
 	}
-	done, err := exportLines(ctx, std, folder, file)
+	done, err := exportLines(ctx, std, state, file)
 	if err == nil {
 		err = file.Sync()
 	}
@@ -174,33 +212,46 @@ func cannotMake(name string, err error) error {
 
 // exported counts what was exported.
 type exported struct {
-	lines, damaged int
-	last           uint64
-	hash           [sha256.Size]byte
+	damaged int
+	parts   []exportedPart
 }
 
-// exportLines writes every line that can be read, and tells of the others.
-func exportLines(ctx context.Context, std streams, folder string, out io.Writer) (done exported, err error) {
+type exportedPart struct {
+	auditPart
+	lines int
+	last  uint64
+	hash  [sha256.Size]byte
+}
+
+// exportLines writes every line that can be read, one part of the log behind the
+// other, so that each keeps its chain; and tells of the other lines.
+func exportLines(ctx context.Context, std streams, state string, out io.Writer) (done exported, err error) {
 	to := bufio.NewWriter(out)
-	for line, err := range audit.List(folder, audit.Filter{}) {
-		if ctx.Err() != nil {
-			return done, ctx.Err()
+	for _, part := range auditParts(state) {
+		p := exportedPart{auditPart: part}
+		for line, err := range audit.List(part.folder, audit.Filter{}) {
+			if ctx.Err() != nil {
+				return done, ctx.Err()
+			}
+			if isDamage(err) {
+				done.damaged++
+				noteDamage(std, err)
+				continue
+			}
+			if err != nil {
+				return done, err
+			}
+			text, err := encodeLine(line)
+			if err != nil {
+				return done, err
+			}
+			p.lines, p.last, p.hash = p.lines+1, line.Seq, sha256.Sum256([]byte(text))
+			if _, err := to.WriteString(text + "\n"); err != nil {
+				return done, err
+			}
 		}
-		if isDamage(err) {
-			done.damaged++
-			noteDamage(std, err)
-			continue
-		}
-		if err != nil {
-			return done, err
-		}
-		text, err := encodeLine(line)
-		if err != nil {
-			return done, err
-		}
-		done.lines, done.last, done.hash = done.lines+1, line.Seq, sha256.Sum256([]byte(text))
-		if _, err := to.WriteString(text + "\n"); err != nil {
-			return done, err
+		if p.lines > 0 {
+			done.parts = append(done.parts, p)
 		}
 	}
 	return done, to.Flush()
@@ -218,10 +269,11 @@ func (e exported) report(std streams, err error) error {
 		return std.say(statusSurroundings, "nothing was exported: "+err.Error(), "")
 	case e.damaged > 0:
 		return std.say(statusAnswered, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" says more`)
-	case e.lines > 0:
-		fmt.Fprintf(std.err, "vaultwicket: note: %d lines, the last has the number %d and the SHA-256 %x\n", e.lines, e.last, e.hash)
-	default:
+	case len(e.parts) == 0:
 		fmt.Fprintln(std.err, "vaultwicket: note: nothing is in the log")
+	}
+	for _, p := range e.parts {
+		fmt.Fprintf(std.err, "vaultwicket: note: %s: %d lines, the last has the number %d and the SHA-256 %x\n", p.about, p.lines, p.last, p.hash)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/gateway"
 	"vaultwicket/gateway/audit"
 	"vaultwicket/gateway/clean"
 )
@@ -94,7 +95,7 @@ func listAudit(ctx context.Context, std streams, args []string) error {
 	if err := q.parse(rest, time.Now()); err != nil {
 		return err
 	}
-	folder, err := auditFolder(std)
+	state, err := stateFolder(std)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func listAudit(ctx context.Context, std streams, args []string) error {
 	if limit > 0 {
 		q.filter.Limit++ // one more tells whether there are more
 	}
-	for line, err := range newest(std, audit.List(folder, q.filter), limit) {
+	for line, err := range newest(std, gateway.AuditLines(state, q.filter), limit) {
 		switch {
 		case ctx.Err() != nil:
 			return statusError(statusHalted)

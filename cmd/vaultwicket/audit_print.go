@@ -63,6 +63,9 @@ func facts(l audit.Line) string {
 		}
 	}
 	add("", l.Code)
+	if l.Count > 0 {
+		add("", fmt.Sprintf("%d more calls", l.Count))
+	}
 	if l.Exit != nil && *l.Exit != 0 {
 		add("exit ", strconv.Itoa(*l.Exit))
 	}

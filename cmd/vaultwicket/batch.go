@@ -23,6 +23,7 @@ func batch(ctx context.Context, std streams, args []string) error {
 		return err
 	}
 	defer o.runner.Close()
+	defer o.gateway.Flush()
 	if len(o.rest) != 1 {
 		return &wrongUse{reason: "batch takes one file", hint: `"-" reads the operations from standard input`}
 	}

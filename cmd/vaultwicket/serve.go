@@ -32,6 +32,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	}
 	defer o.traces.Close() // behind the last call
 	defer o.runner.Close()
+	defer o.gateway.Flush()
 	if std.getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage)
 	}
