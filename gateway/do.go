@@ -90,7 +90,7 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 	plan, err := g.Plan(req)
 	plan, err = g.foresee(ctx, req, plan, err)
 	line.described(plan)
-	line.hidden = g.hiddenBy(plan.call)
+	line.hidden, line.hiddenName = g.hiddenBy(plan)
 	switch {
 	case asks(err) && agreed:
 		plan, err = plan.agreed("")

@@ -82,7 +82,7 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.described(plan)
-		line.hidden = g.hiddenBy(plan.call)
+		line.hidden, line.hiddenName = g.hiddenBy(plan)
 	}
 	ahead := foreseen{}
 	if err == nil || asks(err) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
@@ -47,26 +46,38 @@ func (g *Gateway) Sight(vault string) func(path string) bool {
 	}
 }
 
-// hiddenBy returns the rule that hides what a call spells out: the name of the rule
-// about access, or "ignore" for the ignore file; "" if nothing of it is hidden. It is
-// for the audit log: the answer is made by the program that holds the rules.
-func (g *door) hiddenBy(call allowlist.Call) (rule string) {
-	spells := call.Spells()
-	if !call.Valid() || len(spells) == 0 {
-		return ""
+// hiddenBy returns the rule that hides what a call spells out as a path, and what it
+// spells out as a name: "access" for the rules about access, "ignore" for the ignore
+// file, "" if nothing of it is hidden. It is for the audit log: the answer is made by
+// the program that holds the rules.
+func (g *door) hiddenBy(plan Plan) (rule, ofName string) {
+	call, rules := plan.call, plan.policy.Access
+	if !call.Valid() || !rules.Hide() && !plan.policy.Ignores {
+		return "", ""
 	}
-	rules := g.policy.Load().Access
-	text, _ := patternsOf(g.target().folder)
+	var text []byte
+	if plan.policy.Ignores {
+		text, _ = patternsOf(g.target().folder)
+	}
 	patterns := ignore.New(string(text))
-	for _, s := range spells {
+	by := func(path string, folder bool) string {
 		switch {
-		case s.Folder && !rules.Opens(s.Path), !s.Folder && rules.Level(s.Path) == access.None:
+		case folder && !rules.Opens(path), !folder && rules.Level(path) == access.None:
 			return "access"
-		case patterns.Hides(s.Path, s.Folder):
+		case patterns.Hides(path, folder):
 			return "ignore"
 		}
+		return ""
 	}
-	return ""
+	for _, s := range call.Spells() {
+		if rule = by(s.Path, s.Folder); rule != "" {
+			return rule, ""
+		}
+	}
+	if name, given := call.Param("file"); given {
+		ofName = firstOf(by(name, false), by(name+".md", false))
+	}
+	return "", ofName
 }
 
 // patternsOf returns the text of the ignore file of a vault, nil where there is none

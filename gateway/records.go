@@ -39,8 +39,9 @@ type record struct {
 	// asking is how long a person was asked.
 	asking time.Duration
 	// hidden is the rule that hides what the call names, "" if none does. The
-	// caller is told that it is missing.
-	hidden string
+	// caller is told that it is missing. hiddenName is the same for what file=
+	// spells, which may also mean another note; it counts where nothing is found.
+	hidden, hiddenName string
 }
 
 // begin starts the record of a request. Who observes it is told of the decisions.
@@ -171,6 +172,9 @@ func (r *record) ended(result Result) Result {
 	}
 	if result.lost {
 		line.Effect = tiers.Destroys.String()
+	}
+	if line.Code == codeNotFound && r.hidden == "" {
+		r.hidden = r.hiddenName
 	}
 	if result.Change != nil {
 		line.Change, line.Before, line.After = result.Change.ID, hashOrNothing(result.Change.Before), hashOrNothing(result.Change.After)

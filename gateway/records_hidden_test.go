@@ -3,6 +3,7 @@ package gateway
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vaultwicket/policy/access"
@@ -15,27 +16,36 @@ func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	missing := func(path string) string {
-		return `--facts vault=Work read path=` + path + ` => exit 1 Error: File "` + path + `" not found.\n`
+	missing := func(how, path string) string {
+		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 Error: File "` + path + `" not found.\n`
 	}
 	for _, tt := range []struct {
 		name, path, want string
 		backend          Backend
 	}{
+		{"a typo in a name", "file=Tpyo", "allow read; end read not_found", Embedded},
+		{"a name hidden by a rule", "file=Private/Tax", "allow read; end read access access_denied", Embedded},
+		{"a name hidden by the ignore file", "file=x.draft", "allow read; end read ignore access_denied", Embedded},
 		{"a typo", "Tpyo.md", "allow read; end read not_found", Embedded},
 		{"hidden by a rule", "Private/Tax.md", "deny read access access_denied; end read access access_denied", Embedded},
 		{"hidden by a rule, and not there", "Private/Nothing.md", "deny read access access_denied; end read access access_denied", Embedded},
 		{"hidden by the ignore file", "x.draft.md", "deny read ignore access_denied; end read ignore access_denied", Embedded},
-		{"hidden, and the app is asked for", "Private/Tax.md", "deny read access access_denied", App},
+		{"hidden, and the app is asked for", "Private/Tax.md", "deny read access access_denied; end read access access_denied", App},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			how, path, byName := strings.Cut(tt.path, "=")
+			if !byName {
+				how, path = "path", tt.path
+			}
 			var told notebook
 			f := newFixture(t, func(c *Config) { c.Backend, c.Policy.Access, c.Observe = tt.backend, rules, &told }).
-				app(versionLine).embedded(missing(tt.path))
-			if err := os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600); err != nil {
-				t.Fatal(err)
+				app(versionLine).embedded(missing(how, path))
+			if tt.backend == Embedded { // the app is asked nothing where there are patterns
+				if err := os.WriteFile(filepath.Join(f.vault, ".vaultwicketignore"), []byte("*.draft.md\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-			got := f.gateway.Do(t.Context(), Request{Command: "read", Params: params("path", tt.path)})
+			got := f.gateway.Do(t.Context(), Request{Command: "read", Params: params(how, path)})
 			if code(got) != "not_found" {
 				t.Errorf("the caller is told %+v", got)
 			}
