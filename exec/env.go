@@ -3,6 +3,7 @@ package exec
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -25,7 +26,10 @@ var ownVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_
 
 const (
 	sessionVariable = "VAULTWICKET_SESSION"
-	accessVariable  = "VAULTWICKET_ACCESS"
+	// parentVariable is the number of the gateway that has started our own program:
+	// one that was typed by hand has another parent.
+	parentVariable = "VAULTWICKET_GATEWAY"
+	accessVariable = "VAULTWICKET_ACCESS"
 )
 
 func appEnvironment(getenv func(string) string) []string {
@@ -38,11 +42,20 @@ func appEnvironment(getenv func(string) string) []string {
 }
 
 func ownEnvironment(getenv func(string) string, session string) []string {
-	env := pick(getenv, sharedVariables, ownVariables)
+	env := append(pick(getenv, sharedVariables, ownVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
 	if session != "" {
 		env = append(env, sessionVariable+"="+session)
 	}
 	return env
+}
+
+// StartedByGateway reports whether this process is our own program as a [Runner]
+// starts it: what was to be decided about its calls has been. It tells a slip from
+// a call of the gateway, and is no defence against a user's own shell, which can
+// change notes without us.
+func StartedByGateway(getenv func(string) string) bool {
+	parent, err := strconv.Atoi(getenv(parentVariable))
+	return err == nil && parent > 0 && parent == os.Getppid()
 }
 
 // pick leaves out what is not set or empty. It never returns nil, which os/exec

@@ -51,6 +51,8 @@ const (
 	End
 )
 
+const writeSwitch = "--write"
+
 var taskSwitches = [...]string{Plan: "--plan", Begin: "--begin", End: "--end"}
 
 // Acting returns the program with a manner for the calls that change something.
@@ -61,7 +63,13 @@ func (p Program) Acting(m Manner) Program {
 
 // switches are those of the manner, which stand in front of a command that
 // changes something.
+//
+// The program changes nothing without --write. A call that only reads, and one of
+// which the changes are only worked out, run a program that cannot.
 func (m Manner) switches() (args []string) {
+	if m.Task != Plan {
+		args = append(args, writeSwitch)
+	}
 	if m.Task != Whole {
 		args = append(args, taskSwitches[m.Task])
 	}

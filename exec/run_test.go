@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -266,7 +267,7 @@ func TestEmbeddedProgram(t *testing.T) {
 func TestLongContentTravelsOnStandardInput(t *testing.T) {
 	content := strings.Repeat(`C:\new `, 100_000)
 	r, p, _ := ownRunner(t, Config{}, script{Parts: []part{{
-		Argv: []string{"--stdin", "content", "--facts", "append", "path=a.md"}, Do: "stdin",
+		Argv: []string{"--stdin", "content", "--write", "--facts", "append", "path=a.md"}, Do: "stdin",
 		Err: []byte("warned\nvaultwicket-facts: {\"path\":\"a.md\",\"hash\":\"h\",\"before\":\"b\"}\n"),
 	}}})
 	out, err := r.Run(t.Context(), mustPermit("append", params{"path": "a.md", "content": content}), p)
@@ -303,7 +304,7 @@ func TestSurroundingsOfAChild(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		r, p, _ := ownRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
-		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
+		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" + strconv.Itoa(os.Getpid()) + " VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
 			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
 		}
 	})
@@ -317,7 +318,7 @@ func TestCommandStartsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call())
-	want := []string{"vault", folder, "--stdin", "content", "--facts", "append", "path=a.md"}
+	want := []string{"vault", folder, "--stdin", "content", "--write", "--facts", "append", "path=a.md"}
 	if err != nil || got.Path != "/self" || !slices.Equal(got.Args, want) || got.Stdin != `\n` || got.StdinParam != "content" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -30,7 +30,7 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, tt.limits }).
-				embedded(`--facts vault=Work daily:path => D.md\n`, `--change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+				embedded(`--facts vault=Work daily:path => D.md\n`, `--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 			for n := range tt.passes {
 				if got := f.gateway.Do(context.Background(), tt.request); !got.OK {
 					t.Fatalf("call %d: %+v", n, got.Error)
@@ -62,7 +62,7 @@ func TestARefusedChangeDoesNotCount(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Limits, c.Policy.Confirm = Embedded, Limits{Mutations: 1}, policy.ConfirmNever
 	}).
-		embedded(`--change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	for range 5 {
 		if got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("content", "x")}); code(got) != "target_required" {
 			t.Fatalf("got %+v", got.Error)

@@ -52,8 +52,8 @@ func outcome(r BatchResult) string {
 }
 
 const (
-	createsN = `--change ID --facts vault=Work create path=N.md => Created: N.md\n`
-	appendsN = `--change ID --facts vault=Work append content=x path=N.md => Appended to: N.md\n`
+	createsN = `--write --change ID --facts vault=Work create path=N.md => Created: N.md\n`
+	appendsN = `--write --change ID --facts vault=Work append content=x path=N.md => Appended to: N.md\n`
 	readsN   = `--facts vault=Work read path=N.md => text\n`
 	readsGo  = `--facts vault=Work read path=gone.md => exit 1 Error: File "gone.md" not found.\n`
 )
@@ -323,7 +323,7 @@ func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
 // What became of the changes of a batch that failed is told for each of them.
 func TestTakingBack(t *testing.T) {
 	const id = "20261121T083000.000000000Z-00aa"
-	undoes := `--change ID --facts vault=Work undo id=` + id + ` => `
+	undoes := `--write --change ID --facts vault=Work undo id=` + id + ` => `
 	for name, test := range map[string]struct {
 		answer string
 		result Result

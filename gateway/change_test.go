@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	begins  = `--begin --change ID --facts vault=Work append content=x path=A.md => {"path":"A.md","files":[{"path":"A.md"}],"diff":""}\n`
+	begins  = `--write --begin --change ID --facts vault=Work append content=x path=A.md => {"path":"A.md","files":[{"path":"A.md"}],"diff":""}\n`
 	appends = `vault=Work append content=x path=A.md => Appended to: A.md\n`
-	ends    = `--end --change ID --facts vault=Work append content=x path=A.md => `
+	ends    = `--write --end --change ID --facts vault=Work append content=x path=A.md => `
 )
 
 // What the app does is kept before and looked at after it, and told by what is
@@ -118,7 +118,7 @@ func TestOneWriterAtATime(t *testing.T) {
 func TestAHashIsExpected(t *testing.T) {
 	const conflict = `exit 1 Error: Conflict: "A.md" has the hash 1111111111111111, not 0123456789abcdef.\n`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
-		embedded(`--change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
+		embedded(`--write --change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
 	got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x"), ExpectHash: "0123456789abcdef"})
 	if code(got) != "conflict" || !strings.Contains(got.Error.Message, "1111111111111111") {
 		t.Errorf("got %+v", got.Error)
@@ -126,7 +126,7 @@ func TestAHashIsExpected(t *testing.T) {
 }
 
 func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
-	const line = `--change ID --facts vault=Work append content=x path=A.md`
+	const line = `--write --change ID --facts vault=Work append content=x path=A.md`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(line + ` => Appended to: A.md\n`)
 	request := Request{Command: "append", Params: params("path", "A.md", "content", "x"), IdempotencyKey: "monday"}
 	first := f.gateway.Do(context.Background(), request)

@@ -133,10 +133,10 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "text that the client would rewrite takes the other way",
-			embedded:  []string{`--stdin content --change ID --facts vault=Work daily:append => Added to: a.md\n`},
+			embedded:  []string{`--stdin content --write --change ID --facts vault=Work daily:append => Added to: a.md\n`},
 			request:   Request{Command: "daily:append", Params: params("content", `\nabla`)},
 			want:      Result{Command: "daily:append", Stdout: "Added to: a.md\n", Backend: "embedded", Path: "a.md"},
-			calledOwn: []string{"--stdin content --change ID --facts vault=Work daily:append"},
+			calledOwn: []string{"--stdin content --write --change ID --facts vault=Work daily:append"},
 		},
 		{
 			name:      "the note of another day is asked of the embedded program",
@@ -211,7 +211,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestDoNamesTheWayItTook(t *testing.T) {
-	f := newFixture(t, nil).embedded(`--stdin content --change ID --facts vault=Work daily:append => Added to: a.md\n`)
+	f := newFixture(t, nil).embedded(`--stdin content --write --change ID --facts vault=Work daily:append => Added to: a.md\n`)
 	got := f.gateway.Do(context.Background(), Request{Command: "daily:append", Params: params("content", `\t`)})
 	if len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "embedded backend") {
 		t.Errorf("notices %q, want one that names the embedded backend", got.Notices)

@@ -32,7 +32,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 		{"create on the app asks first", nil, Request{Command: "create", Params: params("path", "a.md")}, true, "allow", "", "obsidian",
 			"vault=Work create path=a.md", "first asks whether the note exists"},
 		{"delicate text on standard input", nil, Request{Command: "daily:append", Params: params("content", `\n`)}, true, "allow", "", "embedded",
-			"--stdin content --facts vault=Work daily:append", "cannot carry it"},
+			"--stdin content --write --facts vault=Work daily:append", "cannot carry it"},
 		{"a person would be asked", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, true, "ask", "unconfirmed", "obsidian",
 			"vault=Work delete path=a.md", ""},
 		{"a closed tier shows the way all the same", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, false, "deny", "tier_closed", "obsidian", "vault=Work tabs", ""},

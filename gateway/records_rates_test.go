@@ -25,7 +25,7 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 		t.Skip("makes 600,000 calls")
 	}
 	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 3 }).
-		embedded(`--change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
+		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	do := func(command string) Result {
 		return f.gateway.Do(context.Background(), Request{Command: command, Params: params("content", "x"), Caller: "me", Client: longName, Surface: "mcp"})
 	}

@@ -51,12 +51,12 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 			app: []string{versionLine, `vault=Work append content=x path=Deep/Plan.md => Appended to: Deep/Plan.md\n`},
 			embedded: []string{
 				locate + " => path\tDeep/Plan.md\\n",
-				`--begin --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"path":"Deep/Plan.md","files":[{"path":"Deep/Plan.md"}],"diff":""}\n`,
-				`--end --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"state":"applied","before":"aa","after":"bb"}\n`,
+				`--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"path":"Deep/Plan.md","files":[{"path":"Deep/Plan.md"}],"diff":""}\n`,
+				`--write --end --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"state":"applied","before":"aa","after":"bb"}\n`,
 			},
 			want:      Result{Stdout: "Appended to: Deep/Plan.md\n", Path: "Deep/Plan.md", Backend: "obsidian"},
 			calledApp: []string{"vault=Work version", "vault=Work append content=x path=Deep/Plan.md"},
-			calledOwn: []string{locate, "--begin --change ID --facts vault=Work append content=x path=Deep/Plan.md", "--end --change ID --facts vault=Work append content=x path=Deep/Plan.md"},
+			calledOwn: []string{locate, "--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md", "--write --end --change ID --facts vault=Work append content=x path=Deep/Plan.md"},
 		},
 		{
 			name: "the daily note", request: Request{Command: "daily:read"},
@@ -76,12 +76,12 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 			app: []string{versionLine, `vault=Work file path=In/Plan.md => Error: File "In/Plan.md" not found.\n`, `vault=Work create path=In/Plan.md => Created: In/Plan.md\n`},
 			embedded: []string{
 				`--plan --facts vault=Work create name=Plan => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}],"diff":""}\n`,
-				`--begin --change ID --facts vault=Work create path=In/Plan.md => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}],"diff":""}\n`,
-				`--end --change ID --facts vault=Work create path=In/Plan.md => {"state":"applied","after":"bb"}\n`,
+				`--write --begin --change ID --facts vault=Work create path=In/Plan.md => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}],"diff":""}\n`,
+				`--write --end --change ID --facts vault=Work create path=In/Plan.md => {"state":"applied","after":"bb"}\n`,
 			},
 			want:      Result{Stdout: "Created: In/Plan.md\n", Path: "In/Plan.md", Backend: "obsidian"},
 			calledApp: []string{"vault=Work version", "vault=Work file path=In/Plan.md", "vault=Work create path=In/Plan.md"},
-			calledOwn: []string{"--plan --facts vault=Work create name=Plan", "--begin --change ID --facts vault=Work create path=In/Plan.md", "--end --change ID --facts vault=Work create path=In/Plan.md"},
+			calledOwn: []string{"--plan --facts vault=Work create name=Plan", "--write --begin --change ID --facts vault=Work create path=In/Plan.md", "--write --end --change ID --facts vault=Work create path=In/Plan.md"},
 		},
 		{
 			name: "what reaches other notes is refused", request: Request{Command: "backlinks", Params: params("file", "Plan")},
@@ -127,8 +127,8 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	plan := []string{
 		`--plan --facts vault=Work create name=Note => {"path":"Note.md","files":[{"path":"Note.md"}],"diff":""}\n`,
-		`--begin --change ID --facts vault=Work create path=Note.md => {"path":"Note.md","files":[{"path":"Note.md"}],"diff":""}\n`,
-		`--end --change ID --facts vault=Work create path=Note.md => {"state":"applied","after":"bb"}\n`,
+		`--write --begin --change ID --facts vault=Work create path=Note.md => {"path":"Note.md","files":[{"path":"Note.md"}],"diff":""}\n`,
+		`--write --end --change ID --facts vault=Work create path=Note.md => {"state":"applied","after":"bb"}\n`,
 	}
 	f := newFixture(t, nil).embedded(plan...).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n",
 		`vault=Work file path=Note.md => Error: File "Note.md" not found.\n`, `vault=Work create path=Note.md => Created: Note.md\n`)

@@ -79,7 +79,7 @@ func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	vault := filepath.Join(folder, "Vault")
 	env := []string{"HOME=" + folder, "VAULTWICKET_NOW=2026-11-21T09:00:00Z"}
 	run := func(ctx context.Context, args ...string) ([]byte, error) {
-		c := exec.CommandContext(ctx, binary, append([]string{"vault", vault}, args...)...)
+		c := exec.CommandContext(ctx, binary, append([]string{"vault", vault, "--write"}, args...)...)
 		c.Env = env
 		return c.CombinedOutput()
 	}

@@ -42,6 +42,9 @@ func printHelp(out io.Writer) {
 	fmt.Fprint(out, "vaultwicket lets an AI agent use an Obsidian vault through one guarded door.\n\n")
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, c := range subcommands() {
+		if c.name == rawName { // not for somebody who begins; see docs/vault.md
+			continue
+		}
 		fmt.Fprintf(w, "  vaultwicket %s\t%s\n", c.name+" "+c.usage, c.summary)
 	}
 	w.Flush()

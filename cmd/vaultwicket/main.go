@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"vaultwicket/cmd/internal/vault"
 )
 
 func main() {
@@ -36,10 +34,8 @@ func (s streams) getenv(name string) string {
 
 // run is the whole program, and returns its exit status.
 func run(args []string, std streams) int {
-	if len(args) > 0 && args[0] == "vault" {
-		// The embedded vault CLI is another program in the same binary. It has
-		// no settings and no signals of ours, and it should start fast.
-		return vault.Main(args[1:], std.in, std.out, std.err, std.getenv)
+	if len(args) > 0 && args[0] == rawName {
+		return rawVault(args[1:], std)
 	}
 	ctx, stop := untilSignal(context.Background(), std.err)
 	defer stop()

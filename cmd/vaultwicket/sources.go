@@ -14,8 +14,8 @@ import (
 const envPrefix = "VAULTWICKET_"
 
 // otherVariables are variables with our prefix that are no settings: the file
-// of the settings, the token of HTTP, and four that only the embedded program reads.
-var otherVariables = [...]string{"CONFIG", "TOKEN", "NOW", "ACTIVE", "LIFELINE", "SESSION"}
+// of the settings, the token of HTTP, and those that only the embedded program reads.
+var otherVariables = [...]string{"CONFIG", "TOKEN", "NOW", "ACTIVE", "LIFELINE", "SESSION", "ACCESS", "GATEWAY"}
 
 // raw is the text of a setting and where it comes from. It is the flag's value
 // for pflag; the other sources fill in what no flag gave.

@@ -38,7 +38,7 @@ func subcommands() []subcommand {
 		{"prompt", "[flags] NAME [key=value …]", "the text of an MCP prompt, for a client without prompts", promptText},
 		{"config", "[flags] show | check | path | init | schema", "the settings, each with where it comes from", configCommand},
 		{"demo", "", "a whole session on a built-in vault", demo},
-		{"vault", "FOLDER COMMAND [key=value | flag …]", "the embedded vault CLI itself", nil},
+		{"vault", "FOLDER [--write] COMMAND [key=value | flag …]", "the embedded vault CLI itself, which is not the gateway", nil},
 		{"version", "[--json]", "the version of vaultwicket", printVersion},
 		{"help", "[COMMAND]", "this text, or the flags of one command", help},
 	}

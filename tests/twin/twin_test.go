@@ -62,7 +62,7 @@ type side struct {
 
 func embedded(folder string) side {
 	return side{folder: folder, today: sameDay, run: func(words []string) (string, int, error) {
-		return call(binary, append([]string{"vault", folder}, words...), stillClock, "HOME="+filepath.Dir(folder))
+		return call(binary, append([]string{"vault", folder, "--write"}, words...), stillClock, "HOME="+filepath.Dir(folder))
 	}}
 }
 
@@ -206,7 +206,7 @@ func fakeApp(program string) int {
 		fmt.Println("Vault not found.")
 		return 0
 	}
-	out, _, err := call(program, append([]string{"vault", folder}, os.Args[2:]...), fakeVariable+"=")
+	out, _, err := call(program, append([]string{"vault", folder, "--write"}, os.Args[2:]...), fakeVariable+"=")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -290,7 +290,7 @@ func (s *site) work(c *cellar, ids []string) {
 		}
 		at.now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
 		var out bytes.Buffer
-		if status := at.perform(call{context.Background(), append([]string{s.dir, "--change", id}, args...), strings.NewReader(""), &out, &out}); status != done && seen {
+		if status := at.perform(call{context.Background(), append([]string{s.dir, writeSwitch, "--change", id}, args...), strings.NewReader(""), &out, &out}); status != done && seen {
 			s.t.Logf("%q: %s", args, &out)
 		}
 	}
@@ -382,7 +382,7 @@ func (s *site) newHost() *host {
 func (s *site) on(at *host, args ...string) string {
 	s.calls++
 	var stdout, stderr bytes.Buffer
-	status := at.perform(call{context.Background(), append([]string{s.dir}, args...), strings.NewReader(""), &stdout, &stderr})
+	status := at.perform(call{context.Background(), append([]string{s.dir, writeSwitch}, args...), strings.NewReader(""), &stdout, &stderr})
 	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, &stderr)
 	if strings.Contains(strings.ToLower(said), canary) {
 		s.t.Errorf("%q tells what is hidden:\n%s", args, said)
@@ -596,7 +596,7 @@ func (s *site) overlook() {
 		at := newHost(func(name string) string { return open[name] }, nil)
 		at.now = func() time.Time { return time.Now().Add(time.Minute) }
 		var out bytes.Buffer
-		at.perform(call{context.Background(), append([]string{s.dir}, args...), strings.NewReader(""), &out, &out})
+		at.perform(call{context.Background(), append([]string{s.dir, writeSwitch}, args...), strings.NewReader(""), &out, &out})
 		at.close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)

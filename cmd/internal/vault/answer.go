@@ -42,6 +42,9 @@ func answer(v *vault, r request) reply {
 	if err != nil {
 		return explain(err)
 	}
+	if err := r.mayRun(row, values); err != nil {
+		return explain(err)
+	}
 	said, err := reply{}, error(nil)
 	switch {
 	case row.writes():

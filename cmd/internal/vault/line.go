@@ -13,12 +13,13 @@ type line struct {
 	stdin   string  // the parameter whose value comes from standard input
 	how     manner  // for a command that writes
 	facts   bool    // write a line of facts behind the answer
+	writes  bool    // the command may change something
 	vault   *string // the name the caller knows the vault by, if he gave one
 	command string
 	args    []string
 }
 
-const synopsis = "Usage: vaultwicket vault FOLDER [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [vault=<name>] <command> [options]"
+const synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [vault=<name>] <command> [options]"
 
 // parseLine takes the arguments of the program apart.
 func parseLine(args []string) (line, error) {
@@ -53,6 +54,8 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			return nil, misuse("%s stands alone behind the folder.", arg)
 		case arg == "--facts":
 			l.facts = true
+		case arg == writeSwitch:
+			l.writes = true
 		case (arg == planSwitch || arg == beginSwitch || arg == endSwitch) && l.how.task == "":
 			l.how.task = arg
 		case arg == changeSwitch && l.how.id == "":

@@ -32,9 +32,12 @@ const (
 	wrong  = 2 // the request itself, or a variable of the environment, is wrong
 )
 
-// Main runs the embedded vault CLI: args is FOLDER [--stdin PARAM] [--facts]
-// [--plan] [--change ID] [--expect HASH] [--caller NAME] [--batch NAME]
+// Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
+// [--facts] [--plan] [--change ID] [--expect HASH] [--caller NAME] [--batch NAME]
 // [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+//
+// Without --write nothing is changed: a command that would is refused, unless
+// --plan has it only shown.
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
@@ -106,7 +109,7 @@ func (h *host) converse(c call) (reply, *facts) {
 	if err != nil {
 		return explain(err), nil
 	}
-	req := request{command: line.command, args: line.args, how: line.how}
+	req := request{command: line.command, args: line.args, how: line.how, writes: line.writes}
 	if line.stdin != "" {
 		if req.literal, err = readLiteral(line.stdin, c.stdin, disk.MaxNote); err != nil {
 			return explain(err), nil

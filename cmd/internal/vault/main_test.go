@@ -26,6 +26,8 @@ type house struct {
 	dir   string
 	env   map[string]string
 	stdin string
+	// readOnly leaves out the switch that lets a command change something.
+	readOnly bool
 	// later is how much later than now it is for the age of files: a file is
 	// kept in mind once it has been left alone for a while.
 	later time.Duration
@@ -80,7 +82,11 @@ func (h *house) host() *host {
 // run calls the program on the vault.
 func (h *house) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
-	status = h.host().run(call{context.Background(), append([]string{h.dir}, args...), strings.NewReader(h.stdin), &out, &messages})
+	words := append([]string{h.dir}, args...)
+	if !h.readOnly && (len(args) == 0 || args[0] != workerSwitch && args[0] != statusSwitch) {
+		words = append([]string{h.dir, writeSwitch}, args...)
+	}
+	status = h.host().run(call{context.Background(), words, strings.NewReader(h.stdin), &out, &messages})
 	return status, out.String(), messages.String()
 }
 

@@ -82,7 +82,7 @@ func (c *child) wait(t *testing.T) (status int, stdout string) {
 
 func TestACutLifelineEndsTheProcess(t *testing.T) {
 	h := build(t, nil)
-	c := start(t, "3", h.dir, "--stdin", "content", "daily:append")
+	c := start(t, "3", h.dir, "--write", "--stdin", "content", "daily:append")
 	if _, err := c.stdin.WriteString("half a sentence"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 	children, houses := map[string]*child{}, map[string]*house{}
 	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
 		houses[number] = build(t, nil)
-		children[number] = start(t, number, houses[number].dir, "--stdin", "content", "daily:append")
+		children[number] = start(t, number, houses[number].dir, "--write", "--stdin", "content", "daily:append")
 	}
 	for number, c := range children {
 		if _, err := c.stdin.WriteString("text"); err != nil {
@@ -121,7 +121,7 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 	h := build(t, nil)
 	var children []*child
 	for range processes {
-		children = append(children, start(t, "3", h.dir, "daily:append", "content=line"))
+		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
 	}
 	for _, c := range children {
 		if status, out := c.wait(t); status != done {

@@ -13,6 +13,19 @@ type request struct {
 	// they are, with no escape expanded.
 	literal map[string]string
 	how     manner
+	// writes says that the call may change something, and not only show what it
+	// would change.
+	writes bool
+}
+
+// mayRun refuses a call that would change something, or have it kept in the journal,
+// and was not allowed to.
+func (r request) mayRun(c command, values params) error {
+	shows := c.shows != nil && c.shows(values)
+	if !c.writes() || shows || r.writes || r.how.task == planSwitch {
+		return nil
+	}
+	return misuse("%s changes the vault, and this program only reads. Put %s before the command.", c.name, writeSwitch)
 }
 
 // params are the values of a request that its command knows, every one of them

@@ -304,7 +304,7 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	status := h.host().run(call{ctx, []string{h.dir, "append", "path=a.md", "content=x"}, strings.NewReader(""), &out, io.Discard})
+	status := h.host().run(call{ctx, []string{h.dir, writeSwitch, "append", "path=a.md", "content=x"}, strings.NewReader(""), &out, io.Discard})
 	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != failed || out.String() != want {
 		t.Errorf("status %d, %q, want %q", status, out.String(), want)
 	}

@@ -94,7 +94,7 @@ func (w *talk) ends(want int) {
 func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
-	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: words})
+	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{writeSwitch}, words...)})
 	if !ok {
 		w.t.Fatal("the request is too long")
 	}
@@ -324,7 +324,7 @@ func TestCancel(t *testing.T) {
 	h := sample(t)
 	w := h.worker()
 	cancel := func(id uint32) { w.send(frame.Append(nil, frame.Frame{Kind: frame.KindCancel, ID: id})) }
-	b, _ := frame.AppendRequest(nil, 7, frame.Request{Input: true, Words: []string{"--stdin", "content", "daily:append"}})
+	b, _ := frame.AppendRequest(nil, 7, frame.Request{Input: true, Words: []string{"--write", "--stdin", "content", "daily:append"}})
 	w.send(b)
 	cancel(7)
 	if got := w.answers(1)[7]; !got.end.Unrun || got.end.Last {

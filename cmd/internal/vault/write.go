@@ -27,6 +27,7 @@ type manner struct {
 
 // The switches for it, which stand before the command.
 const (
+	writeSwitch  = "--write" // without it nothing is changed and nothing kept
 	planSwitch   = "--plan"  // show what would be done, and do nothing
 	beginSwitch  = "--begin" // keep it besides, for the app to carry it out
 	endSwitch    = "--end"   // look at what became of that

@@ -176,7 +176,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 }
 
 func callOf(h *house, args []string, stdout, stderr *bytes.Buffer) call {
-	return call{context.Background(), append([]string{h.dir}, args...), strings.NewReader(""), stdout, stderr}
+	return call{context.Background(), append([]string{h.dir, writeSwitch}, args...), strings.NewReader(""), stdout, stderr}
 }
 
 // writeKinds are calls of every kind that writes, each behind others that it
@@ -250,7 +250,7 @@ func (h *house) runFailing(n int, dead bool, args []string) (said reply, failing
 		}
 		return nil
 	})
-	said = answer(v, request{command: args[0], args: args[1:]})
+	said = answer(v, request{command: args[0], args: args[1:], writes: true})
 	return said, calls >= n
 }
 

@@ -1,0 +1,69 @@
+package vault
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/places"
+)
+
+// writingSamples are the arguments with which every command that writes gets as far as
+// changing something.
+var writingSamples = map[string]string{
+	"append": "path=a.md content=x", "prepend": "path=a.md content=x", "create": "path=n.md", "delete": "path=a.md", "move": "path=a.md to=F/",
+	"rename": "path=a.md name=b", "property:set": "path=a.md name=p value=1", "property:remove": "path=a.md name=p", "task": "ref=a.md:2 done",
+	"daily": "", "daily:append": "content=x", "daily:prepend": "content=x", "bookmark": "file=a.md", "unique": "", "template:insert": "name=T path=a.md",
+	"note:replace": "path=a.md old=- new=x", "note:insert": "path=a.md heading=H position=after content=x", "note:set-section": "path=a.md heading=H content=x",
+	"base:create": "path=B.base name=n", "history:restore": "path=a.md version=1", "undo": "",
+}
+
+// Without --write no command changes a note or keeps anything in the journal, and
+// nothing but the switch is what is missing; one that only shows something is
+// answered.
+func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
+	h := build(t, map[string]string{"a.md": "# H\n- [ ] x\n", "T.md": "t"})
+	h.readOnly = true
+	writers := 0
+	for _, row := range table() {
+		if !row.writes() {
+			continue
+		}
+		writers++
+		given, known := writingSamples[row.name]
+		if !known {
+			t.Errorf("%s: has no sample here", row.name)
+		}
+		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
+			args := append(strings.Fields(before), append([]string{row.name}, strings.Fields(given)...)...)
+			status, out, _ := h.run(args...)
+			if want := "Error: " + row.name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != wrong || out != want {
+				t.Errorf("%q: status %d, %q", args, status, out)
+			}
+		}
+	}
+	if writers < 15 {
+		t.Errorf("only %d commands write", writers)
+	}
+	h.expect(done, "# H\n- [ ] x\n", "read", "path=a.md")
+	if journal := places.State(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
+		t.Error("there is a state folder")
+	}
+	h.expect(done, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
+	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != done || !strings.Contains(out, "+x") {
+		t.Errorf("a plan: %d, %q", status, out)
+	}
+	h.expect(wrong, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
+	h.readOnly = false
+	h.expect(done, "Appended to: a.md\n", "append", "path=a.md", "content=x")
+	if !slices.Contains(strings.Split(h.get("a.md"), "\n"), "x") {
+		t.Errorf("with the switch: %q", h.get("a.md"))
+	}
+}
+
+// exists reports whether something is at a path of the machine.
+func (h *house) exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

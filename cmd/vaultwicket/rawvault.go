@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"vaultwicket/cmd/internal/vault"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/policy/access"
+)
+
+// accessVariable gives the embedded program the access rules of a vault.
+const accessVariable = "VAULTWICKET_ACCESS"
+
+// rawName is the subcommand that is not the gateway.
+const rawName = "vault"
+
+// rawVault is "vaultwicket vault": the embedded vault CLI, another program in the
+// same binary. The gateway starts it for each call it has decided about, and then it
+// has no settings and should start fast. Typed by hand it is not the gateway: there
+// are no tiers, no approvals and no audit log. So it obeys the pause, keeps the
+// access rules that the settings have for the vault, and on a terminal prints
+// nothing that the terminal would obey.
+func rawVault(args []string, std streams) int {
+	getenv := std.getenv
+	if !exec.StartedByGateway(getenv) {
+		if err := notPaused(std); err != nil {
+			return std.fail(err)
+		}
+		rules, err := rulesByHand(args, std)
+		if err != nil {
+			return std.fail(err)
+		}
+		getenv = withRules(getenv, rules)
+	}
+	if !isTerminal(std.out) {
+		return vault.Main(args, std.in, std.out, std.err, getenv)
+	}
+	out := clean.NewStream(std.out)
+	status := vault.Main(args, std.in, out, std.err, getenv)
+	if err := out.Flush(); err != nil && status == statusDone {
+		status = statusAnswered
+	}
+	return status
+}
+
+// notPaused is an error while everything is refused, and where that cannot be told.
+func notPaused(std streams) error {
+	state := places.State(std.getenv, "")
+	if state == "" {
+		return nil // nothing can be paused
+	}
+	_, err := os.Lstat(gateway.PauseFile(state))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return std.say(statusSurroundings, fmt.Sprintf("state folder %q: %v", state, errors.Unwrap(err)), "whether vaultwicket is paused is written there; make it a folder of yours")
+	}
+	return std.say(statusRefused, "vaultwicket is paused", `"vaultwicket resume" lets calls through again`)
+}
+
+// rulesByHand returns the access rules that the settings have for the folder of a
+// command line. A folder within a vault that has rules, or around one, is refused:
+// its paths are not those of the rules.
+func rulesByHand(args []string, std streams) (access.Rules, error) {
+	if len(args) == 0 {
+		return access.Rules{}, nil
+	}
+	s, _, err := newFlags("vault").load(std, nil)
+	if err != nil {
+		return access.Rules{}, err
+	}
+	var rules access.Rules
+	for _, served := range s.served {
+		if !served.Policy.Access.Restrict() {
+			continue
+		}
+		for _, folder := range foldersOf(served.Vault, std) {
+			switch {
+			case registry.SameFolder(folder, args[0]):
+				rules = rules.Meet(served.Policy.Access)
+			case vaultAround(args[0], []string{folder}) != "", vaultAround(folder, []string{args[0]}) != "":
+				return access.Rules{}, std.say(statusRefused,
+					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "name the folder of the vault")
+			}
+		}
+	}
+	return rules, nil
+}
+
+// foldersOf returns where a vault of the settings can lie.
+func foldersOf(v gateway.Vault, std streams) (folders []string) {
+	if v.Folder != "" {
+		return []string{v.Folder}
+	}
+	for _, listed := range registry.Read(std.getenv) {
+		if v.ID != "" && v.ID == listed.ID || v.ID == "" && v.Name == listed.Name() {
+			folders = append(folders, listed.Folder)
+		}
+	}
+	return folders
+}
+
+// withRules is an environment that has access rules besides its own. What cannot be
+// read there stays, and then nothing is answered.
+func withRules(getenv func(string) string, rules access.Rules) func(string) string {
+	given, err := access.Parse(getenv(accessVariable))
+	if err != nil || !rules.Restrict() {
+		return getenv
+	}
+	text := given.Meet(rules).String()
+	return func(name string) string {
+		if name == accessVariable {
+			return text
+		}
+		return getenv(name)
+	}
+}
