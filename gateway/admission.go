@@ -111,19 +111,37 @@ func (a *admission) open() error {
 	if a.disabled.Load() {
 		return refuse(codePaused, "a person can set enabled = true and start the gateway again", "the gateway is switched off by the setting enabled")
 	}
-	if a.paused() {
+	paused, err := a.looksPaused()
+	if err != nil {
+		return refuse(codeState, "the user can make the state folder one of their own, with mode 0700",
+			"nothing is answered, because it cannot be told whether vaultwicket is paused: the state folder: %v", err)
+	}
+	if paused {
 		return refuse(codePaused, `a person can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
 	}
 	return nil
 }
 
-// paused reports whether a person has paused the gateway.
-func (a *admission) paused() bool {
+// looksPaused reports whether somebody has paused the gateway. The error says why that
+// cannot be told; it names no path.
+func (a *admission) looksPaused() (bool, error) {
 	if a.pauseFile == "" {
-		return false
+		return false, nil
 	}
 	_, err := os.Lstat(a.pauseFile)
-	return !errors.Is(err, fs.ErrNotExist)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, errors.Unwrap(err)
+	}
+	return true, nil
+}
+
+// paused is looksPaused for people: what cannot be told is a pause.
+func (a *admission) paused() bool {
+	paused, err := a.looksPaused()
+	return paused || err != nil
 }
 
 // mutation refuses a call that would change something when too many were let

@@ -239,9 +239,12 @@ func TestPauseFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "paused"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, state := range map[string]string{"with the file": state, "below a file": filepath.Join(state, "paused")} {
-		n, r := passes(func() error { return anyCall(newAdmission(Limits{}, false, state)) })
-		if n != 0 || r.Code() != "paused" || r.Error() != "a person has paused vaultwicket" || !strings.Contains(r.Hint(), `"vaultwicket resume"`) {
+	for name, want := range map[string]struct{ state, code, says, hint string }{
+		"with the file": {state, "paused", "a person has paused vaultwicket", `"vaultwicket resume"`},
+		"below a file":  {filepath.Join(state, "paused"), "state_unavailable", "cannot be told", "0700"},
+	} {
+		n, r := passes(func() error { return anyCall(newAdmission(Limits{}, false, want.state)) })
+		if n != 0 || r.Code() != want.code || !strings.Contains(r.Error(), want.says) || !strings.Contains(r.Hint(), want.hint) {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
 		}
 	}

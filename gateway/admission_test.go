@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -197,5 +198,25 @@ func TestSeveralVaults(t *testing.T) {
 	}
 	if names := f.gateway.VaultNames(); strings.Join(names, " ") != "Work Home" || f.gateway.VaultName() != "Work" {
 		t.Errorf("names %q", names)
+	}
+}
+
+// Where it cannot be told whether the gateway is paused nothing is answered, and the
+// answer does not say that it is.
+func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, func(c *Config) {
+		c.Backend = Embedded
+		c.Getenv = func(name string) string { return map[string]string{"XDG_STATE_HOME": file}[name] }
+	})
+	got := f.gateway.Do(t.Context(), Request{Command: "daily:path"})
+	if code(got) != "state_unavailable" || !strings.Contains(got.Error.Message, "not a directory") || strings.Contains(got.Error.Message+got.Error.Hint, file) {
+		t.Errorf("%+v", got.Error)
+	}
+	if app, own := f.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q %q", app, own)
 	}
 }

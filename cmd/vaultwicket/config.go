@@ -79,6 +79,16 @@ func checkConfig(f *flags, std streams) error {
 	if err == nil {
 		err = s.http.agree()
 	}
+	warning := ""
+	if err == nil {
+		err = s.checkCLI(f, std)
+	}
+	if err == nil {
+		warning, err = s.checkState(std)
+	}
+	if warning != "" {
+		fmt.Fprintf(std.err, "vaultwicket: warning: %s\n", visible(warning))
+	}
 	answer := checked{OK: err == nil, File: f.file.name, Problems: []problem{}}
 	var file *wrongFile
 	switch {

@@ -130,7 +130,7 @@ func TestWhyThereIsNoFile(t *testing.T) {
 }
 
 func TestCheckTellsAll(t *testing.T) {
-	if status, out, messages := configure(nil, "check", "--config="+writeSettings(t, "")); status != statusDone || out != "fine\n" || messages != "" {
+	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != statusDone || out != "fine\n" || messages != "" {
 		t.Errorf("status %d, %q, %q", status, out, messages)
 	}
 	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")

@@ -61,6 +61,9 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 		return opened{}, helpInstead(err, std, name)
 	}
 	o := opened{flags: f, settings: s, log: s.logger(std.err), rest: rest}
+	if err := o.checkPlaces(std); err != nil {
+		return opened{}, err
+	}
 	if f.observed {
 		o.openObservers(std)
 	}
@@ -70,6 +73,21 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 	o.gateway = newGateway(s, std, o.runner, o.log, o.observer())
 	o.follow(nil)
 	return o, nil
+}
+
+// checkPlaces refuses places that an agent or somebody else could write to. What only
+// keeps changes from being made is told once, by a server. The client is looked at
+// again before each start of it, and here so that a server says at once what every
+// call would.
+func (o opened) checkPlaces(std streams) error {
+	warning, err := o.checkState(std)
+	if err != nil || !o.observed {
+		return err
+	}
+	if warning != "" {
+		o.log.Warn(warning)
+	}
+	return o.checkCLI(o.flags, std)
 }
 
 // stay is for a subcommand that serves many calls: the embedded program stays

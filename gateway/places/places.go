@@ -3,6 +3,8 @@
 package places
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,8 +72,27 @@ func resolved(path string) string {
 	return path
 }
 
+// Unsafe says why a folder must not hold what is the user's alone, "" if it may. One
+// that does not exist may: MakePrivate makes it private.
+func Unsafe(dir string) string {
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return "cannot be looked at: " + errors.Unwrap(err).Error()
+	case !info.IsDir():
+		return "is not a folder"
+	}
+	return notAlone(info)
+}
+
+// Unwritable is an error where nothing can be kept in a folder, be it there or to be
+// made. It makes nothing.
+func Unwritable(dir string) error { return writable(dir) }
+
 // MakePrivate makes a folder that only this user can look into. It reports
-// false where that cannot be.
+// false where that cannot be, and for one that others can look into.
 func MakePrivate(dir string) bool {
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return false
@@ -79,6 +100,5 @@ func MakePrivate(dir string) bool {
 	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
 		return false
 	}
-	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir()
+	return Unsafe(dir) == ""
 }

@@ -1,9 +1,11 @@
 package places
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -56,5 +58,49 @@ func TestAPrivateFolderIsMade(t *testing.T) {
 	}
 	if MakePrivate("") || MakePrivate(file) || MakePrivate(filepath.Join(file, "x")) {
 		t.Error("a file was taken for a folder")
+	}
+}
+
+func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are made up there")
+	}
+	base := t.TempDir()
+	for _, tt := range []struct {
+		name, want string
+		mode       os.FileMode
+	}{
+		{"everybody", "is open to others (mode 0777)", 0o777}, {"sticky", "is open to others", 0o777 | os.ModeSticky},
+		{"readers", "is open to others (mode 0755)", 0o755}, {"group", "is open to others (mode 0770)", 0o770}, {"own", "", 0o700},
+	} {
+		dir := filepath.Join(base, tt.name)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, tt.mode)); err != nil {
+			t.Fatal(err)
+		}
+		if got := Unsafe(dir); tt.want == "" && got != "" || !strings.HasPrefix(got, tt.want) || MakePrivate(dir) != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	file, link := filepath.Join(base, "file"), filepath.Join(base, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(filepath.Join(base, "own"), link)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be looked at: not a directory", filepath.Join(base, "none"): "",
+	} {
+		if got := Unsafe(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+	if Unwritable(filepath.Join(base, "none", "deeper")) != nil || Unwritable(filepath.Join(file, "x")) == nil {
+		t.Error("a folder that can be made is none that cannot")
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(filepath.Join(base, "own"), 4711, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := Unsafe(filepath.Join(base, "own")); got != "belongs to another user" {
+			t.Errorf("of another user: %q", got)
+		}
 	}
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/places"
+)
+
+// unsafePlace says why the state folder, or the client, must not be used.
+type unsafePlace struct{ code, reason, hint string }
+
+func (e *unsafePlace) Error() string { return e.reason }
+
+// Code puts it with what is wrong on the machine.
+func (e *unsafePlace) Code() string { return e.code }
+
+func (e *unsafePlace) Hint() string { return e.hint }
+
+const codeState = "state_unavailable"
+
+const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults"
+
+// checkState is an error for a state folder in which somebody else, or an agent,
+// could pause, resume, approve or forge. The warning is for one that nothing can be
+// kept in: notes can be read then, and no change is made.
+func (s settings) checkState(std streams) (warning string, err error) {
+	state := places.State(std.getenv, "")
+	if state == "" {
+		return "there is no place for the state folder: no change can be made, and nothing paused", nil
+	}
+	if vault := vaultAround(state, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+		return "", &unsafePlace{codeState, fmt.Sprintf("state folder %q: lies in the vault %q, where an agent may write", state, vault), hintState}
+	}
+	if reason := places.Unsafe(state); reason != "" {
+		return "", &unsafePlace{codeState, fmt.Sprintf("state folder %q: %s", state, reason), fmt.Sprintf("make it yours alone (chmod 700 %q), or %s", state, hintState)}
+	}
+	if err := places.Unwritable(state); err != nil {
+		return fmt.Sprintf("state folder %q: cannot be written, so that no change can be made: %v", state, err), nil
+	}
+	return "", nil
+}
+
+// checkCLI refuses a client that lies in a vault: an agent may write there.
+func (s settings) checkCLI(f *flags, std streams) error {
+	r := f.raws[settingIndex("cli")]
+	if !filepath.IsAbs(s.cli) {
+		return nil // a name is looked up, and where it is found is looked at
+	}
+	if vault := vaultAround(s.cli, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+		return &unsafePlace{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q lies in the vault %q, where an agent may write", "cli", r.origin, s.cli, vault), "move the client out of the vault"}
+	}
+	return nil
+}
