@@ -22,6 +22,8 @@ type vault struct {
 	rules access.Rules
 	sight *sight // nil if all are
 	host  *host  // what is kept between calls
+	// forGateway says that the answer may be read by an agent.
+	forGateway bool
 	// ctx ends when nobody waits for the answer any more. A vault is made for one
 	// call.
 	ctx context.Context

@@ -12,7 +12,7 @@ func generalCommands() []command {
 		{
 			name: "help", about: "Show what this program can do",
 			bare: "command",
-			run:  func(_ *vault, p params) (reply, error) { return help(p) },
+			run:  func(v *vault, p params) (reply, error) { return help(p, v.forGateway) },
 		},
 		{
 			name: "version", about: "Show the version of this program",
@@ -26,11 +26,12 @@ func generalCommands() []command {
 func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
 
 // help shows everything, or one command with its family: "help daily" shows
-// the commands that begin with "daily:" too.
-func help(p params) (reply, error) {
+// the commands that begin with "daily:" too. To the gateway, whose answers agents
+// read, it does not show how this program is started.
+func help(p params, forGateway bool) (reply, error) {
 	name := p["command"]
 	if name == "" {
-		return say(overview()), nil
+		return say(overview(forGateway)), nil
 	}
 	var blocks []string
 	for _, row := range table() {
@@ -45,11 +46,16 @@ func help(p params) (reply, error) {
 	return say(strings.Join(blocks, "\n")), nil
 }
 
-func overview() string {
+func overview(forGateway bool) string {
 	var out strings.Builder
-	out.WriteString("vaultwicket embedded vault CLI\n\n" + synopsis + "\n\nOptions:\n")
-	fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
-	fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
+	out.WriteString("vaultwicket embedded vault CLI\n")
+	if !forGateway {
+		out.WriteString("\n" + synopsis + "\n\nOptions:\n")
+		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
+		fmt.Fprintf(&out, "  %-22s%s\n", writeSwitch, "Let the command change the vault")
+		fmt.Fprintf(&out, "  %-22s%s\n", planSwitch, "Show what the command would change")
+		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
+	}
 	out.WriteString(`
 Notes:
   file resolves like a link, path is exact; without either the focused note counts.

@@ -30,7 +30,7 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 		return nil, errVaultNotFound
 	}
 	h.lockIn(path, l.command == "vaults" || l.vault != nil && registry.IsID(*l.vault))
-	v := &vault{name: filepath.Base(path), path: path, host: h, ctx: ctx, clock: clock, active: env(activeVariable), pick: rand.IntN}
+	v := &vault{name: filepath.Base(path), path: path, host: h, ctx: ctx, forGateway: l.facts, clock: clock, active: env(activeVariable), pick: rand.IntN}
 	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound
 	}

@@ -62,6 +62,20 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	}
 }
 
+// What an agent can read does not show how this program is started.
+func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
+	h := build(t, nil)
+	for _, args := range [][]string{{"--facts", "help"}, {"--facts", "help", "append"}} {
+		status, out, _ := h.run(args...)
+		if status != done || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
+			t.Errorf("%q: %d, %q", args, status, out)
+		}
+	}
+	if _, out, _ := h.run("help"); !strings.Contains(out, synopsis) || !strings.Contains(out, "--write") {
+		t.Errorf("by hand: %q", out)
+	}
+}
+
 // exists reports whether something is at a path of the machine.
 func (h *house) exists(path string) bool {
 	_, err := os.Lstat(path)
