@@ -34,6 +34,9 @@ type Manner struct {
 	Caller, Batch string
 	// Sparing refuses a change that removes so much that the user has to be asked.
 	Sparing bool
+	// Approved is the digest of the change that a user was shown, as a [Plan] of it
+	// says, "" for any. Another change is refused.
+	Approved string
 }
 
 // Task is a part of carrying out a change.
@@ -88,6 +91,9 @@ func (m Manner) switches() (args []string) {
 	if m.Sparing {
 		args = append(args, "--sparing")
 	}
+	if m.Approved != "" {
+		args = append(args, "--approved", m.Approved)
+	}
 	return args
 }
 
@@ -116,8 +122,10 @@ func (p Program) Path() string { return p.path }
 // Command is what is started for a call.
 type Command struct {
 	Path string
-	// Args are the arguments behind the name of the program.
-	Args []string
+	// Args are the arguments behind the name of the program. The first Prefix of
+	// them start the embedded program on its vault; the rest is the call.
+	Args   []string
+	Prefix int
 	// Stdin is the value of the parameter StdinParam. With an empty StdinParam
 	// nothing is sent.
 	StdinParam, Stdin string
@@ -147,8 +155,8 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 		if call.Effect().Mutates() {
 			args = append(args, p.manner.switches()...)
 		}
-		args = append(append(args, "--facts"), line.Argv...)
-		return Command{Path: p.path, Args: args, StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
+		args = append(args, "--facts")
+		return Command{Path: p.path, Args: append(args, line.Argv...), Prefix: len(args), StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
 	}
 	return Command{}, ErrNoProgram
 }
@@ -191,13 +199,13 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 func noVault(folder, reason string, cause error) *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
-		hint: "give the folder of an existing vault",
+		hint: "the user can set vault to the folder of an existing vault",
 	}
 }
 
 func selfUnknown(path string) *Unavailable {
 	return &Unavailable{
 		code: CodeNotFound, program: path, reason: "the path of the gateway itself is not absolute",
-		hint: "start the gateway by its full path",
+		hint: "the user can start the gateway by its full path",
 	}
 }

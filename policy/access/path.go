@@ -48,12 +48,12 @@ func parsePath(written string) (string, error) {
 	return path, nil
 }
 
-// fold returns what all spellings of a path have in common that some system
+// Fold returns what all spellings of a path have in common that some system
 // takes for one file. It takes more for the same than any of them does:
 // compatible characters (Unicode normal form KC), all cases of a letter, what is
 // invisible for nothing, and ß for ss (Unicode 16, CaseFolding.txt, status F). golang.org/x/text/cases would
 // cost a tenth of a millisecond at every start.
-func fold(path string) string {
+func Fold(path string) string {
 	if isPlain(path) {
 		return path
 	}

@@ -61,14 +61,14 @@ func TestFold(t *testing.T) {
 		{"\u1fb3", "αι", "\u1fbc", "ΑΙ"},
 	} {
 		for _, spelling := range same {
-			if fold(spelling) != fold(same[0]) {
-				t.Errorf("%+q folds to %+q, and %+q to %+q", spelling, fold(spelling), same[0], fold(same[0]))
+			if Fold(spelling) != Fold(same[0]) {
+				t.Errorf("%+q folds to %+q, and %+q to %+q", spelling, Fold(spelling), same[0], Fold(same[0]))
 			}
 		}
 	}
 	for _, other := range [][2]string{{"a", "b"}, {"Straße", "Strase"}, {"café", "cafe"}, {"@", "`"}, {"[", "{"}, {"Ä", "A"}, {"az", "a"}} {
-		if fold(other[0]) == fold(other[1]) {
-			t.Errorf("%q and %q fold to %q", other[0], other[1], fold(other[0]))
+		if Fold(other[0]) == Fold(other[1]) {
+			t.Errorf("%q and %q fold to %q", other[0], other[1], Fold(other[0]))
 		}
 	}
 }
@@ -89,8 +89,8 @@ func TestPlainPaths(t *testing.T) {
 		if isPlain(path) != want.plain || isASCII(path) != want.ascii {
 			t.Errorf("%q: plain %v, ASCII %v", path, isPlain(path), isASCII(path))
 		}
-		if want.plain && fold(path) != path {
-			t.Errorf("%q folds to %q", path, fold(path))
+		if want.plain && Fold(path) != path {
+			t.Errorf("%q folds to %q", path, Fold(path))
 		}
 		for _, r := range path {
 			if want.plain && foldRune(r) != r {

@@ -42,7 +42,7 @@ func New(levels map[string]Level) (Rules, error) {
 		made.exact[path] = level
 	}
 	for path, level := range made.exact {
-		key := fold(path)
+		key := Fold(path)
 		if before, twice := made.folded[key]; twice {
 			level = min(level, before)
 		}
@@ -93,7 +93,7 @@ func (r Rules) Level(path string) Level {
 }
 
 func (l layer) level(path string) Level {
-	return min(longest(l.exact, path), longest(l.folded, fold(path)))
+	return min(longest(l.exact, path), longest(l.folded, Fold(path)))
 }
 
 // longest returns the level of the longest path in levels that covers path, and
@@ -131,7 +131,7 @@ func (r Rules) Lowest(folder string) Level {
 	lowest := r.Level(folder)
 	for _, l := range r.layers {
 		for path := range l.exact {
-			if isBelow(fold(path), fold(folder)) {
+			if isBelow(Fold(path), Fold(folder)) {
 				lowest = min(lowest, r.Level(path))
 			}
 		}

@@ -32,6 +32,8 @@ type vault struct {
 	caller string          // on whose behalf a call writes, "" for nobody known
 	active string          // the note that counts as focused; if empty the app's own record decides
 	pick   func(n int) int // an index below n, by chance
+
+	source source // that the proposed change was made from
 }
 
 // answer carries out one request. Every error becomes a reply here.

@@ -19,7 +19,7 @@ type line struct {
 	args    []string
 }
 
-const synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [vault=<name>] <command> [options]"
+const synopsis = "Usage: vaultwicket vault FOLDER [--write] [--stdin PARAM] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [vault=<name>] <command> [options]"
 
 // parseLine takes the arguments of the program apart.
 func parseLine(args []string) (line, error) {
@@ -84,6 +84,12 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 				return nil, misuse("%s needs a hash of 16 hexadecimal digits.", arg)
 			}
 			l.how.expect = args[1]
+			args = args[1:]
+		case arg == approvedSwitch && l.how.approved == "":
+			if len(args) < 2 || !isChange(args[1]) {
+				return nil, misuse("%s needs a digest of 64 hexadecimal digits.", arg)
+			}
+			l.how.approved = args[1]
 			args = args[1:]
 		case isVault && l.vault == nil:
 			l.vault = &name

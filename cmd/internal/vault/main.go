@@ -33,7 +33,7 @@ const (
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
-// [--facts] [--plan] [--change ID] [--expect HASH] [--caller NAME] [--batch NAME]
+// [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [--caller NAME] [--batch NAME]
 // [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // Without --write nothing is changed: a command that would is refused, unless

@@ -19,7 +19,7 @@ func (v *vault) begin(row command, values params, how manner) (reply, error) {
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}
-	if err := errors.Join(p.expects(how.expect), p.unasked(how)); err != nil {
+	if err := errors.Join(v.fits(p, how), p.unasked(how)); err != nil {
 		return reply{}, err
 	}
 	j, err := v.journal()

@@ -26,12 +26,13 @@ type plannedFile struct {
 // showPlan prints what would be done, as JSON.
 func (v *vault) showPlan(p proposal) (reply, error) {
 	plan := struct {
-		Path  string        `json:"path"`
-		Says  string        `json:"says"`
-		Files []plannedFile `json:"files"`
-		Diff  string        `json:"diff"`
-		Loses string        `json:"loses,omitempty"` // why the change is destructive
-	}{Path: p.note.String(), Says: p.said, Files: []plannedFile{}, Loses: p.loss()}
+		Path   string        `json:"path"`
+		Says   string        `json:"says"`
+		Files  []plannedFile `json:"files"`
+		Diff   string        `json:"diff"`
+		Loses  string        `json:"loses,omitempty"` // why the change is destructive
+		Digest string        `json:"digest"`
+	}{Path: p.note.String(), Says: p.said, Files: []plannedFile{}, Loses: p.loss(), Digest: v.digestOf(p)}
 	var diff strings.Builder
 	left := 0
 	for _, s := range p.steps {

@@ -46,6 +46,7 @@ type blanks struct {
 // the first two with a format behind a colon if wanted. Braces that hold
 // nothing known stay.
 func (b blanks) in(v *vault, text string) ([]byte, error) {
+	v.source.text = text
 	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{{")
@@ -77,12 +78,15 @@ func (b blanks) variable(v *vault, inner string) (value string, known bool, err 
 	isClock := name == "date" || name == "time"
 	switch {
 	case isClock && format != "":
+		v.source.timed = true
 		return moment.Format(b.now, format), true, nil
 	case strings.Contains(inner, ":"):
 		return "", false, nil
 	case name == "date":
+		v.source.timed = true
 		return b.date, true, nil
 	case name == "time":
+		v.source.timed = true
 		value, err = b.clock(v)
 		return value, true, err
 	case name == "title":

@@ -23,6 +23,8 @@ type manner struct {
 	batch  string // what is the same for all calls of a batch, "" for a single one
 	// sparing refuses a change that loses much: nobody was asked about it.
 	sparing bool
+	// approved is the digest of the change that a user was shown, "" for any.
+	approved string
 }
 
 // The switches for it, which stand before the command.
@@ -37,6 +39,8 @@ const (
 	callerSwitch  = "--caller"
 	batchSwitch   = "--batch"
 	sparingSwitch = "--sparing"
+	// approvedSwitch is followed by the digest of a plan that was shown.
+	approvedSwitch = "--approved"
 )
 
 // maxCaller is the longest name of a caller or a batch that the journal keeps.
@@ -59,6 +63,8 @@ func (m manner) given() string {
 		return batchSwitch
 	case m.sparing:
 		return sparingSwitch
+	case m.approved != "":
+		return approvedSwitch
 	}
 	return expectSwitch
 }
@@ -108,7 +114,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 	if err != nil || p.reading != nil {
 		return p.answer(), err
 	}
-	if err := errors.Join(p.expects(how.expect), p.unasked(how)); err != nil {
+	if err := errors.Join(v.fits(p, how), p.unasked(how)); err != nil {
 		return reply{}, err
 	}
 	p.drop(step.idle)
@@ -290,6 +296,14 @@ func (p proposal) change() *change {
 		}
 	}
 	return made
+}
+
+// fits refuses a proposal that is not the one that the caller knows.
+func (v *vault) fits(p proposal, how manner) error {
+	if how.approved != "" && how.approved != v.digestOf(p) {
+		return failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+	}
+	return p.expects(how.expect)
 }
 
 // expects refuses a proposal if its note is not the one that the caller knows.
