@@ -3,6 +3,7 @@ package approvals
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 )
@@ -46,9 +47,11 @@ func Open(dir string, now func() time.Time) *Desk {
 // Ask puts a question on the desk and returns it with its code. If this session
 // has asked about this call before, and that has not expired, it returns that
 // question as it is, answered or not: to ask again neither makes it live longer
-// nor undoes a no.
+// nor undoes a no. A session has one question open at a time: the person who has
+// to answer many stops reading them. One about the same call, which has become
+// another because notes were changed, takes its place.
 //
-// Its errors are *[Invalid], *[Full] and *[Unusable].
+// Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
 func (d *Desk) Ask(q Question) (Question, error) {
 	if _, err := q.asked(d.now()); err != nil {
 		return Question{}, err
@@ -60,6 +63,14 @@ func (d *Desk) Ask(q Question) (Question, error) {
 		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
 			q = before
 			return nil
+		}
+		if open, ok := s.openOf(q.Session); ok {
+			if !open.isAgain(q) {
+				return &StillOpen{open.Code}
+			}
+			if err := d.withdraw(&s, open); err != nil {
+				return err
+			}
 		}
 		fresh, err := q.asked(s.now)
 		if err != nil {
@@ -98,7 +109,7 @@ func (d *Desk) List() (questions []Question, damaged []*Damaged, err error) {
 // others have changed nothing.
 func (d *Desk) Approve(code string) (Question, error) { return d.answer(code, Approved) }
 
-// Deny says no, in the same way.
+// Deny says no, in the same way. The no lasts ten minutes from now on.
 func (d *Desk) Deny(code string) (Question, error) { return d.answer(code, Denied) }
 
 func (d *Desk) answer(typed string, state State) (answered Question, err error) {
@@ -115,6 +126,9 @@ func (d *Desk) answer(typed string, state State) (answered Question, err error) 
 			return &Answered{q.Code, q.State}
 		}
 		q.State = state
+		if state == Denied {
+			q = q.denied(s.now)
+		}
 		if err := d.put(q); err != nil {
 			return err
 		}
@@ -160,6 +174,31 @@ func (d *Desk) Redeem(vault string, digest Digest, session string) (grant Grant,
 		return nil
 	})
 	return grant, err
+}
+
+// Held says what keeps a session from asking about a call: [Denied] if a person
+// said no to it, whatever the notes were then, [Pending] if another question of the
+// session is open, [Unasked] for nothing. Its error is *[Unusable].
+func (d *Desk) Held(vault string, call Digest, session string) (state State, err error) {
+	err = d.look(func(s shelf) error {
+		for _, q := range s.live {
+			if q.State == Denied && q.isAgain(Question{Vault: vault, Session: session, Call: call}) {
+				state = Denied
+				return nil
+			}
+		}
+		if open, ok := s.openOf(session); ok && !open.isAgain(Question{Vault: vault, Session: session, Call: call}) {
+			state = Pending
+		}
+		return nil
+	})
+	return state, err
+}
+
+// withdraw takes a question back that nobody has answered.
+func (d *Desk) withdraw(s *shelf, open Question) error {
+	s.live = slices.DeleteFunc(s.live, func(q Question) bool { return q.Code == open.Code })
+	return d.take(open)
 }
 
 // take removes the file of q for good.

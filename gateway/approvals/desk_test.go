@@ -255,34 +255,149 @@ func TestQuestionsAreBounded(t *testing.T) {
 	d, c := newDesk(t)
 	var first Question
 	for n := range maxPending {
-		q := ask(t, d, about(byte(n+1)))
+		q := ask(t, d, by(byte(n+1)))
 		if n == 0 {
 			first = q
 		}
 	}
 	var full *Full
-	if _, err := d.Ask(about(200)); !errors.As(err, &full) {
+	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
 		t.Errorf("one more: %v", err)
 	}
-	if again := ask(t, d, about(1)); again.Code != first.Code {
+	if again := ask(t, d, by(1)); again.Code != first.Code {
 		t.Errorf("one that is there: %+v", again)
 	}
 	_, err := d.Deny(first.Code)
 	must(t, err)
-	ask(t, d, about(200)) // a person has made room
+	ask(t, d, by(200)) // a person has made room
 	c.pass(defaultLife)
-	ask(t, d, about(201))
+	ask(t, d, by(201))
+}
+
+// by is a question that a session of its own asks.
+func by(n byte) Question {
+	q := about(n)
+	q.Session = fmt.Sprint("session ", n)
+	return q
+}
+
+// A session has one question open, whichever call that is about; others have theirs.
+func TestASessionHasOneOpenQuestion(t *testing.T) {
+	d, c := newDesk(t)
+	first := ask(t, d, about(1))
+	var open *StillOpen
+	for n := range 70 {
+		if _, err := d.Ask(about(byte(n + 2))); !errors.As(err, &open) || open.Question != first.Code {
+			t.Fatalf("another one: %v", err)
+		}
+	}
+	if list, _ := listed(t, d); len(list) != 1 {
+		t.Errorf("%d questions", len(list))
+	}
+	other := about(2)
+	other.Session = "another"
+	ask(t, d, other)
+	if again := ask(t, d, about(1)); again.Code != first.Code {
+		t.Errorf("the same call: %+v", again)
+	}
+	for _, answer := range []func(string) (Question, error){d.Approve, d.Deny} {
+		_, err := answer(first.Code)
+		must(t, err)
+		first = ask(t, d, about(3)) // an answered one is not open
+	}
+	c.pass(defaultLife)
+	ask(t, d, about(4)) // neither is one that has expired
+}
+
+// A question about the same call on other notes takes the place of the first one,
+// which nobody can answer any more.
+func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
+	d, _ := newDesk(t)
+	first, second := about(1), about(2)
+	first.Call, second.Call = Digest{9}, Digest{9}
+	old := ask(t, d, first)
+	fresh := ask(t, d, second)
+	if list, _ := listed(t, d); len(list) != 1 || list[0].Code != fresh.Code || fresh.Code == old.Code {
+		t.Errorf("%+v", list)
+	}
+	var unknown *Unknown
+	if _, err := d.Approve(old.Code); !errors.As(err, &unknown) {
+		t.Errorf("the first one: %v", err)
+	}
+	for name, change := range map[string]func(*Question){"another vault": func(q *Question) { q.Vault = "Home" }, "no call": func(q *Question) { q.Call = Digest{} }, "another call": func(q *Question) { q.Call = Digest{8} }} {
+		other := about(3)
+		other.Call = Digest{9}
+		change(&other)
+		var open *StillOpen
+		if _, err := d.Ask(other); !errors.As(err, &open) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A no is known by the call, whatever the notes are by then, for ten minutes from
+// when it was said.
+func TestANoIsForTheCall(t *testing.T) {
+	d, c := newDesk(t)
+	q := about(1)
+	q.Call = Digest{9}
+	held := func(vault string, call Digest, session string) State {
+		t.Helper()
+		state, err := d.Held(vault, call, session)
+		must(t, err)
+		return state
+	}
+	code := ask(t, d, q).Code
+	if got := held(q.Vault, q.Call, q.Session); got != Unasked {
+		t.Errorf("asked: %v", got)
+	}
+	if got := held(q.Vault, Digest{8}, q.Session); got != Pending {
+		t.Errorf("asked, and another call: %v", got)
+	}
+	c.pass(defaultLife - time.Second)
+	_, err := d.Deny(code)
+	must(t, err)
+	c.pass(defaultLife - time.Second)
+	if got := held(q.Vault, q.Call, q.Session); got != Denied {
+		t.Errorf("denied: %v", got)
+	}
+	for _, got := range []State{held("other", q.Call, q.Session), held(q.Vault, Digest{8}, q.Session), held(q.Vault, Digest{}, q.Session), held(q.Vault, q.Call, "other")} {
+		if got != Unasked {
+			t.Errorf("another one: %v", got)
+		}
+	}
+	if _, damaged := listed(t, d); len(damaged) > 0 {
+		t.Errorf("%v", damaged[0])
+	}
+	c.pass(time.Second)
+	if got := held(q.Vault, q.Call, q.Session); got != Unasked {
+		t.Errorf("ten minutes later: %v", got)
+	}
+}
+
+// A no to a question that lives long does not live longer than a question may.
+func TestALateNoEndsInTime(t *testing.T) {
+	d, c := newDesk(t)
+	q := about(1)
+	q.Expires = c.now().Add(maxLife)
+	code := ask(t, d, q).Code
+	c.pass(maxLife - time.Minute)
+	denied, err := d.Deny(code)
+	must(t, err)
+	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) > 0 || !denied.Expires.Equal(denied.Made.Add(maxLife)) {
+		t.Errorf("%+v, %v", list, damaged)
+	}
 }
 
 func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 	d, _ := newDesk(t)
-	q := ask(t, d, about(1))
+	q := ask(t, d, by(1))
 	for n := range maxKept {
 		q.Code, q.State, q.Digest[1] = shown(newCode()), Denied, byte(n)
 		must(t, d.put(q))
 	}
 	var full *Full
-	if _, err := d.Ask(about(200)); !errors.As(err, &full) {
+	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
 		t.Error(err)
 	}
 }
@@ -382,7 +497,7 @@ func TestLookingMakesNothing(t *testing.T) {
 func TestQuestionsAreListedByAge(t *testing.T) {
 	d, c := newDesk(t)
 	for n := range 10 {
-		ask(t, d, about(byte(n+1)))
+		ask(t, d, by(byte(n+1)))
 		c.pass(time.Second)
 	}
 	list, _ := listed(t, d)
@@ -456,7 +571,7 @@ func TestTheDeskIsAsItsModel(t *testing.T) {
 				}
 			}
 		}
-		pick := func(t *rapid.T) Question { return about(rapid.ByteRange(1, 4).Draw(t, "call")) }
+		pick := func(t *rapid.T) Question { return by(rapid.ByteRange(1, 4).Draw(t, "call")) }
 		answer := func(act func(string) (Question, error), state State) func(t *rapid.T) {
 			return func(t *rapid.T) {
 				forget()

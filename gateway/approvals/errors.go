@@ -84,6 +84,16 @@ func (e *Answered) Error() string {
 	return fmt.Sprintf("question %s was answered: it is %s", e.Question, e.State)
 }
 
+// StillOpen says that a session has a question that was not answered yet.
+type StillOpen struct{ Question string } // its code
+
+// Code returns the name of the error for programs.
+func (*StillOpen) Code() string { return "approval_open" }
+
+func (e *StillOpen) Error() string {
+	return "another question of this session is still open"
+}
+
 // Full says that there is no room for one more question, or one more standing
 // yes.
 type Full struct {

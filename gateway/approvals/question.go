@@ -37,14 +37,17 @@ type Question struct {
 	Made    time.Time
 	Expires time.Time // taken: ten minutes from now if zero, an hour at most
 
-	Session string   // taken, needed: who asks
-	Client  string   // taken: what it says that it is
-	Vault   string   // taken, needed
-	Command string   // taken, needed
-	Effect  string   // taken
-	Text    string   // taken, needed: what the person is shown, made fit for it by the caller
-	Digest  Digest   // taken, needed: of the exact call
-	Params  []string // taken: the names of the parameters
+	Session string // taken, needed: who asks
+	Client  string // taken: what it says that it is
+	Vault   string // taken, needed
+	Command string // taken, needed
+	Effect  string // taken
+	Text    string // taken, needed: what the person is shown, made fit for it by the caller
+	Digest  Digest // taken, needed: of the exact call
+	// Call is taken: the digest of the call whatever the notes hold, by which a call
+	// that was denied is known again; zero for none.
+	Call   Digest
+	Params []string // taken: the names of the parameters
 }
 
 const (
@@ -133,6 +136,25 @@ const setBack = time.Minute
 // isLive reports whether q can still be answered, and its answer used.
 func (q Question) isLive(now time.Time) bool {
 	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
+}
+
+// denied returns q with a no, which lasts as long as a question that was just asked.
+func (q Question) denied(now time.Time) Question {
+	q.State = Denied
+	until := now.UTC().Round(0).Add(defaultLife)
+	if last := q.Made.Add(maxLife); until.After(last) {
+		until = last
+	}
+	if until.After(q.Expires) {
+		q.Expires = until
+	}
+	return q
+}
+
+// isAgain reports whether q and other are about one call of one session, whatever
+// the notes were.
+func (q Question) isAgain(other Question) bool {
+	return q.Call != Digest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
 }
 
 // isFor reports whether q was asked about this call in this session.

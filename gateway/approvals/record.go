@@ -23,6 +23,7 @@ type record struct {
 	Effect  string    `json:"effect"`
 	Text    string    `json:"text"`
 	Digest  string    `json:"digest"`
+	Call    string    `json:"call,omitempty"`
 	Params  []string  `json:"params,omitempty"`
 }
 
@@ -40,6 +41,9 @@ func (q Question) encode() ([]byte, error) {
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
 		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params,
+	}
+	if q.Call != (Digest{}) {
+		r.Call = hex.EncodeToString(q.Call[:])
 	}
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -73,9 +77,13 @@ func (r record) question() (Question, bool) {
 	if state < 0 || err != nil || len(digest) != len(Digest{}) {
 		return Question{}, false
 	}
+	var call Digest
+	if of, err := hex.DecodeString(r.Call); err != nil || len(of) != copy(call[:], of) || len(of) != 0 && len(of) != len(call) {
+		return Question{}, false
+	}
 	return Question{
 		Code: shown(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Params: r.Params,
+		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params,
 	}, true
 }

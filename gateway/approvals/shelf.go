@@ -115,6 +115,16 @@ func (s shelf) find(vault string, digest Digest, session string) (found Question
 	return found
 }
 
+// openOf returns the question of a session that waits for its answer.
+func (s shelf) openOf(session string) (Question, bool) {
+	for _, q := range s.live {
+		if q.Session == session && q.State == Pending {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
 // findExpired returns the question that has expired about a call, as such.
 func (s shelf) findExpired(vault string, digest Digest, session string) (found Question) {
 	for _, q := range s.expired {
