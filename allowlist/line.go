@@ -187,12 +187,12 @@ func isASCII(s string) bool {
 
 func (c Call) unsafe(key string) *ParseError {
 	err := c.refuse(CodeContentUnsafe, key, `holds a backslash followed by n, t or r, which the client would turn into a line break or a tab`)
-	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend, which needs the folder of the vault`
+	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
 	return err
 }
 
 func (c Call) tooLong(key, reason string) *ParseError {
 	err := c.refuse(CodeContentTooLong, key, reason)
-	err.hint = "send less at once, or give the folder of the vault so that the embedded backend can take it"
+	err.hint = "send less at once; the user can set vault to the folder of the vault, and the embedded backend takes it"
 	return err
 }

@@ -6,7 +6,7 @@ package exec
 func notRunning() *Unavailable {
 	return &Unavailable{
 		code: CodeNotRunning, reason: "the client cannot reach the Obsidian app",
-		hint: "start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
+		hint: "the user can start Obsidian; if it runs, this process may be kept from it by a sandbox, " +
 			"or may have another HOME or XDG_RUNTIME_DIR than the app",
 	}
 }
@@ -14,14 +14,14 @@ func notRunning() *Unavailable {
 func switchedOff() *Unavailable {
 	return &Unavailable{
 		code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
-		hint: "a person can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
+		hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
 	}
 }
 
 func vaultUnknown() *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
-		hint: "compare the name, capital letters too, with the list of the command vaults, or open the vault in Obsidian",
+		hint: "compare the name, capital letters too, with the list of the command vaults; the user can open the vault in Obsidian",
 	}
 }
 
@@ -53,6 +53,6 @@ func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 	}
 	return &Failure{
 		code: CodeCLIError, reason: "the client answered " + quote(firstLine(second)),
-		hint: "a person can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
+		hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
 	}, nil
 }

@@ -80,7 +80,7 @@ func (r *Runner) candidates() ([]string, error) {
 	if strings.ContainsAny(name, `/\`) {
 		return nil, &Unavailable{
 			code: CodeNotFound, program: name, reason: "is neither a bare name nor an absolute path",
-			hint: "set cli to a name such as obsidian, or to a full path",
+			hint: "the user can set cli to a name such as obsidian, or to a full path",
 		}
 	}
 	var all []string
@@ -107,8 +107,8 @@ func notFound(name string, known []string) *Unavailable {
 	}
 	return &Unavailable{
 		code: CodeNotFound, program: name, reason: reason,
-		hint: "install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
-			"set cli to the full path of the client, or give the folder of the vault so that no client is needed",
+		hint: "the user can install Obsidian 1.12.7 or newer with its own installer and switch on the CLI in Settings > General > Advanced, " +
+			"can set cli to its full path, or set vault to the folder of the vault so that no Obsidian CLI is needed",
 	}
 }
 
@@ -146,7 +146,7 @@ func cannotLookAt(path string, err error) *Unavailable {
 		code = CodeNotFound
 	}
 	return &Unavailable{code: code, program: path, reason: "cannot be looked at: " + reasonOf(err), cause: err,
-		hint: "set cli to the full path of the client"}
+		hint: "the user can set cli to the full path of the client"}
 }
 
 // reasonOf is the part of a file error that does not repeat the path.

@@ -77,7 +77,7 @@ func notTheCLI(path string, guarded bool, out Outcome) *Unavailable {
 		answered = "printed something else" // which could name a hidden note
 	}
 	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason + answered,
-		hint: "set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe"}
+		hint: "the user can set cli to the full path of the native client; on Windows that is Obsidian.com and never Obsidian.exe"}
 }
 
 func (r *Runner) knownRelease() *release {

@@ -212,7 +212,7 @@ func (r *Runner) stopped(cause error, begun bool) *Stopped {
 }
 
 func crashed(path, how string, mutates bool) *Unavailable {
-	hint := "run the client by hand; installers older than 1.12.7 bring one that dies in a sandbox"
+	hint := "the user can install Obsidian again; installers older than 1.12.7 bring a CLI that dies in a sandbox"
 	if mutates {
 		hint = "the change may have been made; " + hintReadBack
 	}
@@ -242,10 +242,10 @@ func cannotStart(path string, err error) *Unavailable {
 		return known
 	}
 	u := &Unavailable{code: CodeUnsuitable, program: path, reason: "cannot be started: " + reasonOf(err), cause: err,
-		hint: "start it by hand to see what is wrong"}
+		hint: "the user can check whether this program can be started at all"}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		u.code, u.hint = CodeNotFound, "the file, or the interpreter it names, is gone; install it again"
+		u.code, u.hint = CodeNotFound, "the file, or the interpreter it names, is gone; the user can install it again"
 	case errors.Is(err, errors.ErrUnsupported):
 		u.code, u.hint = CodePlatform, "this system does not let one program start another"
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):

@@ -126,7 +126,7 @@ func (p *Peer) Wait() error {
 		return crashed(p.path, p.end.crash, false)
 	}
 	return &Unavailable{code: CodeCrashed, program: p.path, reason: fmt.Sprintf("ended as a server with status %d", p.end.exit),
-		hint: "start it by hand to see its messages"}
+		hint: "the user can look for its messages in the log of the gateway"}
 }
 
 // Stop ends the server and comes back when it is gone. A server that has ended

@@ -33,7 +33,7 @@ func (r *Runner) suitable(path string, file fs.FileInfo) error {
 
 func unsuitable(path, reason string) *Unavailable {
 	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
-		hint: "set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
+		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
 }
 
 func regular(_ *Runner, _ string, file fs.FileInfo) string {

@@ -40,14 +40,14 @@ var shapes = [...]shape{
 	{prefix: "Error: Approval required: ", code: CodeUnconfirmed, hint: hintUnasked},
 	{prefix: "Error: Access denied: ", code: CodeAccessDenied, hint: hintAccess},
 	{prefix: beginsMissing, code: CodeCLIError,
-		hint: "the installed client wants other parameters than the table says; compare with its help"},
+		hint: "the installed Obsidian CLI takes other parameters than vaultwicket knows; the user can update the older one"},
 	{prefix: `Error: ""`, suffix: " needs the Obsidian app.", code: CodeNeedsApp,
-		hint: "start Obsidian and use its own CLI for this command"},
+		hint: "only the Obsidian app can do this; the user can start it and set backend to auto"},
 	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No ", suffix: " configured.", code: CodeNotConfigured,
-		hint: "set it in the settings of the vault"},
+		hint: "the user can set it in the settings of the vault"},
 	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
@@ -66,7 +66,7 @@ var shapes = [...]shape{
 const (
 	hintTarget   = "name the note with path= or file="
 	hintConflict = "read the note again, and decide again"
-	hintAccess   = "a person can raise the access in the table [vaults.access] of the settings file"
+	hintAccess   = "the user can raise the access in the table [vaults.access] of the settings file"
 	hintHardLink = "the user can put a copy in the place of the hard link"
 	hintUnasked  = "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"
 	hintState    = "the user can look at the folder of the journal and its limits; nothing was changed"

@@ -50,7 +50,7 @@ func (r release) check(program string, minimum tiers.Version) error {
 	return &Unavailable{
 		code: CodeTooOld, program: program,
 		reason: fmt.Sprintf("belongs to Obsidian %s, and the call needs %s", r.app, minimum),
-		hint:   "update Obsidian to " + minimum.String() + " or newer",
+		hint:   "the user can update Obsidian to " + minimum.String() + " or newer",
 	}
 }
 

@@ -183,7 +183,7 @@ func (w *worker) greet(hear *frame.Reader) error {
 
 func (w *worker) unfit(reason string) *Unavailable {
 	return &Unavailable{code: CodeUnsuitable, program: w.peer.path, reason: reason,
-		hint: "start the gateway again: its program may have been replaced while it ran"}
+		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
 // listen takes frames until the worker sends no more. The error says what was

@@ -109,7 +109,7 @@ const others = "\x00others"
 // open refuses while nothing is let through.
 func (a *admission) open() error {
 	if a.disabled.Load() {
-		return refuse(codePaused, "a person can set enabled = true and start the gateway again", "the gateway is switched off by the setting enabled")
+		return refuse(codePaused, "the user can set enabled to true and start the gateway again", "the gateway is switched off by the setting enabled")
 	}
 	paused, err := a.looksPaused()
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *admission) open() error {
 			"nothing is answered, because it cannot be told whether vaultwicket is paused: the state folder: %v", err)
 	}
 	if paused {
-		return refuse(codePaused, `a person can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
+		return refuse(codePaused, `the user can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
 	}
 	return nil
 }

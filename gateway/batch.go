@@ -17,10 +17,11 @@ const MaxOperations = 100
 // their order.
 type Batch struct {
 	Operations []Operation
-	// Vault, Ask, Caller, Client and Surface are those of [Request], for all
-	// operations.
+	// Vault, Ask, Answers, OneSession, Caller, Client and Surface are those of
+	// [Request], for all operations.
 	Vault                   string
 	Ask                     Asker
+	Answers, OneSession     bool
 	Caller, Client, Surface string
 	// Atomic takes back what was done when one operation fails.
 	Atomic bool
@@ -152,7 +153,7 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if answer := g.recalledBatch(plan); answer != nil {
-		return g.firstBatch(ctx, b, answer)
+		return g.firstBatch(ctx, plan, answer)
 	}
 	asked := time.Now()
 	if err := g.agreeBatch(ctx, plan); err != nil {
@@ -164,6 +165,9 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 			return refusedBatch("", err)
 		}
 		defer leave()
+	}
+	if err := g.stillAsShown(ctx, plan); err != nil {
+		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
 		return g.batchOnce(ctx, b.IdempotencyKey, plan)
@@ -260,7 +264,9 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
 		request.hiding, request.batch = r.gateway.hiding(), r.id
-		fault := r.gateway.guard(request.Command, func() { result, begun = r.gateway.step(ctx, hold, r.batch.from(request), r.agreedTo(i)) })
+		fault := r.gateway.guard(request.Command, func() {
+			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approved{question: r.steps[i].approved, inBatch: true})
+		})
 		if fault != nil {
 			result, begun = Fault(request.Command), true
 		}
@@ -289,12 +295,12 @@ func (r *batchRun) run(ctx context.Context, i int) {
 
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
 // door of the changes. begun is false for one that was cancelled before.
-func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, agreed bool) (result Result, begun bool) {
+func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := g.observe(ctx, InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken = time.Now()
 	line := g.records.begin(g.name(), req, seen)
-	plan, err := g.admit(ctx, req, line, agreed)
+	plan, err := g.admit(ctx, req, line, by)
 	if err != nil {
 		return line.refused(failed(req.Command, err)), true
 	}
@@ -312,24 +318,7 @@ func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, agreed bo
 // report counts, and says what stopped the batch.
 func (r *batchRun) report(ctx context.Context) BatchResult {
 	result := BatchResult{Results: r.done}
-	for _, done := range r.done {
-		switch done.Status {
-		case statusOK:
-			result.Summary.OK++
-		case statusError:
-			result.Summary.Error++
-		default:
-			result.Summary.Skipped++
-		}
-		switch {
-		case done.Undone == nil:
-		case *done.Undone:
-			result.Summary.Undone++
-		default:
-			result.Summary.NotUndone++
-		}
-	}
-	result.OK = result.Summary.OK == len(r.done)
+	result.count()
 	if result.Summary.NotUndone > 0 {
 		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
 	}
@@ -337,6 +326,29 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 		result.Error = errorOf(refuse(codeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
 	return result
+}
+
+// count fills in the summary.
+func (r *BatchResult) count() {
+	r.Summary = Summary{}
+	for _, done := range r.Results {
+		switch done.Status {
+		case statusOK:
+			r.Summary.OK++
+		case statusError:
+			r.Summary.Error++
+		default:
+			r.Summary.Skipped++
+		}
+		switch {
+		case done.Undone == nil:
+		case *done.Undone:
+			r.Summary.Undone++
+		default:
+			r.Summary.NotUndone++
+		}
+	}
+	r.OK = r.Summary.OK == len(r.Results)
 }
 
 // failure returns the first thing that went wrong, nil if nothing did.

@@ -47,7 +47,10 @@ func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 }
 
 func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
-	q, err := g.questionOfBatch(ctx, plan)
+	if err := g.declinedInBatch(plan); err != nil {
+		return err
+	}
+	q, each, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
 		return err
 	}
@@ -56,75 +59,118 @@ func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
 		return err
 	}
 	if thought {
-		if err := g.batchAsBefore(ctx, plan, q); err != nil {
+		if each, err = g.batchAsBefore(ctx, plan, q); err != nil {
 			return err
 		}
 	}
-	plan.agreed = true
+	plan.question = q
+	for i, a := range plan.asking {
+		plan.steps[a.step].approved = &each[i]
+	}
 	return nil
+}
+
+// declinedInBatch refuses a batch with an operation that the user declined, or
+// with all of those that they declined together.
+func (g *door) declinedInBatch(plan *batchPlan) error {
+	calls := g.callsAsked(plan)
+	if plan.batch.Answers {
+		g.consent.attention.answered(g.callerOf(plan.request()), digestOfCalls(calls))
+	}
+	if g.consent.attention.isDeclined(g.callerOf(plan.request()), append(calls, digestOfCalls(calls))...) {
+		return declinedError(batchCommand)
+	}
+	return nil
+}
+
+// callsAsked are the calls of the operations that the user is asked about.
+func (g *door) callsAsked(plan *batchPlan) (calls []callDigest) {
+	for _, a := range plan.asking {
+		calls = append(calls, g.digestOfCall(a.plan))
+	}
+	return calls
 }
 
 // batchAsBefore is asBefore for a batch: it puts the one that was planned once
 // more into its place.
-func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) error {
+func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) (each []Question, err error) {
 	if err := g.admission.open(); err != nil {
-		return err
+		return nil, err
 	}
 	now, clientID, err := g.planBatch(plan.batch)
 	switch {
 	case err != nil && clientID != "":
-		return inOperation(clientID, err)
+		return nil, inOperation(clientID, err)
 	case err != nil:
-		return err
+		return nil, err
 	}
 	if clientID, err := g.foreseeAll(ctx, now); err != nil {
-		return inOperation(clientID, err)
+		return nil, inOperation(clientID, err)
 	}
-	again, err := g.questionOfBatch(ctx, now)
+	again, each, err := g.questionOfBatch(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	*plan = *now
+	return each, q.sameAs(again)
+}
+
+// stillAsShown refuses a batch to which the user said yes, and which then had to
+// wait for a change that made it another one. Nothing of it has begun.
+func (g *door) stillAsShown(ctx context.Context, plan *batchPlan) error {
+	if plan.question.Digest == (Question{}).Digest {
+		return nil // nobody was asked
+	}
+	again, _, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
 		return err
 	}
-	*plan = *now
-	return q.sameAs(again)
+	return plan.question.sameAs(again)
 }
 
 // request is the batch as a request that a person is asked about.
 func (p *batchPlan) request() Request {
 	request := p.batch.from(Request{Command: batchCommand})
-	request.Ask = p.batch.Ask
+	request.Ask, request.Answers, request.OneSession = p.batch.Ask, p.batch.Answers, p.batch.OneSession
 	return request
 }
 
-// questionOfBatch makes one question of those about the operations.
-func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (Question, error) {
-	q := Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
+// questionOfBatch makes one question of those about the operations, and returns
+// these too. Each of them is about the notes as they are before the batch: what an
+// operation does to a note that another one is asked about, the user has to see.
+func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question, each []Question, err error) {
+	q = Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
 	if len(plan.asking) > maxAsked {
-		return q, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
-			"a person would have to be asked about %d operations at once", len(plan.asking))
+		return q, nil, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
+			"the user would have to be asked about %d operations at once", len(plan.asking))
 	}
-	var texts []string
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
+	var texts []string
 	for _, a := range plan.asking {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
-			return q, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q needs the yes of a person, who cannot be shown what it takes from another one", clip(step.ClientID))
+			return q, nil, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", clip(step.ClientID))
 		}
 		one, err := g.question(ctx, plan.request(), a.plan, min(maxShownBytes, maxShownTogether/len(plan.asking)))
 		if err != nil {
-			return q, inOperation(step.ClientID, err)
+			return q, nil, inOperation(step.ClientID, err)
 		}
-		texts = append(texts, one.Text)
+		each, texts = append(each, one), append(texts, one.Text)
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
 	}
-	q.Text = fmt.Sprintf("A batch of %d operations, %d of which need your yes:\n\n%s", len(plan.steps), len(texts), strings.Join(texts, "\n\n"))
+	q.Text = fmt.Sprintf("A batch of %d operations, %d of which need approval:\n\n%s", len(plan.steps), len(texts), strings.Join(texts, "\n\n"))
+	if besides := g.touching(ctx, plan, each); besides != "" {
+		q.Text += "\n\nThe batch also changes these notes, or may:\n" + besides
+	}
 	if len(q.Text) > maxQuestion {
-		return q, refuse(codeUnconfirmed, "make it several batches", "the batch needs the yes of a person, and the question would be too long to be read")
+		return q, nil, refuse(codeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")
 	}
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
-	return q, nil
+	q.call = digestOfCalls(g.callsAsked(plan))
+	return q, each, nil
 }
 
 // inOperation says of an error in which operation it is.

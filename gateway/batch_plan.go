@@ -24,11 +24,11 @@ type batchPlan struct {
 	batch Batch
 	steps []batchStep
 	share int // bytes of output for each operation, 0 for any
-	// asking are the operations that only a person can allow, agreed says that
-	// one has.
-	asking []asking
-	agreed bool
-	id     string // which the changes of the batch share in the journal
+	// asking are the operations that only a person can allow, question is the one to
+	// which a person said yes; it is zero where nobody was asked.
+	asking   []asking
+	question Question
+	id       string // which the changes of the batch share in the journal
 }
 
 // batchStep is an operation that may be carried out.
@@ -37,6 +37,9 @@ type batchStep struct {
 	plan   Plan           // as far as it can be planned with stand-ins
 	call   allowlist.Call // with a stand-in for every value that is taken from a result
 	wanted bool           // its output is, by an operation behind it
+	// approved is the question about the operation to which a person said yes, nil
+	// for one that nobody was asked about.
+	approved *Question
 }
 
 // BatchChanges reports whether an operation of b would change something, whether
@@ -197,12 +200,6 @@ func standIn(p allowlist.Param) string {
 		return "x"
 	}
 	return "x.md" // a path, a folder or the name of a note
-}
-
-// agreedTo reports whether the user said yes to an operation. One that was not shown
-// to them, because only its run shows what it removes, is not among those.
-func (p *batchPlan) agreedTo(i int) bool {
-	return p.agreed && slices.ContainsFunc(p.asking, func(a asking) bool { return a.step == i })
 }
 
 func (p *batchPlan) mutates() bool {

@@ -23,7 +23,7 @@ func (g *door) canTakeBack(plan *batchPlan) (clientID string, err error) {
 		}
 	}
 	if g.keeper() == nil {
-		return "", refuse(codeBadRequest, "give the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
+		return "", refuse(codeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
 	}
 	if _, err := g.journal(g.target().folder); err != nil {
 		return "", err
@@ -58,7 +58,7 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 	case result.Change != nil:
 		var back Result
 		fault := r.gateway.guard("undo", func() {
-			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), r.agreed)
+			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), approved{inBatch: true, takesBack: true})
 		})
 		if fault != nil {
 			back = Fault("undo")
@@ -78,15 +78,16 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 
 // batchOnce carries out a batch under its idempotency key, as once does a call.
 func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
-	claimed, answer, err := g.claim(key, plan.digest())
+	claimed, answer, err := g.claim(key, boundTo(plan.request(), plan.digest()))
 	switch {
 	case err != nil:
 		return refusedBatch("", err)
 	case answer != nil:
-		return g.firstBatch(ctx, plan.batch, answer)
+		return g.firstBatch(ctx, plan, answer)
 	}
+	hidden := g.hidingDigest()
 	result := g.carryOutBatch(ctx, plan)
-	if err := claimed.settle(fateOfBatch(plan, result), result.forKeeping()); err != nil {
+	if err := claimed.settle(fateOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -98,16 +99,20 @@ func (g *door) recalledBatch(plan *batchPlan) []byte {
 	if len(plan.asking) == 0 || !plan.mutates() {
 		return nil
 	}
-	return g.recall(plan.batch.IdempotencyKey, plan.digest())
+	return g.recall(plan.batch.IdempotencyKey, boundTo(plan.request(), plan.digest()))
 }
 
 // firstBatch gives the answer of the first time again.
-func (g *door) firstBatch(ctx context.Context, b Batch, answer []byte) BatchResult {
-	var first BatchResult
-	if err := json.Unmarshal(answer, &first); err != nil {
+func (g *door) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
+	var kept rememberedBatch
+	if err := json.Unmarshal(answer, &kept); err != nil {
 		return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
 	}
-	g.recordOfBatch(ctx, b, "").ended(Result{OK: first.OK, ExitCode: -1, Error: first.failure()})
+	first := kept.BatchResult
+	if kept.Hidden != g.hidingDigest() {
+		g.hideInFirst(plan, &first)
+	}
+	g.recordOfBatch(ctx, plan.batch, "").ended(Result{OK: first.OK, ExitCode: -1, Error: first.failure()})
 	first.Notices = append(first.Notices, firstTime)
 	return first
 }

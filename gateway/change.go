@@ -50,7 +50,7 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	own := g.keeper()
 	if own == nil {
 		if r.expect != "" {
-			return exec.Outcome{ExitCode: -1}, refuse(codeVaultNotFound, "give the folder of the vault", "expectHash needs the folder of the vault, which is not known")
+			return exec.Outcome{ExitCode: -1}, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
 		}
 		out, err := g.perform(ctx, r)
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
@@ -112,7 +112,7 @@ func (g *door) journal(folder string) (*journal.Journal, error) {
 	}
 	state := places.State(g.getenv, abs)
 	if state == "" {
-		return nil, refuse(codeNotConfigured, "set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
+		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
 	}
 	return journal.Open(filepath.Join(state, "journal"), abs, journal.Limits{}), nil
 }
@@ -126,7 +126,7 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	}
 	folder := d.target().folder
 	if folder == "" {
-		return nil, refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the journal is that of a folder, which is not known")
+		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the journal is that of a folder, which is not known")
 	}
 	return d.journal(folder)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,10 +36,14 @@ func replies(r Reply, asked *Question) Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	_, rest, _ := strings.Cut(got.Error.Hint, "vaultwicket approve ")
-	code, _, _ := strings.Cut(rest, `"`)
-	if _, err := approvals.Open(ApprovalsFolder(places.State(f.config.Getenv, "")), nil).Approve(code); err != nil {
-		f.t.Fatalf("%+v names no question: %v", got.Error, err)
+	desk := approvals.Open(ApprovalsFolder(places.State(f.config.Getenv, "")), nil)
+	list, _, err := desk.List()
+	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
+		f.t.Fatalf("%+v: %d questions wait, %v", got.Error, len(list), err)
+	}
+	if _, err := desk.Approve(list[0].Code); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -81,7 +86,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 		write("meanwhile")
 		return Yes
 	}
-	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || f.published() != 1 {
+	if got := f.gateway.Do(t.Context(), req); code(got) != "conflict" || f.published() != 1 {
 		t.Errorf("changed under the question: %+v", got)
 	}
 	if !asked.Destructive || asked.Folder != "" || !strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\"") {
@@ -127,7 +132,7 @@ func TestUnknownRepliesAreNone(t *testing.T) {
 func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 	f := openAsking(t, func(c *Config) { c.Getenv = nil })
 	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
-	if code(got) != "unconfirmed" || !strings.Contains(got.Error.Hint, "--confirm never") || f.published() > 0 {
+	if code(got) != "unconfirmed" || !strings.Contains(got.Error.Hint, "the setting confirm") || f.published() > 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -51,10 +51,10 @@ func (g *shared) guard(command string, do func()) error {
 // right to hold.
 func (g *door) do(ctx context.Context, hold *exec.Hold, req Request) Result {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
-	plan, err := g.admit(ctx, req, line, false)
+	plan, err := g.admit(ctx, req, line, approved{})
 	var before *answered
 	if errors.As(err, &before) {
-		return line.ended(firstAnswer(before.command, before.answer))
+		return line.ended(g.firstAnswer(before.plan, before.answer))
 	}
 	if err != nil {
 		return line.refused(failed(req.Command, err))
@@ -72,15 +72,15 @@ func (g *door) do(ctx context.Context, hold *exec.Hold, req Request) Result {
 	}
 	defer leave()
 	if req.IdempotencyKey != "" && plan.call.Effect().Mutates() {
-		return line.ended(g.once(req.IdempotencyKey, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }))
+		return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }))
 	}
 	return line.ended(g.carryOut(ctx, plan))
 }
 
 // admit has a request pass everything that stands before the first process: the
-// pause, the limits, the policy, the person, the audit log. agreed says that the
-// person said yes to a batch that the request is part of.
-func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool) (Plan, error) {
+// pause, the limits, the policy, the person, the audit log. by is what the user
+// has approved of it already.
+func (g *door) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
 	if err := g.admission.call(req.Caller); err != nil {
 		return Plan{}, err
 	}
@@ -92,8 +92,10 @@ func (g *door) admit(ctx context.Context, req Request, line *record, agreed bool
 	line.described(plan)
 	line.hidden, line.hiddenName = g.hiddenBy(plan)
 	switch {
-	case asks(err) && agreed:
-		plan, err = plan.agreed("")
+	case by.question != nil && (err == nil || asks(err)), by.takesBack && asks(err):
+		plan, err = by.plan(plan)
+	case asks(err) && by.inBatch:
+		err = refuse(codeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case asks(err):
 		line.asked(err)
 		if before := g.recalled(req, plan); before != nil {
@@ -201,6 +203,9 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 		return located, err
 	}
 	if err := g.direct(r); err != nil {
+		return nothingRan(located), err
+	}
+	if err := g.asShown(r); err != nil {
 		return nothingRan(located), err
 	}
 	out, err := g.runAt(ctx, r)

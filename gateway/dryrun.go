@@ -4,27 +4,31 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
 	"vaultwicket/policy"
 )
 
 // DryRun is a plan written out: what would run, and what every rule says.
 type DryRun struct {
-	OK       bool     `json:"ok"` // would be allowed, if need be after asking a person
-	DryRun   bool     `json:"dryRun"`
-	Command  string   `json:"command"`
-	Decision string   `json:"decision"` // allow, ask or deny
-	Tier     string   `json:"tier,omitempty"`
-	Effect   string   `json:"effect,omitempty"`
-	Backend  string   `json:"backend,omitempty"`
-	Vault    string   `json:"vault,omitempty"`
-	Program  string   `json:"program,omitempty"`
-	Argv     []string `json:"argv,omitempty"` // without the program
-	Stdin    *Stdin   `json:"stdin,omitempty"`
-	Shell    string   `json:"shell,omitempty"` // the same as a line for a POSIX shell
-	Rules    []Rule   `json:"rules,omitempty"`
+	OK       bool   `json:"ok"` // would be allowed, if need be after asking a person
+	DryRun   bool   `json:"dryRun"`
+	Command  string `json:"command"`
+	Decision string `json:"decision"` // allow, ask or deny
+	Tier     string `json:"tier,omitempty"`
+	Effect   string `json:"effect,omitempty"`
+	Backend  string `json:"backend,omitempty"`
+	Vault    string `json:"vault,omitempty"`
+	// Program and Shell, which is the same as one line for a POSIX shell, are there
+	// for a user at a terminal alone, see [Request]: an agent could run the program
+	// by itself. Argv, without the program, an agent sees of an allowed call, and of
+	// the embedded program then without what starts it.
+	Program string   `json:"program,omitempty"`
+	Argv    []string `json:"argv,omitempty"`
+	Stdin   *Stdin   `json:"stdin,omitempty"`
+	Shell   string   `json:"shell,omitempty"`
+	Rules   []Rule   `json:"rules,omitempty"`
 	// Files are those that would change, Diff is how; a long one is cut.
 	Files   []PlannedFile `json:"files,omitempty"`
 	Diff    string        `json:"diff,omitempty"`
@@ -118,7 +122,22 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 	if d.Decision == "deny" {
 		d.Shell = "" // no ready line past the rules
 	}
+	if !req.AtTerminal {
+		d.hideProgram(plan)
+	}
 	return d.shown()
+}
+
+// hideProgram leaves out what would let an agent carry out the call without the
+// gateway.
+func (d *DryRun) hideProgram(plan Plan) {
+	d.Program, d.Shell = "", ""
+	if d.Decision != "allow" {
+		d.Argv = nil
+	}
+	if len(plan.routes) > 0 && d.Argv != nil {
+		d.Argv = d.Argv[plan.routes[0].command.Prefix:]
+	}
 }
 
 // foreseen is what a call would change, and why that is not known.
@@ -149,9 +168,9 @@ func (g *door) preview(ctx context.Context, plan Plan, line *record) foreseen {
 }
 
 // shown returns the plan as it may be shown. A line for a shell that would be
-// another one then is left out.
+// another one then, or would not be one line, is left out.
 func (d DryRun) shown() DryRun {
-	if shownText(d.Shell) != d.Shell {
+	if shownText(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 		d.Shell = ""
 		d.Notices = append(d.Notices, "the arguments hold characters that are shown as escapes here and are passed on as they are")
 	}
@@ -161,10 +180,11 @@ func (d DryRun) shown() DryRun {
 
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {
-	Path  string // of the note that it is about
-	Files []PlannedFile
-	Diff  string
-	Loses string // why the change is destructive, "" if it is not
+	Path   string // of the note that it is about
+	Files  []PlannedFile
+	Diff   string
+	Loses  string // why the change is destructive, "" if it is not
+	Digest string // for [exec.Manner]
 }
 
 func readPlanned(answer string) (p plannedChange) {
@@ -233,10 +253,4 @@ func (r route) stepwise() bool {
 	}
 	_, overwrite := r.call.Param("overwrite")
 	return r.call.Name() == "daily:read" || r.call.Name() == "create" && !overwrite
-}
-
-// shellRead is the line that reads the note whose path asking answers.
-func shellRead(asking exec.Command) string {
-	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
-	return quoteAll(append(read, "read")) + ` path="$(` + shellLine(asking) + `)"`
 }

@@ -44,6 +44,7 @@ func TestDryRunChangesNothing(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, tt.change)
+			tt.request.AtTerminal = true
 			got := f.gateway.DryRun(t.Context(), tt.request)
 			if got.OK != tt.ok || !got.DryRun || got.Decision != tt.decision || got.Backend != tt.backend {
 				t.Errorf("got %+v", got)
@@ -96,7 +97,7 @@ func TestTheShellReadsBackWhatWasQuoted(t *testing.T) {
 		word := rapid.OneOf(
 			rapid.StringOfN(rapid.RuneFrom([]rune("a'\"\\ $`!*?[]{}()<>|&;#~=\n\té-")), 0, 20, -1), rapid.StringN(0, 20, -1),
 		).Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "word")
-		out, err := exec.Command(shell, "-c", "printf '%s|' "+quoteAll([]string{word, "end"})).Output()
+		out, err := exec.Command(shell, "-c", withNewline("printf '%s|' "+quoteAll([]string{word, "end"}))).Output()
 		if err != nil || string(out) != word+"|end|" {
 			t.Fatalf("%q became %q (%v)", word, out, err)
 		}
@@ -112,8 +113,43 @@ func TestAPastedLineSendsStandardInputToo(t *testing.T) {
 	var out bytes.Buffer
 	c := exec.Command(shell, "-c", line)
 	c.Stdout = &out
-	if err := c.Run(); err != nil || out.String() != "100%\n'x' \\n" {
+	if err := c.Run(); err != nil || out.String() != "100%\n'x' \\n" || strings.Contains(line, "\n") {
 		t.Errorf("%s gave %q (%v)", line, out.String(), err)
+	}
+}
+
+// An agent is not shown how the program is started, and of a call that is not
+// allowed not what it would be given.
+func TestADryRunForAnAgentShowsNoProgram(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		change  func(*Config)
+		request Request
+		argv    string
+	}{
+		{"allowed, on the app", nil, Request{Command: "random:read"}, "vault=Work random:read"},
+		{"allowed, on the embedded program", func(c *Config) { c.Backend = Embedded }, Request{Command: "daily:append", Params: params("content", "x")}, "vault=Work daily:append content=x"},
+		{"asked about", func(c *Config) { c.Policy.Confirm = 1 }, Request{Command: "delete", Params: params("path", "a.md")}, ""},
+		{"a closed tier", func(c *Config) { c.Policy.Ceiling = 1 }, Request{Command: "tabs"}, ""},
+		{"daily notes of a closed tier", func(c *Config) { c.Policy.Ceiling = 0 }, Request{Command: "daily:read"}, ""},
+		{"mutations are off", func(c *Config) { c.Policy.Mutations = false }, Request{Command: "create", Params: params("path", "a.md")}, ""},
+	} {
+		f := newFixture(t, test.change)
+		got := f.gateway.DryRun(t.Context(), test.request)
+		if got.Program != "" || got.Shell != "" || strings.Join(got.Argv, " ") != test.argv {
+			t.Errorf("%s: program %q, shell %q, argv %q", test.name, got.Program, got.Shell, got.Argv)
+		}
+	}
+}
+
+// A line break in a value begins no line in what is pasted.
+func TestALineToPasteIsOneLine(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded })
+	for _, value := range []string{"a\nb", "\n", "a\r\nrm -rf /", "x\u2028y", "a\u0085b"} {
+		got := f.gateway.DryRun(t.Context(), Request{Command: "property:set", Params: params("path", "a.md", "name", "k", "value", value), AtTerminal: true})
+		if !got.OK || strings.ContainsAny(got.Shell, "\r\n\u2028\u2029\u0085") {
+			t.Errorf("%q: %q, %+v", value, got.Shell, got.Error)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 )
 
@@ -76,18 +77,35 @@ func (p ExplainedParam) remarks() string {
 }
 
 // explains returns the text with which the gateway itself answers a call, "" for
-// one that a program has to answer. It is "help" with the name of a command: what
-// the program would say is what the app takes, not what passes here.
+// one that a program has to answer. It is "help": what the program would say is what
+// the program takes and how it is started, not what passes here.
 func (plan Plan) explains() string {
-	name, ok := plan.call.Param("command")
-	if plan.call.Name() != "help" || !ok {
+	if plan.call.Name() != "help" {
 		return ""
+	}
+	name, ok := plan.call.Param("command")
+	if !ok {
+		return overview(plan.policy)
 	}
 	l, err := explain([]policy.Policy{plan.policy}, name)
 	if err != nil {
 		return ""
 	}
 	return l.Explained().Text()
+}
+
+// overview lists the enabled commands.
+func overview(p policy.Policy) string {
+	var b strings.Builder
+	policies := []policy.Policy{p}
+	for _, c := range allowlist.Commands() {
+		if listed(policies, c).Denial != nil {
+			continue
+		}
+		signature := c.Signature(func(param allowlist.Param) bool { return p.Allows(param) })
+		fmt.Fprintf(&b, "%s\n  %s\n", signature, c.Summary)
+	}
+	return b.String()
 }
 
 // ownAnswer is the result of a call that the gateway answered by itself.

@@ -39,8 +39,9 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	}
 }
 
-// TestHelpForOneCommandTakesTheCorridor: it is judged like every call, and the
-// list of all commands is still the program's.
+// TestHelpForOneCommandTakesTheCorridor: it is judged like every call. Without a
+// command it lists those that are enabled, and no program is asked, which would say
+// how it is started.
 func TestHelpForOneCommandTakesTheCorridor(t *testing.T) {
 	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
 	req := Request{Command: "help", Params: params("command", "read")}
@@ -54,9 +55,15 @@ func TestHelpForOneCommandTakesTheCorridor(t *testing.T) {
 	if got := off.gateway.Do(t.Context(), req); code(got) != "paused" {
 		t.Errorf("switched off: %+v", got)
 	}
-	open := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work help => all of them\n`)
-	if got := open.gateway.Do(t.Context(), Request{Command: "help"}); got.Stdout != "all of them\n" || got.Backend != "embedded" {
+	open := newFixture(t, func(c *Config) {
+		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
+	})
+	got := open.gateway.Do(t.Context(), Request{Command: "help"})
+	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom\n") || strings.Contains(got.Stdout, "\nsearch") {
 		t.Errorf("help alone: %+v", got)
+	}
+	if app, own := open.called(); len(app)+len(own) > 0 {
+		t.Errorf("started %q and %q", app, own)
 	}
 	if got := open.gateway.Do(t.Context(), Request{Command: "help", Params: params("command", "reed")}); code(got) != "bad_value" {
 		t.Errorf("no command: %+v", got)

@@ -70,7 +70,7 @@ func (p Plan) losing(why string, err error) (Plan, error) {
 // manner says how the embedded program carries out the change of a route.
 func (r route) manner(id string) exec.Manner {
 	return exec.Manner{
-		Entry: id, Expect: r.expect, Caller: argument(r.caller), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
 	}
 }

@@ -39,8 +39,12 @@ func (g *Gateway) Sight(vault string) func(path string) bool {
 	if err != nil {
 		return func(string) bool { return false }
 	}
-	text, ok := patternsOf(d.target().folder)
-	rules, patterns := d.policy.Load().Access, ignore.New(string(text))
+	return d.sight()
+}
+
+func (g *door) sight() func(path string) bool {
+	text, ok := patternsOf(g.target().folder)
+	rules, patterns := g.policy.Load().Access, ignore.New(string(text))
 	return func(path string) bool {
 		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
 	}

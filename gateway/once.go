@@ -13,20 +13,21 @@ import (
 // once carries out a plan under an idempotency key: the same key with the same
 // call gives the first answer again, also after a restart. A call of which
 // nobody knows whether it was carried out is never carried out again.
-func (g *door) once(key string, plan Plan, carryOut func(Plan) Result) Result {
+func (g *door) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	name := plan.call.Name()
-	claimed, answer, err := g.claim(key, digestOf(plan))
+	claimed, answer, err := g.claim(req.IdempotencyKey, boundTo(req, digestOf(plan)))
 	switch {
 	case err != nil:
 		return failed(name, err)
 	case answer != nil:
-		return firstAnswer(name, answer)
+		return g.firstAnswer(plan, answer)
 	}
 	for i := range plan.routes {
 		plan.routes[i].entry = claimed.id
 	}
+	hidden := g.hidingDigest()
 	result := carryOut(plan)
-	if err := claimed.settle(fateOf(result.ExitCode, result.Error), result); err != nil {
+	if err := claimed.settle(fateOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -34,8 +35,8 @@ func (g *door) once(key string, plan Plan, carryOut func(Plan) Result) Result {
 
 // answered says that a call was carried out before, under its idempotency key.
 type answered struct {
-	command string
-	answer  []byte
+	plan   Plan
+	answer []byte
 }
 
 func (a *answered) Error() string { return "the first answer is given again" }
@@ -43,8 +44,8 @@ func (a *answered) Error() string { return "the first answer is given again" }
 // recalled returns the answer of the first time as an [*answered], nil if there is
 // none: nobody is asked about a call that was made.
 func (g *door) recalled(req Request, plan Plan) error {
-	if answer := g.recall(req.IdempotencyKey, digestOf(plan)); answer != nil {
-		return &answered{plan.call.Name(), answer}
+	if answer := g.recall(req.IdempotencyKey, boundTo(req, digestOf(plan))); answer != nil {
+		return &answered{plan, answer}
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ type claim struct {
 func (g *door) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
 	folder := g.target().folder
 	if folder == "" {
-		return claim{}, nil, refuse(codeBadRequest, "give the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+		return claim{}, nil, refuse(codeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
 	}
 	kept, err := g.journal(folder)
 	if err != nil {
@@ -140,14 +141,32 @@ const (
 	notRemembered = "the answer could not be kept under its idempotency key: "
 )
 
-func firstAnswer(name string, answer []byte) Result {
-	var first Result
-	if err := json.Unmarshal(answer, &first); err != nil {
+func (g *door) firstAnswer(plan Plan, answer []byte) Result {
+	name := plan.call.Name()
+	var kept rememberedResult
+	if err := json.Unmarshal(answer, &kept); err != nil {
 		return failed(name, refuse(codeUnknown, "look at the note", "the answer that was kept cannot be read"))
+	}
+	first := kept.Result
+	if kept.Hidden != g.hidingDigest() {
+		if err := g.mayBeSeen(plan.call, first.Path, first.Stdout); err != nil {
+			return failed(name, err)
+		}
 	}
 	first.raw = first.Stdout
 	first.Notices = append(first.Notices, firstTime)
 	return first
+}
+
+// boundTo binds a digest to who sent the request, so that nobody else is given the
+// answer: to the session and to what the client calls itself, because over standard
+// input and output every client is the one caller of its own server.
+func boundTo(req Request, digest [sha256.Size]byte) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, item := range []string{"key", req.Caller, req.Client, string(digest[:])} {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
 }
 
 // digestOf tells one call from every other one.
@@ -166,7 +185,7 @@ func keyError(err error) error {
 	var invalid *journal.Invalid
 	switch {
 	case errors.As(err, &reused):
-		return refuse(codeBadRequest, "use another key for another call", "%v", err)
+		return refuse(codeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
 	case errors.As(err, &unfinished):
 		return refuse(codeUnknown, "look at the note before you try again with another key", "%v", err)
 	case errors.As(err, &invalid):

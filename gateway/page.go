@@ -224,7 +224,7 @@ func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, firs
 		return g.do(ctx, hold, again), true
 	}
 	line := g.records.begin(g.name(), again, g.observedIn(ctx))
-	if _, err := g.admit(ctx, again, line, false); err != nil {
+	if _, err := g.admit(ctx, again, line, approved{}); err != nil {
 		return line.refused(failed(again.Command, err)), false
 	}
 	return line.ended(Result{OK: true, Command: again.Command, ExitCode: -1}), false

@@ -35,7 +35,7 @@ func (g *door) pinned(ctx context.Context, r route) error {
 		return asked.Failure
 	}
 	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
-		return refuse(codeVaultNotFound, "give the id of the vault in the settings, or mend its folder",
+		return refuse(codeVaultNotFound, "the user can set the id of the vault, or correct its folder",
 			"the app says that the vault %q lies in %q, and the settings say %q", g.name(), clip(lies), clip(g.vault.Folder))
 	}
 	g.pin.sure = true

@@ -36,7 +36,8 @@ type route struct {
 	expect  string        // the hash that the note must have
 	entry   string        // of the journal, "" for a new one
 	policy  policy.Policy
-	agreed  bool // a person said yes
+	agreed  bool    // a person said yes
+	shown   binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
 }
@@ -124,7 +125,7 @@ func (g *door) routeToApp(plan *Plan) error {
 	return g.addRoute(plan, program, target.app)
 }
 
-var errNoFolder = refuse(codeVaultNotFound, "give the folder with --vault FOLDER", "the embedded backend needs the folder of the vault")
+var errNoFolder = refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
 
 func (g *door) routeToEmbedded(plan *Plan) error {
 	folder := g.target().folder
@@ -202,9 +203,9 @@ func (g *door) confinedTo(call allowlist.Call) error {
 func (g *door) confinedHint() string {
 	switch {
 	case g.target().folder == "":
-		return "the user can give the folder of the vault with --vault FOLDER, which the embedded backend needs"
+		return "the user can set vault to the folder of the vault, which the embedded backend needs"
 	case g.backend == App:
-		return "the user can start the gateway with --backend auto"
+		return "the user can set backend to auto"
 	}
 	return ""
 }

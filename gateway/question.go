@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/tiers"
@@ -33,17 +34,21 @@ func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int
 		case failure != nil && failure.Code() != codeNeedsApp:
 			return q, failure
 		}
-		q.files, diff = planned.Files, planned.Diff
+		q.files, q.change, diff = planned.Files, planned.Digest, planned.Diff
+	}
+	q.identity, q.call = g.identity(), g.digestOfCall(plan)
+	if q.change == "" {
+		q.spelled = g.spelledHashes(call)
 	}
 	if len(q.files) > 0 {
-		q.Path, q.before = q.files[0].Path, q.files[0].Before
-		if plan.expect != "" && plan.expect != q.before {
-			return q, refuse(codeConflict, "read the note again, and decide again", "the note %q has the hash %q, not %q", clip(q.Path), q.before, plan.expect)
+		q.Path = q.files[0].Path
+		if before := q.files[0].Before; plan.expect != "" && plan.expect != before {
+			return q, refuse(codeConflict, "read the note again, and decide again", "the note %q has the hash %q, not %q", clip(q.Path), before, plan.expect)
 		}
 	} else if spelled := call.Spells(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
 	}
-	if !q.Destructive {
+	if !q.Destructive && req.OneSession {
 		q.Folder = folderOfAll(q.files)
 	}
 	q.Text = questionText(q, plan, diff, excerpt)
@@ -83,10 +88,10 @@ func questionText(q Question, plan Plan, diff string, excerpt int) string {
 			fmt.Fprintf(&b, "and %d more files\n", len(q.files)-i)
 			break
 		}
-		b.WriteString(f.line() + "\n")
+		b.WriteString(f.row())
 	}
 	if len(q.files) == 0 && q.Path != "" {
-		fmt.Fprintf(&b, "path: %s\n", quoted(q.Path))
+		b.WriteString(row("path", q.Path))
 	}
 	params := plan.call.Params()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -101,7 +106,7 @@ func questionText(q Question, plan Plan, diff string, excerpt int) string {
 				b.WriteString(clean.Excerpt(value, maxShownLines, excerpt))
 			}
 		default:
-			fmt.Fprintf(&b, "%s: %s\n", name, quoted(value))
+			b.WriteString(row(name, value))
 		}
 	}
 	if diff != "" {
@@ -110,16 +115,39 @@ func questionText(q Question, plan Plan, diff string, excerpt int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (f PlannedFile) line() string {
+func (f PlannedFile) row() string {
 	switch {
 	case f.From != "":
-		return fmt.Sprintf("moves: %s to %s", quoted(f.From), quoted(f.Path))
+		return row("moves", f.From, f.Path)
 	case f.Before == "":
-		return "makes: " + quoted(f.Path)
+		return row("makes", f.Path)
 	case f.After == "":
-		return "removes: " + quoted(f.Path)
+		return row("removes", f.Path)
 	}
-	return "changes: " + quoted(f.Path)
+	return row("changes", f.Path)
+}
+
+// row shows a label and its values, with the word "to" between two. What is too
+// long for one row of a terminal is broken behind bars: where a terminal breaks it,
+// text that somebody else has chosen would begin a row.
+func row(label string, values ...string) string {
+	shown := make([]string, len(values))
+	for i, value := range values {
+		shown[i] = quoted(value)
+	}
+	line := label + ": " + strings.Join(shown, " to ")
+	if strings.Count(clean.Excerpt(line, 2, len(line)), "\n") == 1 {
+		return line + "\n"
+	}
+	var b strings.Builder
+	b.WriteString(label + ":\n")
+	for i, value := range shown {
+		if i > 0 {
+			b.WriteString("to:\n")
+		}
+		b.WriteString(clean.Excerpt(value, maxShownLines, 2*maxShownName))
+	}
+	return b.String()
 }
 
 func whatItDoes(e tiers.Effect) string {
@@ -166,12 +194,32 @@ func (g *door) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
 	for _, f := range q.files {
 		write(f.Path, f.From, f.Before)
 	}
-	if len(q.files) == 0 {
-		for _, s := range plan.call.Spells() {
-			write(s.Path, hashOfFile(g.target().folder, s.Path))
-		}
+	write(q.change)
+	for _, path := range slices.Sorted(maps.Keys(q.spelled)) {
+		write(path, q.spelled[path])
 	}
 	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// spelledHashes returns the hashes of the notes that a call names by their paths,
+// "" for one that is not there or whose vault has no known folder.
+func (g *door) spelledHashes(call allowlist.Call) map[string]string {
+	hashes := map[string]string{}
+	for _, s := range call.Spells() {
+		hashes[s.Path] = hashOfFile(g.target().folder, s.Path)
+	}
+	return hashes
+}
+
+// asShown refuses a call of which only the app knows what it changes, unless the
+// notes that it names are as the user was shown them.
+func (g *door) asShown(r route) error {
+	for path, hash := range r.shown.spelled {
+		if hashOfFile(g.target().folder, path) != hash {
+			return changedSince(r.call.Name())
+		}
+	}
+	return nil
 }
 
 // places are the paths that a planned change touches.

@@ -42,6 +42,9 @@ type Request struct {
 	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
 	// where nobody can be asked.
 	Ask Asker
+	// AtTerminal says that the answer goes to the user's own terminal. What would
+	// show an agent a way around the gateway is left out of every other one.
+	AtTerminal bool
 	// Caller tells sessions of callers apart, Client is what they call themselves
 	// and Surface the way by which they came: for the audit log, and for what a
 	// yes is good for.
@@ -49,6 +52,12 @@ type Request struct {
 	// Taken is when the request was taken in, which its time limit counts from; zero
 	// is when [Gateway.Do] is called.
 	Taken time.Time
+
+	// OneSession says that the caller is one session of one client, so that a yes
+	// for a folder can last as long as it does.
+	OneSession bool
+	// Answers says that the request brings the user's answer to an earlier one.
+	Answers bool
 
 	hiding hiding // when the request was begun
 	batch  string // of which it is an operation, for the journal

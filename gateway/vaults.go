@@ -34,7 +34,7 @@ func (v Vault) locate(list []registry.Vault) target {
 	if i < 0 {
 		return target{folder: v.Folder, appErr: &RequestError{
 			code: codeVaultNotFound, reason: fmt.Sprintf("the app does not know a vault in the folder %q", v.Folder),
-			hint: "open the folder as a vault in Obsidian, or use --backend embedded",
+			hint: "the user can open the folder as a vault in Obsidian, or set backend to embedded",
 		}}
 	}
 	if folderOf(list, func(a registry.Vault) bool { return a.Name() == list[i].Name() }) == "" {

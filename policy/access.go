@@ -28,7 +28,7 @@ func accessAllows(p Policy, s subject) *Denial {
 		}
 		return deny(CodeAccess, "access",
 			"needs the access "+s.needs(spelled).String()+" for the path in "+spelled.Param+"=, which has "+has.String(),
-			"a person can raise it in the table [vaults.access] of the settings file")
+			"the user can raise it in the table [vaults.access] of the settings file")
 	}
 	return nil
 }

@@ -299,7 +299,7 @@ func TestARefusalNamesTheOrigin(t *testing.T) {
 }
 
 func TestDenialsByAccessRead(t *testing.T) {
-	const raise = "a person can raise it in the table [vaults.access] of the settings file"
+	const raise = "the user can raise it in the table [vaults.access] of the settings file"
 	for _, test := range []struct{ line, code, say, hint string }{
 		{"append path=Read/n.md content=x", "access_denied", `command "append": needs the access rw for the path in path=, which has r`, raise},
 		{"task ref=Read/n.md:3 done", "access_denied", `command "task": needs the access rw for the path in ref=, which has r`, raise},

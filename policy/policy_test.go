@@ -289,18 +289,18 @@ func TestDenialsRead(t *testing.T) {
 		say    string
 		hint   string
 	}{
-		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": belongs to tier v1 and the ceiling is v0`, "start the gateway with --tier v1"},
-		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes the vault and mutations are off`, "start the gateway with --allow-mutations"},
-		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": removes or replaces what is in the vault and mutations are off`, "start the gateway with --allow-mutations"},
-		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published and nobody was asked`, "a person can start the gateway with --confirm never"},
-		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes the settings of the app and mutations are off`, "start the gateway with --allow-mutations"},
-		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
-		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": is on the list of disabled commands`, "take it off the setting disable"},
-		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": is not on the list of enabled commands`, "add it to the setting enable-only"},
+		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": belongs to tier v1 and the ceiling is v0`, "the user can set tier to v1"},
+		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes the vault and mutations are off`, "the user can set allow-mutations to true"},
+		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": removes or replaces what is in the vault and mutations are off`, "the user can set allow-mutations to true"},
+		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published and nobody was asked`, "the user can change with the setting confirm which calls need approval"},
+		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes the settings of the app and mutations are off`, "the user can set allow-mutations to true"},
+		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
+		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": is on the list of disabled commands`, "the user can take it off the setting disable"},
+		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": is not on the list of enabled commands`, "the user can add it to the setting enable-only"},
 		{"append content=x", func(*policy.Policy) {}, `command "append": would change the note that is open in the app`, "name the note with path= or file="},
-		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": moves the focus or opens a view and that is switched off`, "start the gateway with --allow-ui"},
-		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": needs a minimum version of at least 1.12.2, set is 1.12.1`, "set min-cli-version to 1.12.7"},
-		{"eval", func(*policy.Policy) {}, `command "eval": runs code in the app, administers it or shows its inside, and cannot be switched on`, "use the Obsidian app itself for this"},
+		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": moves the focus or opens a view and that is switched off`, "the user can set allow-ui to true"},
+		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": needs a minimum version of at least 1.12.2, set is 1.12.1`, "the user can set min-cli-version to 1.12.7"},
+		{"eval", func(*policy.Policy) {}, `command "eval": runs code in the app, administers it or shows its inside, and cannot be switched on`, "the user can do this in the Obsidian app"},
 	}
 	for _, test := range tests {
 		words := strings.Fields(test.line)
@@ -330,14 +330,14 @@ func TestDenialsOfListingsRead(t *testing.T) {
 	}{
 		{"no tier", allowlist.Command{Name: "x", Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier none and the ceiling is v3`, ""},
 		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier tier(9) and the ceiling is v3`, ""},
-		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier comes from flag"},
-		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier is at its default"},
-		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "start the gateway with --tier v3; tier comes from VAULTWICKET_TIER"},
-		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in the app, administers it or shows its inside, and cannot be switched on`, "use the Obsidian app itself for this"},
-		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect unknown and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
-		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect exec and mutations are off`, "start the gateway with --allow-mutations; allow-mutations comes from file x"},
-		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
-		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "start the gateway with --allow-publish"},
+		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier comes from flag"},
+		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier is at its default"},
+		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier comes from VAULTWICKET_TIER"},
+		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in the app, administers it or shows its inside, and cannot be switched on`, "the user can do this in the Obsidian app"},
+		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect unknown and mutations are off`, "the user can set allow-mutations to true; allow-mutations comes from file x"},
+		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect exec and mutations are off`, "the user can set allow-mutations to true; allow-mutations comes from file x"},
+		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
+		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
 	} {
 		p := widest()
 		p.Origins = origins

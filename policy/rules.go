@@ -74,7 +74,7 @@ func notRestricted(_ Policy, s subject) *Denial {
 	if s.tier != tiers.Restricted {
 		return nil
 	}
-	return deny(CodeRestricted, "", "runs code in the app, administers it or shows its inside, and cannot be switched on", "use the Obsidian app itself for this")
+	return deny(CodeRestricted, "", "runs code in the app, administers it or shows its inside, and cannot be switched on", "the user can do this in the Obsidian app")
 }
 
 func tierOpen(p Policy, s subject) *Denial {
@@ -89,15 +89,15 @@ func opensWith(t tiers.Tier) string {
 	if !tiers.V3.Opens(t) {
 		return ""
 	}
-	return "start the gateway with --tier " + t.String()
+	return "the user can set tier to " + t.String()
 }
 
 func commandEnabled(p Policy, s subject) *Denial {
 	if slices.Contains(p.Disable, s.name) {
-		return deny(CodeDisabled, "disable", "is on the list of disabled commands", "take it off the setting disable")
+		return deny(CodeDisabled, "disable", "is on the list of disabled commands", "the user can take it off the setting disable")
 	}
 	if len(p.EnableOnly) > 0 && !slices.Contains(p.EnableOnly, s.name) {
-		return deny(CodeDisabled, "enable-only", "is not on the list of enabled commands", "add it to the setting enable-only")
+		return deny(CodeDisabled, "enable-only", "is not on the list of enabled commands", "the user can add it to the setting enable-only")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func mutationsOpen(p Policy, s subject) *Denial {
 	if p.Mutations || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeMutationsOff, "allow-mutations", changes(s)+" and mutations are off", "start the gateway with --allow-mutations")
+	return deny(CodeMutationsOff, "allow-mutations", changes(s)+" and mutations are off", "the user can set allow-mutations to true")
 }
 
 // publishOpen looks at sends besides the effect: opening a web address changes
@@ -115,7 +115,7 @@ func publishOpen(p Policy, s subject) *Denial {
 	if p.Publish || !leaves(s) {
 		return nil
 	}
-	return deny(CodeMutationsOff, "allow-publish", "can carry text off this machine and publishing is off", "start the gateway with --allow-publish")
+	return deny(CodeMutationsOff, "allow-publish", "can carry text off this machine and publishing is off", "the user can set allow-publish to true")
 }
 
 // leaves counts whatever is worse than publishing too, but for administering:
@@ -137,7 +137,7 @@ func uiOpen(p Policy, s subject) *Denial {
 	if p.UI || !s.shows {
 		return nil
 	}
-	return deny(CodeDisabled, "allow-ui", "moves the focus or opens a view and that is switched off", "start the gateway with --allow-ui")
+	return deny(CodeDisabled, "allow-ui", "moves the focus or opens a view and that is switched off", "the user can set allow-ui to true")
 }
 
 // versionSet refuses when no usable minimum is set. The installed version is
@@ -147,7 +147,7 @@ func versionSet(p Policy, s subject) *Denial {
 		return nil
 	}
 	return deny(CodeVersion, "min-cli-version", "needs a minimum version of at least "+tiers.MinimumFloor.String()+", set is "+p.MinVersion.String(),
-		"set min-cli-version to "+tiers.DefaultMinimum.String())
+		"the user can set min-cli-version to "+tiers.DefaultMinimum.String())
 }
 
 func confirmed(p Policy, s subject) *Denial {
@@ -163,7 +163,7 @@ func confirmed(p Policy, s subject) *Denial {
 			return nil
 		}
 	}
-	return deny(CodeUnconfirmed, "confirm", changes(s)+" and nobody was asked", "a person can start the gateway with --confirm never")
+	return deny(CodeUnconfirmed, "confirm", changes(s)+" and nobody was asked", "the user can change with the setting confirm which calls need approval")
 }
 
 // becauseOf says why the effect is worse than that of the command.

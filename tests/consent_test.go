@@ -31,6 +31,7 @@ type office struct {
 	config  gateway.Config
 	state   string
 	vault   string // the folder of the first one
+	session bool   // what is sent comes from one session
 }
 
 // notesAsked are in every vault of an office.
@@ -42,7 +43,7 @@ var notesAsked = map[string]string{
 
 func openOffice(t *testing.T, change func(*gateway.Config)) *office {
 	t.Helper()
-	o := &office{t: t, state: t.TempDir(), vault: filepath.Join(t.TempDir(), "Notes")}
+	o := &office{t: t, session: true, state: t.TempDir(), vault: filepath.Join(t.TempDir(), "Notes")}
 	fillVault(t, o.vault)
 	environment := map[string]string{"XDG_STATE_HOME": o.state, "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
 	getenv := func(name string) string { return environment[name] }
@@ -85,7 +86,7 @@ func (o *office) do(words []string, answers ...func(gateway.Question) gateway.Re
 
 func (o *office) send(req gateway.Request, answers ...func(gateway.Question) gateway.Reply) (result gateway.Result, asked []gateway.Question) {
 	o.t.Helper()
-	req.Ask = o.asker(&asked, answers)
+	req.Ask, req.OneSession = o.asker(&asked, answers), o.session
 	return o.gateway.Do(o.t.Context(), req), asked
 }
 
@@ -188,7 +189,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 			o := openOffice(t, nil)
 			var left [32]byte
 			result, asked := o.do(c.words, first(func() { c.meddle(o); left = treeOf(t, o.vault) }))
-			if code := codeOf(result); len(asked) != 1 || code != "unconfirmed" && code != "not_found" && code != "already_exists" {
+			if code := codeOf(result); len(asked) != 1 || code != "conflict" && code != "not_found" && code != "already_exists" {
 				t.Errorf("asked %d times, got %+v", len(asked), result.Error)
 			}
 			if treeOf(t, o.vault) != left || o.begun() != 0 {
@@ -201,7 +202,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 		var left [32]byte
 		result, _ := o.batch([]gateway.Operation{operation("a", "append", "path=Inbox/a.md", "content=x"), operation("b", "delete", "path=root.md")},
 			first(func() { o.write("root.md", "new\n"); left = treeOf(t, o.vault) }))
-		if result.Error == nil || result.Error.Code != "unconfirmed" || treeOf(t, o.vault) != left {
+		if result.Error == nil || result.Error.Code != "conflict" || treeOf(t, o.vault) != left {
 			t.Errorf("got %+v", result.Error)
 		}
 	})
@@ -267,6 +268,7 @@ func TestAYesIsForOneVault(t *testing.T) {
 		there.Vault = "0123456789abcdef"
 		var seen []gateway.Question
 		for _, req := range []gateway.Request{here, there} {
+			req.Caller = "one who is declined"
 			_, asked := o.send(req, says(gateway.No))
 			seen = append(seen, asked...)
 		}
@@ -274,10 +276,14 @@ func TestAYesIsForOneVault(t *testing.T) {
 			t.Errorf("%s: one digest for two vaults", words)
 		}
 		unasked := o.gateway.Do(t.Context(), here)
-		o.approve(unasked.Error.Hint)
+		if codeOf(unasked) != "unconfirmed" {
+			t.Fatalf("got %+v", unasked)
+		}
+		o.approve()
 		if got := o.gateway.Do(t.Context(), there); codeOf(got) != "unconfirmed" {
 			t.Errorf("%s: the yes for one vault is taken for another: %+v", words, got)
 		}
+		o.deny()
 		if got := o.gateway.Do(t.Context(), here); codeOf(got) != "" {
 			t.Errorf("%s: the yes is not taken: %+v", words, got.Error)
 		}
@@ -299,7 +305,8 @@ func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
 	fillVault(t, twin)
 	other := o.again(func(c *gateway.Config) { c.Session, c.Vault = "2", gateway.Vault{Folder: twin} })
 	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "terminal"}
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	if got := other.gateway.Do(t.Context(), req); codeOf(got) != "unconfirmed" {
 		t.Errorf("in another vault: %+v", got)
 	}
@@ -308,22 +315,41 @@ func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
 	}
 }
 
-// approve says yes to the question that a hint names.
-func (o *office) approve(hint string) {
+// approve says yes to the one question that waits, and deny says no.
+func (o *office) approve() { o.t.Helper(); o.answerOpen((*approvals.Desk).Approve) }
+func (o *office) deny()    { o.t.Helper(); o.answerOpen((*approvals.Desk).Deny) }
+
+func (o *office) answerOpen(answer func(*approvals.Desk, string) (approvals.Question, error)) {
 	o.t.Helper()
-	_, rest, _ := strings.Cut(hint, "vaultwicket approve ")
-	code, _, _ := strings.Cut(rest, `"`)
-	desk := approvals.Open(gateway.ApprovalsFolder(places.State(o.config.Getenv, "")), nil)
-	if _, err := desk.Approve(code); err != nil {
-		o.t.Fatalf("the hint %q names no question: %v", hint, err)
+	waiting := o.waiting()
+	if len(waiting) != 1 {
+		o.t.Fatalf("%d questions wait", len(waiting))
 	}
+	if _, err := answer(o.desk(), waiting[0].Code); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) desk() *approvals.Desk {
+	return approvals.Open(gateway.ApprovalsFolder(places.State(o.config.Getenv, "")), nil)
+}
+
+// waiting are the questions that nobody has answered yet.
+func (o *office) waiting() []approvals.Question {
+	o.t.Helper()
+	list, _, err := o.desk().List()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 }
 
 // A yes is for the caller whom the person was told of.
 func TestAYesIsForOneCaller(t *testing.T) {
 	o := openOffice(t, nil)
 	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me"}
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	for _, caller := range []string{"you", "", "m", "me\x00"} {
 		theirs := req
 		theirs.Caller = caller
@@ -340,10 +366,12 @@ func TestAYesFromTheDesk(t *testing.T) {
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
 	ask := func() string { return codeOf(o.gateway.Do(t.Context(), req)) }
 	o.refusing("asked", "unconfirmed", ask)
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	o.write("root.md", "meanwhile\n")
 	o.refusing("changed since", "unconfirmed", ask)
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	got := o.gateway.Do(t.Context(), req)
 	if codeOf(got) != "" || o.read("root.md") != "meanwhile\nx" || got.Hash != hashOfText("meanwhile\nx") {
 		t.Fatalf("got %+v, the note is %q", got, o.read("root.md"))
@@ -375,7 +403,8 @@ func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
 func TestOfManyWithOneYesFromTheDeskOneRuns(t *testing.T) {
 	o := openOffice(t, func(c *gateway.Config) { c.Limits.Parallel = 8 })
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() { o.gateway.Do(t.Context(), req) })
@@ -397,11 +426,11 @@ func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 		o := openOffice(t, func(c *gateway.Config) { c.Vault.Folder = folder })
 		req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Client: "odd\x1b[2J client"}
 		asked := o.gateway.Do(t.Context(), req)
-		if !strings.Contains(asked.Error.Hint, "vaultwicket approve ") {
+		if !strings.Contains(asked.Error.Hint, "vaultwicket approvals") {
 			t.Errorf("%q: %+v", name, asked.Error)
 			continue
 		}
-		o.approve(asked.Error.Hint)
+		o.approve()
 		if got := o.gateway.Do(t.Context(), req); codeOf(got) != "" {
 			t.Errorf("%q: the yes is not taken: %+v", name, got.Error)
 		}
@@ -431,7 +460,7 @@ func TestAYesForAFolder(t *testing.T) {
 	} {
 		o.write("Inbox/p.md", "---\nk: v\n---\n")
 		o.refusing(fmt.Sprint(words), "unconfirmed", func() string {
-			got, asked := o.do(words, says(gateway.No))
+			got, asked := o.do(words, says(gateway.Void))
 			if len(asked) != 1 {
 				t.Errorf("%s: asked %d times", words, len(asked))
 			}
@@ -513,7 +542,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 			for _, r := range []gateway.Reply{gateway.No, gateway.NoWay, gateway.Later} {
 				o.refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
 					var asked []gateway.Question
-					got := o.gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: "me", Ask: o.asker(&asked, []func(gateway.Question) gateway.Reply{says(r)})})
+					got := o.gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: fmt.Sprint("caller ", atomic, r), Ask: o.asker(&asked, []func(gateway.Question) gateway.Reply{says(r)})})
 					if len(asked) != 1 || len(got.Results) > 0 {
 						t.Errorf("asked %d times, got %+v", len(asked), got)
 					}

@@ -32,7 +32,7 @@ var hostile = map[string]string{
 }
 
 // ownRow is every row that the gateway writes itself.
-var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|removes or replaces what is there|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
+var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|removes or replaces what is there|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|(makes|removes|changes|moves|path|to):|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
 
 // judgeQuestion checks that nothing but the gateway speaks in a question outside of
 // bars and quotation marks.
@@ -63,20 +63,22 @@ func judgeQuestion(t *testing.T, what string, q gateway.Question, first string) 
 func TestNoTextPosesInAQuestion(t *testing.T) {
 	for what, text := range hostile {
 		o := openOffice(t, nil)
+		asked := 0
 		ask := func(first string, words ...string) {
 			t.Helper()
+			asked++ // each of them has a question open
 			p := allowlist.Params{}
 			for _, word := range words[1:] {
 				key, value, _ := strings.Cut(word, "=")
 				p[key] = allowlist.Text(value)
 			}
-			req := gateway.Request{Command: words[0], Params: p, Caller: "me"}
+			req := gateway.Request{Command: words[0], Params: p, Caller: fmt.Sprint("caller ", asked)}
 			before := treeOf(t, o.vault)
 			got, asked := o.send(req, says(gateway.NoWay))
 			switch {
 			case len(asked) == 1:
 				judgeQuestion(t, what+", "+words[0], asked[0], first)
-				if !strings.Contains(got.Error.Hint, "vaultwicket approve ") {
+				if !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
 					t.Errorf("%s, %s: nobody can say yes: %+v", what, words[0], got.Error)
 				}
 			case codeOf(got) == "" || codeOf(got) == "unconfirmed":
@@ -131,8 +133,39 @@ func TestALongPathShowsItsEnds(t *testing.T) {
 	o := openOffice(t, nil)
 	long := "Inbox/" + strings.Repeat(strings.Repeat("deep ", 12)+"x/", 6)
 	_, asked := o.do([]string{"create", "path=" + long + "end.md", "content=x"}, says(gateway.No))
-	if len(asked) != 1 || !strings.Contains(asked[0].Text, `"Inbox/deep deep`) || !strings.Contains(asked[0].Text, `x/end.md"`) {
+	if len(asked) != 1 || !strings.Contains(asked[0].Text, "makes:\n│ \"Inbox/deep deep") || !strings.Contains(strings.ReplaceAll(asked[0].Text, "\n│ ", ""), `x/end.md"`) {
 		t.Errorf("asked %+v", asked)
+	}
+}
+
+// A terminal of 80 columns breaks no row of a question: what it breaks off of a long
+// path or value would stand where rows of ours begin.
+func TestARowOfAQuestionFitsATerminal(t *testing.T) {
+	o := openOffice(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	folder := "Inbox/" + strings.Repeat("x", 58) + " Allow \"delete\" in the vault"
+	for _, name := range []string{folder, folder + strings.Repeat("/deep", 40), "Inbox/" + strings.Repeat("字", 60), "Inbox/" + strings.Repeat("x", 60)} {
+		name = strings.ReplaceAll(name, `"`, "'") + ".md"
+		o.write(name, "text\n")
+		for _, words := range [][]string{
+			{"delete", "path=" + name}, {"move", "path=" + name, "to=Inbox2/"}, {"create", "path=" + strings.TrimSuffix(name, ".md") + " 2.md", "content=x"},
+			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)}, {"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
+		} {
+			_, asked := o.do(words, says(gateway.No))
+			if len(asked) != 1 {
+				t.Fatalf("%s: asked %d times", words, len(asked))
+			}
+			for line := range strings.Lines(asked[0].Text) {
+				width := 0
+				for _, r := range strings.TrimSuffix(line, "\n") {
+					if width++; r >= 0x1100 && r != '│' && r != '…' {
+						width++
+					}
+				}
+				if width > 80 {
+					t.Errorf("%s: a row of %d columns: %q", words, width, line)
+				}
+			}
+		}
 	}
 }
 
@@ -147,7 +180,7 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 	}
 	o.refusing("much text", "unconfirmed", func() string {
 		got, asked := o.batch(operations, says(gateway.NoWay))
-		if len(asked) != 1 || !strings.Contains(got.Error.Hint, "vaultwicket approve ") {
+		if len(asked) != 1 || !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
 			t.Errorf("asked %d times, got %+v", len(asked), got.Error)
 			return got.Error.Code
 		}

@@ -40,19 +40,22 @@ func TestAnApprovalAtTheDeskMeetsOtherFeatures(t *testing.T) {
 	t.Parallel()
 	o := openOffice(t, nil)
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", ExpectHash: hashOfText("root\n")}
-	o.approve(o.gateway.Do(t.Context(), req).Error.Hint)
+	o.gateway.Do(t.Context(), req)
+	o.approve()
 	first, again := o.gateway.Do(t.Context(), req), o.gateway.Do(t.Context(), req)
 	if codeOf(first) != "" || codeOf(again) != "" || changeID(first) != changeID(again) || o.begun() != 1 {
 		t.Errorf("%+v, then %+v, %d changes", first.Error, again.Error, o.begun())
 	}
 	undo := gateway.Request{Command: "undo", Words: []string{"id=" + changeID(first)}, Caller: "me"}
 	o.refusing("undo", "unconfirmed", func() string { return codeOf(o.gateway.Do(t.Context(), undo)) })
-	o.approve(o.gateway.Do(t.Context(), undo).Error.Hint)
+	o.gateway.Do(t.Context(), undo)
+	o.approve()
 	if got := o.gateway.Do(t.Context(), undo); codeOf(got) != "" || o.read("root.md") != "root\n" {
 		t.Errorf("undo: %+v, the note is %q", got.Error, o.read("root.md"))
 	}
 	b := gateway.Batch{Caller: "me", Operations: []gateway.Operation{operation("a", "append", "path=root.md", "content=y"), operation("b", "delete", "path=Inbox/b.md")}}
-	o.approve(o.gateway.DoBatch(t.Context(), b).Error.Hint)
+	o.gateway.DoBatch(t.Context(), b)
+	o.approve()
 	if got := o.gateway.DoBatch(t.Context(), b); !got.OK || o.read("root.md") != "root\ny" || o.read("Inbox/b.md") != "" {
 		t.Errorf("the batch: %+v", got)
 	}

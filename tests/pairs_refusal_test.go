@@ -93,7 +93,7 @@ func (e *entrance) refuses(refused refusal) (attempts int) {
 	}
 	dresses := map[string]call{"plain": c, "dry run": c.with("dryRun", true)}
 	if c["command"] != "read" {
-		dresses["with a key"] = c.with("idempotencyKey", "k")
+		dresses["with a key"] = c.with("idempotencyKey", "k by "+e.name)
 		dresses["with another hash"] = c.with("expectHash", "0000000000000000")
 	}
 	for dress, c := range dresses {

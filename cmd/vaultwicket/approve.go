@@ -100,21 +100,35 @@ func (w waiting) print(out io.Writer) {
 // inQuotes sets off a name that somebody else has chosen and that is clean.
 func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, "'") + `"` }
 
-// approve is "vaultwicket approve CODE": a person's yes to a question.
+// approve is "vaultwicket approve CODE": a person's yes to a question. It is asked
+// for at the terminal that the process belongs to, not on standard input, which a
+// program can fill; there is no way to give it without one.
 func approve(ctx context.Context, std streams, args []string) error {
-	var sure bool
-	rest, err := words("approve", std, args, func(f *flags) { f.BoolVar(&sure, "yes", false, "do not ask once more at a terminal") })
+	rest, err := words("approve", std, args, func(*flags) {})
 	if err != nil {
 		return err
 	}
-	desk, q, err := questionOf(std, "approve", rest)
-	if err != nil {
-		return err
+	if len(rest) != 1 {
+		return oneCode("approve")
 	}
-	if !sure && isTerminal(std.in) && !saysYes(ctx, std) {
+	console, err := std.openConsole()
+	if err != nil {
 		return tell(std, &gateway.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("question %s waits on: you did not say yes", q.Code),
-			Hint: fmt.Sprintf(`"vaultwicket deny %s" says no to it`, q.Code),
+			Code: "unconfirmed", Message: "approve needs a terminal with a person in front of it: " + err.Error(),
+			Hint: "run it in a terminal window",
+		})
+	}
+	defer console.Close()
+	at := std
+	at.in, at.err = console, console
+	desk, q, err := questionOf(std, at.err, rest[0])
+	if err != nil {
+		return err
+	}
+	if !saysYes(ctx, at) {
+		return tell(std, &gateway.Error{
+			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending: nobody typed yes", q.Code),
+			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
 	if q, err = desk.Approve(q.Code); err != nil {
@@ -124,13 +138,20 @@ func approve(ctx context.Context, std streams, args []string) error {
 	return nil
 }
 
+func oneCode(name string) error {
+	return &wrongUse{reason: name + " takes one code", hint: `"vaultwicket approvals" lists the pending approvals with their codes`}
+}
+
 // deny is "vaultwicket deny CODE": a person's no to a question.
 func deny(_ context.Context, std streams, args []string) error {
 	rest, err := words("deny", std, args, func(*flags) {})
 	if err != nil {
 		return err
 	}
-	desk, q, err := questionOf(std, "deny", rest)
+	if len(rest) != 1 {
+		return oneCode("deny")
+	}
+	desk, q, err := questionOf(std, std.err, rest[0])
 	if err != nil {
 		return err
 	}
@@ -141,12 +162,9 @@ func deny(_ context.Context, std streams, args []string) error {
 	return nil
 }
 
-// questionOf finds the question with the code that is the only word, and shows
-// it: nobody answers one unseen.
-func questionOf(std streams, name string, rest []string) (desk, approvals.Question, error) {
-	if len(rest) != 1 {
-		return desk{}, approvals.Question{}, &wrongUse{reason: name + " takes one code", hint: `"vaultwicket approvals" lists the questions with their codes`}
-	}
+// questionOf finds the question with a code, and shows it to the person: nobody
+// answers one unseen.
+func questionOf(std streams, person io.Writer, code string) (desk, approvals.Question, error) {
 	d, err := openDesk(std)
 	if err != nil {
 		return d, approvals.Question{}, err
@@ -156,16 +174,16 @@ func questionOf(std streams, name string, rest []string) (desk, approvals.Questi
 		return d, approvals.Question{}, err
 	}
 	for _, q := range questions {
-		if !strings.EqualFold(bare(q.Code), bare(rest[0])) {
+		if !strings.EqualFold(bare(q.Code), bare(code)) {
 			continue
 		}
 		if q.State != approvals.Pending {
 			return d, q, tellDesk(std, &approvals.Answered{Question: q.Code, State: q.State})
 		}
-		fmt.Fprintln(std.err, shownText(q.Text))
+		fmt.Fprintln(person, shownText(q.Text))
 		return d, q, nil
 	}
-	return d, approvals.Question{}, tellDesk(std, &approvals.Unknown{What: rest[0]})
+	return d, approvals.Question{}, tellDesk(std, &approvals.Unknown{What: code})
 }
 
 // bare is a code without its dash, which a person may leave out.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -62,11 +63,13 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	person := &atConsole{}
+	std.console = person.open("yes\n")
 	if status := run([]string{"approve", strings.ToLower(bare(first.Code))}, std); status != statusDone {
 		t.Fatalf("status %d, %s", status, errs)
 	}
-	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(errs.String(), first.Text) {
-		t.Errorf("got %s\n%s", out, errs)
+	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(person.seen.String(), first.Text) || errs.Len() > 0 {
+		t.Errorf("got %s\n%s\n%s", out, errs, &person.seen)
 	}
 	if status := run([]string{"deny", second.Code}, std); status != statusDone {
 		t.Fatalf("status %d, %s", status, errs)
@@ -83,5 +86,56 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 				t.Errorf("%s %q ends with %d, want %d", answer, code, status, statusAnswered)
 			}
 		}
+	}
+}
+
+// atConsole is a person at the terminal of a process.
+type atConsole struct {
+	io.Reader
+	seen strings.Builder
+}
+
+func (c *atConsole) Write(p []byte) (int, error) { return c.seen.Write(p) }
+func (c *atConsole) Close() error                { return nil }
+
+// open returns what opens the terminal at which somebody types.
+func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
+	return func() (io.ReadWriteCloser, error) {
+		c.Reader = strings.NewReader(typed)
+		return c, nil
+	}
+}
+
+// A yes on standard input is none, and neither is anything but a yes at the
+// terminal. There is no switch in place of one.
+func TestApproveNeedsATerminal(t *testing.T) {
+	std, out, errs, d := atDesk(t)
+	q, err := d.Ask(question("mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, want int, args ...string) {
+		t.Helper()
+		errs.Reset()
+		std.in = strings.NewReader("yes\nyes\n")
+		if status := run(append([]string{"approve"}, args...), std); status != want || out.Len() > 0 {
+			t.Errorf("%s: status %d, want %d: %s%s", what, status, want, out, errs)
+		}
+		if grant, err := d.Redeem("Notes", approvals.Digest{1}, "mine"); grant.Valid() || err == nil {
+			t.Fatalf("%s: it is approved", what)
+		}
+	}
+	refused("no terminal", statusRefused, q.Code)
+	if !strings.Contains(errs.String(), "error: approve needs a terminal with a person in front of it") {
+		t.Errorf("got %s", errs)
+	}
+	refused("a switch", statusBadRequest, "--yes", q.Code)
+	for _, typed := range []string{"", "no\n", "yes", "\n"} {
+		std.console = (&atConsole{}).open(typed)
+		refused("typed "+typed, statusRefused, q.Code)
+	}
+	std.console = (&atConsole{}).open("yes\n")
+	if status := run([]string{"approve", q.Code}, std); status != statusDone {
+		t.Errorf("status %d: %s", status, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 )
 
 // dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
@@ -21,6 +22,7 @@ func dryRun(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	req.AtTerminal = true
 	plan := o.gateway.DryRun(ctx, req)
 	status := statusDone
 	if !plan.OK {
@@ -40,7 +42,7 @@ func printPlan(out io.Writer, plan gateway.DryRun) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, visible(value))
+			fmt.Fprintf(w, "%s\t%s\n", name, clean.Line(value)) // one line, whatever a client has chosen
 		}
 	}
 	fact("decision", plan.Decision)

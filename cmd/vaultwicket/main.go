@@ -10,13 +10,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv, os.Environ}))
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv, os.Environ, openConsole}))
 }
 
 // streams is the world as a command sees it.
@@ -25,6 +26,15 @@ type streams struct {
 	out, err io.Writer
 	lookup   func(string) (string, bool)
 	environ  func() []string
+	// console opens the terminal of the process; nil stands for none.
+	console func() (io.ReadWriteCloser, error)
+}
+
+func (s streams) openConsole() (io.ReadWriteCloser, error) {
+	if s.console == nil {
+		return nil, errors.New("there is none")
+	}
+	return s.console()
 }
 
 func (s streams) getenv(name string) string {

@@ -29,7 +29,7 @@ func subcommands() []subcommand {
 		{"journal", "[flags] list | show ID", "what was changed", showJournal},
 		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", showAudit},
 		{"approvals", "[--json]", "the questions that wait for a person", listApprovals},
-		{"approve", "[--yes] CODE", "say yes to a question", approve},
+		{"approve", "CODE", "say yes to a question, at a terminal", approve},
 		{"deny", "CODE", "say no to a question", deny},
 		{"pause", "[--json]", "refuse every call, at once, in every running server", pause},
 		{"resume", "[--json]", "let calls through again", resume},

@@ -56,6 +56,9 @@ func (s *sealers) sealer() (*approvals.Sealer, error) {
 // patience is how long an answer is waited for.
 func (s *sealers) patience() time.Duration { return cmp.Or(s.wait, askFor) }
 
+// answers reports whether a request brings the answer to an earlier one.
+func (i *interview) answers() bool { return i != nil && i.params.RequestState != "" }
+
 // interview returns how to ask the client of a request, nil if it cannot ask.
 func (h handler) interview(ctx context.Context, params mcp.CallToolParams) (*interview, gateway.Asker) {
 	if !canAsk(ctx) {
@@ -99,13 +102,17 @@ func (i *interview) ask(_ context.Context, q gateway.Question) gateway.Reply {
 		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, form(q)).ToolResult()
 		return gateway.Later
 	}
-	answer := replyOf(server.ElicitationResponse(i.params.InputResponses, questionID), q)
+	response := server.ElicitationResponse(i.params.InputResponses, questionID)
+	answer := replyOf(response, q)
 	if answer == gateway.No {
-		_ = i.sealer.Spend(i.params.RequestState) // so that it does not come back with a yes
+		err := i.sealer.Spend(i.params.RequestState) // so that it does not come back with a yes
+		if err != nil || response == nil {
+			return gateway.Void
+		}
 		return gateway.No
 	}
 	if i.sealer.Open(i.params.RequestState, bound) != nil {
-		return gateway.No // forged, changed, used, too late, or about something else
+		return gateway.Void // forged, changed, used, too late, or about something else
 	}
 	return answer
 }
@@ -130,7 +137,7 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
 		return gateway.NoWay
 	case err != nil:
-		return gateway.No
+		return gateway.Void // the call was cancelled, or the client has failed: the user said nothing
 	}
 	return replyOf(result, q)
 }

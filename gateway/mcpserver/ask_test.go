@@ -284,7 +284,7 @@ func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
 		for what, answer := range noAnswers {
-			got := b.answer(b.ask(removal), answer)
+			got := b.answer(b.ask(removalOf(what)), answer)
 			b.refused(string(e)+", "+what, got)
 		}
 		if e == legacyEra {
@@ -293,11 +293,55 @@ func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
 			b.refused("an error of the client", b.result(q.call))
 		}
 		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
-		if got := b.answer(b.ask(removal), declined); got.code != "unconfirmed" || len(b.ran()) != 1 {
+		if got := b.answer(b.ask(removalOf("later")), declined); got.code != "unconfirmed" || len(b.ran()) != 1 {
 			t.Errorf("%s: behind a yes, a no is answered with %+v", e, got)
 		}
 		b.runs(string(e)+", accepted with remember", b.answer(b.ask(removal), `{"action":"accept","content":{"confirm":true,"remember":true}}`), removed, removed)
 	}
+}
+
+// removalOf is a call of its own for each name: the user is asked about one call once
+// if they decline.
+func removalOf(name string) string {
+	return fmt.Sprintf(`{"command":"delete","params":{"path":"%s.md"}}`, name)
+}
+
+// What the user declined is not asked again, however often it is sent, and as part of
+// a batch neither.
+func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		b.refused("declined", b.answer(b.ask(removal), declined))
+		for range 100 {
+			got := b.result(b.tool("obsidianCli", removal, ""))
+			if got.code != "unconfirmed" || !strings.Contains(got.message, "the user declined") {
+				t.Fatalf("%s: %+v", e, got)
+			}
+		}
+		b.idle("declined")
+		b.refused("in a batch", b.result(b.tool("obsidianBatch", `{"operations":[{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"a","command":"delete","params":{"path":"a.md"}}]}`, "")))
+		q := b.ask(addition) // another call is asked about
+		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md")
+	}
+}
+
+// While the user has not answered one question, no other call of the client puts one
+// in front of them. In the older protocol the calls wait for their turn.
+func TestSeventyCallsAreOneOpenQuestion(t *testing.T) {
+	b := openBooth(t, modernEra, formsOnly, nil)
+	q := b.ask(removal)
+	for n := range 70 {
+		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
+		if got.code != "unconfirmed" || !strings.Contains(got.message, "another question of this session is still open") {
+			t.Fatalf("call %d: %+v", n, got)
+		}
+	}
+	b.idle("a question is open")
+	if got := b.result(b.tool("obsidianCli", removal, "")); got.code != "unconfirmed" {
+		t.Errorf("the same call, without an answer: %+v", got)
+	}
+	b.runs("the one that was asked about", b.answer(q, accepted), removed)
+	b.ask(removalOf("next"))
 }
 
 // Nobody is asked about what changes nothing, or is refused anyway.
@@ -325,22 +369,27 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 	}
 }
 
-// A client that cannot show a form is not asked; a person can say yes elsewhere.
-func TestWhoCannotBeAskedIsToldTheCode(t *testing.T) {
+// A client that cannot show a form is not asked; a person can say yes elsewhere. The
+// client is not told the code with which.
+func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 	for _, e := range eras {
 		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`, `{"sampling":{},"roots":{}}`, `{"elicitation":null}`} {
 			t.Run(string(e)+can, func(t *testing.T) {
 				b := openBooth(t, e, can, nil)
 				first := b.result(b.tool("obsidianCli", removal, ""))
 				b.refused("not asked", first)
+				if list, _, err := b.desk.List(); err != nil || len(list) != 1 || strings.Contains(first.hint+first.message, list[0].Code) {
+					t.Errorf("%v, %+v", list, first)
+				}
 				if again := b.result(b.tool("obsidianCli", removal, "")); again != first {
 					t.Errorf("asked again: %+v, want %+v", again, first)
 				}
-				b.approve(first)
+				b.approve()
 				if other := b.result(b.tool("obsidianCli", addition, "")); other.code != "unconfirmed" || len(b.ran()) > 0 {
 					t.Errorf("another call: %+v", other)
 				}
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
+				b.deny() // the other one
 				if third := b.result(b.tool("obsidianCli", removal, "")); third.code != "unconfirmed" || len(b.ran()) != 1 {
 					t.Errorf("a third time: %+v, %q", third, b.ran())
 				}
@@ -349,28 +398,30 @@ func TestWhoCannotBeAskedIsToldTheCode(t *testing.T) {
 	}
 }
 
-// approve says yes to the question whose code an answer names.
-func (b *booth) approve(got told) {
+// approve says yes to the question that waits, and deny says no.
+func (b *booth) approve() { b.t.Helper(); b.answerOpen(b.desk.Approve) }
+func (b *booth) deny()    { b.t.Helper(); b.answerOpen(b.desk.Deny) }
+
+func (b *booth) answerOpen(answer func(code string) (approvals.Question, error)) {
 	b.t.Helper()
-	_, rest, _ := strings.Cut(got.hint, "vaultwicket approve ")
-	code, _, _ := strings.Cut(rest, `"`)
-	if _, err := b.desk.Approve(code); err != nil {
-		b.t.Fatalf("the hint %q names no question: %v", got.hint, err)
+	list, _, err := b.desk.List()
+	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+	if err != nil || len(list) != 1 {
+		b.t.Fatalf("%d questions wait, %v", len(list), err)
+	}
+	if _, err := answer(list[0].Code); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
 func TestADenialStands(t *testing.T) {
 	b := openBooth(t, modernEra, `{}`, nil)
-	first := b.result(b.tool("obsidianCli", removal, ""))
-	_, rest, _ := strings.Cut(first.hint, "vaultwicket approve ")
-	code, _, _ := strings.Cut(rest, `"`)
-	if _, err := b.desk.Deny(code); err != nil {
-		t.Fatal(err)
-	}
+	b.result(b.tool("obsidianCli", removal, ""))
+	b.deny()
 	b.can = formsOnly // nor is a client asked that can
 	got := b.result(b.tool("obsidianCli", removal, ""))
 	b.refused("denied", got)
-	if !strings.Contains(got.message, "said no") {
+	if !strings.Contains(got.message, "the user declined") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -383,7 +434,7 @@ func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 	b.refused("nobody answered", first)
 	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
 	b.idle("an answer that comes too late")
-	b.approve(first)
+	b.approve()
 	b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 }
 
@@ -415,7 +466,7 @@ func TestACancelledCallNeverRuns(t *testing.T) {
 	b.send(cancel(waiting))
 	b.refused("the one before a cancelled one", b.answer(q, declined))
 
-	q = b.ask(removal) // whichever comes first, the next one gets its turn
+	q = b.ask(removalOf("other")) // whichever comes first, the next one gets its turn
 	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted), cancel(q.call))
 	for id := b.tool("obsidianCli", addition, ""); ; {
 		if m := b.next(); m.Method != "" {
@@ -451,13 +502,16 @@ func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
 
 func TestTwoStatesAreTwoQuestions(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
-	first, second := b.ask(removal), b.ask(addition)
+	first := b.ask(removal)
+	b.refused("no answer", b.answer(first, `null`))
+	first = b.ask(removalOf("b"))
+	b.refused("a no", b.answer(first, declined))
+	second := b.ask(addition)
 	first.state, second.state = second.state, first.state
 	b.refused("the state of the other call", b.answer(first, accepted))
 	b.refused("the other way round", b.answer(second, accepted))
 	first.state, second.state = second.state, first.state
 	b.runs("the second one", b.answer(second, accepted), "vault=Work append content=x path=In/a.md")
-	b.runs("the first one", b.answer(first, accepted), "vault=Work append content=x path=In/a.md", removed)
 }
 
 func TestAStateIsGoodForItsCallOnly(t *testing.T) {
@@ -490,7 +544,7 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 func TestAStateWorksOnce(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
 	for what, answer := range noAnswers {
-		q := b.ask(removal)
+		q := b.ask(removalOf(what))
 		b.refused(what, b.answer(q, answer))
 		b.refused(what+", and then a yes", b.answer(q, accepted))
 	}
@@ -543,6 +597,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":""`,
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":null`,
 	} {
+		b := openBooth(t, modernEra, formsOnly, nil)
 		if got := b.result(b.tool("obsidianCli", removal, more)); got.code != "asked" {
 			t.Errorf("%s: %+v", more, got)
 		}
@@ -568,7 +623,7 @@ func TestAClientThatLostTheAbilityIsNotTakenAtItsWord(t *testing.T) {
 		b.can = can
 		got := b.answer(q, accepted)
 		b.refused(can, got)
-		if !strings.Contains(got.hint, "vaultwicket approve") {
+		if !strings.Contains(got.hint, "vaultwicket approvals") {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -578,15 +633,17 @@ func TestAStateExpires(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
 	clock := func() time.Time { return begun.Add(time.Duration(passed.Load())) }
+	for what, wait := range map[string][]time.Duration{"at its end": {askFor}, "long after": {askFor + time.Hour}, "the clock was put back": {askFor, 0}} {
+		passed.Store(0)
+		b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
+		q := b.ask(removal)
+		for _, d := range wait {
+			passed.Store(int64(d))
+			b.refused(what, b.answer(q, accepted))
+		}
+	}
 	b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
-	q, late, back := b.ask(removal), b.ask(removal), b.ask(removal)
-	passed.Store(int64(askFor))
-	b.refused("at its end", b.answer(q, accepted))
-	passed.Store(int64(askFor + time.Hour))
-	b.refused("long after", b.answer(late, accepted))
-	passed.Store(0)
-	b.refused("the clock was put back", b.answer(back, accepted))
-	q = b.ask(removal)
+	q := b.ask(removal)
 	passed.Add(int64(askFor - time.Second))
 	b.runs("a moment before", b.answer(q, accepted), removed)
 }
@@ -621,7 +678,7 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		begun := time.Now()
 		b.in.Close()
 		got := b.result(q.call) // nobody can answer any more
-		if got.code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approve") {
+		if got.code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approvals") {
 			t.Errorf("got %+v", got)
 		}
 		if err := b.end(); err != nil || len(b.ran()) > 0 {
@@ -668,7 +725,8 @@ func TestABatchIsOneQuestion(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
 		for what, answer := range noAnswers {
-			q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
+			other := strings.ReplaceAll(two, `"a.md"`, `"`+what+`.md"`)
+			q := b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, ""))
 			b.refused(what, b.answer(q, answer))
 		}
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))

@@ -63,7 +63,8 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	defer h.report(ctx, req)()
 	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, takenIn(req)
 	interview, ask := h.interview(ctx, req.Params)
-	batch.Ask, batch.Caller, batch.Client, batch.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
+	batch.Ask, batch.Answers, batch.OneSession = ask, interview.answers(), oneSession(ctx)
+	batch.Caller, batch.Client, batch.Surface = caller(ctx), clientName(ctx), surface(ctx)
 	result := h.Gateway.DoBatch(ctx, batch)
 	if question := interview.instead(); question != nil {
 		return question, nil

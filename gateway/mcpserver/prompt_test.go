@@ -60,7 +60,7 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 								t.Errorf("%s: names %s, which is closed", p.name, call.Command)
 							}
 						}
-						if tier == tiers.None && (len(calls) > 0 || !strings.Contains(text, "start the gateway with --tier")) {
+						if tier == tiers.None && (len(calls) > 0 || !strings.Contains(text, "the user can set tier to")) {
 							t.Errorf("%s: nothing is open, and it says\n%s", p.name, text)
 						}
 					}

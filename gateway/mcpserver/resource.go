@@ -65,7 +65,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 			})
 	}
 	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
-		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is allowed and how a person can change that")), h.readHelp)
+		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is allowed and how the user can change that")), h.readHelp)
 	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
 		mcp.WithTemplateDescription("the rest of an answer that was cut, by its cursor")), h.readOutput)
 	hooks.AddBeforeReadResource(finder{h, fixed}.find)

@@ -97,7 +97,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 			}
 		}
 	}
-	if text := d.read(helpPrefix + "daily:append"); !strings.Contains(text, "start the gateway with --allow-mutations") {
+	if text := d.read(helpPrefix + "daily:append"); !strings.Contains(text, "the user can set allow-mutations to true") {
 		t.Errorf("nothing says how to open it:\n%s", text)
 	}
 }
@@ -179,7 +179,7 @@ func TestPausedOrDisabled(t *testing.T) {
 				t.Errorf("disabled %v: %s is empty", disabled, uri)
 			}
 		}
-		if a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`); a.Result != nil || !strings.Contains(a.Error.Message, "a person") {
+		if a := d.ask("resources/read", `"uri":"vaultwicket://output/x"`); a.Result != nil || !strings.Contains(a.Error.Message, "the user can") {
 			t.Errorf("disabled %v: output is answered with %s %+v", disabled, a.Result, a.Error)
 		}
 	}

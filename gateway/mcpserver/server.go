@@ -145,7 +145,8 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 		return reply(plan, !plan.OK)
 	}
 	interview, ask := h.interview(ctx, req.Params)
-	request.Ask, request.Caller, request.Client, request.Surface = ask, caller(ctx), clientName(ctx), surface(ctx)
+	request.Ask, request.Answers, request.OneSession = ask, interview.answers(), oneSession(ctx)
+	request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
 	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, takenIn(req)
 	result := h.Gateway.Do(ctx, request)
 	if question := interview.instead(); question != nil {

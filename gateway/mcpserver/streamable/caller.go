@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 type callerKey struct{}
@@ -22,6 +23,15 @@ func Caller(ctx context.Context) string {
 	caller, _ := ctx.Value(callerKey{}).(string)
 	return caller
 }
+
+// Stateless reports whether the caller is all who hold a token, and not a session.
+func Stateless(ctx context.Context) bool { return strings.HasPrefix(Caller(ctx), byToken+"-") }
+
+// The kinds of callers.
+const (
+	bySession = "session"
+	byToken   = "token"
+)
 
 func withCaller(ctx context.Context, caller string) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller)

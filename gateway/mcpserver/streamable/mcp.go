@@ -114,7 +114,7 @@ func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m me
 		}
 		defer done()
 	}
-	d.pass(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf("token", by[:])})
+	d.pass(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf(byToken, by[:])})
 }
 
 // postInitialize opens a session. If its client does not learn of it, it ends at

@@ -67,7 +67,7 @@ func newSessions(max int, idle time.Duration) *sessions {
 // errStopped.
 func (s *sessions) begin(by owner, from client, version string) (*session, error) {
 	id := rand.Text()
-	x := &session{id: id, owner: by, client: from, caller: callerOf("session", []byte(id)), version: version, requests: 1}
+	x := &session{id: id, owner: by, client: from, caller: callerOf(bySession, []byte(id)), version: version, requests: 1}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	out, err := s.add(x)
 	if err != nil {

@@ -112,7 +112,7 @@ func TestAClientWithoutForms(t *testing.T) {
 	everywhere(t, consenting, func(t *testing.T, s server, version string) {
 		session := s.connect(t, version, nil)
 		got := call(t, session, "append", addition)
-		if got.OK || got.Error.Code != "unconfirmed" || !strings.Contains(got.Error.Hint, "vaultwicket approve ") || s.note(t) != "one\n" {
+		if got.OK || got.Error.Code != "unconfirmed" || !strings.Contains(got.Error.Hint, "vaultwicket approvals") || s.note(t) != "one\n" {
 			t.Errorf("%+v, the note is %q", got, s.note(t))
 		}
 	})

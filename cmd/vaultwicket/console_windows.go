@@ -1,0 +1,29 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// console is the window of a process: its keyboard and its screen.
+type console struct{ keyboard, screen *os.File }
+
+func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
+func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
+func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
+
+// openConsole opens the console that the process belongs to, whatever its standard
+// streams are. There is none where no person sits in front of it.
+func openConsole() (io.ReadWriteCloser, error) {
+	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	screen, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
+	if err != nil {
+		keyboard.Close()
+		return nil, err
+	}
+	return console{keyboard, screen}, nil
+}

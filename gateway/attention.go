@@ -1,0 +1,147 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// declinedFor is how long a call that the user declined is refused without
+	// asking: an agent that asks until the user gives in gets nothing by it.
+	declinedFor = 10 * time.Minute
+	// answerWithin is how long a question counts as open whose answer comes with
+	// another request, or never. Clients have no longer to bring it.
+	answerWithin = 2 * time.Minute
+	// maxDeclined bounds the memory: each of them was declined one by one.
+	maxDeclined = 4096
+)
+
+// attention keeps callers from wearing out the user with questions: each caller
+// has one open question at most, and does not ask again for what was declined.
+type attention struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	open     map[string]openQuestion // by caller
+	declined map[declined]time.Time
+}
+
+// openQuestion is one that the user has not answered yet.
+type openQuestion struct {
+	call  callDigest
+	until time.Time // zero while the request that asks is waiting for the answer
+}
+
+// declined is a call of a caller that the user did not want.
+type declined struct {
+	caller string
+	call   callDigest
+}
+
+// callDigest tells one call from every other one, whatever the notes hold.
+type callDigest [sha256.Size]byte
+
+func newAttention(now func() time.Time) *attention {
+	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}}
+}
+
+// isDeclined reports whether the user declined one of the calls a short time ago.
+func (a *attention) isDeclined(caller string, calls ...callDigest) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, call := range calls {
+		if until, ok := a.declined[declined{caller, call}]; ok && a.now().Before(until) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin opens the question about a call, which may be recognised by more than one
+// digest, and reports false while the caller has another one open. end takes what
+// came of it.
+func (a *attention) begin(caller string, calls []callDigest) (end func(Reply), ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, isOpen := a.open[caller]
+	isOpen = isOpen && (before.until.IsZero() || a.now().Before(before.until))
+	if isOpen {
+		return nil, false
+	}
+	a.open[caller] = openQuestion{call: calls[0]}
+	return func(r Reply) { a.end(caller, calls, r) }, true
+}
+
+// answered closes the question about a call whose answer came with a request, also
+// where the call then fails before the answer is looked at.
+func (a *attention) answered(caller string, call callDigest) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if open, ok := a.open[caller]; ok && open.call == call && !open.until.IsZero() {
+		delete(a.open, caller)
+	}
+}
+
+func (a *attention) end(caller string, calls []callDigest, r Reply) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.open, caller)
+	switch r {
+	case Later:
+		a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
+	case No:
+		for _, call := range calls {
+			a.decline(declined{caller, call})
+		}
+	}
+}
+
+func (a *attention) decline(d declined) {
+	now := a.now()
+	if len(a.declined) >= maxDeclined {
+		maps.DeleteFunc(a.declined, func(_ declined, until time.Time) bool { return !now.Before(until) })
+	}
+	if len(a.declined) >= maxDeclined {
+		delete(a.declined, a.oldest())
+	}
+	a.declined[d] = now.Add(declinedFor)
+}
+
+func (a *attention) oldest() (found declined) {
+	for d, until := range a.declined {
+		if first, ok := a.declined[found]; !ok || until.Before(first) {
+			found = d
+		}
+	}
+	return found
+}
+
+// digestOfCall is that of one call in the vault. The hash that the caller expects
+// is no part of it: with another one it is the same call once more.
+func (g *door) digestOfCall(plan Plan) callDigest {
+	hash := sha256.New()
+	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return callDigest(hash.Sum(nil))
+}
+
+// digestOfCalls is that of several calls together, in any order. What else a batch
+// does besides makes no other question of them.
+func digestOfCalls(calls []callDigest) callDigest {
+	calls = slices.Clone(calls)
+	slices.SortFunc(calls, func(a, b callDigest) int { return slices.Compare(a[:], b[:]) })
+	hash := sha256.New()
+	for _, call := range slices.Compact(calls) {
+		hash.Write(call[:])
+	}
+	return callDigest(hash.Sum(nil))
+}
+
+func declinedError(command string) error {
+	return refuse(codeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
+}
