@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"sync"
 	"time"
 
@@ -150,7 +149,7 @@ func (c *calls) stamp(id any, req *mcp.CallToolRequest) {
 	c.mu.Unlock()
 	if r != nil {
 		if header == nil {
-			header = http.Header{}
+			header = map[string][]string{}
 		}
 		header.Set(waitedHeader, time.Since(r.taken).String())
 	}
