@@ -257,7 +257,7 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		hosted := h.host()
 		run := func(args ...string) (said ended) {
 			var out strings.Builder
-			status := hosted.run(call{t.Context(), append([]string{h.dir}, args...), strings.NewReader(""), &out, &out})
+			status := hosted.run(call{t.Context(), append([]string{h.dir, writeSwitch}, args...), strings.NewReader(""), &out, &out})
 			if status != done {
 				t.Fatalf("%s: %q: %d, %s", test.name, args, status, out.String())
 			}

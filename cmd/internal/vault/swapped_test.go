@@ -69,5 +69,5 @@ func (h *house) exchanging(n int, target string, words []string) (said reply, ca
 		}
 		return nil
 	})
-	return answer(v, request{command: words[0], args: words[1:]}), calls
+	return answer(v, request{command: words[0], args: words[1:], writes: true}), calls
 }

@@ -34,7 +34,7 @@ func temporaryFiles(t *testing.T, h *house) (names []string) {
 // whether it left a temporary file: the kill may come too late.
 func killWhileWriting(t *testing.T, h *house) bool {
 	t.Helper()
-	c := start(t, "3", h.dir, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
+	c := start(t, "3", h.dir, writeSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
