@@ -29,6 +29,7 @@ require (
 // Only the tests need these.
 require (
 	github.com/google/jsonschema-go v0.4.2
+	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/prometheus/client_model v0.6.2
 	github.com/prometheus/common v0.67.5
 	github.com/rogpeppe/go-internal v1.16.0

@@ -1,0 +1,59 @@
+// Foldfs shows a folder of this machine as the file systems of other machines
+// would: a name is kept as it was written, and found in every case and every
+// Unicode normal form, as on APFS and NTFS. It is for tests.
+//
+//	foldfs [-nfd] [-short] SOURCE MOUNTPOINT
+//
+// It prints a line once the file system can be used, and unmounts it when its
+// standard input ends.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	rules := &naming{}
+	flag.BoolVar(&rules.decompose, "nfd", false, "store names decomposed (NFD), as HFS+ does")
+	flag.BoolVar(&rules.short, "short", false, "find long names by their short ones (PROJEC~1), as NTFS does")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := serve(rules, flag.Arg(0), flag.Arg(1)); err != nil {
+		fmt.Fprintln(os.Stderr, "foldfs:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(rules *naming, source, mountpoint string) error {
+	unix.Umask(0) // the kernel has applied that of the caller
+	root, err := newRoot(rules, source)
+	if err != nil {
+		return err
+	}
+	never := time.Duration(0) // the kernel asks each time, so that it never answers for another spelling
+	server, err := fs.Mount(mountpoint, root, &fs.Options{
+		EntryTimeout: &never, AttrTimeout: &never, NegativeTimeout: &never,
+		MountOptions: fuse.MountOptions{FsName: "foldfs", Name: "foldfs", DirectMount: true, DisableXAttrs: true, Options: []string{"default_permissions"}},
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Println("mounted")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	if err := server.Unmount(); err != nil {
+		return unix.Unmount(mountpoint, unix.MNT_DETACH) // somebody is still in it
+	}
+	server.Wait()
+	return nil
+}

@@ -1,0 +1,19 @@
+//go:build !windows
+
+package folding
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Short returns the short name of a file or folder with a long one. The test is
+// skipped where it has none.
+func Short(t testing.TB, dir, name, short string) string {
+	t.Helper()
+	if _, err := os.Lstat(filepath.Join(dir, short)); err != nil {
+		t.Skip("no short names here: ", err)
+	}
+	return short
+}

@@ -1,0 +1,28 @@
+package folding
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+// Short returns the short name of a file or folder with a long one. The test is
+// skipped where it has none.
+func Short(t testing.TB, dir, name, short string) string {
+	t.Helper()
+	path, err := windows.UTF16PtrFromString(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]uint16, windows.MAX_LONG_PATH)
+	if _, err := windows.GetShortPathName(path, &buf[0], uint32(len(buf))); err != nil {
+		t.Skip("no short names here: ", err)
+	}
+	found := filepath.Base(windows.UTF16ToString(buf))
+	if strings.EqualFold(found, name) {
+		t.Skip("no short names here")
+	}
+	return found
+}
