@@ -15,7 +15,7 @@ import (
 // corridor says which room of the house may import which. It is a statement of
 // policy: do not change it to fix a build.
 //
-// exec/frame, gateway/journal, gateway/places, gateway/registry, policy/access and
+// exec/frame, gateway/journal, gateway/names, gateway/places, gateway/registry, policy/access and
 // policy/ignore are the rooms that both programs of the binary know: the protocol
 // between them, what is kept of changes, and where, what the app says of its vaults,
 // and what may be done with which note. They import nothing of ours.
@@ -27,11 +27,12 @@ policy/access           :
 policy/ignore           :
 exec                    : exec/frame policy allowlist tiers
 exec/frame              :
-gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/pages gateway/places gateway/registry exec policy policy/access policy/ignore allowlist tiers
+gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/names gateway/pages gateway/places gateway/registry exec policy policy/access policy/ignore allowlist tiers
 gateway/approvals       :
 gateway/audit           :
 gateway/clean           :
 gateway/journal         :
+gateway/names           :
 gateway/pages           :
 gateway/places          :
 gateway/registry        :
@@ -40,7 +41,7 @@ gateway/tracing         : gateway allowlist
 gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/places
 cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
-cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/places gateway/registry policy/access policy/ignore
+cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/names gateway/places gateway/registry policy/access policy/ignore
 cmd/internal/release    :
 tests                   :
 `

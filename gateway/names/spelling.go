@@ -1,0 +1,74 @@
+package names
+
+import (
+	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// otherCase returns a name with the case of every letter changed that has two.
+func otherCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		if lower := unicode.ToLower(r); lower != r {
+			return lower
+		}
+		return unicode.ToUpper(r)
+	}, name)
+}
+
+// otherForm returns a name in another Unicode normal form, itself if it is the
+// same in all.
+func otherForm(name string) string {
+	if isASCII(name) {
+		return name
+	}
+	if composed := norm.NFC.String(name); composed != name {
+		return composed
+	}
+	return norm.NFD.String(name)
+}
+
+// isPlain reports whether no file system takes a name for that of another file:
+// it has no letters. Where there are short names, any can be one.
+func isPlain(name string) bool {
+	if runtime.GOOS == "windows" || mayStandFor(name) {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i] | 0x20; c >= 'a' && c <= 'z' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// mayStandFor reports whether a name looks like a short one, or has an end that
+// some file systems pass over.
+func mayStandFor(name string) bool {
+	last := name[len(name)-1]
+	return last == '.' || last == ' ' || strings.IndexByte(name, '~') >= 0
+}
+
+// Same reports whether the case of letters or the normal form is all that tells
+// two names apart.
+func Same(a, b string) bool { return fold(a) == fold(b) }
+
+// fold returns what the cases and forms of a name have in common.
+func fold(name string) string {
+	if isASCII(name) {
+		return strings.ToLower(name)
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
+}
+
+func isASCII(name string) bool {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
