@@ -1,0 +1,9 @@
+/* What Wine 8 lacks of bcryptprimitives.dll, and Go needs for random numbers. */
+#include <windows.h>
+
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size)
+{
+	return SystemFunction036(data, (ULONG)size);
+}
