@@ -83,6 +83,7 @@ func TestRecordedErrors(t *testing.T) {
 		{"a bad date", "property:set", params{"name": "d", "value": "x", "path": "a.md"}, "Error: Invalid date format. Use YYYY-MM-DD", CodeNotApplied},
 		{"a missing base", "base:query", params{"path": "a.base"}, "Error: Base file not found: a.base", CodeNoSuchNote},
 		{"a missing view with a second line", "base:query", params{"path": "a.base", "view": "v"}, "Error: View not found: v\nAvailable views: Table, Cards", CodeNoSuchNote},
+		{"a note that is open elsewhere", "rename", params{"path": "a.md", "name": "b"}, `Error: File "a.md" is open in another program. Nothing was changed.`, CodeConflict},
 		{"a destination that is taken", "rename", params{"path": "a.md", "name": "b"}, "Error: Destination file already exists!", CodeAlreadyExists},
 		{"an exception nobody caught, for a change", "create", params{"path": "a.md"}, "TypeError: Cannot read properties of undefined (reading 'path')", CodeNotApplied},
 		{"an exception nobody caught, for facts", "file", note, "TypeError: Cannot read properties of null", CodeCLIError},

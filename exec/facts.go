@@ -20,6 +20,8 @@ type facts struct {
 	Removed   int    `json:"removed"`
 	Loses     bool   `json:"loses"`
 	Overtaken bool   // somebody changed the note right after the call did
+	// LineEnds says that the text got the line ends of the note (CRLF).
+	LineEnds bool
 }
 
 // takeFacts cuts the facts from the end of stderr. Without any, or with facts

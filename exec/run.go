@@ -181,6 +181,9 @@ func (a attempt) outcome() Outcome {
 		out.Cut, out.CutAt = true, v.gap
 		out.Total += a.stdout.total - int64(a.stdout.kept())
 	}
+	if a.facts.LineEnds {
+		out.Notices = append(out.Notices, "the note has CRLF line ends, and the text was given the same")
+	}
 	if a.facts.Overtaken {
 		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")
 	}

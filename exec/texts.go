@@ -35,6 +35,7 @@ type shape struct {
 var shapes = [...]shape{
 	{prefix: "Error: Conflict: ", code: CodeConflict, hint: hintConflict},
 	{prefix: `Error: File ""`, part: " was changed by somebody else", code: CodeConflict, hint: hintConflict},
+	{prefix: `Error: File ""`, part: " is open in another program", code: CodeConflict, hint: hintInUse},
 	{prefix: "Error: Nothing was changed, because the journal ", code: CodeStateUnavailable, hint: hintState},
 	{prefix: `Error: Access denied: ""`, part: " has more than one hard link", code: CodeAccessDenied, hint: hintHardLink},
 	{prefix: "Error: Approval required: ", code: CodeUnconfirmed, hint: hintUnasked},
@@ -66,6 +67,7 @@ var shapes = [...]shape{
 const (
 	hintTarget   = "name the note with path= or file="
 	hintConflict = "read the note again, and decide again"
+	hintInUse    = "try again in a moment; the user can close it there"
 	hintAccess   = "the user can raise the access in the table [vaults.access] of the settings file"
 	hintHardLink = "the user can put a copy in the place of the hard link"
 	hintUnasked  = "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"

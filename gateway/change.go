@@ -114,7 +114,7 @@ func (g *door) journal(folder string) (*journal.Journal, error) {
 	if state == "" {
 		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
 	}
-	return journal.Open(filepath.Join(state, "journal"), abs, journal.Limits{}), nil
+	return journal.OpenAs(filepath.Join(state, "journal"), g.home(), abs, journal.Limits{}), nil
 }
 
 // Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its

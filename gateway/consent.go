@@ -267,11 +267,7 @@ func (g *door) identity() string {
 	if at.folder == "" {
 		return "app:" + at.app
 	}
-	folder, err := filepath.Abs(at.folder)
-	if err != nil {
-		return "folder:" + at.folder
-	}
-	return "folder:" + folder
+	return "folder:" + g.home()
 }
 
 // redeem takes a yes that was given in a terminal. Without one it says what

@@ -20,8 +20,10 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
 	"vaultwicket/policy/ignore"
 )
@@ -112,6 +114,9 @@ type door struct {
 	policy  atomic.Pointer[policy.Policy]
 	writing *turns // has the one place of a call that changes something
 	target  func() target
+	home    func() string // the identity of the folder of the target
+	names   *names.Folder // of what is in it
+	ruled   atomic.Pointer[ruleNames]
 	pin     pin
 }
 
@@ -150,6 +155,8 @@ func (g *Gateway) newDoor(served Served) *door {
 	d := &door{shared: g.shared, vault: served.Vault, writing: newTurns(1)}
 	d.policy.Store(&served.Policy)
 	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
+	d.home = sync.OnceValue(func() string { return names.Identity(d.target().folder) })
+	d.names = names.In(func() (*os.Root, error) { return os.OpenRoot(d.target().folder) })
 	return d
 }
 
@@ -173,7 +180,7 @@ func (g *Gateway) door(name string) (*door, error) {
 	}
 	var names []string
 	for _, d := range g.doors {
-		if name == d.name() || name == d.vault.ID || name == d.vault.Folder {
+		if name == d.name() || name == d.vault.ID || d.isFolder(name) {
 			return d, nil
 		}
 		names = append(names, d.name())
@@ -185,9 +192,16 @@ func (g *Gateway) door(name string) (*door, error) {
 	return nil, refuse(codeVaultNotFound, hint, "%q is none of the vaults of this gateway", clip(name))
 }
 
+// isFolder reports whether a name is that of the folder of the vault, in whichever
+// spelling.
+func (g *door) isFolder(name string) bool {
+	return filepath.IsAbs(name) && g.vault.Folder != "" && registry.SameFolder(name, g.vault.Folder)
+}
+
 // rules returns the policy in force for the vault.
 func (g *door) rules() policy.Policy {
 	p := *g.policy.Load()
+	p.Access = g.spelledRules(p.Access)
 	if folder := g.target().folder; folder != "" && !p.Ignores {
 		_, err := os.Lstat(filepath.Join(folder, ignore.File))
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)

@@ -44,7 +44,7 @@ func (g *Gateway) Sight(vault string) func(path string) bool {
 
 func (g *door) sight() func(path string) bool {
 	text, ok := patternsOf(g.target().folder)
-	rules, patterns := g.policy.Load().Access, ignore.New(string(text))
+	rules, patterns := g.rules().Access, ignore.New(string(text))
 	return func(path string) bool {
 		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
 	}

@@ -48,7 +48,7 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 // isHidden reports whether the app would be asked for a note that is hidden. The
 // answer is that of a missing one.
 func (r route) isHidden() bool {
-	return r.program.Backend() == string(App) && r.permit.Confined() && r.call.Alone()
+	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.Alone()
 }
 
 // resolver returns the program that says which note a name stands for: the one of

@@ -13,6 +13,7 @@ func (g *Gateway) Permits(req Request) error {
 	if err != nil {
 		return err
 	}
+	call, _ = d.spelled(call)
 	if _, err = d.rules().Decide(call); asks(err) {
 		return nil
 	}

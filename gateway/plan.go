@@ -19,6 +19,7 @@ type Plan struct {
 	routes  []route // the first is taken; the next one when nothing ran on it
 	notices []string
 	answer  string // of the gateway itself; then there are no routes
+	hidden  bool   // a path leads to what may not be seen, see [door.spelled]
 	expect  string
 	policy  policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
@@ -40,6 +41,7 @@ type route struct {
 	shown   binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
+	hidden        bool // a path leads to what may not be seen, see [door.spelled]
 }
 
 // decide judges a call that takes the place of the one of the route.
@@ -62,7 +64,8 @@ func (g *door) Plan(req Request) (Plan, error) {
 	if err := req.check(call); err != nil {
 		return Plan{}, err
 	}
-	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), caller: g.callerOf(req), batch: req.batch}
+	call, hidden := g.spelled(call)
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
 	_, plan.refusal = plan.policy.Decide(call)
 	if err := req.promised(call, plan.refusal); err != nil {
 		return plan, err
@@ -158,12 +161,12 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 		return err // it is the vault that the policy is against
 	}
 	preview, _ := plan.policy.Preview(call) // it is worthless where it is not granted
-	if preview.Confined() && program.Backend() != string(Embedded) && !g.resolves(plan, call) {
+	if program.Backend() != string(Embedded) && (plan.hidden || preview.Confined()) && !g.resolves(plan, call) {
 		return g.confinedTo(call)
 	}
 	plan.routes = append(plan.routes, route{
 		program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect, policy: plan.policy,
-		caller: plan.caller, batch: plan.batch,
+		caller: plan.caller, hidden: plan.hidden, batch: plan.batch,
 	})
 	return nil
 }

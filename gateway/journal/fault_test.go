@@ -142,7 +142,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			t.Fatal("it never succeeded")
 		}
 		j := again(origin)
-		j.place = newPlace(filepath.Join(t.TempDir(), "journal"), testVault)
+		j.place = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		if !isNew {
 			e, content := change("a.md", "an earlier text\n"+text, text)

@@ -20,6 +20,9 @@ func (j *Journal) prepare() error {
 	if err := checkPrivate(j.place.dir); err == nil {
 		return checkPrivate(j.place.root)
 	}
+	if err := j.place.takeOver(); err != nil {
+		return err
+	}
 	if err := j.makeFolder(j.place.root); err != nil {
 		return err
 	}
@@ -74,6 +77,9 @@ func (j *Journal) label() error {
 // isThere reports whether anything was ever written, and an error if the
 // folders are not ours alone.
 func (p place) isThere() (bool, error) {
+	if err := p.takeOver(); err != nil {
+		return false, err
+	}
 	for _, dir := range []string{p.root, p.dir} {
 		err := checkPrivate(dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -84,6 +90,28 @@ func (p place) isThere() (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// takeOver gives a journal that was kept under another path of the vault its
+// place, unless there is one.
+func (p place) takeOver() error {
+	if p.former == p.dir {
+		return nil
+	}
+	if _, err := os.Lstat(p.dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := checkPrivate(p.former); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	err := os.Rename(p.former, p.dir)
+	if _, there := os.Lstat(p.dir); there == nil {
+		return nil // another process was faster
+	}
+	return unusable(p.former, err)
 }
 
 // checkPrivate returns an error unless dir is a folder, and no link to one, that

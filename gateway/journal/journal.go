@@ -95,19 +95,30 @@ type Journal struct {
 // the folder dir. It looks at nothing; a folder that is missing is made when
 // something is written, and holds nothing until then.
 func Open(dir, vault string, limits Limits) *Journal {
-	return &Journal{place: newPlace(dir, vault), limits: limits.orDefaults(), sys: realSystem{}, now: time.Now, inText: maxText}
+	return OpenAs(dir, vault, vault, limits)
+}
+
+// OpenAs is [Open] for a vault whose journal may have been kept under another
+// path, by former. That journal is taken over when there is none under this one.
+func OpenAs(dir, vault, former string, limits Limits) *Journal {
+	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: realSystem{}, now: time.Now, inText: maxText}
 }
 
 // place is where the journal of one vault lies.
 type place struct {
-	root  string // of the journals of all vaults
-	dir   string // of this vault
-	vault string
+	root   string // of the journals of all vaults
+	dir    string // of this vault
+	former string // where it may have been kept, mostly dir
+	vault  string
 }
 
-func newPlace(root, vault string) place {
+func newPlace(root, vault, former string) place {
+	return place{root: root, dir: folderOf(root, vault), former: folderOf(root, former), vault: vault}
+}
+
+func folderOf(root, vault string) string {
 	sum := sha256.Sum256([]byte(vault))
-	return place{root, filepath.Join(root, hex.EncodeToString(sum[:16])), vault}
+	return filepath.Join(root, hex.EncodeToString(sum[:16]))
 }
 
 func (p place) file(name string) string { return filepath.Join(p.dir, name) }

@@ -50,10 +50,27 @@ func below(home, dir string) string {
 
 // outside returns dir unless it lies in the vault.
 func outside(vault, dir string) string {
-	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) {
+	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) || holds(vault, dir) {
 		return ""
 	}
 	return dir
+}
+
+// holds reports whether one of the folders above dir, as far as they exist, is the
+// vault itself: its path may be spelled in another way.
+func holds(vault, dir string) bool {
+	folder, err := os.Stat(vault)
+	if err != nil {
+		return false
+	}
+	for dir = resolved(dir); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(folder, info) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 func isWithin(folder, path string) bool {

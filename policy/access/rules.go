@@ -35,18 +35,7 @@ func New(levels map[string]Level) (Rules, error) {
 		if err != nil {
 			return Rules{}, err
 		}
-		level := levels[written]
-		if before, twice := made.exact[path]; twice {
-			level = min(level, before) // written with a slash at its end and without
-		}
-		made.exact[path] = level
-	}
-	for path, level := range made.exact {
-		key := Fold(path)
-		if before, twice := made.folded[key]; twice {
-			level = min(level, before)
-		}
-		made.folded[key] = level
+		made.put(path, levels[written]) // perhaps twice, with a slash at its end and without
 	}
 	return rulesOf([]layer{made}), nil
 }
@@ -77,6 +66,42 @@ func (r Rules) Meet(other Rules) Rules {
 		}
 	}
 	return rulesOf(met)
+}
+
+// Named returns the rules with each path also as name returns it: as the disk has
+// it, where it takes several spellings for one file. Their text stays the same.
+func (r Rules) Named(name func(path string) string) Rules {
+	named := r
+	named.layers = nil
+	changed := false
+	for _, l := range r.layers {
+		more := layer{exact: maps.Clone(l.exact), folded: maps.Clone(l.folded)}
+		for path, level := range l.exact {
+			if other := name(path); other != path {
+				more.put(other, level)
+				changed = true
+			}
+		}
+		named.layers = append(named.layers, more)
+	}
+	if !changed {
+		return r
+	}
+	return named
+}
+
+// put adds a path.
+func (l layer) put(path string, level Level) {
+	lower(l.exact, path, level)
+	lower(l.folded, Fold(path), level)
+}
+
+// lower puts a level into a table. The lowest of several holds.
+func lower(table map[string]Level, key string, level Level) {
+	if before, twice := table[key]; twice {
+		level = min(level, before)
+	}
+	table[key] = level
 }
 
 // Level returns the level of a note or folder by its path in the vault, written

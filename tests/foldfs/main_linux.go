@@ -23,7 +23,7 @@ import (
 func main() {
 	rules := &naming{}
 	flag.BoolVar(&rules.decompose, "nfd", false, "store names decomposed (NFD), as HFS+ does")
-	flag.BoolVar(&rules.short, "short", false, "find long names by their short ones (PROJEC~1), as NTFS does")
+	flag.BoolVar(&rules.short, "short", false, "find names by short ones (PROJ~V4F), as NTFS does")
 	flag.Parse()
 	if flag.NArg() != 2 {
 		flag.Usage()

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// Short returns the short name of a file or folder with a long one. The test is
+// Short returns the short name of a file or folder. The test is
 // skipped where it has none.
-func Short(t testing.TB, dir, name, short string) string {
+func Short(t testing.TB, dir, name string) string {
 	t.Helper()
+	short := ShortName(name)
 	if _, err := os.Lstat(filepath.Join(dir, short)); err != nil {
 		t.Skip("no short names here: ", err)
 	}

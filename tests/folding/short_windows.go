@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Short returns the short name of a file or folder with a long one. The test is
+// Short returns the short name of a file or folder. The test is
 // skipped where it has none.
-func Short(t testing.TB, dir, name, short string) string {
+func Short(t testing.TB, dir, name string) string {
 	t.Helper()
 	path, err := windows.UTF16PtrFromString(filepath.Join(dir, name))
 	if err != nil {

@@ -60,14 +60,14 @@ func (v *vault) sees(path string) bool {
 	if v.sight == nil {
 		return true
 	}
-	at, err := disk.ParsePath(path)
-	return err == nil && v.sight.Sees(at.String(), false)
+	at, err := v.pathOf(path)
+	return err == nil && v.disk.Sees(at, false)
 }
 
 // seesFolder is sees for a folder.
 func (v *vault) seesFolder(path string) bool {
-	at, err := disk.ParseFolder(path)
-	return err == nil && v.sight.Sees(at.String(), true)
+	at, err := v.folderOf(path)
+	return err == nil && v.disk.Sees(at, true)
 }
 
 // judge refuses a proposal that does more than the rules allow. It looks at what

@@ -107,6 +107,8 @@ func unreadable(asTyped string, err error) error {
 		return hardLinked(asTyped)
 	case disk.IsMissing(err):
 		return fileNotFound(asTyped)
+	case errors.Is(err, disk.ErrInUse):
+		return inUse(asTyped)
 	case errors.Is(err, fs.ErrPermission):
 		return failure("File %q cannot be read: permission denied.", verbatim(asTyped))
 	}
@@ -119,6 +121,11 @@ func hardLinked(path string) error {
 	return failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", verbatim(path))
 }
 
+// inUse says that another program keeps a file from being opened or changed.
+func inUse(path string) error {
+	return failure("File %q is open in another program. Nothing was changed.", verbatim(path))
+}
+
 // unwritten explains why a note could not be written.
 func unwritten(path string, err error) error {
 	var refusal *disk.Refusal
@@ -129,6 +136,8 @@ func unwritten(path string, err error) error {
 		return hardLinked(path)
 	case errors.As(err, &refusal):
 		return failure("File %q cannot be written: %q %s.", verbatim(path), verbatim(refusal.Path), refusal.Reason)
+	case errors.Is(err, disk.ErrInUse):
+		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
 		return failure("File %q was changed by somebody else at the same time. Nothing was written.", verbatim(path))
 	case errors.Is(err, fs.ErrPermission):

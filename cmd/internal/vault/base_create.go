@@ -83,7 +83,7 @@ func (v *vault) free(asked string) (disk.Path, error) {
 		if n > 0 {
 			text = asked + " " + strconv.Itoa(n) + ".md"
 		}
-		made, err := disk.ParsePath(text)
+		made, err := v.pathOf(text)
 		if err != nil {
 			return disk.Path{}, failure("File %q cannot be made: %v.", verbatim(text), err)
 		}

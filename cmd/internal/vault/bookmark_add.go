@@ -73,7 +73,7 @@ func (v *vault) newBookmark(p params) (newBookmark, error) {
 	b := newBookmark{Type: kinds[0], Ctime: v.clock().UnixMilli(), Query: p["search"], URL: p["url"], Title: p["title"]}
 	switch b.Type {
 	case "file":
-		at, err := disk.ParsePath(p["file"])
+		at, err := v.pathOf(p["file"])
 		if err == nil {
 			_, err = v.disk.Stat(at)
 		}
@@ -82,7 +82,7 @@ func (v *vault) newBookmark(p params) (newBookmark, error) {
 		}
 		b.Path, b.Subpath = at.String(), subpath(p["subpath"])
 	case "folder":
-		at, err := disk.ParseFolder(p["folder"])
+		at, err := v.folderOf(p["folder"])
 		if err == nil {
 			err = v.disk.Walk(at, func(disk.Entry) {})
 		}

@@ -36,7 +36,7 @@ func vaultInfo(v *vault, p params) (reply, error) {
 // folderInfo answers the command folder, which counts as vault does: all that
 // lies below, at any depth.
 func folderInfo(v *vault, p params) (reply, error) {
-	under, err := disk.ParseFolder(p["path"])
+	under, err := v.folderOf(p["path"])
 	if err != nil {
 		return reply{}, folderNotFound(p["path"])
 	}

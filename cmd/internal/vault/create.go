@@ -90,7 +90,7 @@ func (v *vault) newPath(p params) (disk.Path, error) {
 	if !slices.Contains(kept, path.Ext(text)) {
 		text += ".md"
 	}
-	made, err := disk.ParsePath(text)
+	made, err := v.pathOf(text)
 	if err != nil {
 		return disk.Path{}, failure("File %q cannot be made: %v.", verbatim(typed), err)
 	}

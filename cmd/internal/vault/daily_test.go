@@ -187,6 +187,14 @@ func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// inLineEndsOf returns a text as it is put into a note.
+func inLineEndsOf(old, text string) string {
+	if 2*strings.Count(old, "\r\n") <= strings.Count(old, "\n") {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+}
+
 func TestDailyEditsKeepEveryByte(t *testing.T) {
 	const path = "2026-11-21.md"
 	h := build(t, nil)
@@ -201,6 +209,7 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 			t.Fatalf("status %d, %q", status, out)
 		}
 		got := h.get(path)
+		content = inLineEndsOf(old, content)
 		if command == "daily:append" && (!strings.HasPrefix(got, old) || !strings.HasSuffix(got, content)) {
 			t.Fatalf("appending %q to %q made %q", content, old, got)
 		}

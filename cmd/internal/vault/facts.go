@@ -21,6 +21,8 @@ type facts struct {
 	entry  string // of the journal, "" if nothing was written
 	// overtaken says that somebody changed what was written right after it was.
 	overtaken bool
+	// lineEnds says that the text got the line ends of the note.
+	lineEnds bool
 	// hash is computed once the answer is printed, for the body streams.
 	hash func() string
 }
@@ -39,7 +41,8 @@ func (f *facts) line() string {
 		Loses bool `json:"loses,omitempty"`
 		// Overtaken says that the note was changed again.
 		Overtaken bool `json:"overtaken,omitempty"`
-	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.loses, f.overtaken})
+		LineEnds  bool `json:"lineEnds,omitempty"`
+	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.loses, f.overtaken, f.lineEnds})
 	if err != nil {
 		return "" // strings always marshal
 	}
@@ -52,7 +55,7 @@ func (v *vault) factsOf(r *reply) *facts {
 	if r.status != done || r.note == (disk.Path{}) {
 		return nil
 	}
-	f := &facts{path: r.note.String(), entry: r.entry, overtaken: r.overtaken}
+	f := &facts{path: r.note.String(), entry: r.entry, overtaken: r.overtaken, lineEnds: r.lineEnds}
 	switch {
 	case r.change != nil:
 		f.before, f.hash = &r.change.before, func() string { return r.change.after }

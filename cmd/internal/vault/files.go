@@ -111,7 +111,7 @@ func (v *vault) listing(p params, wanted func(disk.Entry) bool) (reply, error) {
 // below returns the paths of the wanted entries below a folder, unsorted. For
 // the app a folder that is not there is an empty one.
 func (v *vault) below(folder string, wanted func(disk.Entry) bool) ([]string, error) {
-	under, err := disk.ParseFolder(folder)
+	under, err := v.folderOf(folder)
 	if err != nil {
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/gateway/journal"
 )
@@ -107,8 +106,8 @@ func listHistories(v *vault, _ params) (reply, error) {
 			} else {
 				now = cmp.Or(names[s.Source()], s.Source())
 			}
-			if _, err := disk.ParsePath(now); err == nil && v.sees(now) && v.sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
-				found[now] = true
+			if at, err := v.pathOf(now); err == nil && v.sees(now) && v.sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+				found[at.String()] = true
 			}
 		}
 	}

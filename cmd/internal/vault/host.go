@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/places"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy/access"
@@ -43,6 +45,7 @@ type host struct {
 
 	swept atomic.Bool // the vault was searched for what killed writers left in it
 
+	identity string // of the vault's folder, found out before the process is locked in
 	journals sync.Mutex
 	journal  *journal.Journal // of the vault, once something was written
 
@@ -54,6 +57,7 @@ type host struct {
 	folder   *disk.Folder
 	seen     fs.FileInfo // of the folder when it was opened, nil if not asked for
 	patterns string      // of the ignore file
+	spelled  spelled
 	sight    *sight
 	behind   *disk.Folder // folder as sight sees it
 }
@@ -81,6 +85,7 @@ func pause(ctx context.Context, d time.Duration) {
 // therefore knows the list as it was when it began.
 func (h *host) lockIn(vault string, list bool) {
 	h.locked.Do(func() {
+		h.identity = names.Identity(vault)
 		if h.confine == nil {
 			h.sandbox = confine.Unconfined("the process is shared")
 			return
@@ -100,44 +105,55 @@ func (h *host) lockIn(vault string, list bool) {
 	})
 }
 
+// nameOfVault returns what the vault is called: the name that the disk has for its
+// folder, unless that is a link.
+func (h *host) nameOfVault(path string) string {
+	asked, real := filepath.Base(path), filepath.Base(h.identity)
+	if names.Same(asked, real) {
+		return real
+	}
+	return asked
+}
+
 // journalAt returns the journal of a vault. A worker keeps it.
 func (h *host) journalAt(dir, vault string) *journal.Journal {
 	h.journals.Lock()
 	defer h.journals.Unlock()
 	if h.journal == nil {
-		h.journal = journal.Open(dir, vault, journal.Limits{})
+		h.journal = journal.OpenAs(dir, h.identity, vault, journal.Limits{})
 	}
 	return h.journal
 }
 
-// open returns the folder at path as this call may see it. It is opened at the
+// open gives a call the folder at path as it may see it, and the rules. It is opened at the
 // first call and stays open until the host is closed; the ignore file is looked
 // at again each time.
-func (h *host) open(path string) (*disk.Folder, *sight, error) {
+func (h *host) open(path string, v *vault) error {
 	if h.rulesErr != nil {
-		return nil, nil, badRules(h.rulesErr)
+		return badRules(h.rulesErr)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.folder == nil || h.path != path {
 		folder, err := disk.Open(path)
 		if err != nil {
-			return nil, nil, errVaultNotFound
+			return errVaultNotFound
 		}
 		h.closeFolder()
 		h.path, h.folder, h.seen = path, folder, nil
 	}
 	patterns, err := patternsOf(h.folder)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if h.behind == nil || h.patterns != patterns {
-		h.patterns, h.sight, h.behind = patterns, newSight(h.rules, patterns), h.folder
+	if respelled := h.spell(); h.behind == nil || h.patterns != patterns || respelled {
+		h.patterns, h.sight, h.behind = patterns, newSight(h.spelled.rules, patterns), h.folder
 		if h.sight != nil {
 			h.behind = h.folder.Behind(h.sight)
 		}
 	}
-	return h.behind, h.sight, nil
+	v.disk, v.sight, v.rules = h.behind, h.sight, h.spelled.rules
+	return nil
 }
 
 // moved reports whether the opened folder is not the one any more to which its

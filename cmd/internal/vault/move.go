@@ -75,9 +75,9 @@ func (v *vault) moving(p params, said string, destination func(from disk.Path) s
 		return proposal{}, unreadable(t.typed, err)
 	}
 	typed := destination(t.path)
-	to, err := disk.ParsePath(typed)
+	to, err := v.destination(t.path, typed)
 	if err != nil {
-		return proposal{}, failure("File %q cannot be made: %v.", verbatim(typed), err)
+		return proposal{}, err
 	}
 	planned := proposal{said: said + ": " + t.path.String() + " -> " + to.String(), note: to}
 	if to == t.path {
@@ -88,6 +88,24 @@ func (v *vault) moving(p params, said string, destination func(from disk.Path) s
 	}
 	planned.steps = []step{{path: to, from: t.path, before: holding(before), after: holding(before)}}
 	return planned, v.relink(&planned)
+}
+
+// destination returns the path that the file from is to get. Where the disk takes
+// spellings for one another, the name of the file is the only one that a move can
+// respell.
+func (v *vault) destination(from disk.Path, typed string) (disk.Path, error) {
+	asked, err := disk.ParsePath(typed)
+	if err != nil {
+		return disk.Path{}, failure("File %q cannot be made: %v.", verbatim(typed), err)
+	}
+	to, err := v.disk.Renamed(from, asked)
+	switch {
+	case err != nil:
+		return disk.Path{}, unwritten(typed, err)
+	case to == from && asked != from:
+		return disk.Path{}, failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", verbatim(typed), verbatim(from.String()))
+	}
+	return to, nil
 }
 
 // isTaken reports whether something else than the file at from is at to. On some

@@ -31,7 +31,7 @@ func TestReplaceInANote(t *testing.T) {
 		{"one text by another", "a b c", []string{"note:replace", "path=A.md", "old=b", "new=x y"}, "a x y c"},
 		{"by its name", "a b c", []string{"note:replace", "file=a", "old=b", "new=b"}, "a b c"},
 		{"over several lines", "a\nb\nc", []string{"note:replace", "path=A.md", `old=a\nb`, `new=x\n\ty`}, "x\n\ty\nc"},
-		{"what is new arrives byte for byte", "a\r\nb\r\n", []string{"note:replace", "path=A.md", "old=b", "new=x\ny"}, "a\r\nx\ny\r\n"},
+		{"what is new gets the line ends of the note", "a\r\nb\r\n", []string{"note:replace", "path=A.md", "old=b", "new=x\ny"}, "a\r\nx\r\ny\r\n"},
 	})
 }
 
@@ -58,8 +58,8 @@ func TestSectionIsSet(t *testing.T) {
 func TestAppendBelowAHeading(t *testing.T) {
 	checkEdits(t, "Appended to: ", []edited{
 		{"before the blank line above the next one", "# A\n- a\n\n# B\n", []string{"append", "path=A.md", "heading=A", "content=- x"}, "# A\n- a\n- x\n\n# B\n"},
-		{"content arrives byte for byte, the break behind it is that of the note", "# A\r\n# B\r\n", []string{"append", "path=A.md", "heading=A", "content=x\ny"}, "# A\r\nx\ny\r\n# B\r\n"},
-		{"as it does at the end", "# A\r\nb", []string{"append", "path=A.md", "content=x\ny"}, "# A\r\nb\r\nx\ny"},
+		{"content gets the line ends of the note", "# A\r\n# B\r\n", []string{"append", "path=A.md", "heading=A", "content=x\ny"}, "# A\r\nx\r\ny\r\n# B\r\n"},
+		{"as it does at the end", "# A\r\nb", []string{"append", "path=A.md", "content=x\ny"}, "# A\r\nb\r\nx\r\ny"},
 	})
 }
 

@@ -30,15 +30,11 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 		return nil, errVaultNotFound
 	}
 	h.lockIn(path, l.command == "vaults" || l.vault != nil && registry.IsID(*l.vault))
-	v := &vault{name: filepath.Base(path), path: path, host: h, ctx: ctx, forGateway: l.facts, clock: clock, active: env(activeVariable), pick: rand.IntN}
-	if l.vault != nil && *l.vault != v.name && !h.isRegistered(*l.vault, path) {
+	v := &vault{name: h.nameOfVault(path), path: path, host: h, ctx: ctx, forGateway: l.facts, clock: clock, active: env(activeVariable), pick: rand.IntN}
+	if l.vault != nil && *l.vault != v.name && *l.vault != filepath.Base(path) && !h.isRegistered(*l.vault, path) {
 		return nil, errVaultNotFound
 	}
-	v.rules = h.rules
-	if v.disk, v.sight, err = h.open(path); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return v, h.open(path, v)
 }
 
 // errVaultNotFound is the one answer of the app that does not begin with

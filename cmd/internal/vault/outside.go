@@ -26,6 +26,7 @@ func (v *vault) begin(row command, values params, how manner) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	p.byApp()
 	p.drop(step.idle)
 	if len(p.steps) > 0 {
 		e := v.entry(row, values, how, p)

@@ -83,7 +83,7 @@ func (v *vault) lookBack(j *journal.Journal, row command, values params, e journ
 
 // heldAt returns what the file at a path of an entry holds.
 func (v *vault) heldAt(path string) (held, error) {
-	at, err := stepPath(path)
+	at, err := v.stepPath(path)
 	if err != nil {
 		return held{}, nil // nothing can be there
 	}

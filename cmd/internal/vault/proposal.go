@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/note"
 )
 
 // proposal is what a command that writes is about to do. It is complete before
@@ -25,6 +26,10 @@ type proposal struct {
 	// own says that the caller made that change: whoever may make a note may take
 	// it away again. latest says that it is also the caller's last one.
 	own, latest bool
+	// lineEnds says that the text got the line ends of the note; asGiven is what the
+	// note would hold without that.
+	lineEnds bool
+	asGiven  []byte
 	// reading is an answer that changes nothing, in place of steps.
 	reading *reply
 }
@@ -68,8 +73,19 @@ func (s step) inverse() step {
 func (s step) idle() bool { return !s.isMove() && s.before.equal(s.after) }
 
 // changing returns the proposal to change the note at path, which holds before.
+// What is put into it gets its line ends.
 func changing(path disk.Path, before, after []byte, said string) proposal {
-	return proposal{steps: []step{{path: path, before: holding(before), after: holding(after)}}, said: said, note: path}
+	kept, converted := note.KeepLineEnds(before, after)
+	return proposal{
+		steps: []step{{path: path, before: holding(before), after: holding(kept)}}, said: said, note: path, lineEnds: converted, asGiven: after,
+	}
+}
+
+// byApp makes of a proposal what the app would do: it puts text in as it is given.
+func (p *proposal) byApp() {
+	if p.lineEnds {
+		p.steps[0].after, p.lineEnds = holding(p.asGiven), false
+	}
 }
 
 // editing returns the proposal to change the note that a request means.

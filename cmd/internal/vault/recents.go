@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-
-	"vaultwicket/cmd/internal/vault/disk"
 )
 
 func recentCommands() []command {
@@ -25,12 +23,12 @@ func listRecents(v *vault, p params) (reply, error) {
 	}
 	var open []string
 	for _, name := range record.LastOpenFiles {
-		path, err := disk.ParsePath(name)
+		path, err := v.pathOf(name)
 		if err != nil {
 			continue
 		}
 		if _, err := v.disk.Stat(path); err == nil {
-			open = append(open, name)
+			open = append(open, path.String())
 		}
 	}
 	if p.has("total") {

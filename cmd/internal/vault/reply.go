@@ -31,6 +31,8 @@ type reply struct {
 	entry  string // of the journal, which can take the change back
 	// overtaken says that the note is not any more what the change made of it.
 	overtaken bool
+	// lineEnds says that the text got the line ends of the note.
+	lineEnds bool
 	// seen is the hash of body while it is printed.
 	seen hash.Hash
 	// hash is that of the note as it was read for the text, "" if it was not.

@@ -122,7 +122,7 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	under, err := disk.ParseFolder(p["path"])
+	under, err := v.folderOf(p["path"])
 	if err != nil {
 		return nil, nil // a folder that cannot be is an empty one
 	}

@@ -19,7 +19,7 @@ func (h *host) status(folder string) reply {
 		return explain(errVaultNotFound)
 	}
 	h.lockIn(path, false)
-	if _, _, err := h.open(path); err != nil {
+	if err := h.open(path, &vault{}); err != nil {
 		return explain(err)
 	}
 	table := rows{}

@@ -35,11 +35,8 @@ func (v *vault) target(p params) (target, error) {
 			return target{}, err
 		}
 	}
-	path, err := disk.ParsePath(typed)
-	if err != nil {
-		return target{}, fileNotFound(typed)
-	}
-	return target{path, typed}, nil
+	path, err := v.find(typed)
+	return target{path, typed}, err
 }
 
 // resolve finds the file that a link with this text would lead to from a note
@@ -76,7 +73,7 @@ func (v *vault) exact(name string) (disk.Path, bool) {
 	if !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ".") {
 		name += ".md"
 	}
-	path, err := disk.ParsePath(name)
+	path, err := v.pathOf(name)
 	if err != nil {
 		return path, false
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
@@ -72,8 +71,8 @@ func (v *vault) taskPlace(p params) (t target, line int, err error) {
 		}
 		number = p["ref"][colon+1:]
 		t.typed = p["ref"][:colon]
-		if t.path, err = disk.ParsePath(t.typed); err != nil {
-			return t, 0, fileNotFound(t.typed)
+		if t.path, err = v.find(t.typed); err != nil {
+			return t, 0, err
 		}
 	case p.has("daily"):
 		today, err := v.today()

@@ -38,7 +38,7 @@ func (v *vault) templateFolder() (disk.Path, templateSettings, error) {
 	if name == "" && strings.TrimSpace(settings.Folder) != "/" {
 		return disk.Path{}, settings, failure("No template folder configured.")
 	}
-	folder, err := disk.ParseFolder(name)
+	folder, err := v.folderOf(name)
 	if err != nil {
 		return disk.Path{}, settings, failure("%s leads to no folder of the vault: %v", disk.ConfigPath(templateConfig), err)
 	}
@@ -115,7 +115,7 @@ func (v *vault) fromTemplate(name, title string) ([]byte, error) {
 // or without .md.
 func (v *vault) template(folder disk.Path, name string) (disk.Path, error) {
 	for _, file := range []string{name, name + ".md"} {
-		path, err := disk.ParsePath(strings.TrimPrefix(folder.String()+"/"+file, "/"))
+		path, err := v.pathOf(strings.TrimPrefix(folder.String()+"/"+file, "/"))
 		if err != nil || path.Ext() != "md" {
 			continue
 		}

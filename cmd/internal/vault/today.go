@@ -97,7 +97,7 @@ func (v *vault) noteOf(now time.Time) (dailyNote, error) {
 	if !strings.HasSuffix(text, ".md") {
 		text += ".md"
 	}
-	path, err := disk.ParsePath(text)
+	path, err := v.pathOf(text)
 	if err != nil {
 		return dailyNote{}, failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}

@@ -225,7 +225,7 @@ func (v *vault) undoing(j *journal.Journal, entries []journal.Entry) (proposal, 
 		var note disk.Path
 		if len(e.Steps) > 0 {
 			// What cannot be a path was refused with its step.
-			note, _ = stepPath(e.Steps[0].Source())
+			note, _ = v.stepPath(e.Steps[0].Source())
 		}
 		if p.note == (disk.Path{}) {
 			p.note = note
@@ -291,6 +291,15 @@ func stepPath(text string) (disk.Path, error) {
 	return disk.ParsePath(text)
 }
 
+// stepPath returns a path in an entry as the disk has it.
+func (v *vault) stepPath(text string) (disk.Path, error) {
+	at, err := stepPath(text)
+	if err != nil {
+		return at, err
+	}
+	return v.asListed(at)
+}
+
 // trace is what is found of one step of an entry.
 type trace struct {
 	was, is   disk.Path // where the file was before, and where it was left; mostly the same
@@ -300,8 +309,10 @@ type trace struct {
 func (t trace) isMove() bool { return t.was != t.is }
 
 func (o outlook) trace(e journal.Entry, kept journal.Step) (t trace, err error) {
-	if t.was, err = stepPath(kept.Source()); err == nil {
-		t.is, err = stepPath(kept.Path)
+	if t.is, err = o.v.stepPath(kept.Path); err == nil {
+		if t.was, err = stepPath(kept.Source()); err == nil {
+			t.was, err = o.v.disk.Renamed(t.is, t.was)
+		}
 	}
 	if err != nil {
 		return t, failure("Change %s cannot be undone: %v", e.ID, err)

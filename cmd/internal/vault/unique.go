@@ -84,7 +84,7 @@ func (v *vault) uniquePath(settings uniqueSettings, name string) (disk.Path, err
 		if !strings.HasSuffix(text, ".md") {
 			text += ".md"
 		}
-		made, err := disk.ParsePath(text)
+		made, err := v.pathOf(text)
 		if err != nil {
 			return disk.Path{}, failure("File %q cannot be made: %v.", verbatim(text), err)
 		}

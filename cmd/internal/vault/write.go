@@ -118,7 +118,7 @@ func (v *vault) write(row command, values params, how manner) (reply, error) {
 		return reply{}, err
 	}
 	p.drop(step.idle)
-	said := reply{text: p.said, note: p.note, change: p.change()}
+	said := reply{text: p.said, note: p.note, change: p.change(), lineEnds: p.lineEnds}
 	if len(p.steps) == 0 {
 		return said, p.nothingLeft(j)
 	}

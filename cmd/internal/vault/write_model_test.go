@@ -96,11 +96,11 @@ func (m *model) turn(t *rapid.T) (call []string, fine bool) {
 	case "append", "prepend":
 		add := map[string]func([]byte, string, bool) []byte{"append": note.Append, "prepend": note.Prepend}[command]
 		if there {
-			m.set(path, string(add([]byte(old), text, false)))
+			m.set(path, string(add([]byte(old), inLineEndsOf(old, text), false)))
 		}
 		return []string{command, "path=" + path, "content=" + text}, there
 	case "daily:append":
-		m.set(daily, string(note.Append([]byte(m.notes[daily]), text, false)))
+		m.set(daily, string(note.Append([]byte(m.notes[daily]), inLineEndsOf(m.notes[daily], text), false)))
 		return []string{command, "content=" + text}, true
 	case "delete":
 		call = []string{command, "path=" + path}

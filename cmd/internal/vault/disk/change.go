@@ -7,13 +7,15 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Swap puts text in the place of what is in the file at p, which has to be
 // before. It answers ErrChanged if it is not, and has the errors of Read.
 func (f *Folder) Swap(p Path, before, text []byte) error {
-	if !f.sees(p) {
-		return missing(p)
+	if err := f.admit(p); err != nil {
+		return err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -37,8 +39,8 @@ func (f *Folder) Swap(p Path, before, text []byte) error {
 // Remove removes the file at p for good. It answers ErrChanged unless the file
 // holds the bytes before.
 func (f *Folder) Remove(p Path, before []byte) error {
-	if !f.sees(p) {
-		return missing(p)
+	if err := f.admit(p); err != nil {
+		return err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -73,11 +75,11 @@ func (f *Folder) setAside(dir *os.Root, name string, before []byte) (aside strin
 // the file itself under a name that the system takes for the same, and
 // ErrChanged unless the file holds the bytes before.
 func (f *Folder) Move(from, to Path, before []byte) error {
-	if !f.sees(from) {
-		return missing(from)
+	if err := f.admit(from); err != nil {
+		return err
 	}
-	if !f.sees(to) {
-		return closed(to)
+	if err := f.mayBecome(from, to); err != nil {
+		return err
 	}
 	if reason := unportable(to.base()); reason != "" {
 		return &Refusal{Path: to.base(), Reason: reason}
@@ -121,11 +123,14 @@ func (f *Folder) rename(file *File, source, target *os.Root, to Path) error {
 	return err
 }
 
-// isRespelled reports whether the case of letters is all that tells two names apart.
-func isRespelled(from, to string) bool { return from != to && strings.EqualFold(from, to) }
+// isRespelled reports whether the case of letters, or their normal form, is all
+// that tells two names apart.
+func isRespelled(from, to string) bool {
+	return from != to && strings.EqualFold(norm.NFC.String(from), norm.NFC.String(to))
+}
 
-// respell changes the case of letters in a name, which on some systems the new
-// name answers to already.
+// respell changes the spelling of a name, which on some systems the new name
+// answers to already.
 func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	one, err := source.Stat(".")
 	if err != nil {
@@ -154,8 +159,8 @@ const trashFolder = ".trash"
 // unless the file holds the bytes before. A name beside an error says that the
 // file is there nevertheless.
 func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
-	if !f.sees(p) {
-		return "", missing(p)
+	if err := f.admit(p); err != nil {
+		return "", err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -202,8 +207,8 @@ func numbered(name string, n int) string {
 // and makes the folders that are missing there. So it has its times and its mode
 // again. It answers ErrChanged unless the file holds the bytes content.
 func (f *Folder) Untrash(name string, p Path, content []byte) error {
-	if !f.sees(p) {
-		return closed(p)
+	if err := f.admitNew(p); err != nil {
+		return err
 	}
 	if strings.ContainsAny(name, `/\`) || flaw(name) != "" {
 		return &Refusal{Path: name, Reason: "is not the name of a file"}

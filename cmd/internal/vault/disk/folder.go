@@ -22,6 +22,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
+
+	"vaultwicket/gateway/names"
 )
 
 // MaxNote is the size of the largest file that is read or written. The largest
@@ -39,9 +42,10 @@ const configFolder = ".obsidian"
 
 // Folder is an opened vault. It is safe for concurrent use.
 type Folder struct {
-	root *os.Root
-	sys  system
-	view View // nil sees everything
+	root  *os.Root
+	sys   system
+	view  View // nil sees everything
+	names *names.Folder
 }
 
 // Refusal says why something that is there is not taken for a note.
@@ -58,7 +62,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, sys: realSystem{}}, nil
+	return &Folder{root: root, sys: patient{realSystem{}, isInUse, time.Sleep}, names: names.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
 }
 
 // Close closes the folder; files that were opened from it stay open.

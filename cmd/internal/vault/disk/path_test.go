@@ -290,7 +290,7 @@ func TestFailureOfAWalk(t *testing.T) {
 	under, broken := Path{"shut"}, errors.New("the disk is broken")
 	denied := &fs.PathError{Op: "open", Path: "shut", Err: fs.ErrPermission}
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
-	folder := (&Folder{}).Behind(levels{"shut": false, "shut/a": true, "open": true})
+	folder := openFolder(t, t.TempDir()).Behind(levels{"shut": false, "shut/a": true, "open": true})
 	hidden, err := folder.walker(under, func(Entry) {})
 	if err != nil {
 		t.Fatal(err)

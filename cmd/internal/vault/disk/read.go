@@ -19,8 +19,8 @@ type File struct {
 // Open opens the file at p. It answers fs.ErrNotExist if nothing is there, and
 // a [Refusal] if something else than a regular file is.
 func (f *Folder) Open(p Path) (*File, error) {
-	if !f.sees(p) {
-		return nil, missing(p)
+	if err := f.admit(p); err != nil {
+		return nil, err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -32,8 +32,8 @@ func (f *Folder) Open(p Path) (*File, error) {
 
 // Stat returns what is known about the file at p, with the errors of Open.
 func (f *Folder) Stat(p Path) (fs.FileInfo, error) {
-	if !f.sees(p) {
-		return nil, missing(p)
+	if err := f.admit(p); err != nil {
+		return nil, err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *Folder) Read(p Path) ([]byte, error) {
 // read. The stamp is zero if the file was written meanwhile, because the text
 // may be half old and half new then.
 func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
-	if !f.sees(p) {
-		return nil, Stamp{}, missing(p)
+	if err := f.admit(p); err != nil {
+		return nil, Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
@@ -70,8 +70,8 @@ func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
 
 // Stamp returns the state of the file at p, with the errors of Open.
 func (f *Folder) Stamp(p Path) (Stamp, error) {
-	if !f.sees(p) {
-		return Stamp{}, missing(p)
+	if err := f.admit(p); err != nil {
+		return Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
@@ -101,7 +101,11 @@ func ConfigPath(name string) string { return configFolder + "/" + name }
 
 // statIn looks at the regular file name in dir.
 func statIn(dir *os.Root, name string) (fs.FileInfo, error) {
-	info, err := dir.Lstat(name)
+	var info fs.FileInfo
+	err := waiting.repeat(name, func() (err error) {
+		info, err = dir.Lstat(name)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +141,11 @@ func openOnce(dir *os.Root, name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := dir.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	var file *os.File
+	err = waiting.repeat(name, func() (err error) {
+		file, err = dir.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,33 @@ type View interface {
 
 // Behind returns the same open folder as v sees it. Only one of the two is to be
 // closed.
-func (f *Folder) Behind(v View) *Folder { return &Folder{root: f.root, sys: f.sys, view: v} }
+func (f *Folder) Behind(v View) *Folder {
+	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names}
+}
 
-// sees reports whether the file at p is there.
-func (f *Folder) sees(p Path) bool {
-	return f.view == nil || p == Bookmarks() || f.view.Sees(p.text, false)
+// admit returns the error of a file that is not there for whoever asks. A path
+// that is not as the disk has it leads nowhere: what a view judges is the name by
+// which the file is opened.
+func (f *Folder) admit(p Path) error {
+	if p == Bookmarks() {
+		return nil
+	}
+	if err := f.isNamed(p); err != nil {
+		return err
+	}
+	if f.view != nil && !f.view.Sees(p.text, false) {
+		return missing(p)
+	}
+	return nil
+}
+
+// admitNew is admit for a file that is to be made.
+func (f *Folder) admitNew(p Path) error {
+	err := f.admit(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return closed(p)
+	}
+	return err
 }
 
 // missing is the error of a file that is not seen. It is that of one that is not
@@ -50,6 +72,9 @@ func (f *Folder) walker(under Path, visit func(Entry)) (walker, error) {
 	w := walker{view: f.view, visit: visit}
 	if under == (Path{}) {
 		return w, nil
+	}
+	if err := f.isNamed(under); err != nil {
+		return w, err
 	}
 	visited, entered := w.found(under, true)
 	if !entered {

@@ -23,8 +23,8 @@ const (
 // bytes before and after. It has the errors of Read, and ErrChanged. change
 // must leave its argument as it is.
 func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte, err error) {
-	if !f.sees(p) {
-		return nil, nil, missing(p)
+	if err := f.admit(p); err != nil {
+		return nil, nil, err
 	}
 	dir, err := f.enter(p.parents())
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 // it answers fs.ErrExist and touches nothing. A name that not every system and
 // link can carry is a [Refusal].
 func (f *Folder) Make(p Path, text []byte) error {
-	if !f.sees(p) {
-		return closed(p)
+	if err := f.admitNew(p); err != nil {
+		return err
 	}
 	if reason := unportable(p.base()); reason != "" {
 		return &Refusal{Path: p.base(), Reason: reason}

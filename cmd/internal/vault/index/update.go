@@ -16,7 +16,8 @@ import (
 // file of the vault can have are passed over.
 func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun time.Time) (*Index, error) {
 	l := newLook(nil, memory, begun)
-	for _, changed := range topmost(paths) {
+	changes := topmost(append(namesOf(folder, paths), paths...))
+	for _, changed := range changes {
 		path, err := disk.ParsePath(changed)
 		if err != nil {
 			continue
@@ -30,7 +31,21 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 			return nil, err
 		}
 	}
-	return newIndex(x.replace(topmost(paths), l.files), x), nil
+	return newIndex(x.replace(changes, l.files), x), nil
+}
+
+// namesOf returns paths as the disk has them: a change may be told of a file in
+// another spelling, or by its short name.
+func namesOf(folder *disk.Folder, paths []string) []string {
+	var named []string
+	for _, told := range paths {
+		if path, err := disk.ParsePath(told); err == nil {
+			if path, err = folder.Named(path); err == nil {
+				named = append(named, path.String())
+			}
+		}
+	}
+	return named
 }
 
 // byPath is a file that is read by its path.

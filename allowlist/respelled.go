@@ -1,0 +1,50 @@
+package allowlist
+
+import "strings"
+
+// Respelled returns the call with each path that it spells out as name returns
+// it, checked like any other. The name that a file is to get stays as it is; only
+// its folder is looked at. The error is a [*ParseError] for what may not be
+// spelled out.
+func (c Call) Respelled(name func(path string) string) (Call, error) {
+	params, changed := c.Params(), false
+	for _, a := range c.args {
+		if value := a.respelled(name); value != a.value {
+			params[a.key] = Text(value)
+			changed = true
+		}
+	}
+	if !changed {
+		return c, nil
+	}
+	again, err := Parse(c.Name(), params)
+	again.vault = c.vault
+	return again, err
+}
+
+// respelled returns the value of an argument with its path as name returns it.
+func (a arg) respelled(name func(path string) string) string {
+	switch a.kind {
+	case kindPath, kindNewPath:
+		return name(a.value)
+	case kindFolder:
+		return folderAs(a.value, name)
+	case kindRef:
+		colon := strings.LastIndexByte(a.value, ':')
+		return name(a.value[:colon]) + a.value[colon:]
+	case kindDestination:
+		slash := strings.LastIndexByte(a.value, '/')
+		if slash < 0 {
+			return a.value
+		}
+		return folderAs(a.value[:slash], name) + a.value[slash:]
+	}
+	return a.value
+}
+
+func folderAs(folder string, name func(path string) string) string {
+	if bare := strings.TrimSuffix(folder, "/"); bare != "" {
+		return name(bare) + folder[len(bare):]
+	}
+	return folder
+}

@@ -1,0 +1,58 @@
+package disk
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+// hold opens a file as another program may, which others may only read meanwhile.
+func hold(t *testing.T, path string, share uint32) (release func()) {
+	t.Helper()
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { windows.CloseHandle(handle) }
+}
+
+// A note that another program has open is not changed, keeps its one name, and the
+// error says why. Once it is closed it is changed.
+func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
+	for name, call := range map[string]func(f *Folder) error{
+		"Move":   func(f *Folder) error { return f.Move(Path{"A.md"}, Path{"B.md"}, []byte("text")) },
+		"Swap":   func(f *Folder) error { return f.Swap(Path{"A.md"}, []byte("text"), []byte("new")) },
+		"Remove": func(f *Folder) error { return f.Remove(Path{"A.md"}, []byte("text")) },
+		"Trash":  func(f *Folder) error { _, err := f.Trash(Path{"A.md"}, []byte("text")); return err },
+	} {
+		dir := t.TempDir()
+		plant(t, dir, map[string]string{"A.md": "text"})
+		folder := openFolder(t, dir)
+		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
+		err := call(folder)
+		if names := listedIn(t, dir); !errors.Is(err, ErrInUse) || !slices.Equal(names, []string{"A.md=text"}) {
+			t.Errorf("%s: %v, the folder has %q", name, err, names)
+		}
+		release()
+		if err := call(folder); err != nil {
+			t.Errorf("%s once it is closed: %v", name, err)
+		}
+	}
+}
+
+// One that may not even be read meanwhile is no missing note.
+func TestANoteThatAnotherProgramLocks(t *testing.T) {
+	dir := t.TempDir()
+	plant(t, dir, map[string]string{"A.md": "text"})
+	defer hold(t, filepath.Join(dir, "A.md"), 0)()
+	if _, err := openFolder(t, dir).Read(Path{"A.md"}); !errors.Is(err, ErrInUse) || IsMissing(err) {
+		t.Errorf("read: %v", err)
+	}
+}

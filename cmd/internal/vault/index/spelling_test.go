@@ -1,0 +1,44 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/tests/folding"
+)
+
+// A change that is told of a file in another spelling is one of that file.
+func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
+	dir := folding.Dir(t, folding.APFS)
+	if err := os.Mkdir(filepath.Join(dir, "Pub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string) {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(path)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("Pub/Note.md", "# One")
+	folder, err := disk.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	x, err := Build(folder, nil, Forgetful{}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, told := range []string{"PUB/note.MD", "pub", "Pub/Note.md"} {
+		want := "# " + string(rune('a'+i))
+		write("Pub/Note.md", want)
+		if x, err = x.Update(folder, []string{told}, Forgetful{}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts.Found().Note.Headings[0].Text != want[2:] {
+			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/folding"
+)
+
+const composed, decomposed = "W\u00f6rk", "Wo\u0308rk" // one name in two normal forms
+
+// buildFolding is build on a file system that takes spellings for one another.
+func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *house {
+	t.Helper()
+	h := build(t, nil)
+	h.dir = filepath.Join(folding.Dir(t, kind), "Home")
+	if err := os.Mkdir(h.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range files {
+		h.put(path, text)
+	}
+	return h
+}
+
+// names returns what a folder of the vault lists.
+func (h *house) names(folder string) (names []string) {
+	h.t.Helper()
+	entries, err := os.ReadDir(h.file(folder))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// A short name leads to nothing that rules, the ignore file or the ban on hidden
+// folders keep.
+func TestShortNamesPassNothing(t *testing.T) {
+	for what, hide := range map[string]func(h *house){
+		"rules":       func(h *house) { h.env[accessVariable] = `[{"/":"rwd","My private":"none"}]` },
+		"ignore file": func(h *house) { h.put(".vaultwicketignore", "My private/\n") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := buildFolding(t, folding.NTFS, map[string]string{"My private/Secret note.md": "secret", "Public folder/A note.md": "public"})
+			hide(h)
+			private := folding.Short(t, h.dir, "My private")
+			secret := folding.Short(t, h.file("My private"), "Secret note.md")
+			for _, folder := range []string{private, strings.ToLower(private), "MY PRIVATE"} {
+				for _, note := range []string{"Secret note.md", secret, "new.md"} {
+					h.passesNothing(t, folder+"/"+note)
+				}
+				h.expect(done, "", "files", "folder="+folder)
+				h.expect(done, "No matches found.\n", "search", "query=secret", "path="+folder)
+			}
+			if got := h.names("My private"); !slices.Equal(got, []string{"Secret note.md"}) || h.get("My private/Secret note.md") != "secret" {
+				t.Errorf("the hidden folder has %q, and the note %q", got, h.get("My private/Secret note.md"))
+			}
+		})
+	}
+}
+
+func (h *house) passesNothing(t *testing.T, path string) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"read", "path=" + path}, {"file", "path=" + path}, {"outline", "path=" + path}, {"append", "path=" + path, "content=x"},
+		{"prepend", "path=" + path, "content=x"}, {"property:set", "path=" + path, "name=a", "value=b"},
+		{"create", "path=" + path, "content=x", "overwrite"}, {"delete", "path=" + path, "permanent"}, {"delete", "path=" + path},
+		{"move", "path=" + path, "to=Stolen.md"}, {"rename", "path=" + path, "name=Stolen"}, {"move", "path=Public folder/A note.md", "to=" + path},
+		{"note:replace", "path=" + path, "old=secret", "new=x"}, {"history", "path=" + path}, {"bookmark", "file=" + path},
+	} {
+		status, out, stderr := h.run(args...)
+		if status == done || strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret") {
+			t.Errorf("%q: status %d, %q, %q", args, status, out, stderr)
+		}
+	}
+}
+
+// Neither does that of a folder that begins with a dot.
+func TestShortNamesOfHiddenFolders(t *testing.T) {
+	h := buildFolding(t, folding.NTFS, map[string]string{".obsidian/app.json": `{"secret":1}`, "A note.md": "text"})
+	hidden := folding.Short(t, h.dir, ".obsidian")
+	for _, note := range []string{"app.json", "new.md"} {
+		h.passesNothing(t, hidden+"/"+note)
+	}
+	if got := h.names(".obsidian"); !slices.Equal(got, []string{"app.json"}) {
+		t.Errorf("the settings of the app are %q", got)
+	}
+}
+
+// Whatever a call writes, the note keeps its name, and the answer gives it.
+func TestACallInAnotherSpelling(t *testing.T) {
+	for kind, listed := range map[folding.Kind]string{folding.APFS: composed, folding.HFS: decomposed} {
+		t.Run(string(kind), func(t *testing.T) {
+			h := buildFolding(t, kind, map[string]string{"Pub/" + composed + ".md": "- [ ] task\n", "Daily/x.md": "", ".obsidian/daily-notes.json": `{"folder":"DAILY"}`})
+			name := h.names("Pub")[0]
+			if name != listed {
+				t.Skipf("this file system lists %+q", name)
+			}
+			stored := "Pub/" + name
+			for _, asked := range []string{"PUB/" + composed + ".md", "pub/" + strings.ToUpper(decomposed) + ".MD", "Pub/" + decomposed + ".md"} {
+				for _, args := range [][]string{
+					{"read", "path=" + asked}, {"read", "file=" + strings.TrimSuffix(strings.TrimSuffix(asked, ".md"), ".MD")}, {"append", "path=" + asked, "content=x"},
+					{"prepend", "path=" + asked, "content=y"}, {"property:set", "path=" + asked, "name=a", "value=b" + asked[:1]}, {"task", "path=" + asked, "line=-1", "done"},
+					{"note:insert", "path=" + asked, "lines=1-1", "position=before", "content=z"}, {"create", "path=" + asked, "content=- [ ] task\n", "overwrite"},
+					{"file", "path=" + asked}, {"history:restore", "path=" + asked, "version=1"},
+				} {
+					if slices.Contains(args, "line=-1") {
+						args = []string{"tasks", "path=" + asked}
+					}
+					status, out, facts := h.run(append([]string{"--facts"}, args...)...)
+					if status != done || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
+						t.Errorf("%q: status %d, %q, %q", args, status, out, facts)
+					}
+					if got := h.names("Pub"); !slices.Equal(got, []string{name}) {
+						t.Fatalf("%q: the folder has %+q", args, got)
+					}
+				}
+			}
+			h.expect(done, stored+"\n", "history:list")
+			h.expect(done, stored+"\n", "files", "folder=PUB")
+			h.expect(done, stored+"\n", "search", "query=task", "path=PUB")
+			h.expect(done, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
+			h.expect(done, "Daily/2026-11-21.md\n", "daily:path")
+			h.expect(done, "Appended to: Daily/2026-11-21.md\n", "daily:append", "content=x")
+			if got := h.names("Daily"); !slices.Equal(got, []string{"2026-11-21.md", "x.md"}) {
+				t.Errorf("the daily notes are %q", got)
+			}
+			h.expect(done, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
+			h.expect(failed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
+		})
+	}
+}
+
+func TestAMoveInAnotherSpelling(t *testing.T) {
+	h := buildFolding(t, folding.APFS, map[string]string{
+		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
+	})
+	h.expect(done, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
+	if got := h.get("Pub/Links.md"); got != "[[moved]]" {
+		t.Errorf("the link became %q", got)
+	}
+	status, out, _ := h.run("undo")
+	if status != done || !strings.HasSuffix(out, "move Pub/A.md\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
+		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
+	}
+	h.expect(done, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
+	h.expect(failed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
+	h.expect(failed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
+	if got := h.names("."); !slices.Equal(got, []string{".obsidian", "Pub", "Sub"}) {
+		t.Errorf("the folders are %q", got)
+	}
+	h.expect(done, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
+	if got := h.names(".trash"); !slices.Equal(got, []string{"x.md"}) {
+		t.Errorf("the trash has %q", got)
+	}
+	if status, out, _ = h.run("undo"); status != done || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
+		t.Errorf("undo of a deletion: %d, %q, %q", status, out, h.names("Sub"))
+	}
+}
+
+// The spelling of a name can be changed, and that can be undone.
+func TestAnotherSpellingIsANewName(t *testing.T) {
+	h := buildFolding(t, folding.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
+	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "a.md") {
+		t.Skipf("the case of a name does not change here by rename (%v): %q", err, h.names("Pub"))
+	}
+	h.expect(done, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
+	if got := h.names("Pub"); !slices.Equal(got, []string{"A.md", "Links.md"}) {
+		t.Errorf("renamed: %q", got)
+	}
+	if status, out, _ := h.run("undo"); status != done || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
+		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
+	}
+}
+
+// A grant counts for the folder that it means, in whichever form it is written.
+func TestAGrantInAnotherSpelling(t *testing.T) {
+	for _, rule := range []string{composed, decomposed, strings.ToUpper(composed), "w\u00f6RK"} {
+		h := buildFolding(t, folding.HFS, map[string]string{composed + "/a.md": "a"})
+		stored := h.names(".")[0]
+		h.env[accessVariable] = `[{"` + rule + `":"rw"}]`
+		h.expect(done, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
+		h.expect(failed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
+	}
+}
+
+// Every way to write the vault's folder leads to one journal.
+func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
+	h := buildFolding(t, folding.APFS, map[string]string{"A.md": "one"})
+	h.expect(done, "Appended to: A.md\n", "append", "path=A.md", "content=two")
+	h.dir = filepath.Join(filepath.Dir(h.dir), "HOME")
+	h.expect(done, "Appended to: A.md\n", "append", "path=A.md", "content=three")
+	h.dir = filepath.Join(filepath.Dir(h.dir), "home")
+	for _, want := range []string{"one\ntwo", "one"} {
+		if status, out, _ := h.run("undo"); status != done || h.get("A.md") != want {
+			t.Errorf("undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A journal that was kept under another path of the vault is taken over, by who
+// reads first or by who writes first.
+func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
+	first := func(t *testing.T, dir, vault string) {
+		must(t, os.MkdirAll(dir, 0o700))
+		e, content := change("a.md", "old", "new")
+		must(t, Open(dir, vault, Limits{}).Begin(e, content))
+	}
+	count := func(t *testing.T, j *Journal) int {
+		entries, _, err := j.Entries(Filter{Limit: 10})
+		must(t, err)
+		return len(entries)
+	}
+	t.Run("reading", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 1 {
+			t.Errorf("%d entries by the identity", n)
+		}
+		if n := count(t, OpenAs(dir, "/real", "/other", Limits{})); n != 1 {
+			t.Errorf("%d entries by another path", n)
+		}
+	})
+	t.Run("writing", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		e, content := change("b.md", "old", "new")
+		must(t, OpenAs(dir, "/real", "/link", Limits{}).Begin(e, content))
+		if n := count(t, Open(dir, "/real", Limits{})); n != 2 {
+			t.Errorf("%d entries", n)
+		}
+	})
+	t.Run("there is one already", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		first(t, dir, "/real")
+		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 1 {
+			t.Errorf("%d entries by the identity", n)
+		}
+		if n := count(t, Open(dir, "/link", Limits{})); n != 1 {
+			t.Errorf("%d entries are left under the other path", n)
+		}
+	})
+	t.Run("there is none", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 0 {
+			t.Errorf("%d entries", n)
+		}
+	})
+	t.Run("one that others can look into", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "journal")
+		first(t, dir, "/link")
+		must(t, os.Chmod(folderOf(dir, "/link"), 0o755))
+		if info, err := os.Stat(folderOf(dir, "/link")); err != nil || isPrivate(info) {
+			t.Skip("who may look into a folder is not told here")
+		}
+		if _, _, err := OpenAs(dir, "/real", "/link", Limits{}).Entries(Filter{Limit: 10}); err == nil {
+			t.Error("it is taken over")
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package gateway
+
+import (
+	"slices"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
+)
+
+// spelled returns the call with its paths as the disk has them, so that rules,
+// questions, records and the app know one name of a note. hidden says that one of
+// them leads to what may not be seen: then the call stays as it is, for the answer
+// must not tell the name, and only the embedded program may be asked.
+func (g *door) spelled(call allowlist.Call) (named allowlist.Call, hidden bool) {
+	if g.target().folder == "" || len(call.Spells()) == 0 {
+		return call, false
+	}
+	var others []string
+	named, err := call.Respelled(func(path string) string {
+		name, err := g.names.Name(path)
+		if err != nil || name == path {
+			return path // what cannot be found out, the embedded program says
+		}
+		others = append(others, name)
+		return name
+	})
+	if len(others) == 0 {
+		return call, false
+	}
+	if err != nil || slices.ContainsFunc(others, g.hides()) {
+		return call, true
+	}
+	return named, false
+}
+
+// hides returns what tells whether a note or folder is hidden.
+func (g *door) hides() func(path string) bool {
+	text, ok := patternsOf(g.target().folder)
+	rules, patterns := g.rules().Access, ignore.New(string(text))
+	return func(path string) bool {
+		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)
+	}
+}
+
+// respellAfter is how long the names of rules are believed: a rule that takes
+// something away holds in every spelling all the time.
+const respellAfter = time.Second
+
+// ruleNames are access rules with the names that the disk has for their paths.
+type ruleNames struct {
+	written string // the rules that they were made of
+	rules   access.Rules
+	at      time.Time
+}
+
+// spelledRules returns rules that also hold for the names that the disk has for
+// their paths.
+func (g *door) spelledRules(rules access.Rules) access.Rules {
+	if !rules.Restrict() || g.target().folder == "" {
+		return rules
+	}
+	last := g.ruled.Load()
+	if now := time.Now(); last == nil || last.written != rules.String() || now.Sub(last.at) >= respellAfter {
+		last = &ruleNames{written: rules.String(), at: now, rules: rules.Named(func(path string) string {
+			if name, err := g.names.Name(path); err == nil {
+				return name
+			}
+			return path
+		})}
+		g.ruled.Store(last)
+	}
+	return last.rules
+}
