@@ -111,13 +111,13 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 		change func(*Config)
 		hint   string
 	}{
-		{"the app alone", func(*Config) {}, "--backend auto"},
-		{"the app alone, without a folder", func(c *Config) { c.Vault.Folder = "" }, "--vault FOLDER"},
-		{"auto without a folder", func(c *Config) { c.Backend, c.Vault.Folder = Auto, "" }, "--vault FOLDER"},
+		{"the app alone", func(*Config) {}, "set backend to auto"},
+		{"the app alone, without a folder", func(c *Config) { c.Vault.Folder = "" }, "set vault to the folder"},
+		{"auto without a folder", func(c *Config) { c.Backend, c.Vault.Folder = Auto, "" }, "set vault to the folder"},
 	} {
 		f := newFixture(t, func(c *Config) { hidesPrivate(t)(c); test.change(c) })
 		got := f.gateway.Do(context.Background(), Request{Command: "backlinks", Params: params("path", "A.md")})
-		if code(got) != "access_denied" || !strings.Contains(got.Error.Hint, test.hint) || test.hint != "--backend auto" && strings.Contains(got.Error.Hint, "--backend") {
+		if code(got) != "access_denied" || !strings.Contains(got.Error.Hint, test.hint) || test.hint != "set backend to auto" && strings.Contains(got.Error.Hint, "set backend") {
 			t.Errorf("%s: %+v", test.name, got.Error)
 		}
 	}
@@ -158,7 +158,7 @@ func TestWithAnIgnoreFileTheAppIsNotAsked(t *testing.T) {
 		{Command: "read", Params: params("path", "A.md")}, {Command: "read", Params: params("file", "A")}, {Command: "daily:read"}, {Command: "create", Params: params("name", "A")},
 	} {
 		got := f.gateway.Do(context.Background(), request)
-		if code(got) != policy.CodeAccess || !strings.Contains(got.Error.Hint, "--backend auto") {
+		if code(got) != policy.CodeAccess || !strings.Contains(got.Error.Hint, "set backend to auto") {
 			t.Errorf("%s %v: %+v", request.Command, request.Params, got.Error)
 		}
 	}
