@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
@@ -86,7 +87,7 @@ func readToken(path string) (string, error) {
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
 	if !places.MakePrivate(dir) {
-		return errors.New("its folder cannot be made")
+		return fmt.Errorf("its folder %s", cmp.Or(places.Unsafe(dir), "cannot be made"))
 	}
 	file, err := os.CreateTemp(dir, ".token-") // mode 0600
 	if err != nil {

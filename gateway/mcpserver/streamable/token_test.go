@@ -29,8 +29,23 @@ func TestTheFirstStartMakesAToken(t *testing.T) {
 	}
 }
 
+// A folder that others can look into is no place for a token.
+func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	dir := filepath.Join(t.TempDir(), "shared")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := Token(filepath.Join(dir, "token"))
+	if err == nil || !strings.Contains(err.Error(), "its folder is open to others (mode 0755)") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestServersThatStartTogetherAgreeOnAToken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "token")
+	path := filepath.Join(t.TempDir(), "private", "token")
 	var all sync.WaitGroup
 	tokens := make(chan string, 20)
 	makers := make(chan bool, 20)
