@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"vaultwicket/exec/frame"
 )
@@ -42,7 +43,9 @@ type stream struct {
 	total int64
 	gap   int  // where something was dropped, once text was called
 	roomy bool // room was asked
-	full  bool // there was none
+	// headFull says that the rest goes to the tail.
+	headFull bool
+	full     bool // there was none
 }
 
 // chunks are the buffers between a pipe and a stream.
@@ -85,13 +88,32 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 func (s *stream) add(p []byte) {
-	n := min(len(p), s.headSize()-s.head.Len())
+	n := s.forHead(p)
 	s.grow(n)
 	s.head.Write(p[:n])
 	for rest := p[n:]; len(rest) > 0; {
 		n := s.addToTail(rest)
 		rest = rest[n:]
 	}
+}
+
+// forHead returns how much of p belongs to the head, which ends with a whole
+// character: half of one would have the answer cleaned, and that is a copy.
+func (s *stream) forHead(p []byte) (n int) {
+	if s.headFull {
+		return 0
+	}
+	n = s.headSize() - s.head.Len()
+	if n > len(p) {
+		return len(p)
+	}
+	s.headFull = true
+	for start := n - 1; start >= max(0, n-utf8.UTFMax); start-- {
+		if utf8.RuneStart(p[start]) && !utf8.FullRune(p[start:n]) {
+			return start
+		}
+	}
+	return n
 }
 
 // grow makes room in the head for a piece. It takes two large steps: every smaller
@@ -112,7 +134,7 @@ func (s *stream) grow(n int) {
 
 // addToTail keeps some of p and returns how much.
 func (s *stream) addToTail(p []byte) (n int) {
-	most := s.keep - s.headSize()
+	most := s.keep - s.head.Len()
 	if room := most - len(s.tail); room > 0 {
 		n = min(len(p), room)
 		if s.tail == nil && most > lastStep {
@@ -137,8 +159,16 @@ func (s *stream) text() (text string, gap int) {
 	if s.cut() && s.gap == 0 {
 		s.gap = s.head.Len()
 	}
-	s.head.Write(s.tail[s.next:]) // within the room that there is, where it is much
-	s.head.Write(s.tail[:s.next])
+	first := s.next
+	for n := 1; s.cut() && n < min(utf8.UTFMax, len(s.tail)) && !utf8.RuneStart(s.tail[first]); n++ {
+		first = (first + 1) % len(s.tail) // half a character
+	}
+	if first >= s.next {
+		s.head.Write(s.tail[first:]) // within the room that there is, where it is much
+		s.head.Write(s.tail[:s.next])
+	} else {
+		s.head.Write(s.tail[first:s.next])
+	}
 	s.tail, s.next = nil, 0
 	return s.head.String(), s.gap
 }

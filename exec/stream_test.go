@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -13,7 +14,7 @@ import (
 // given and never more than it may.
 func TestStreamKeepsHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		keep := rapid.IntRange(8, 80).Draw(t, "keep")
+		keep := rapid.IntRange(16, 80).Draw(t, "keep")
 		s := &stream{keep: keep, limit: floodLimit}
 		var all strings.Builder
 		for _, piece := range rapid.SliceOf(rapid.StringN(0, 30, 60)).Draw(t, "pieces") {
@@ -33,14 +34,42 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		if s.kept() > keep || s.total != int64(len(given)) {
 			t.Fatalf("holds %d bytes of %d, counted %d", s.kept(), keep, s.total)
 		}
-		want := given
-		if len(given) > keep {
-			want = given[:keep-keep/8] + given[len(given)-keep/8:]
+		if s.cut() != (len(given) > keep) {
+			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.cut(), len(given), keep)
 		}
-		if got != want || s.cut() != (len(given) > keep) || s.cut() && gap != keep-keep/8 {
-			t.Fatalf("%q, cut %v at %d; want %q", got, s.cut(), gap, want)
+		if !s.cut() {
+			if got != given || gap != 0 {
+				t.Fatalf("%q, gap at %d; want %q", got, gap, given)
+			}
+			return
+		}
+		// On both sides of the gap half a character may be left out.
+		const half = utf8.UTFMax - 1
+		if most := keep - keep/8; gap > most || gap < most-half || len(got) > keep || len(got) < keep-2*half {
+			t.Fatalf("%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
+		}
+		if !strings.HasPrefix(given, got[:gap]) || !strings.HasSuffix(given, got[gap:]) {
+			t.Fatalf("%q, gap at %d, of %q", got, gap, given)
 		}
 	})
+}
+
+// Text of which the middle was dropped is still text, however it came in pieces.
+func TestAStreamIsCutBetweenCharacters(t *testing.T) {
+	for shift := range 4 {
+		given := strings.Repeat("x", shift) + strings.Repeat("\U0001f30a", 30_000)
+		for _, piece := range []int{8 << 10, 32<<10 + 1, len(given)} {
+			s := &stream{keep: 64 << 10, limit: floodLimit}
+			for rest := []byte(given); len(rest) > 0; {
+				n := min(piece, len(rest))
+				_, _ = s.Write(rest[:n])
+				rest = rest[n:]
+			}
+			if got, gap := s.text(); !utf8.ValidString(got) || !utf8.ValidString(got[:gap]) || len(got) < 64<<10-6 {
+				t.Errorf("shift %d, pieces of %d: %d bytes, gap at %d", shift, piece, len(got), gap)
+			}
+		}
+	}
 }
 
 func TestStreamTellsOfAFloodOnce(t *testing.T) {

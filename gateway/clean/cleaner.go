@@ -40,7 +40,7 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			if !last && !utf8.FullRuneInString(s[i:]) {
 				break
 			}
-			out.WriteString(s[from:i])
+			copyTo(out, s, from, i)
 			c.repair(out)
 			i++
 			from = i
@@ -70,7 +70,7 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 			i += size
 			continue
 		}
-		out.WriteString(s[from:i])
+		copyTo(out, s, from, i)
 		writeEscape(out, r)
 		c.hide(k)
 		i += size
@@ -79,6 +79,18 @@ func (c *cleaner) run(out *strings.Builder, s string, last bool) (from, n int) {
 	c.started = c.started || i > 0
 	return from, i
 }
+
+// copyTo writes s[from:to]. The first time it makes room for all of a long text and
+// an eighth more, because every step in which it grows leaves a copy of it behind.
+func copyTo(out *strings.Builder, s string, from, to int) {
+	if out.Cap() == 0 && len(s) >= longText {
+		out.Grow(len(s) + len(s)/8)
+	}
+	out.WriteString(s[from:to])
+}
+
+// longText is how long a text is, in bytes, of which a copy matters.
+const longText = 64 << 10
 
 // pass goes on behind a character that is shown in any case.
 func (c *cleaner) pass(r rune) { c.prev, c.base, c.marks = r, r, 0 }

@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -184,4 +185,17 @@ func TestMarks(t *testing.T) {
 		{"grapheme joiners count", "a" + strings.Repeat("\u0301\u034f", 4) + acute(2), "a" + strings.Repeat("\u0301\u034f", 3) + "\u0301" + `\u{34f}` + acute(2), Report{Invisible: 1}},
 		{"at the start", acute(9), acute(8) + `\u{301}`, Report{Marks: 1}},
 	})
+}
+
+// A long text with something to escape is copied once, not again and again while the
+// copy grows.
+func TestALongTextIsCopiedOnce(t *testing.T) {
+	text := strings.Repeat(strings.Repeat("a line of a note\n", 50)+"\a", 2000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, _ := Text(text)
+	runtime.ReadMemStats(&after)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > uint64(len(text))*5/4 || len(got) <= len(text) {
+		t.Errorf("%d bytes were allocated for a text of %d", bytes, len(text))
+	}
 }
