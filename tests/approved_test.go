@@ -161,16 +161,6 @@ func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
 	}
 }
 
-// An approval of one call is bound to all notes that it changes, in the program that
-// changes them: whoever changes one after the last look of the gateway is noticed.
-func TestASingleApprovedCallIsBoundToItsNotes(t *testing.T) {
-	o := openOffice(t, nil)
-	got, asked := o.do([]string{"rename", "path=Inbox/a.md", "name=z"}, says(gateway.Yes))
-	if codeOf(got) != "" || len(asked) != 1 || o.read("Inbox/b.md") != "see [[z]]\n" {
-		t.Errorf("as it was: %+v", got)
-	}
-}
-
 // What the user declined is refused at once for ten minutes: one question.
 func TestADeclinedCallIsOneQuestion(t *testing.T) {
 	o := openOffice(t, func(c *gateway.Config) { c.Limits.Calls = 0 })

@@ -1,0 +1,82 @@
+package vault
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// planDigest is the digest of the change that a call would make.
+func (h *house) planDigest(call ...string) string {
+	h.t.Helper()
+	var plan struct{ Digest string }
+	status, out, _ := h.run(append([]string{planSwitch}, call...)...)
+	if status != done || json.Unmarshal([]byte(out), &plan) != nil || !isChange(plan.Digest) {
+		h.t.Fatalf("%s: status %d, %s", call, status, out)
+	}
+	return plan.Digest
+}
+
+// An approved change is made on the notes that were shown, all of them, and no other
+// change is made in its name.
+func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
+	for name, test := range map[string]struct {
+		call   string
+		meddle func(*house)
+	}{
+		"the note":                 {"delete path=n.md permanent", func(h *house) { h.put("n.md", "other") }},
+		"another note of a move":   {"rename path=n.md name=z", func(h *house) { h.put("l.md", "see [[n]], [[n]]") }},
+		"one more linked note":     {"rename path=n.md name=z", func(h *house) { h.put("m.md", "see [[n]]") }},
+		"a note in the way":        {"create path=new.md content=x overwrite", func(h *house) { h.put("new.md", "there") }},
+		"the version to restore":   {"history:restore path=n.md version=1", func(h *house) { h.run("append", "path=n.md", "content=y"); h.run("undo") }},
+		"the template":             {"create path=new.md template=t", func(h *house) { h.put("T/t.md", "{{time}} other") }},
+		"a template without clock": {"create path=new.md template=u", func(h *house) { h.put("T/u.md", "other") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, map[string]string{
+				"n.md": "text", "l.md": "see [[n]]", "T/t.md": "{{time}}", "T/u.md": "plain",
+				".obsidian/templates.json": `{"folder":"T"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+			})
+			h.expect(done, "Appended to: n.md\n", "append", "path=n.md", "content=x")
+			call := strings.Fields(test.call)
+			digest := h.planDigest(call...)
+			test.meddle(h)
+			before := h.texts(true)
+			status, out, _ := h.run(append([]string{approvedSwitch, digest}, call...)...)
+			if status != failed || !strings.HasPrefix(out, "Error: Conflict: ") {
+				t.Errorf("status %d, %q", status, out)
+			}
+			for path, text := range h.texts(true) {
+				if before[path] != text {
+					t.Errorf("%s is %q", path, text)
+				}
+			}
+			if status, out, _ := h.run(append([]string{approvedSwitch, h.planDigest(call...)}, call...)...); status != done {
+				t.Errorf("as it is: status %d, %q", status, out)
+			}
+		})
+	}
+}
+
+// What a template makes at another minute is the same change: the user needs some
+// minutes to decide.
+func TestAnApprovedTemplateMayTellTheTime(t *testing.T) {
+	h := build(t, map[string]string{"T/t.md": "{{date}} {{time}}", ".obsidian/templates.json": `{"folder":"T"}`})
+	digest := h.planDigest("create", "path=new.md", "template=t")
+	h.env[NowVariable] = saturday[:len("2026-11-21T")] + "23:59:00+01:00"
+	h.expect(done, "Created: new.md\n", approvedSwitch, digest, "create", "path=new.md", "template=t")
+	if got := h.get("new.md"); got != "2026-11-21 23:59" {
+		t.Errorf("the note is %q", got)
+	}
+}
+
+func TestAnApprovalIsADigest(t *testing.T) {
+	h := build(t, map[string]string{"n.md": "text"})
+	for _, digest := range []string{"", "x", strings.Repeat("0", 63), strings.Repeat("G", 64)} {
+		if status, out, _ := h.run(approvedSwitch, digest, "delete", "path=n.md"); status != wrong || h.get("n.md") != "text" {
+			t.Errorf("%q: status %d, %q", digest, status, out)
+		}
+	}
+	h.expect(failed, "Error: Conflict: the change is not the one that was approved, because notes were changed since.\n",
+		approvedSwitch, strings.Repeat("0", 64), "delete", "path=n.md")
+}
