@@ -88,6 +88,9 @@ func (v *vault) newPath(p params) (disk.Path, error) {
 		return disk.Path{}, misuse("Missing required parameter: path=<path> or name=<name>")
 	}
 	if !slices.Contains(kept, path.Ext(text)) {
+		if at, err := v.pathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {
+			return at, nil // a note that is there, with its extension in another case
+		}
 		text += ".md"
 	}
 	made, err := v.pathOf(text)

@@ -26,6 +26,12 @@ func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *hou
 	return h
 }
 
+// leads reports whether this file system takes a path for that of a file.
+func (h *house) leads(path string) bool {
+	_, err := os.Stat(h.file(path))
+	return err == nil
+}
+
 // names returns what a folder of the vault lists.
 func (h *house) names(folder string) (names []string) {
 	h.t.Helper()
@@ -100,15 +106,18 @@ func TestACallInAnotherSpelling(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			h := buildFolding(t, kind, map[string]string{"Pub/" + composed + ".md": "- [ ] task\n", "Daily/x.md": "", ".obsidian/daily-notes.json": `{"folder":"DAILY"}`})
 			name := h.names("Pub")[0]
-			if name != listed {
+			if name != listed+".md" {
 				t.Skipf("this file system lists %+q", name)
 			}
 			stored := "Pub/" + name
 			for _, asked := range []string{"PUB/" + composed + ".md", "pub/" + strings.ToUpper(decomposed) + ".MD", "Pub/" + decomposed + ".md"} {
+				if !h.leads(asked) {
+					continue // Windows tells normal forms apart
+				}
 				for _, args := range [][]string{
 					{"read", "path=" + asked}, {"read", "file=" + strings.TrimSuffix(strings.TrimSuffix(asked, ".md"), ".MD")}, {"append", "path=" + asked, "content=x"},
 					{"prepend", "path=" + asked, "content=y"}, {"property:set", "path=" + asked, "name=a", "value=b" + asked[:1]}, {"task", "path=" + asked, "line=-1", "done"},
-					{"note:insert", "path=" + asked, "lines=1-1", "position=before", "content=z"}, {"create", "path=" + asked, "content=- [ ] task\n", "overwrite"},
+					{"note:replace", "path=" + asked, "old=- [ ] task", "new=- [ ] tasks"}, {"create", "path=" + asked, "content=- [ ] task\n", "overwrite"},
 					{"file", "path=" + asked}, {"history:restore", "path=" + asked, "version=1"},
 				} {
 					if slices.Contains(args, "line=-1") {
@@ -128,7 +137,7 @@ func TestACallInAnotherSpelling(t *testing.T) {
 			h.expect(done, stored+"\n", "search", "query=task", "path=PUB")
 			h.expect(done, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
 			h.expect(done, "Daily/2026-11-21.md\n", "daily:path")
-			h.expect(done, "Appended to: Daily/2026-11-21.md\n", "daily:append", "content=x")
+			h.expect(done, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
 			if got := h.names("Daily"); !slices.Equal(got, []string{"2026-11-21.md", "x.md"}) {
 				t.Errorf("the daily notes are %q", got)
 			}
@@ -185,6 +194,9 @@ func TestAGrantInAnotherSpelling(t *testing.T) {
 	for _, rule := range []string{composed, decomposed, strings.ToUpper(composed), "w\u00f6RK"} {
 		h := buildFolding(t, folding.HFS, map[string]string{composed + "/a.md": "a"})
 		stored := h.names(".")[0]
+		if !h.leads(rule) || !h.leads(decomposed) {
+			continue // Windows tells normal forms apart
+		}
 		h.env[accessVariable] = `[{"` + rule + `":"rw"}]`
 		h.expect(done, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
 		h.expect(failed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
@@ -201,6 +213,18 @@ func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	for _, want := range []string{"one\ntwo", "one"} {
 		if status, out, _ := h.run("undo"); status != done || h.get("A.md") != want {
 			t.Errorf("undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
+		}
+	}
+}
+
+// A search by path finds a name in either normal form, on every file system.
+func TestSearchByPathInEveryForm(t *testing.T) {
+	for _, stored := range []string{composed, decomposed} {
+		h := build(t, map[string]string{stored + ".md": "x"})
+		for _, asked := range []string{composed, decomposed} {
+			for _, query := range []string{"path:" + asked, "file:" + asked, `path:"` + asked + `"`} {
+				h.expect(done, stored+".md\n", "search", "query="+query)
+			}
 		}
 	}
 }

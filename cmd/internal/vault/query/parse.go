@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // parser reads a query from left to right and never goes back.
@@ -167,6 +169,15 @@ func (p *parser) operation(set setting, name string) (node, error) {
 	return &part{operator: op, kind: k}, nil
 }
 
+// composed returns a text in the normal form that the paths of notes are looked
+// for in; texts of notes are searched as they are.
+func (s setting) composed(raw string) string {
+	if s.field == inName || s.field == inPath {
+		return norm.NFC.String(raw)
+	}
+	return raw
+}
+
 // leaf reads a word, a phrase or a regex.
 func (p *parser) leaf(set setting) (node, error) {
 	if p.terms++; p.terms > maxTerms {
@@ -181,7 +192,7 @@ func (p *parser) leaf(set setting) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, found = raw, phrase{needle: newNeedle(raw, set.exact), raw: raw}
+		text, found = raw, phrase{needle: newNeedle(set.composed(raw), set.exact), raw: raw}
 	case '/':
 		re, err := p.regex(set.exact)
 		if err != nil {
@@ -190,7 +201,7 @@ func (p *parser) leaf(set setting) (node, error) {
 		found = re
 	default:
 		raw := p.word(set)
-		text, found = raw, words{needle: newNeedle(raw, set.exact), raw: raw}
+		text, found = raw, words{needle: newNeedle(set.composed(raw), set.exact), raw: raw}
 	}
 	switch set.field {
 	case inTags:
