@@ -184,7 +184,7 @@ func TestTheAppUnderRules(t *testing.T) {
 			t.Errorf("%+v: %s", f, text)
 		}
 	}
-	if got := a.do("backlinks", "path", "Plan.md"); errorCode(got) != "access_denied" || !strings.Contains(got.Error.Hint, "--backend auto") {
+	if got := a.do("backlinks", "path", "Plan.md"); errorCode(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
 		t.Errorf("what reaches other notes: %+v", got.Error)
 	}
 	if a.get("Private/Secret.md") != "hidden" {

@@ -339,6 +339,9 @@ func TestPagesBetweenMarks(t *testing.T) {
 		if len(c.params) != len(listingParams[c.command]) || strings.HasPrefix(c.command, "history") || c.command == "diff" {
 			continue // one form of each is enough
 		}
+		if c.command == "help" {
+			continue // the text of the gateway itself, which is not marked
+		}
 		want, got := r.run(c), ""
 		seen := map[string]bool{}
 		pages := r.all(c, nil)

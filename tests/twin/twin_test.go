@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,13 +84,17 @@ func call(program string, words []string, env ...string) (stdout string, status 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	process := exec.CommandContext(ctx, program, words...)
-	process.Env = append(os.Environ(), env...)
+	process.Env = append(slices.DeleteFunc(os.Environ(), isOurs), env...)
 	out, err := process.Output()
 	if process.ProcessState == nil || !process.ProcessState.Exited() {
 		return "", 0, err
 	}
 	return string(out), process.ProcessState.ExitCode(), nil
 }
+
+// isOurs reports whether a variable is for these tests: what looks like a setting
+// and is none stops a program that was typed by hand.
+func isOurs(variable string) bool { return strings.HasPrefix(variable, clientVariable) }
 
 // scripts returns the steps of every script, by its name.
 func scripts(t *testing.T) map[string][]step {
@@ -206,7 +211,7 @@ func fakeApp(program string) int {
 		fmt.Println("Vault not found.")
 		return 0
 	}
-	out, _, err := call(program, append([]string{"vault", folder, "--write"}, os.Args[2:]...), fakeVariable+"=")
+	out, _, err := call(program, append([]string{"vault", folder, "--write"}, os.Args[2:]...))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
