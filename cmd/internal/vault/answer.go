@@ -33,7 +33,7 @@ type vault struct {
 	active string          // the note that counts as focused; if empty the app's own record decides
 	pick   func(n int) int // an index below n, by chance
 
-	source source // that the proposed change was made from
+	source origin // that the proposed change was made from
 }
 
 // answer carries out one request. Every error becomes a reply here.

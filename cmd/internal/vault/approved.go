@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// source is what a call made a note from.
-type source struct {
+// origin is what a call made a note from.
+type origin struct {
 	text  string
 	timed bool // it was filled in with the date or the time
 }
