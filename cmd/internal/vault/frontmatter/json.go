@@ -30,7 +30,7 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 		if !isFinite(v.number) {
 			return append(out, "null"...)
 		}
-		return append(out, formatNumber(v.number)...)
+		return append(out, FormatNumber(v.number)...)
 	case String:
 		return appendQuoted(out, v.text)
 	case List:

@@ -40,16 +40,7 @@ func Parse(block []byte) (Properties, error) {
 	if len(block) > maxSize {
 		return nil, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
-	if isEmpty(string(block)) {
-		return nil, nil
-	}
-	document, err := load(shield(block))
-	if err != nil {
-		return nil, malformed(err)
-	}
-	root := document.Content[0]
-	b := builder{nodes: maxNodes}
-	value, err := b.value(root, maxDepth)
+	value, line, err := readBlock(block, false)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +50,32 @@ func Parse(block []byte) (Properties, error) {
 	case Map:
 		return value.fields, nil
 	}
-	return nil, &Malformed{root.Line, "no list of keys and values"}
+	return nil, &Malformed{line, "no list of keys and values"}
+}
+
+// ParseDocument reads a whole file of YAML by the same rules, whatever it is, and
+// notes the line of each value. An empty one is null. The error is a *[Malformed].
+func ParseDocument(text []byte) (Value, error) {
+	if len(text) > maxSize {
+		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
+	}
+	value, _, err := readBlock(text, true)
+	return value, err
+}
+
+// readBlock returns the value of a text and the line on which it begins.
+func readBlock(text []byte, lines bool) (v Value, line int, err error) {
+	if isEmpty(string(text)) {
+		return Value{}, 0, nil
+	}
+	document, err := load(shield(text))
+	if err != nil {
+		return Value{}, 0, malformed(err)
+	}
+	root := document.Content[0]
+	b := builder{nodes: maxNodes, lines: lines}
+	v, err = b.value(root, maxDepth)
+	return v, root.Line, err
 }
 
 // load takes the YAML apart. A text that escapes a character by halves, as JSON
@@ -103,9 +119,20 @@ func malformed(err error) error {
 }
 
 // builder turns nodes into values.
-type builder struct{ nodes int } // how many more may be made
+type builder struct {
+	nodes int  // how many more may be made
+	lines bool // note where each begins
+}
 
 func (b *builder) value(n *yaml.Node, depth int) (Value, error) {
+	v, err := b.anywhere(n, depth)
+	if b.lines {
+		v.line = int32(n.Line)
+	}
+	return v, err
+}
+
+func (b *builder) anywhere(n *yaml.Node, depth int) (Value, error) {
 	b.nodes--
 	if b.nodes < 0 {
 		return Value{}, &Malformed{n.Line, "too many values"}

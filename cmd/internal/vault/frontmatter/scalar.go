@@ -114,8 +114,8 @@ func digitsSize(text string) int {
 	return n
 }
 
-// formatNumber writes f as JavaScript does.
-func formatNumber(f float64) string {
+// FormatNumber writes f as JavaScript does.
+func FormatNumber(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "NaN"

@@ -49,6 +49,7 @@ const (
 type Value struct {
 	kind   Kind
 	truth  bool
+	line   int32 // on which it begins, 0 where nobody asked
 	number float64
 	text   string // of a string, or of a number as it was written
 	list   []Value
@@ -67,6 +68,10 @@ func (v Value) Float() float64 { return v.number }
 // Text returns the string that v is, or the number as it is written in the
 // note, or "".
 func (v Value) Text() string { return v.text }
+
+// Line returns the line on which v begins, counted from 1, if it was read by
+// [ParseDocument]; else 0.
+func (v Value) Line() int { return int(v.line) }
 
 // List returns the elements of a list. The caller must not change them.
 func (v Value) List() []Value { return v.list }
@@ -141,7 +146,7 @@ func (v Value) String() string {
 	case Bool:
 		return word(v.truth)
 	case Number:
-		return formatNumber(v.number)
+		return FormatNumber(v.number)
 	case String:
 		return v.text
 	}

@@ -149,11 +149,11 @@ func TestNumbersAsJavaScriptPrintsThem(t *testing.T) {
 		math.Inf(1): "Infinity", math.Inf(-1): "-Infinity",
 	}
 	for f, want := range tests {
-		if got := formatNumber(f); got != want {
+		if got := FormatNumber(f); got != want {
 			t.Errorf("%g: got %s, want %s", f, got, want)
 		}
 	}
-	if got := formatNumber(math.NaN()); got != "NaN" {
+	if got := FormatNumber(math.NaN()); got != "NaN" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -86,7 +86,7 @@ func written(v Value, indent string) string {
 // writtenNumber writes a number as JavaScript prints it, save those for which
 // YAML has words of its own.
 func writtenNumber(v Value) string {
-	switch text := formatNumber(v.number); text {
+	switch text := FormatNumber(v.number); text {
 	case "Infinity":
 		return ".inf"
 	case "-Infinity":

@@ -101,3 +101,9 @@ func (x *Index) makeNames() *lookup.Files {
 	}
 	return lookup.New(paths)
 }
+
+// ResolveFrom returns where in Files the file is to which a link leads that is in
+// the file source. target is the path part of the link.
+func (x *Index) ResolveFrom(target, source string) (place int, ok bool) {
+	return x.names().Resolve(target, source)
+}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 // parser reads a query from left to right and never goes back.
@@ -213,7 +215,7 @@ func (p *parser) leaf(set setting) (node, error) {
 }
 
 func (p *parser) tag(start int, text string, found pattern) (node, error) {
-	if _, ok := found.(*regex); ok {
+	if _, ok := found.(*regexTerm); ok {
 		return &tagTerm{pattern: found}, nil
 	}
 	if text == "#" {
@@ -268,11 +270,11 @@ func (p *parser) quoted() (string, error) {
 }
 
 // regex reads a regex with its flags.
-func (p *parser) regex(exact bool) (*regex, error) {
+func (p *parser) regex(exact bool) (*regexTerm, error) {
 	start := p.at
 	end := start + 1
 	for end < len(p.text) && p.text[end] != '/' {
-		end = after(p.text, end)
+		end = regex.Next(p.text, end)
 	}
 	if end >= len(p.text) {
 		return nil, p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is none")

@@ -163,7 +163,7 @@ func TestHalfTypedQueriesAreRefused(t *testing.T) {
 		{"/(?>a)/", 1, "regex_bad"},
 		{"/(?i)a/", 1, "regex_bad"},
 		{"/(?#a)/", 1, "regex_bad"},
-		{"/" + strings.Repeat(`[a\W]`, maxBroad+1) + "/", 1, "regex_bad"},
+		{"/" + strings.Repeat(`[a\W]`, 33) + "/", 1, "regex_bad"},
 		{"/(?/", 1, "regex_bad"},
 		{"[/(/:a]", 2, "regex_bad"},
 	} {

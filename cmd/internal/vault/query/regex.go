@@ -7,60 +7,49 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dlclark/regexp2/v2"
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 const (
-	regexTime   = time.Second      // for one text: far more than a sensible regex needs for the longest note
-	searchTime  = 10 * time.Second // for all notes together: somebody waits for the answer
-	regexMemory = 4 << 20          // integers on the stack of the backtracking engine, so 32 MiB
+	regexTime  = time.Second      // for one text: far more than a sensible regex needs for the longest note
+	searchTime = 10 * time.Second // for all notes together: somebody waits for the answer
 )
 
-// regex is a regular expression in the dialect of JavaScript, with the flag m.
+// regexTerm is a regular expression in the dialect of JavaScript, with the flag m.
 //
 // Two engines know it. The one of the standard library takes time linear in the
 // text, so it is used for what means the same there; see translate. Everything
 // else (look-around, back-references, flag u) goes to an engine that backtracks
 // and is stopped when it takes too long. Both see characters, where JavaScript
 // sees halves of those outside the basic plane unless told otherwise.
-type regex struct {
+type regexTerm struct {
 	source, flags string
 
-	full     func() *regexp2.Regexp // compiled when first needed: it can take milliseconds
-	linear   *regexp.Regexp         // nil if it would not mean the same
-	anchored bool                   // linear means the same only where lines end in "\n"
-	required *needle                // text without which there is no match; nil if not known
+	full     func() *regex.Regexp // compiled when first needed: it can take milliseconds
+	linear   *regexp.Regexp       // nil if it would not mean the same
+	anchored bool                 // linear means the same only where lines end in "\n"
+	required *needle              // text without which there is no match; nil if not known
 }
 
 // newRegex compiles a regex. The flag i makes it ignore case, whatever exact
 // says; g and d mean nothing here.
-func newRegex(source, flags string, exact bool) (*regex, error) {
+func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	exact = exact && !strings.Contains(flags, "i")
 	dotAll, unicode := strings.Contains(flags, "s"), strings.Contains(flags, "u")
-	options := regexp2.ECMAScript | regexp2.Multiline
-	if dotAll {
-		options |= regexp2.Singleline
-	}
-	if unicode {
-		options |= regexp2.Unicode
-	}
-	if err := survey(source); err != nil {
-		return nil, err
-	}
+	options := regex.Flags{Multiline: true, DotAll: dotAll, Unicode: unicode}
 	// Whether it is a regex does not depend on case, and this is the fast way to know.
-	plain, err := regexp2.Compile(source, options, regexp2.OptionMaxBacktrackingStackSize(regexMemory))
+	plain, err := regex.Compile(source, options, regexTime)
 	if err != nil {
 		return nil, err
 	}
-	plain.MatchTimeout = regexTime
-	r := &regex{source: source, flags: flags, full: func() *regexp2.Regexp { return plain }}
+	r := &regexTerm{source: source, flags: flags, full: func() *regex.Regexp { return plain }}
 	if !exact {
-		r.full = sync.OnceValue(func() *regexp2.Regexp {
-			folding, err := regexp2.Compile(cheapSpelling(source, dotAll), options|regexp2.IgnoreCase, regexp2.OptionMaxBacktrackingStackSize(regexMemory))
+		r.full = sync.OnceValue(func() *regex.Regexp {
+			options.IgnoreCase = true
+			folding, err := regex.Compile(source, options, regexTime)
 			if err != nil {
 				return plain // cannot happen: only the case differs
 			}
-			folding.MatchTimeout = regexTime
 			return folding
 		})
 	}
@@ -83,7 +72,7 @@ func linearRegex(source string, exact, dotAll bool) (re *regexp.Regexp, anchored
 	return re, t.anchored
 }
 
-func (r *regex) each(cost *spent, text []byte, many bool, try func(start, end int) verdict) {
+func (r *regexTerm) each(cost *spent, text []byte, many bool, try func(start, end int) verdict) {
 	if !r.possible(text) {
 		return
 	}
@@ -98,7 +87,7 @@ func (r *regex) each(cost *spent, text []byte, many bool, try func(start, end in
 	}
 }
 
-func (r *regex) places(cost *spent, text []byte, most int) [][]int {
+func (r *regexTerm) places(cost *spent, text []byte, most int) [][]int {
 	if r.linear != nil && (!r.anchored || endsLinesSimply(text)) {
 		return r.linear.FindAllIndex(text, most)
 	}
@@ -122,11 +111,11 @@ func endsLinesSimply(text []byte) bool {
 	return bytes.IndexByte(text, '\r') < 0 && !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029"))
 }
 
-func (r *regex) possible(text []byte) bool { return r.required == nil || r.required.in(text) }
+func (r *regexTerm) possible(text []byte) bool { return r.required == nil || r.required.in(text) }
 
-func (r *regex) cost() cost { return runsRegex }
+func (r *regexTerm) cost() cost { return runsRegex }
 
-func (r *regex) write(to []byte) []byte {
+func (r *regexTerm) write(to []byte) []byte {
 	to = append(append(append(to, '/'), r.source...), '/')
 	return append(to, r.flags...)
 }

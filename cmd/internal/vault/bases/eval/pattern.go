@@ -1,0 +1,167 @@
+package eval
+
+import (
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/regex"
+)
+
+// patternTime bounds one match. A sensible expression takes microseconds for a
+// property or a name.
+const patternTime = 100 * time.Millisecond
+
+// slowMatch is what a match that hits its limit costs: a hundred of them end a
+// session, whatever the rest is.
+const slowMatch = maxSteps / 100
+
+// compilePattern returns a regular expression, or an error if it is none.
+func compilePattern(body, flags string) value.Value {
+	compiled, err := regex.Compile(body, regex.Flags{
+		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
+		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
+	}, patternTime)
+	if err != nil {
+		return value.Failure("Invalid regular expression: /" + body + "/: " + err.Error())
+	}
+	return value.OfPattern(&value.Pattern{Body: body, Flags: flags, Compiled: compiled})
+}
+
+// compiled returns the engine of a regular expression.
+func compiled(v value.Value) *regex.Regexp { return v.Pattern().Compiled.(*regex.Regexp) }
+
+// eachMatch visits the matches of a regular expression, the first or all of them,
+// and returns an error if one takes too long.
+func (r *Row) eachMatch(pattern value.Value, text string, all bool, visit func(*regex.Match) bool) value.Value {
+	re := compiled(pattern)
+	match, err := re.FindStringMatch(text)
+	for err == nil && match != nil && visit(match) && all {
+		if !r.spend(4) {
+			return r.ended()
+		}
+		match, err = re.FindNextMatch(match)
+	}
+	if err != nil {
+		r.spend(slowMatch)
+		return value.Failure("The regular expression " + pattern.Text() + " takes too long.")
+	}
+	return value.Value{}
+}
+
+// replaceMatches returns text with what a template makes of the first match, or
+// of all.
+func (c *call) replaceMatches(pattern value.Value, text, template string) value.Value {
+	var out strings.Builder
+	end := 0
+	failed := c.row.eachMatch(pattern, text, strings.Contains(pattern.Pattern().Flags, "g"), func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		out.WriteString(text[end:start])
+		expand(&out, template, text, m)
+		end = start + length
+		return out.Len() <= value.MaxText
+	})
+	if failed.IsError() {
+		return failed
+	}
+	out.WriteString(text[end:])
+	return value.Bounded(out.String())
+}
+
+// expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $`
+// and $' are what stands before and behind it, and $$ is a dollar sign. Everything
+// else is itself.
+func expand(out *strings.Builder, template, text string, m *regex.Match) {
+	for {
+		i := strings.IndexByte(template, '$')
+		if i < 0 || i+1 == len(template) {
+			out.WriteString(template)
+			return
+		}
+		out.WriteString(template[:i])
+		with, size := reference(template[i+1:], text, m)
+		if size == 0 {
+			with = "$"
+		}
+		out.WriteString(with)
+		template = template[i+1+size:]
+	}
+}
+
+// reference returns what stands for the characters behind a dollar sign, and how
+// many they are; 0 if they mean nothing.
+func reference(rest, text string, m *regex.Match) (with string, size int) {
+	start, length := m.ByteRange()
+	switch rest[0] {
+	case '$':
+		return "$", 1
+	case '&':
+		return m.String(), 1
+	case '`':
+		return text[:start], 1
+	case '\'':
+		return text[start+length:], 1
+	case '<':
+		name, _, closed := strings.Cut(rest[1:], ">")
+		if g := m.GroupByName(name); closed && g != nil && hasNames(m) {
+			return g.String(), len(name) + 2
+		}
+		return "", 0
+	}
+	for digits := 2; digits > 0; digits-- {
+		if n, ok := groupNumber(rest, digits); ok && n > 0 && n < m.GroupCount() {
+			return m.GroupByNumber(n).String(), digits
+		}
+	}
+	return "", 0
+}
+
+func groupNumber(text string, digits int) (n int, ok bool) {
+	if len(text) < digits {
+		return 0, false
+	}
+	for _, c := range []byte(text[:digits]) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// hasNames reports whether a group of a match has a name of its own.
+func hasNames(m *regex.Match) bool {
+	for _, g := range m.Groups() {
+		if strings.Trim(g.Name, "0123456789") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// splitMatches parts text at the matches. Groups are parts of their own, as in
+// JavaScript, which does not part before the first character or behind the last.
+func (c *call) splitMatches(pattern value.Value, text string) value.Value {
+	var parts []value.Value
+	end := 0
+	failed := c.row.eachMatch(pattern, text, true, func(m *regex.Match) bool {
+		start, length := m.ByteRange()
+		if length == 0 && (start == 0 && end == 0 || start >= len(text) || start == end && start == 0) {
+			return true
+		}
+		parts = append(parts, value.OfText(text[end:start]))
+		for _, g := range m.Groups()[1:] {
+			if len(g.Captures) == 0 {
+				parts = append(parts, value.Value{})
+				continue
+			}
+			parts = append(parts, value.OfText(g.String()))
+		}
+		end = start + length
+		return len(parts) < value.MaxElements
+	})
+	if failed.IsError() {
+		return failed
+	}
+	return value.OfList(append(parts, value.OfText(text[end:])))
+}

@@ -1,0 +1,184 @@
+// Package source gives the files of a vault to the expressions of bases: it turns
+// what the index knows of a file into values when they are asked for.
+package source
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/bases/eval"
+	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/order"
+)
+
+// Config is the vault as one query sees it.
+type Config struct {
+	Folder *disk.Folder
+	Index  *index.Index
+	// Types are those that the user assigned to properties, by lower-case name.
+	Types map[string]string
+	// Now is the moment of the query; its location is the local zone.
+	Now time.Time
+	// Excluded reports whether a file can be no row. Links still lead to it.
+	Excluded func(path string) bool
+	// This is the path for which this stands, "" for none.
+	This string
+}
+
+// Vault is a vault for one query. It is safe for use by several goroutines.
+type Vault struct {
+	Config
+	files  []file
+	memory *Memory
+}
+
+// Memory keeps what was worked out of a vault for the queries to come: the
+// properties of its notes and the order of its names. The zero Memory is empty.
+// It is safe for use by several goroutines.
+type Memory struct {
+	mu      sync.Mutex
+	index   *index.Index
+	columns []column // by the place of the file in index
+	byName  []int32
+}
+
+// New returns the vault of a query.
+func (m *Memory) New(c Config) *Vault {
+	v := &Vault{Config: c, memory: m, files: make([]file, len(c.Index.Files))}
+	columns := m.columnsOf(c.Index)
+	for i, f := range c.Index.Files {
+		v.files[i] = file{vault: v, place: int32(i), indexed: f, column: &columns[i]}
+	}
+	return v
+}
+
+// columnsOf returns the properties of the files of an index. Those of files that
+// have not changed since the last one are taken over.
+func (m *Memory) columnsOf(x *index.Index) []column {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index == x {
+		return m.columns
+	}
+	columns := make([]column, len(x.Files))
+	if m.index != nil {
+		known := make(map[*index.File]*column, len(m.index.Files))
+		for i, f := range m.index.Files {
+			known[f] = &m.columns[i]
+		}
+		for i, f := range x.Files {
+			if c := known[f]; c != nil {
+				columns[i].properties.Store(c.properties.Load())
+			}
+		}
+	}
+	m.index, m.columns, m.byName = x, columns, nil
+	return columns
+}
+
+// byNameOf returns the places of the files of an index in the order of their
+// names.
+func (m *Memory) byNameOf(x *index.Index) []int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index == x && m.byName != nil {
+		return m.byName
+	}
+	names := make([]string, len(x.Files))
+	places := make([]int32, len(x.Files))
+	for i, f := range x.Files {
+		names[i], places[i] = nameOf(f.Path.String()), int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int {
+		return cmp.Or(order.Compare(names[a], names[b]), cmp.Compare(a, b)) // files are in the order of their paths
+	})
+	if m.index == x {
+		m.byName = places
+	}
+	return places
+}
+
+// nameOf is file.name: without the extension for a note.
+func nameOf(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
+
+// Source returns the vault as a query of a base takes it.
+func (v *Vault) Source() view.Source {
+	s := view.Source{Environment: v.environment()}
+	kept := make([]int32, len(v.files)) // place among the rows, -1 for none
+	for i := range v.files {
+		if v.Excluded != nil && v.Excluded(v.files[i].Path()) {
+			kept[i] = -1
+			continue
+		}
+		kept[i] = int32(len(s.Files))
+		s.Files = append(s.Files, &v.files[i])
+	}
+	s.ByName = func() []int32 {
+		var places []int32
+		for _, place := range v.memory.byNameOf(v.Index) {
+			if kept[place] >= 0 {
+				places = append(places, kept[place])
+			}
+		}
+		return places
+	}
+	return s
+}
+
+func (v *Vault) environment() eval.Environment {
+	return eval.Environment{
+		World:     value.World{Now: v.Now, Resolve: v.resolve},
+		Backlinks: v.backlinks,
+		Leads:     v.leads,
+		Random:    rand.Float64,
+		This:      v.Entry(v.This),
+	}
+}
+
+// Entry returns the file at a path, nil if there is none.
+func (v *Vault) Entry(path string) value.Entry {
+	if place, ok := v.Index.Place(path); ok && path != "" {
+		return &v.files[place]
+	}
+	return nil
+}
+
+// resolve finds the file to which a link leads. Its heading or block does not
+// count; one that is nothing else leads to the file that holds it.
+func (v *Vault) resolve(target, from string) value.Entry {
+	name, _, _ := strings.Cut(target, "#")
+	if place, ok := v.Index.ResolveFrom(name, from); ok {
+		return &v.files[place]
+	}
+	return nil
+}
+
+func (v *Vault) backlinks(of value.Entry) []value.Entry {
+	f, ok := of.(*file)
+	if !ok {
+		return nil
+	}
+	var sources []value.Entry
+	for _, edge := range v.Index.Graph().In[f.place] {
+		sources = append(sources, &v.files[edge.Place])
+	}
+	return sources
+}
+
+func (v *Vault) leads(from, to value.Entry) bool {
+	a, isFile := from.(*file)
+	b, isOther := to.(*file)
+	if !isFile || !isOther {
+		return false
+	}
+	_, found := slices.BinarySearchFunc(v.Index.Graph().Out[a.place], b.place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+	return found
+}

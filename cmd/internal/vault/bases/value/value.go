@@ -1,0 +1,262 @@
+// Package value holds what the expressions of bases work with: their types, how
+// these are compared, calculated with and written, and how text becomes one of
+// them. It parses no expression and knows no function.
+//
+// A [Value] does not change. An operation that the app refuses returns a value of
+// kind [Error], which every further operation passes on.
+package value
+
+import (
+	"strconv"
+	"time"
+)
+
+// Kind says what a [Value] is.
+type Kind uint8
+
+// The kinds of values. The zero Kind is that of a missing property.
+const (
+	Null Kind = iota
+	String
+	Number
+	Boolean
+	Date
+	Duration
+	List
+	Object
+	Link
+	File
+	RegExp
+	HTML
+	Icon
+	Image
+	URL
+	Tag
+	Error // the failure of an operation, with the app's sentence
+)
+
+var kindNames = [...]string{
+	Null: "Null", String: "String", Number: "Number", Boolean: "Boolean", Date: "Date", Duration: "Duration", List: "List", Object: "Object",
+	Link: "Link", File: "File", RegExp: "RegExp", HTML: "HTML", Icon: "Icon", Image: "Image", URL: "URL", Tag: "Tag", Error: "Error",
+}
+
+// String returns the name of the kind, as isType() and error messages have it.
+func (k Kind) String() string { return kindNames[k] }
+
+// IsText reports whether values of this kind answer the members of a text: the
+// app derives links, addresses and tags from String.
+func (k Kind) IsText() bool {
+	switch k {
+	case String, Link, HTML, Icon, Image, URL, Tag:
+		return true
+	}
+	return false
+}
+
+// Value is a value of an expression. The zero Value is null. Values are to be
+// compared with [World.Equal].
+type Value struct {
+	kind   Kind
+	number float64 // of a number, 0 or 1 of a boolean; of a list and an object how deep they are nested
+	text   string  // of those that are a text; of an error its sentence
+	ref    any     // what is more than that
+}
+
+// Kind returns what v is.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull reports whether v is null.
+func (v Value) IsNull() bool { return v.kind == Null }
+
+// IsError reports whether v is the failure of an operation.
+func (v Value) IsError() bool { return v.kind == Error }
+
+// OfText returns a text.
+func OfText(text string) Value { return Value{kind: String, text: text} }
+
+// OfNumber returns a number.
+func OfNumber(number float64) Value { return Value{kind: Number, number: number} }
+
+// OfBool returns true or false.
+func OfBool(truth bool) Value {
+	if truth {
+		return Value{kind: Boolean, number: 1}
+	}
+	return Value{kind: Boolean}
+}
+
+// OfHTML returns text that is markup.
+func OfHTML(text string) Value { return Value{kind: HTML, text: text} }
+
+// OfIcon returns the icon of a name.
+func OfIcon(name string) Value { return Value{kind: Icon, text: name} }
+
+// OfImage returns the image of a source, which is a path or an address.
+func OfImage(source string) Value { return Value{kind: Image, text: source} }
+
+// OfURL returns an address.
+func OfURL(address string) Value { return Value{kind: URL, text: address} }
+
+// OfTag returns a tag, given with its "#".
+func OfTag(tag string) Value { return Value{kind: Tag, text: tag} }
+
+// Failure returns an error with a sentence.
+func Failure(sentence string) Value { return Value{kind: Error, text: sentence} }
+
+// Message returns the sentence of an error, "" for every other value.
+func (v Value) Message() string {
+	if v.kind != Error {
+		return ""
+	}
+	return v.text
+}
+
+// Num returns the number that v is, and 1 for true; 0 for every other value.
+func (v Value) Num() float64 {
+	if v.kind != Number && v.kind != Boolean {
+		return 0
+	}
+	return v.number
+}
+
+// Moment is what a date is: a time in the local zone, and whether the clock part
+// of it is known.
+type Moment struct {
+	Time    time.Time
+	HasTime bool
+}
+
+// OfMoment returns a date. One without a clock part is at midnight.
+func OfMoment(m Moment) Value { return Value{kind: Date, ref: m} }
+
+// Moment returns the date that v is, and false for every other value.
+func (v Value) Moment() (Moment, bool) {
+	m, ok := v.ref.(Moment)
+	return m, ok
+}
+
+// OfSpan returns a duration.
+func OfSpan(s Span) Value { return Value{kind: Duration, ref: s} }
+
+// Span returns the duration that v is, and false for every other value.
+func (v Value) Span() (Span, bool) {
+	s, ok := v.ref.(Span)
+	return s, ok
+}
+
+// Bounds of lists and objects. A query that reaches them would be of no use to
+// anybody.
+const (
+	MaxElements = 1_000_000
+	maxNesting  = 100
+)
+
+// OfList returns a list, which keeps items. It is an error if items are too
+// many or nested too deeply.
+func OfList(items []Value) Value {
+	depth := 0.0
+	for _, item := range items {
+		if item.kind == List || item.kind == Object {
+			depth = max(depth, item.number)
+		}
+	}
+	switch {
+	case len(items) > MaxElements:
+		return Failure("A list has at most " + strconv.Itoa(MaxElements) + " elements.")
+	case depth+1 > maxNesting:
+		return Failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
+	}
+	return Value{kind: List, number: depth + 1, ref: items}
+}
+
+// Items returns the elements of a list, nil for every other value. The caller
+// must not change them.
+func (v Value) Items() []Value {
+	items, _ := v.ref.([]Value)
+	return items
+}
+
+// Fields are the contents of an object, in the order of the file.
+type Fields struct {
+	Keys   []string
+	Values []Value
+}
+
+// Lookup returns the value of a key, null if there is none.
+func (f *Fields) Lookup(key string) Value {
+	for i, k := range f.Keys {
+		if k == key {
+			return f.Values[i]
+		}
+	}
+	return Value{}
+}
+
+// OfFields returns an object, which keeps f. It is an error if f is nested too
+// deeply.
+func OfFields(f *Fields) Value {
+	nested := OfList(f.Values)
+	if nested.IsError() {
+		return nested
+	}
+	return Value{kind: Object, number: nested.number, ref: f}
+}
+
+// Fields returns the contents of an object, and those of an empty one for every
+// other value.
+func (v Value) Fields() *Fields {
+	if f, ok := v.ref.(*Fields); ok {
+		return f
+	}
+	return &Fields{}
+}
+
+// Target is where a link leads and how it is shown.
+type Target struct {
+	Text    string // as written, with heading or block
+	Display string // "" if none was written
+	From    string // path of the file from which it counts
+}
+
+// OfTarget returns a link.
+func OfTarget(t Target) Value { return Value{kind: Link, ref: t} }
+
+// Target returns the link that v is, and false for every other value.
+func (v Value) Target() (Target, bool) {
+	t, ok := v.ref.(Target)
+	return t, ok
+}
+
+// Entry is a file of the vault. Two entries with the same path are the same file.
+type Entry interface {
+	// Path counts from the vault's folder, with slashes.
+	Path() string
+	// Size is in bytes. Created and Modified are when the file was made and last
+	// changed.
+	Size() int64
+	Created() time.Time
+	Modified() time.Time
+	// Property returns a property by its name, first as it is spelled, then without
+	// regard to case. It is null where the key has no value. Only notes have any.
+	Property(name string) (v Value, found bool)
+	// Properties returns all of them as an object.
+	Properties() Value
+	// Tags, Links and Embeds return lists; of links, embeds are the last.
+	Tags() Value
+	Links() Value
+	Embeds() Value
+}
+
+// OfEntry returns a file, null for a nil one.
+func OfEntry(e Entry) Value {
+	if e == nil {
+		return Value{}
+	}
+	return Value{kind: File, ref: e}
+}
+
+// Entry returns the file that v is, nil for every other value.
+func (v Value) Entry() Entry {
+	e, _ := v.ref.(Entry)
+	return e
+}

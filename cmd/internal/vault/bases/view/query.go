@@ -1,0 +1,427 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/bases/eval"
+	"vaultwicket/cmd/internal/vault/bases/value"
+)
+
+// Source is the vault that a query is about.
+type Source struct {
+	eval.Environment
+	// Files are all files that can be rows, in the order of listings.
+	Files []value.Entry
+	// ByName are the places in Files, ordered by the name of the file and then by
+	// the path.
+	ByName func() []int32
+}
+
+// Query says what is asked of a base.
+type Query struct {
+	// View is the name of a view, or, if there is none of that name, its number
+	// counted from 1. Without a name it is the first view.
+	View string
+	// What follows is laid over the view. Where is one more filter; Columns, Sort and
+	// Group replace those of the view; a Limit above 0 replaces its limit.
+	Where         *eval.Program
+	Columns       []Column
+	Sort          []Key
+	Group         *Key
+	Limit, Offset int
+	// Explain notes what each filter does.
+	Explain bool
+}
+
+// Column is a property, or an expression, and the label above it.
+type Column struct {
+	ID, Label  string
+	Expression *eval.Program
+}
+
+// Table is an answer.
+type Table struct {
+	Columns []Column
+	Rows    []Row
+	// Groups are those of the rows in their order; without groupBy there are none.
+	Groups []Group
+	// Summaries are those of all rows, in the order of the view.
+	Summaries []Summary
+	// Total is how many rows there are without limit and offset.
+	Total   int
+	Explain *Explanation
+}
+
+// Row is a file of an answer.
+type Row struct {
+	Path  string
+	Cells []value.Value
+}
+
+// Group is what rows that follow each other have in common.
+type Group struct {
+	Key       value.Value
+	Rows      int
+	Summaries []Summary
+}
+
+// Summary is that of a column.
+type Summary struct {
+	ID, Name string
+	Value    value.Value
+}
+
+// Explanation says how an answer came about.
+type Explanation struct {
+	Files   int // that were looked at
+	Filters []FilterCount
+	Steps   int
+	Taken   time.Duration
+}
+
+// FilterCount says of how many rows a statement was asked and how many it
+// dropped. A statement behind one that drops a row is not asked.
+type FilterCount struct {
+	Statement      string
+	Asked, Dropped int
+	// Failed is how many of them were dropped because of an error, and Error the
+	// first of these.
+	Failed int
+	Error  string
+}
+
+// UnknownView says that a base has no view of a name.
+type UnknownView struct {
+	Name  string
+	Known []string
+}
+
+// Error returns the sentence of the app, which takes two lines.
+func (u *UnknownView) Error() string {
+	return fmt.Sprintf("View not found: %s\nAvailable views: %s", u.Name, strings.Join(u.Known, ", "))
+}
+
+// View returns the view that a query names. The error is an [*UnknownView].
+func (b *Base) View(name string) (View, error) {
+	if name == "" {
+		if len(b.Views) == 0 {
+			return View{Type: "table"}, nil
+		}
+		return b.Views[0], nil
+	}
+	unknown := &UnknownView{Name: name}
+	for _, v := range b.Views {
+		if v.Name == name {
+			return v, nil
+		}
+		unknown.Known = append(unknown.Known, v.Name)
+	}
+	if n, ok := viewNumber(name); ok && n <= len(b.Views) {
+		return b.Views[n-1], nil
+	}
+	return View{}, unknown
+}
+
+func viewNumber(text string) (int, bool) {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' || n > 1000 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, n > 0
+}
+
+// Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView],
+// [eval.ErrTooMuch] and those of ctx.
+func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
+	if err := b.Fatal(); err != nil {
+		return nil, err
+	}
+	v, err := b.View(q.View)
+	if err != nil {
+		return nil, err
+	}
+	src.Formulas = b.Formulas
+	r := run{base: b, query: q, source: src, session: eval.NewSession(ctx, src.Environment), begun: time.Now()}
+	table := r.table(laidOver(v, q))
+	if err := r.session.Err(); err != nil {
+		return nil, err
+	}
+	return table, nil
+}
+
+// laidOver returns a view with what a query says in its place.
+func laidOver(v View, q Query) View {
+	if q.Sort != nil {
+		v.Sort = q.Sort
+	}
+	if q.Group != nil {
+		v.Group = q.Group
+	}
+	if q.Limit > 0 {
+		v.Limit = q.Limit
+	}
+	return v
+}
+
+// run is a query that is being answered.
+type run struct {
+	base    *Base
+	query   Query
+	source  Source
+	session *eval.Session
+	begun   time.Time
+}
+
+// errEnded stops the loops when the session has ended.
+var errEnded = errors.New("the session has ended")
+
+func (r *run) table(v View) *Table {
+	t := &Table{Columns: r.columns(v)}
+	counts := r.statements(v)
+	rows := r.sorted(v, r.passing(v, counts))
+	t.Total = len(rows)
+	rows = rows[min(r.query.Offset, len(rows)):]
+	if v.Limit > 0 {
+		rows = rows[:min(v.Limit, len(rows))]
+	}
+	for _, row := range rows {
+		t.Rows = append(t.Rows, Row{row.Entry().Path(), r.cells(row.Row, t.Columns)})
+	}
+	t.Groups = r.groups(v, rows)
+	t.Summaries = r.summaries(v, rows)
+	if r.query.Explain {
+		t.Explain = &Explanation{Files: len(r.source.Files), Steps: r.session.Steps()}
+		for _, c := range counts {
+			t.Explain.Filters = append(t.Explain.Filters, c.FilterCount)
+		}
+		t.Explain.Taken = time.Since(r.begun)
+	}
+	return t
+}
+
+// columns returns those of the query, of the view, or those that the base names.
+func (r *run) columns(v View) []Column {
+	if r.query.Columns != nil {
+		return r.query.Columns
+	}
+	ids := v.Order
+	if len(ids) == 0 {
+		ids = []string{"file.name"}
+		for _, id := range r.base.Properties {
+			if id != "file.name" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	columns := make([]Column, len(ids))
+	for i, id := range ids {
+		columns[i] = Column{ID: id, Label: r.base.Label(id)}
+	}
+	return columns
+}
+
+// statement is a filter of which all rows are asked in turn.
+type statement struct {
+	filter *Filter
+	FilterCount
+}
+
+// statements are those of the base, of the view and of the query.
+func (r *run) statements(v View) []*statement {
+	filters := append(r.base.Filter.statements(), v.Filter.statements()...)
+	if r.query.Where != nil {
+		filters = append(filters, &Filter{Expression: r.query.Where})
+	}
+	all := make([]*statement, len(filters))
+	for i, f := range filters {
+		all[i] = &statement{filter: f}
+		if r.query.Explain {
+			all[i].Statement = f.String()
+		}
+	}
+	return all
+}
+
+// ranked is a row with what it is sorted by.
+type ranked struct {
+	*eval.Row
+	group value.Value
+	keys  []value.Value
+}
+
+// passing returns the rows that pass all statements, in the order that they have
+// without being sorted.
+func (r *run) passing(v View, statements []*statement) []ranked {
+	var rows []ranked
+	each := func(e value.Entry) error {
+		row := r.session.Row(e)
+		if r.passes(row, statements) {
+			rows = append(rows, ranked{Row: row})
+		}
+		if r.session.Err() != nil {
+			return errEnded
+		}
+		return nil
+	}
+	if len(v.Sort) > 0 { // rows that are equal are ordered by their path
+		for _, e := range r.source.Files {
+			if each(e) != nil {
+				break
+			}
+		}
+		return rows
+	}
+	for _, place := range r.source.ByName() {
+		if each(r.source.Files[place]) != nil {
+			break
+		}
+	}
+	return rows
+}
+
+func (r *run) passes(row *eval.Row, statements []*statement) bool {
+	for _, s := range statements {
+		s.Asked++
+		if s.filter.Holds(row) {
+			continue
+		}
+		s.Dropped++
+		if r.query.Explain && s.filter.Expression != nil {
+			s.failed(row)
+		}
+		return false
+	}
+	return true
+}
+
+// failed notes the error for which a statement does not hold, if it is one.
+func (s *statement) failed(row *eval.Row) {
+	v := row.Eval(s.filter.Expression)
+	if !v.IsError() {
+		return
+	}
+	s.Failed++
+	if s.Error == "" {
+		s.Error = v.Message()
+	}
+}
+
+// sorted puts rows into groups and into order.
+func (r *run) sorted(v View, rows []ranked) []ranked {
+	if v.Group == nil && len(v.Sort) == 0 {
+		return rows
+	}
+	for i := range rows {
+		if v.Group != nil {
+			rows[i].group = valueOf(rows[i].Row, *v.Group)
+		}
+		for _, key := range v.Sort {
+			rows[i].keys = append(rows[i].keys, valueOf(rows[i].Row, key))
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b ranked) int {
+		if v.Group != nil {
+			if c := r.compare(a.group, b.group, v.Group.Descending); c != 0 {
+				return c
+			}
+		}
+		for i, key := range v.Sort {
+			if c := r.compare(a.keys[i], b.keys[i], key.Descending); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return rows
+}
+
+func valueOf(row *eval.Row, key Key) value.Value {
+	if key.Expression != nil {
+		return row.Eval(key.Expression)
+	}
+	return row.Cell(key.Property)
+}
+
+// compare has nothing and errors last in both directions.
+func (r *run) compare(a, b value.Value, descending bool) int {
+	switch {
+	case a.Unsorted() && b.Unsorted():
+		return 0
+	case a.Unsorted():
+		return 1
+	case b.Unsorted():
+		return -1
+	}
+	c := r.session.Sort(a, b)
+	if descending {
+		return -c
+	}
+	return c
+}
+
+func (r *run) cells(row *eval.Row, columns []Column) []value.Value {
+	cells := make([]value.Value, len(columns))
+	for i, c := range columns {
+		if c.Expression != nil {
+			cells[i] = row.Eval(c.Expression)
+			continue
+		}
+		cells[i] = row.Cell(c.ID)
+	}
+	return cells
+}
+
+// groups are the runs of rows with the same key.
+func (r *run) groups(v View, rows []ranked) []Group {
+	if v.Group == nil {
+		return nil
+	}
+	var groups []Group
+	for start := 0; start < len(rows); {
+		end := start + 1
+		for end < len(rows) && r.compare(rows[start].group, rows[end].group, false) == 0 {
+			end++
+		}
+		key := rows[start].group
+		if key.IsError() {
+			key = value.Value{}
+		}
+		groups = append(groups, Group{Key: key, Rows: end - start, Summaries: r.summaries(v, rows[start:end])})
+		start = end
+	}
+	return groups
+}
+
+// summaries are those of the view for some rows. One of the base hides one of the
+// app with the same name.
+func (r *run) summaries(v View, rows []ranked) []Summary {
+	var all []Summary
+	for _, s := range v.Summaries {
+		values := make([]value.Value, len(rows))
+		for i, row := range rows {
+			values[i] = row.Cell(s.Property)
+		}
+		all = append(all, Summary{s.Property, s.Name, r.summary(s.Name, values)})
+	}
+	return all
+}
+
+func (r *run) summary(name string, values []value.Value) value.Value {
+	own := r.base.Summaries[name]
+	if own == nil {
+		return eval.Summarize(name, values)
+	}
+	list := value.OfList(values)
+	if list.IsError() {
+		return list
+	}
+	return r.session.Row(nil).EvalValues(own, list)
+}
