@@ -80,3 +80,22 @@ var (
 	dayOrOffset     = [][]string{{"date", "offset"}}
 	inlineOrHeading = [][]string{{"heading", "inline"}}
 )
+
+// queryParams lay a query over the view of a base, or stand alone in query.
+var queryParams = []param{
+	{name: "where", kind: kindText, ours: true, summary: "One more filter, an expression of bases"},
+	{name: "select", kind: kindText, ours: true, summary: "Columns, each a property or \"label: expression\""},
+	{name: "sort", kind: kindText, ours: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
+	{name: "group", kind: kindText, ours: true, summary: "Property or expression to group by"},
+	{name: "limit", kind: kindNumber, least: 1, most: maxRows, ours: true, summary: "Maximum number of rows"},
+	{name: "offset", kind: kindNumber, most: maxRows, ours: true, summary: "Rows to leave out at the beginning"},
+	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, ours: true, summary: "JSON values as text or in their own types"},
+	{name: "groups", kind: kindFlag, ours: true, summary: "Add the groups to JSON"},
+	{name: "summaries", kind: kindFlag, ours: true, summary: "Add the summaries to JSON"},
+	{name: "explain", kind: kindFlag, ours: true, summary: "Add to JSON how many rows each filter dropped"},
+	{name: "this", kind: kindPath, ours: true, summary: "The note for which this stands, default: the base"},
+}
+
+var baseFormats = []string{"json", "csv", "tsv", "md", "paths"}
+
+const maxRows = 1_000_000 // more than any vault has files

@@ -331,6 +331,16 @@ var v1Rows = []row{
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Section set in: "}},
 	},
 	{
+		// An extension: the rows of a base without a base file.
+		name: "query", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		summary: "Find notes by properties, tags, links and dates",
+		params: append([]param{
+			{name: "format", kind: kindChoice, choices: baseFormats, summary: "Output format, default: json"},
+			{name: "all", kind: kindFlag, summary: "Also files that are not notes"},
+		}, queryParams...),
+		reply: Reply{Kind: Lines, Silent: true, JSON: true},
+	},
+	{
 		// An extension: the app's recents are what was opened, not what was changed.
 		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
 		summary: "List the notes that were changed last, newest first",

@@ -43,13 +43,35 @@ var v2Rows = []row{
 	{
 		name: "base:query", tier: tiers.V2, effect: tiers.Reads,
 		summary: "Print the rows of a base",
-		params: []param{
+		params: append([]param{
 			baseByName, baseByPath,
 			{name: "view", kind: kindName, summary: "The view to use"},
-			{name: "format", kind: kindChoice, choices: []string{"json", "csv", "tsv", "md", "paths"}, summary: "Form of the answer, json by default"},
-		},
+			{name: "format", kind: kindChoice, choices: baseFormats, summary: "Output format, default: json"},
+		}, queryParams...),
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Lines, Silent: true, JSON: true},
+	},
+	{
+		name: "base:check", tier: tiers.V2, effect: tiers.Reads, ours: true, reach: reachNote,
+		summary: "List what is wrong with a base",
+		params: []param{
+			baseByName, baseByPath,
+			{name: "format", kind: kindChoice, choices: textOrJSON, summary: "Output format"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Lines},
+	},
+	{
+		name: "base:eval", tier: tiers.V2, effect: tiers.Reads, ours: true,
+		summary: "Evaluate an expression of bases for a note",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "expr", kind: kindText, required: true, summary: "The expression, such as file.tags.length"},
+			{name: "base", kind: kindPath, summary: "A base whose formulas can be used"},
+			{name: "format", kind: kindChoice, choices: textOrJSON, summary: "Output format; JSON has the type too"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content, Silent: true},
 	},
 	{
 		// Without numbers it lists versions; two equal ones have no difference.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/bases/source"
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/journal"
@@ -32,6 +33,7 @@ type host struct {
 	tags       remembered[[]*tagUse]
 	tasks      remembered[[]foundTask]
 	properties remembered[[]propertyUse]
+	bases      source.Memory
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.

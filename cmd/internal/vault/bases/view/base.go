@@ -5,6 +5,8 @@
 package view
 
 import (
+	"fmt"
+
 	"vaultwicket/cmd/internal/vault/bases/eval"
 )
 
@@ -75,4 +77,24 @@ func (b *Base) Fatal() error {
 		}
 	}
 	return nil
+}
+
+// Severity is error for what keeps the base from being answered, else warning.
+func (p Problem) Severity() string {
+	if p.Fatal {
+		return "error"
+	}
+	return "warning"
+}
+
+// String returns the problem in one line, with the line of the file in front.
+func (p Problem) String() string {
+	text := p.Severity() + ": " + p.Text
+	if p.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", p.Line, text)
+	}
+	if p.Expression != "" {
+		text += fmt.Sprintf(", in %q", p.Expression)
+	}
+	return text
 }

@@ -425,3 +425,27 @@ func (r *run) summary(name string, values []value.Value) value.Value {
 	}
 	return r.session.Row(nil).EvalValues(own, list)
 }
+
+// Only returns the source with those files as rows that are wanted.
+func (s Source) Only(wanted func(value.Entry) bool) Source {
+	kept := make([]int32, len(s.Files))
+	byName, all := s.ByName, s.Files
+	s.Files = nil
+	for i, e := range all {
+		kept[i] = -1
+		if wanted(e) {
+			kept[i] = int32(len(s.Files))
+			s.Files = append(s.Files, e)
+		}
+	}
+	s.ByName = func() []int32 {
+		var places []int32
+		for _, place := range byName() {
+			if kept[place] >= 0 {
+				places = append(places, kept[place])
+			}
+		}
+		return places
+	}
+	return s
+}
