@@ -71,7 +71,7 @@ func TestOrderOfArguments(t *testing.T) {
 // An extension is ours whatever it carries, and a command of the app as soon as
 // it carries what the app does not know.
 func TestOurs(t *testing.T) {
-	extensions := strings.Fields("daily:range undo note:section note:replace note:insert note:set-section recent query base:check base:eval")
+	extensions := strings.Fields("daily:range undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set")
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).Ours(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)
@@ -234,7 +234,7 @@ func TestConfirmations(t *testing.T) {
 		"daily:append": {"Added to: ", "Appended to: "}, "daily:prepend": {"Added to: ", "Prepended to: "},
 		"open": {"Opened: "}, "create": {"Created: ", "Overwrote: "}, "append": {"Appended to: "}, "prepend": {"Prepended to: "},
 		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
-		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "unique": {"Created: "},
+		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "base:set": {"Set "}, "unique": {"Created: "},
 		"undo":         {"Undone: "},
 		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}

@@ -239,7 +239,7 @@ func TestShortNames(t *testing.T) {
 func TestEveryPlaceHasAKindThatChecksIt(t *testing.T) {
 	places := []kind{kindPath, kindNewPath, kindDestination, kindFolder, kindLink, kindBase, kindTitle, kindRef}
 	// These names are no place, though they are called like one.
-	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name",
+	other := []string{"tag name", "properties name", "property:set name", "property:remove name", "property:read name", "base:set name",
 		"workspace:save name", "workspace:load name", "workspace:delete name", "theme name", "diff to", "daily:range to"}
 	eachRow(func(r *row) {
 		for i := range r.params {

@@ -74,6 +74,22 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Content, Silent: true},
 	},
 	{
+		// file and path name the base; what is changed are the rows of its view.
+		name: "base:set", tier: tiers.V2, effect: tiers.Writes, ours: true,
+		summary: "Set a property of all notes in a view of a base",
+		params: []param{
+			baseByName, baseByPath,
+			{name: "view", kind: kindName, summary: "The view to use"},
+			{name: "where", kind: kindText, summary: "One more filter, an expression of bases"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRows, summary: "Maximum number of notes"},
+			{name: "name", kind: kindName, required: true, summary: "The property"},
+			{name: "value", kind: kindText, required: true, summary: "Its value; commas separate the items of a list"},
+			{name: "type", kind: kindChoice, choices: []string{"text", "list", "number", "checkbox", "date", "datetime"}, summary: "Its type"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
+	},
+	{
 		// Without numbers it lists versions; two equal ones have no difference.
 		name: "diff", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "List the versions of a note, or compare two",

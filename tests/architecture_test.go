@@ -57,7 +57,7 @@ var doors = []struct{ power, door, why string }{
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
 	{"github.com/pelletier/go-toml/v2", "cmd/vaultwicket/", "settings are read in one place"},
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/", "YAML is read where properties are"},
-	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/query/", "the dialect of the app is a matter of searches"},
+	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},

@@ -2,13 +2,18 @@ package vault
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
-	"path"
+	gopath "path"
 	"strconv"
 	"strings"
 
+	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 func baseCreateCommands() []command {
@@ -17,7 +22,7 @@ func baseCreateCommands() []command {
 		params: []param{
 			{name: "file", hint: "name", about: "Base by its name, resolved like a link"},
 			{name: "path", hint: "path", about: "Base by its path from the vault's folder"},
-			{name: "view", hint: "name", about: "Has no effect without the app"},
+			{name: "view", hint: "name", about: "The view whose filters it should meet, default: the first"},
 			{name: "name", hint: "name", about: "Name of the note"},
 			{name: "content", hint: "text", kind: content, about: "Its text"},
 			{name: "open", kind: flag, about: "Has no effect without the app"},
@@ -27,21 +32,16 @@ func baseCreateCommands() []command {
 	}}
 }
 
-// createInBase makes a note where new notes go. It does not fill in what the
-// filters of a view ask for: the app does that in its window, and what the
-// command does was never recorded. Like the app it takes every name of a view,
-// puts a number behind a name that is taken, and confirms without the folder.
+// createInBase makes a note that the filters of a view take, as far as they say
+// plainly what they ask for, with a key for each property that the view shows. Like
+// the app it takes every name of a view, puts a number behind a name that is taken,
+// and confirms without the folder.
 func createInBase(v *vault, p params) (proposal, error) {
-	base, err := v.base(p)
+	path, err := v.base(p)
 	if err != nil {
 		return proposal{}, err
 	}
-	if _, err := v.disk.Stat(base); disk.IsMissing(err) {
-		return proposal{}, failure("Base file not found: %s", base)
-	} else if err != nil {
-		return proposal{}, unreadable(base.String(), err)
-	}
-	folder, err := v.itemFolder(base)
+	base, _, err := v.readBase(path, "")
 	if err != nil {
 		return proposal{}, err
 	}
@@ -49,27 +49,78 @@ func createInBase(v *vault, p params) (proposal, error) {
 	if strings.ContainsAny(name, `/\`) {
 		return proposal{}, misuse("Invalid value for name: %s. It is a name without a folder.", p["name"])
 	}
-	made, err := v.free(path.Join(folder, name))
+	shown, err := base.View(p["view"])
+	if err != nil {
+		shown = view.View{}
+	}
+	implied := base.Implied(shown)
+	made, err := v.free(strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/") + "/" + name)
 	if err != nil {
 		return proposal{}, err
 	}
-	said := "Created: " + path.Base(made.String())
-	return proposal{steps: []step{{path: made, after: holding([]byte(p["content"]))}}, said: said, note: made}, nil
+	text, err := withImplied([]byte(p["content"]), implied)
+	if err != nil {
+		return proposal{}, failure("File %q cannot be made: %v.", verbatim(made.String()), err)
+	}
+	said := "Created: " + gopath.Base(made.String())
+	return proposal{steps: []step{{path: made, after: holding(text)}}, said: said, note: made}, nil
 }
 
-// itemFolder returns the folder for new notes. That of the present note is that
-// of the base.
-func (v *vault) itemFolder(base disk.Path) (string, error) {
-	var app struct {
-		Location string `json:"newFileLocation"`
+// withImplied returns a text with the properties that are asked for and that it
+// does not have.
+func withImplied(text []byte, i view.Implied) ([]byte, error) {
+	found, err := propertiesIn(text)
+	if err != nil {
+		return nil, err
 	}
-	if err := v.config("app.json", &app); err != nil {
-		return "", err
+	set := func(name string, value frontmatter.Value) (err error) {
+		if _, known := found.Lookup(name); !known {
+			text, err = frontmatter.Set(text, name, value)
+		}
+		return err
 	}
-	if app.Location == "current" {
-		return strings.TrimPrefix(path.Dir("/"+base.String()), "/"), nil
+	for _, property := range i.Properties {
+		if property.Name == "tags" && len(i.Tags) > 0 {
+			continue
+		}
+		value, err := writtenValue(property.Value)
+		if err == nil {
+			err = set(property.Name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return v.newFolder()
+	if len(i.Tags) == 0 {
+		return text, nil
+	}
+	tags, err := json.Marshal(i.Tags)
+	if err != nil {
+		return nil, err
+	}
+	list, err := frontmatter.ParseValue(string(tags), frontmatter.TypeMultitext)
+	if err != nil {
+		return nil, err
+	}
+	return text, set("tags", list)
+}
+
+func propertiesIn(text []byte) (frontmatter.Properties, error) {
+	block := markdown.Scan(text).Frontmatter
+	return frontmatter.Parse(text[block.Start:block.End])
+}
+
+// writtenValue returns a literal of an expression as the value of a property.
+func writtenValue(v value.Value) (frontmatter.Value, error) {
+	switch v.Kind() {
+	case value.Number:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeNumber)
+	case value.Boolean:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeCheckbox)
+	case value.String:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeText)
+	}
+	return frontmatter.Value{}, nil
 }
 
 // maxNumbered is how many notes of one name are told apart by numbers.

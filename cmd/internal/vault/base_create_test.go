@@ -6,7 +6,7 @@ func TestBaseCreate(t *testing.T) {
 	h := build(t, map[string]string{"b/Books.base": "views: []\n", "a.md": "", "taken.md": "", "taken 1.md": ""})
 	h.steps([]turn{
 		{"by the name of the base", "base:create file=Books name=Dune content=x", done, "Created: Dune.md\n"},
-		{"a taken name gets a number", "base:create path=b/Books.base name=taken", done, "Created: taken 2.md\n"},
+		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", done, "Created: Dune 1.md\n"},
 		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", done, "Created: Untitled.md\n"},
 		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", done, "Created: x.md\n"},
 		{"a dot in a name", "base:create path=b/Books.base name=v1.2", done, "Created: v1.2.md\n"},
@@ -15,16 +15,37 @@ func TestBaseCreate(t *testing.T) {
 		{"a note is no base", "base:create path=a.md name=x", failed, "Error: Not a base file: a.md\n"},
 		{"no base at all", "base:create name=x", failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 		{"a name with a folder", "base:create path=b/Books.base name=c/x", wrong, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", failed, "Error: File \".x.md\" cannot be made: path \".x.md\": has a hidden segment.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", failed, "Error: File \"b/.x.md\" cannot be made: path \"b/.x.md\": has a hidden segment.\n"},
 	})
-	if h.get("Dune.md") != "x" || h.get("taken.md") != "" || h.get("taken 2.md") != "" {
-		t.Errorf("the notes are %q, %q", h.get("Dune.md"), h.get("taken 2.md"))
+	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {
+		t.Errorf("the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
 	}
-	h.put(".obsidian/app.json", `{"newFileLocation":"current"}`)
-	h.expect(done, "Created: here.md\n", "base:create", "file=Books", "name=here")
-	h.put(".obsidian/app.json", `{"newFileLocation":"folder","newFileFolderPath":"In"}`)
-	h.expect(done, "Created: there.md\n", "base:create", "file=Books", "name=there")
-	if h.get("b/here.md") != "" || h.get("In/there.md") != "" {
-		t.Error("they are made in other folders")
+}
+
+// What the filters of a view ask for plainly is in the note, and so is a key for
+// each property that the view shows.
+func TestBaseCreateMeetsTheFilters(t *testing.T) {
+	h := build(t, map[string]string{"b/Books.base": `
+filters:
+  and:
+    - file.hasTag("book")
+    - file.inFolder("Shelf") && kind == "novel"
+    - or: [rating > 3, lent == true]
+views:
+  - type: table
+    name: All
+    order: [file.name, rating, note.author, formula.x, kind]
+  - type: table
+    name: Done
+    filters: status == "done"
+    order: [status]
+`})
+	h.expect(done, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
+	if got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
+	}
+	h.expect(done, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
+	if got, want := h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
+		t.Errorf("the note is %q, want %q", got, want)
 	}
 }

@@ -62,7 +62,7 @@ var known struct {
 func everyRow() []command {
 	rows := slices.Concat(generalCommands(), vaultCommands(), fileCommands(), createCommands(), moveCommands(), deleteCommands(), dailyCommands(), randomCommands(),
 		templateCommands(), insertCommands(), bookmarkCommands(), bookmarkAddCommands(), uniqueCommands(), recentCommands(), changedCommands(),
-		baseCommands(), baseQueryCommands(), baseCreateCommands(), vaultsCommands(), undoCommands(), historyCommands(),
+		baseCommands(), baseQueryCommands(), baseCreateCommands(), baseSetCommands(), vaultsCommands(), undoCommands(), historyCommands(),
 		searchCommands(), linkCommands(), tagCommands(), taskCommands(), taskCommand(), sectionCommands(), noteEditCommands(),
 		outlineCommands(), propertyCommands(), propertyWriteCommands())
 	slices.SortFunc(rows, func(a, b command) int { return strings.Compare(a.name, b.name) })

@@ -162,7 +162,9 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 }
 
 // extensions are the commands that the app does not have.
-var extensions = []string{"daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "recent", "undo"}
+var extensions = []string{
+	"base:check", "base:eval", "base:set", "daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "query", "recent", "undo",
+}
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {
 	names := officialNames()

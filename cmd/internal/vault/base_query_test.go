@@ -1,0 +1,191 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+)
+
+// shelf is a vault with a base about books.
+var shelf = map[string]string{
+	"Books/Dune.md":  "---\nstatus: done\nrating: 5\nfinished: 2026-01-11\ntags: [book]\n---\nSee [[Ubik]].\n",
+	"Books/Ubik.md":  "---\nstatus: reading\nrating: 4\ntags: [book]\n---\n",
+	"Books/Solar.md": "---\nstatus: done\nrating: 2\ntags: [book]\n---\n",
+	"Plan.md":        "# Plan\n\n```base\nfilters: status == \"reading\"\nviews:\n  - {type: table, name: Now, order: [file.name]}\n```\n\n![[Books.base#Best]]\n",
+	"Books.base": `filters: file.hasTag("book")
+formulas:
+  stars: '"*".repeat(rating)'
+properties:
+  note.status: {displayName: State}
+views:
+  - type: table
+    name: All
+    order: [file.name, status, formula.stars]
+    sort: [{property: rating, direction: DESC}]
+    summaries: {rating: Sum}
+  - type: cards
+    name: Best
+    filters: rating > 3
+    order: [file.name]
+`,
+	"cover.png": "png",
+}
+
+func TestBaseQuery(t *testing.T) {
+	h := build(t, shelf)
+	h.steps([]turn{
+		{"as CSV", "base:query file=Books format=csv", done, "file name,State,stars\nDune,done,*****\nUbik,reading,****\nSolar,done,**\n"},
+		{"as TSV", "base:query file=Books view=Best format=tsv", done, "file name\nDune\nUbik\n"},
+		{"as a table", "base:query file=Books view=Best format=md", done, "| file name |\n| --------- |\n|   Dune    |\n|   Ubik    |\n"},
+		{"as paths", "base:query path=Books.base format=paths", done, "Books/Dune.md\nBooks/Ubik.md\nBooks/Solar.md\n"},
+		{"a view by its number", "base:query path=Books.base view=2 format=paths", done, "Books/Dune.md\nBooks/Ubik.md\n"},
+		{"a view that is missing", "base:query path=Books.base view=Worst", failed, "Error: View not found: Worst\nAvailable views: All, Best\n"},
+		{"a base that is missing", "base:query path=None.base", failed, "Error: Base file not found: None.base\n"},
+		{"no base at all", "base:query", failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"the base of a note", "base:query path=Plan.md format=paths", done, "Books/Ubik.md\n"},
+		{"the base that a note embeds", "base:query path=Plan.md view=Best format=paths", done, "Books/Dune.md\nBooks/Ubik.md\n"},
+		{"a view that the note does not show", "base:query path=Plan.md view=All", failed, "Error: View not found: All\nAvailable views: Now, Best\n"},
+		{"a note without a base", "base:query path=Books/Dune.md", failed, "Error: There is no base in the note: Books/Dune.md\n"},
+		{"a limit that is none", "base:query path=Books.base limit=0", wrong, "Error: Invalid value for limit: \"0\": want a whole number of at least 1\n"},
+	})
+	h.expect(done, "Books/Solar.md\n", "base:query", "path=Books.base", "where=rating < 3", "format=paths")
+	h.expect(done, "Books/Ubik.md\n", "base:query", "path=Books.base", "sort=file.name desc", "limit=1", "format=paths")
+	h.expect(done, "Books/Solar.md\nBooks/Dune.md\n", "base:query", "path=Books.base", "sort=rating", "group=status desc", "offset=1", "format=paths")
+	h.expect(done, "double,State\n10,done\n", "base:query", "path=Books.base", "select=double: rating * 2, status", "limit=1", "format=csv")
+	h.expect(wrong, "Error: Invalid value for where: \"rating >\": Unable to parse formula. (position 8) the expression ends too early\n", "base:query", "path=Books.base", "where=rating >")
+}
+
+func TestBaseQueryHasDetailsInJSON(t *testing.T) {
+	h := build(t, shelf)
+	h.expect(done, `{
+  "rows": [
+    {
+      "path": "Books/Dune.md",
+      "rating": 5,
+      "finished": "2026-01-11"
+    },
+    {
+      "path": "Books/Solar.md",
+      "rating": 2,
+      "finished": null
+    },
+    {
+      "path": "Books/Ubik.md",
+      "rating": 4,
+      "finished": null
+    }
+  ],
+  "total": 3,
+  "groups": [
+    {
+      "key": "done",
+      "rows": 2,
+      "summaries": [
+        {
+          "column": "rating",
+          "summary": "Sum",
+          "value": 7
+        }
+      ]
+    },
+    {
+      "key": "reading",
+      "rows": 1,
+      "summaries": [
+        {
+          "column": "rating",
+          "summary": "Sum",
+          "value": 4
+        }
+      ]
+    }
+  ],
+  "summaries": [
+    {
+      "column": "rating",
+      "summary": "Sum",
+      "value": 11
+    }
+  ]
+}
+`, "base:query", "path=Books.base", "select=rating, finished", "group=status", "values=typed", "groups", "summaries")
+	status, out, _ := h.run("query", "where=nope(1)", "explain")
+	if want := `"filter": "nope(1)",
+        "asked": 4,
+        "dropped": 4,
+        "failed": 4,
+        "error": "Cannot find function \"nope\""`; status != done || !strings.Contains(out, want) {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+func TestQuery(t *testing.T) {
+	h := build(t, shelf)
+	h.expect(done, "[]\n", "query", "where=rating > 9")
+	h.expect(done, "Books/Dune.md\nPlan.md\nBooks/Solar.md\nBooks/Ubik.md\n", "query", "format=paths")
+	h.expect(done, "Books.base\ncover.png\n", "query", `where=file.ext != "md"`, "all", "format=paths")
+	h.expect(done, "Books/Dune.md\n", "query", `where=file.hasLink("Ubik")`, "format=paths")
+	h.expect(done, "Books/Ubik.md\n", "query", "where=this.file.hasLink(file)", "this=Books/Dune.md", "format=paths")
+}
+
+func TestBaseEval(t *testing.T) {
+	h := build(t, shelf)
+	h.expect(done, "10\n", "base:eval", "file=Dune", "expr=rating * 2")
+	h.expect(done, "*****!\n", "base:eval", "file=Dune", `expr=formula.stars + "!"`, "base=Books.base")
+	h.expect(done, `{"type":"Date","text":"2026-01-11","value":"2026-01-11"}`+"\n", "base:eval", "file=Dune", "expr=finished", "format=json")
+	h.expect(failed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
+	h.expect(wrong, "Error: Invalid value for expr: Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
+	h.expect(failed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
+	h.expect(failed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
+}
+
+func TestBaseCheck(t *testing.T) {
+	h := build(t, map[string]string{
+		"Good.base": shelf["Books.base"],
+		"Bad.base": `filters:
+  and:
+    - status ==
+    - nope()
+formulas:
+  f: 3
+  g: formula.none
+views:
+  - type: table
+    order: [formula.h, file.colour]
+    groupBy: status
+    summaries: {rating: Total}
+`,
+		"Broken.base": "filters: [\n",
+	})
+	h.expect(done, "No problems found.\n", "base:check", "file=Good")
+	h.expect(done, `line 3: warning: Unable to parse filters: Unable to parse formula. (position 9) the expression ends too early, in "status =="
+line 6: warning: Formula values must be strings. Value for property f is not.
+line 9: warning: Missing or invalid "name" in view 1
+line 11: error: "groupBy" must be a object in view ""
+warning: Formula "g": no formula is called "none", in "formula.none"
+line 4: warning: Filters: Cannot find function "nope", in "nope()"
+warning: View "": no formula is called "h"
+warning: View "": a file has no field "colour"
+warning: View "": no summary is called "Total"
+`, "base:check", "file=Bad")
+	h.expect(failed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
+	status, out, _ := h.run("base:check", "file=Broken", "format=json")
+	if status != done || !strings.Contains(out, `"severity": "error"`) {
+		t.Errorf("status %d, %s", status, out)
+	}
+	if status, out, _ := h.run("base:query", "file=Broken"); status != failed || !strings.HasPrefix(out, "Error: line ") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+func TestBaseSet(t *testing.T) {
+	h := build(t, shelf)
+	h.expect(done, "Set status: read in 2 notes\n", "base:set", "path=Books.base", "where=rating > 3", "name=status", "value=read")
+	if !strings.Contains(h.get("Books/Dune.md"), "status: read\n") || !strings.Contains(h.get("Books/Ubik.md"), "status: read\n") || h.get("Books/Solar.md") != shelf["Books/Solar.md"] {
+		t.Error("other notes were changed")
+	}
+	h.expect(done, "Set status: read in 0 notes\n", "base:set", "path=Books.base", "view=Best", "name=status", "value=read")
+	if status, out, _ := h.run("undo"); status != done || h.get("Books/Dune.md") != shelf["Books/Dune.md"] || h.get("Books/Ubik.md") != shelf["Books/Ubik.md"] {
+		t.Errorf("status %d, %s: undo does not take back all of it", status, out)
+	}
+	h.expect(failed, "Error: View not found: None\nAvailable views: All, Best\n", "base:set", "path=Books.base", "view=None", "name=a", "value=b")
+}
