@@ -32,7 +32,7 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 		}
 		return append(out, FormatNumber(v.number)...)
 	case String:
-		return appendQuoted(out, v.text)
+		return AppendQuoted(out, v.text)
 	case List:
 		return v.appendList(out, indent, inner)
 	case Map:
@@ -60,7 +60,7 @@ func (v Value) appendMap(out []byte, indent, inner string) []byte {
 	for i, field := range v.fields {
 		out = append(out, opener(i, '{')...)
 		out = append(out, inner...)
-		out = appendQuoted(out, field.Key)
+		out = AppendQuoted(out, field.Key)
 		out = append(out, ':')
 		if inner != indent {
 			out = append(out, ' ')
@@ -78,9 +78,9 @@ func opener(i int, bracket byte) string {
 	return ","
 }
 
-// appendQuoted appends text as a JSON string, escaping no more than it must:
+// AppendQuoted appends text as a JSON string, escaping no more than it must:
 // encoding/json would escape what is dangerous in HTML as well.
-func appendQuoted(out []byte, text string) []byte {
+func AppendQuoted(out []byte, text string) []byte {
 	const digits = "0123456789abcdef"
 	out = append(out, '"')
 	for len(text) > 0 {

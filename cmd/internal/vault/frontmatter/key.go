@@ -35,7 +35,7 @@ func (w *keyWriter) scalar(n *yaml.Node) {
 	case n.Style&yaml.SingleQuotedStyle != 0:
 		w.out.WriteString("'" + strings.ReplaceAll(n.Value, "'", "''") + "'")
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		w.out.Write(appendQuoted(nil, n.Value))
+		w.out.Write(AppendQuoted(nil, n.Value))
 	default:
 		w.out.WriteString(n.Value)
 	}

@@ -156,6 +156,7 @@ func (e *evaluation) apply(f function, c *call) value.Value {
 		return v
 	}
 	c.args = make([]value.Value, len(c.nodes))
+	size := c.on.Size()
 	for i, n := range c.nodes {
 		if i == 0 && f.lambda {
 			continue
@@ -168,6 +169,10 @@ func (e *evaluation) apply(f function, c *call) value.Value {
 			return v
 		}
 		c.args[i] = v
+		size += v.Size()
+	}
+	if !e.row.spend(size / bytesRead) {
+		return e.row.ended()
 	}
 	return e.row.spendText(f.run(c))
 }

@@ -125,7 +125,7 @@ func (e *evaluation) operate(n *syntax.Binary, left value.Value, s *scope) value
 	if right.IsError() {
 		return right
 	}
-	if !e.row.spend(1 + min(left.Size(), right.Size())/64) {
+	if !e.row.spend(1 + min(left.Size(), right.Size())/bytesRead) {
 		return e.row.ended()
 	}
 	switch n.Op {

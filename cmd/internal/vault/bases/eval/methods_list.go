@@ -57,7 +57,7 @@ func (c *call) tested(found, ok bool) value.Value {
 // will do. ok is false when the session has ended.
 func (r *Row) listHas(items []value.Value, wanted value.Value) (found, ok bool) {
 	for _, item := range items {
-		if !r.spend(1) {
+		if !r.spend(1 + min(item.Size(), wanted.Size())/bytesRead) {
 			return false, false
 		}
 		if item.Kind() == value.Tag && wanted.Kind().IsText() {
@@ -150,7 +150,11 @@ func flat(to, items []value.Value) []value.Value {
 }
 
 func (c *call) sorted() value.Value {
-	if !c.row.spend(len(c.on.Items()) * sortSteps) {
+	cost := 0
+	for _, item := range c.on.Items() {
+		cost += sortSteps * (1 + item.Size()/bytesRead)
+	}
+	if !c.row.spend(cost) {
 		return c.row.ended()
 	}
 	return value.OfList(c.row.Sorted(c.on.Items()))
@@ -169,7 +173,7 @@ func (c *call) unique() value.Value {
 	var kept []value.Value
 	for _, item := range c.on.Items() {
 		key := written{item.Kind(), item.Text()}
-		if !c.row.spend(2 + len(key.text)/16) {
+		if !c.row.spend(2 + len(key.text)/bytesMade) {
 			return c.row.ended()
 		}
 		if !known[key] {

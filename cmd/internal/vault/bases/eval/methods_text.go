@@ -45,6 +45,9 @@ func textTest(test func(text, wanted string) bool) func(*call) value.Value {
 func (c *call) textContains(all bool) value.Value {
 	text := lower(c.on.Text())
 	for _, wanted := range flattened(c.args) {
+		if !c.row.spend(1 + len(text)/bytesRead) {
+			return c.row.ended()
+		}
 		if found := !wanted.IsNull() && strings.Contains(text, lower(wanted.Text())); found != all {
 			return value.OfBool(found)
 		}

@@ -79,10 +79,15 @@ func (s *Session) spend(n int) bool {
 // ended is what everything evaluates to when the budget is used up.
 func (s *Session) ended() value.Value { return value.Failure(s.err.Error()) }
 
-// spendText takes what a text costs.
+// What a step pays for: so many bytes that are looked at, or that a new value takes.
+const (
+	bytesRead = 64
+	bytesMade = 16
+)
+
+// spendText takes what a new value costs.
 func (s *Session) spendText(v value.Value) value.Value {
-	const bytesPerStep = 16
-	if !s.spend(v.Size() / bytesPerStep) {
+	if !s.spend(v.Size() / bytesMade) {
 		return s.ended()
 	}
 	return v

@@ -1,8 +1,6 @@
 package value
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
@@ -113,7 +111,7 @@ func (v Value) appendJSON(out []byte) []byte {
 		f := v.Fields()
 		return appendAll(out, '{', '}', f.Values, f.Keys)
 	}
-	return appendQuoted(out, v.Text())
+	return frontmatter.AppendQuoted(out, v.Text())
 }
 
 // appendAll appends elements between brackets, each behind its key, if there are
@@ -125,7 +123,7 @@ func appendAll(out []byte, opening, closing byte, items []Value, keys []string) 
 			out = append(out, ',')
 		}
 		if keys != nil {
-			out = append(appendQuoted(out, keys[i]), ':')
+			out = append(frontmatter.AppendQuoted(out, keys[i]), ':')
 		}
 		out = item.appendJSON(out)
 		if len(out) > MaxText {
@@ -133,15 +131,6 @@ func appendAll(out []byte, opening, closing byte, items []Value, keys []string) 
 		}
 	}
 	return append(out, closing)
-}
-
-// appendQuoted appends a JSON string, with < > & as they are.
-func appendQuoted(out []byte, text string) []byte {
-	var quoted bytes.Buffer
-	encoder := json.NewEncoder(&quoted)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
-	return append(out, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
 // Truthy reports whether a filter takes v for true.
@@ -178,11 +167,11 @@ func (v Value) Empty() bool {
 	return v.kind.IsText() && v.kind != Link && v.text == ""
 }
 
-// Size returns about how many bytes v takes besides itself.
+// Size returns about how many bytes v takes besides itself, with all that is in it.
 func (v Value) Size() int {
 	const element = 48
-	if v.kind == List {
-		return len(v.Items()) * element
+	if v.kind == List || v.kind == Object {
+		return v.extent().elements * element
 	}
 	return len(v.text)
 }

@@ -57,7 +57,7 @@ func (k Kind) IsText() bool {
 // compared with [World.Equal].
 type Value struct {
 	kind   Kind
-	number float64 // of a number, 0 or 1 of a boolean; of a list and an object how deep they are nested
+	number float64 // of a number, 0 or 1 of a boolean; of a list and an object see extent
 	text   string  // of those that are a text; of an error its sentence
 	ref    any     // what is more than that
 }
@@ -151,22 +151,42 @@ const (
 	maxNesting  = 100
 )
 
-// OfList returns a list, which keeps items. It is an error if items are too
-// many or nested too deeply.
+// extent is how deep a list or an object is nested, and how many elements it has
+// with all that is in these: an element that is there twice counts twice.
+type extent struct{ depth, elements int }
+
+const extentShift = 1 << 24 // more than MaxElements
+
+// number is the extent as it is kept in a value.
+func (e extent) number() float64 { return float64(e.depth*extentShift + e.elements) }
+
+func (v Value) extent() extent {
+	if v.kind != List && v.kind != Object {
+		return extent{}
+	}
+	n := int(v.number)
+	return extent{n / extentShift, n % extentShift}
+}
+
+// OfList returns a list, which keeps items. It is an error if they are too many,
+// all that is in them counted, or nested too deeply.
 func OfList(items []Value) Value {
-	depth := 0.0
+	all := extent{elements: len(items)}
 	for _, item := range items {
-		if item.kind == List || item.kind == Object {
-			depth = max(depth, item.number)
+		e := item.extent()
+		all.depth = max(all.depth, e.depth)
+		if all.elements += e.elements; all.elements > MaxElements {
+			break
 		}
 	}
+	all.depth++
 	switch {
-	case len(items) > MaxElements:
+	case all.elements > MaxElements:
 		return Failure("A list has at most " + strconv.Itoa(MaxElements) + " elements.")
-	case depth+1 > maxNesting:
+	case all.depth > maxNesting:
 		return Failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
 	}
-	return Value{kind: List, number: depth + 1, ref: items}
+	return Value{kind: List, number: all.number(), ref: items}
 }
 
 // Items returns the elements of a list, nil for every other value. The caller

@@ -2,13 +2,13 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/width"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/frontmatter"
 )
 
 // The forms in which a table prints, as the app's command does.
@@ -219,11 +219,4 @@ func (t *Table) fields(row Row, cell func(value.Value) []byte) []field {
 	return fields
 }
 
-// quoted writes a JSON string as JavaScript does, with < > & as they are.
-func quoted(text string) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
+func quoted(text string) []byte { return frontmatter.AppendQuoted(nil, text) }

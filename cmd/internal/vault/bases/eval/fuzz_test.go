@@ -1,0 +1,135 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/bases/value"
+)
+
+// note is a file with properties of every kind.
+type note struct {
+	value.Entry
+	properties map[string]value.Value
+}
+
+func (n note) Path() string { return "Folder/Note.md" }
+func (n note) Property(name string) (value.Value, bool) {
+	v, found := n.properties[name]
+	return v, found
+}
+
+func (n note) Properties() value.Value {
+	f := &value.Fields{}
+	for _, name := range sortedNames(n.properties) {
+		f.Keys = append(f.Keys, name)
+		f.Values = append(f.Values, n.properties[name])
+	}
+	return value.OfFields(f)
+}
+
+// kinds has a property of every kind that a note can have.
+func kinds() note {
+	day := value.Moment{Time: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)}
+	return note{Entry: noFile, properties: map[string]value.Value{
+		"n": value.OfNumber(7), "s": value.OfText("Some Text"), "b": value.OfBool(true), "d": value.OfMoment(day),
+		"l": value.OfList([]value.Value{value.OfNumber(3), value.OfText("x"), value.OfNumber(1)}), "k": value.OfTarget(value.Target{Text: "Note#A", Display: "b"}),
+		"o": value.OfFields(&value.Fields{Keys: []string{"p"}, Values: []value.Value{value.OfNumber(1)}}), "t": value.OfList([]value.Value{value.OfTag("#a/b")}),
+		"u": value.OfURL("https://example.org/a"), "e": value.OfText(""),
+	}}
+}
+
+func environment(n note) Environment {
+	return Environment{
+		World: value.World{Now: time.Date(2025, 3, 10, 8, 0, 0, 0, time.UTC), Resolve: func(target, _ string) value.Entry {
+			if target == "Note" {
+				return n
+			}
+			return nil
+		}},
+		Backlinks: func(value.Entry) []value.Entry { return []value.Entry{n} },
+		Leads:     func(value.Entry, value.Entry) bool { return true },
+		Random:    func() float64 { return 0.25 },
+		This:      n,
+		Formulas:  map[string]*Program{"f": Compile("n * 2"), "g": Compile("formula.h"), "h": Compile("formula.g")},
+	}
+}
+
+// Whatever the expression is, its value is one, twice the same, and of a bounded
+// size; what is no expression is an error.
+func FuzzEval(f *testing.F) {
+	for _, seed := range []string{
+		"n + 1", `s.split(" ").map(value.lower()).join("-")`, "l.reduce(acc + [acc], [])", `s.repeat(1000000).repeat(1000)`, "d + \"1M\" - \"2h\"",
+		"/(a+)+$/.matches(s)", "formula.g", "k.asFile().name", "if(b, t.contains(\"a\"), o.p)", "l.sort().unique().slice(-2)[0]", "file.links.length",
+		"duration(\"1d\") * 1e300", "(0/0).toFixed(2)", "s[0]", "note[\"n\"]", "!!e || -n < 3", "[[[1]]].flat()", "1 .round()", "date(\"2025-13-01\")",
+		"l.map(l.map(l.map(value)))", `"a💩b".reverse().slice(1, 3).length`, "this.file.hasLink(file)", "s.replace(/(?<x>o)/g, \"$<x>$&$$\")",
+	} {
+		f.Add(seed)
+	}
+	n := kinds()
+	f.Fuzz(func(t *testing.T, source string) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		p := Compile(source)
+		session := NewSession(ctx, environment(n))
+		v := session.Row(n).Eval(p)
+		if p.Problem() != nil && !v.IsError() {
+			t.Errorf("%q is no expression, and is %q", source, v.Text())
+		}
+		if session.Err() != nil {
+			return
+		}
+		text := v.Text()
+		if len(text) > 2*value.MaxText {
+			t.Errorf("%q is a text of %d bytes", source, len(text))
+		}
+		again := NewSession(ctx, environment(n)).Row(n).Eval(p)
+		if again.Kind() != v.Kind() || again.Text() != text {
+			t.Errorf("%q is %q and then %q", source, text, again.Text())
+		}
+		if v.Kind() == value.Number && math.IsNaN(v.Num()) != (text == "NaN") {
+			t.Errorf("%q is written %q", source, text)
+		}
+	})
+}
+
+func TestASessionEnds(t *testing.T) {
+	n := kinds()
+	many := make([]value.Value, 10_000)
+	for i := range many {
+		many[i] = value.OfNumber(float64(i))
+	}
+	n.properties["many"] = value.OfList(many)
+	for _, source := range []string{"many.map(many.map(value))", `many.map("x".repeat(1000000))`, "many.filter(many.contains(-1))"} {
+		session := NewSession(context.Background(), environment(n))
+		if v := session.Row(n).Eval(Compile(source)); session.Err() != ErrTooMuch || !v.IsError() {
+			t.Errorf("%s ends with %v and is %v", source, session.Err(), v.Kind())
+		}
+	}
+	// A list that has itself twice in it grows without new elements.
+	if v := NewSession(context.Background(), environment(n)).Row(n).Eval(Compile("many.reduce([acc, acc], 0)")); !v.IsError() {
+		t.Errorf("a list of lists is %v", v.Kind())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	session := NewSession(ctx, environment(n))
+	if session.Row(n).Eval(Compile("many.map(value)")); session.Err() != context.Canceled {
+		t.Errorf("a query that nobody waits for ends with %v", session.Err())
+	}
+}
+
+// A regular expression that takes too long is an error, and enough of them end
+// the session.
+func TestSlowRegularExpressions(t *testing.T) {
+	n := kinds()
+	n.properties["s"] = value.OfText("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!")
+	session := NewSession(context.Background(), environment(n))
+	if v := session.Row(n).Eval(Compile("/^(a+)+$/.matches(s)")); v.Message() != "The regular expression /^(a+)+$/ takes too long." {
+		t.Errorf("it is %q", v.Text())
+	}
+	if session.Steps() < slowMatch {
+		t.Errorf("it cost %d steps", session.Steps())
+	}
+}
