@@ -161,11 +161,11 @@ views:
 line 6: warning: Formula values must be strings. Value for property f is not.
 line 9: warning: Missing or invalid "name" in view 1
 line 11: error: "groupBy" must be a object in view ""
-warning: Formula "g": no formula is called "none", in "formula.none"
+line 7: warning: Formula "g": no formula is called "none", in "formula.none"
 line 4: warning: Filters: Cannot find function "nope", in "nope()"
-warning: View "": no formula is called "h"
-warning: View "": a file has no field "colour"
-warning: View "": no summary is called "Total"
+line 9: warning: View "": no formula is called "h"
+line 9: warning: View "": a file has no field "colour"
+line 9: warning: View "": no summary is called "Total"
 `, "base:check", "file=Bad")
 	h.expect(failed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.run("base:check", "file=Broken", "format=json")

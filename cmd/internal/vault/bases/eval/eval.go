@@ -245,7 +245,6 @@ func (r *Row) field(of value.Value, name string) value.Value {
 		if name == "length" {
 			return value.OfNumber(float64(len(of.Items())))
 		}
-	case value.Link:
 	default:
 		if of.Kind().IsText() && name == "length" {
 			return value.OfNumber(float64(unitLength(of.Text())))

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"strings"
+
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 	"vaultwicket/cmd/internal/vault/bases/value"
 )
@@ -34,6 +36,11 @@ func Compile(source string) *Program {
 
 // Source returns the expression as it is written.
 func (p *Program) Source() string { return p.source }
+
+// IsEmpty reports whether the expression is nothing but blanks.
+func (p *Program) IsEmpty() bool {
+	return p.broken == "" && strings.TrimFunc(p.source, value.IsSpace) == ""
+}
 
 // Problem returns why the expression is none, nil if it is one.
 func (p *Program) Problem() *syntax.Error { return p.err }

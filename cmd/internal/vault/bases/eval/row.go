@@ -58,8 +58,8 @@ func (r *Row) run(p *Program, s *scope) value.Value {
 	return e.eval(p.node, s)
 }
 
-// errCycle is what the app says of a formula that needs its own value.
-const errCycle = "Infinite loop detected in formula"
+// Cycle is what the app says of a formula that needs its own value.
+const Cycle = "Infinite loop detected in formula"
 
 // Formula returns the value of a formula, null if there is none of that name.
 func (r *Row) Formula(name string) value.Value {
@@ -78,7 +78,7 @@ func (r *Row) Formula(name string) value.Value {
 		c.value = r.run(p, nil)
 		c.known = true
 	case !c.known:
-		return value.Failure(errCycle)
+		return value.Failure(Cycle)
 	}
 	return c.value
 }

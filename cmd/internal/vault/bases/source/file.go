@@ -80,7 +80,7 @@ func (f *file) Property(name string) (value.Value, bool) {
 }
 
 func (f *file) Properties() value.Value {
-	fields := &value.Fields{}
+	fields := &value.Fields{AnyCase: true}
 	for _, p := range f.column.of(f.indexed) {
 		fields.Keys = append(fields.Keys, p.Key)
 		fields.Values = append(fields.Values, f.vault.property(p, f.Path()))

@@ -11,11 +11,18 @@ import (
 // property returns the value of a property of the note at a path.
 func (v *Vault) property(p frontmatter.Property, from string) value.Value {
 	name := strings.ToLower(p.Key)
-	if name == "tags" || name == "tag" {
+	switch name {
+	case "tags", "tag":
 		return tagList(p.Value)
+	case "aliases", "cssclasses":
+		return v.value(p.Value, verbatim, from)
 	}
 	return v.value(p.Value, v.Types[name], from)
 }
+
+// verbatim stands for the type of a property whose texts stay texts, whatever
+// they look like: a name of a note can look like a date.
+const verbatim = "verbatim"
 
 // value converts what is written in a note. declared is the type that the user
 // assigned to the property, "" for none.
@@ -28,7 +35,7 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) value.Value {
 	case frontmatter.List:
 		items := make([]value.Value, 0, len(w.List()))
 		for _, item := range w.List() {
-			items = append(items, v.value(item, "", from))
+			items = append(items, v.value(item, elementType(declared), from))
 		}
 		return value.OfList(items)
 	case frontmatter.Map:
@@ -44,9 +51,20 @@ func (v *Vault) value(w frontmatter.Value, declared, from string) value.Value {
 	return value.Value{}
 }
 
+// elementType is the type of what is in a list: one that is assigned to a property
+// says nothing of it.
+func elementType(declared string) string {
+	if declared == verbatim {
+		return verbatim
+	}
+	return ""
+}
+
 // text converts a text by what it looks like, or by its declared type.
 func (v *Vault) text(text, declared, from string) value.Value {
 	switch declared {
+	case verbatim:
+		return value.OfText(text)
 	case "number":
 		if n, ok := value.ParseNumber(text); ok && strings.TrimSpace(text) != "" {
 			return value.OfNumber(n)

@@ -18,12 +18,30 @@ const (
 	chosen     = "chosen"
 )
 
-// sheet is what expressions are, by subject. It is evaluated for Proj/Plan.md of
-// the worked examples on 10 March 2025, 08:00.
-var sheet = []struct {
+// subject is rows of the sheet that are about one thing.
+type subject struct {
 	subject, evidence string
 	rows              [][2]string // expression and cell
-}{
+}
+
+// check evaluates the rows for a note.
+func (s subject) check(t *testing.T, note *eval.Row) {
+	t.Helper()
+	for _, row := range s.rows {
+		got := note.Eval(eval.Compile(row[0]))
+		text := got.Text()
+		if got.IsNull() {
+			text = null
+		}
+		if text != row[1] {
+			t.Errorf("%s is %q, want %q (%s)", row[0], text, row[1], s.evidence)
+		}
+	}
+}
+
+// sheet is what expressions are, by subject. It is evaluated for Proj/Plan.md of
+// the worked examples on 10 March 2025, 08:00.
+var sheet = []subject{
 	{"precedence", documented, [][2]string{
 		{`1 + 2 * 3`, "7"}, {`(1 + 2) * 3`, "9"}, {`10 - 4 - 3`, "3"}, {`2 * 6 / 3`, "4"}, {`7 % 4 * 2`, "6"},
 		{`1 < 2 == true`, "true"}, {`true == 1 < 2`, "true"}, {`false || true && false`, "false"}, {`(false || true) && true`, "true"},
@@ -159,18 +177,7 @@ var sheet = []struct {
 func TestSheet(t *testing.T) {
 	v := newVault(t, examples, "Q.base")
 	session := eval.NewSession(context.Background(), v.environment())
-	for _, subject := range sheet {
-		t.Run(subject.subject, func(t *testing.T) {
-			for _, row := range subject.rows {
-				got := session.Row(v.Entry("Proj/Plan.md")).Eval(eval.Compile(row[0]))
-				text := got.Text()
-				if got.IsNull() {
-					text = null
-				}
-				if text != row[1] {
-					t.Errorf("%s is %q, want %q (%s)", row[0], text, row[1], subject.evidence)
-				}
-			}
-		})
+	for _, s := range sheet {
+		t.Run(s.subject, func(t *testing.T) { s.check(t, session.Row(v.Entry("Proj/Plan.md"))) })
 	}
 }

@@ -139,8 +139,6 @@ func (w *World) calculateSpan(op Operation, a, b Value) Value {
 		return finite(x.Times(b.number))
 	case op == Divide && a.kind == Duration && b.kind == Number:
 		return finite(x.Times(1 / b.number))
-	case op == Add && (a.kind.IsText() || b.kind.IsText()):
-		return concatenated(a.Text(), b.Text())
 	}
 	return invalidOperator(a, b)
 }

@@ -69,8 +69,8 @@ func (w *World) equalObjects(a, b *Fields) bool {
 		return false
 	}
 	for i, key := range a.Keys {
-		other := b.Lookup(key)
-		if other.IsNull() != a.Values[i].IsNull() || !w.Equal(a.Values[i], other) {
+		other, found := b.find(key)
+		if !found || !w.Equal(a.Values[i], other) {
 			return false
 		}
 	}

@@ -7,7 +7,9 @@
 package value
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -200,16 +202,28 @@ func (v Value) Items() []Value {
 type Fields struct {
 	Keys   []string
 	Values []Value
+	// AnyCase says that a key is also found by another spelling of its case, as the
+	// properties of a note are.
+	AnyCase bool
 }
 
-// Lookup returns the value of a key, null if there is none.
+// Lookup returns the value of a key, null if it does not exist.
 func (f *Fields) Lookup(key string) Value {
-	for i, k := range f.Keys {
-		if k == key {
-			return f.Values[i]
-		}
+	v, _ := f.find(key)
+	return v
+}
+
+func (f *Fields) find(key string) (v Value, found bool) {
+	if i := slices.Index(f.Keys, key); i >= 0 {
+		return f.Values[i], true
 	}
-	return Value{}
+	if !f.AnyCase {
+		return Value{}, false
+	}
+	if i := slices.IndexFunc(f.Keys, func(k string) bool { return strings.EqualFold(k, key) }); i >= 0 {
+		return f.Values[i], true
+	}
+	return Value{}, false
 }
 
 // OfFields returns an object, which keeps f. It is an error if f is nested too

@@ -36,7 +36,7 @@ func (f *Filter) Holds(row *eval.Row) bool {
 		return true
 	}
 	if f.Expression != nil {
-		return f.Expression.Source() == "" || row.Eval(f.Expression).Truthy()
+		return f.Expression.IsEmpty() || row.Eval(f.Expression).Truthy()
 	}
 	for _, part := range f.Parts {
 		if holds := part.Holds(row); holds == (f.Mode != All) {

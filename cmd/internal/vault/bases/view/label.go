@@ -13,24 +13,17 @@ var fileLabels = map[string]string{
 // Label returns what is written above a column: the display name of the property,
 // else the word of the app, else its name.
 func (b *Base) Label(id string) string {
-	if label, ok := b.Labels[id]; ok {
-		return label
-	}
 	space, name, found := strings.Cut(id, ".")
+	if space != "file" && space != "formula" && space != "note" || !found {
+		space, name, found = "note", id, true
+	}
 	switch {
-	case found && space == "file":
-		if label, ok := fileLabels[name]; ok {
-			return label
-		}
-		return name
-	case found && (space == "note" || space == "formula"):
-		if label, ok := b.Labels[name]; ok && space == "note" {
-			return label
-		}
-		return name
+	case b.Labels[space+"."+name] != "":
+		return b.Labels[space+"."+name]
+	case space == "file" && fileLabels[name] != "":
+		return fileLabels[name]
+	case space == "note" && b.Labels[name] != "":
+		return b.Labels[name]
 	}
-	if label, ok := b.Labels["note."+id]; ok {
-		return label
-	}
-	return id
+	return name
 }

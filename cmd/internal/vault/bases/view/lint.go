@@ -11,27 +11,68 @@ import (
 )
 
 // references notes what a base refers to and does not have: functions, formulas
-// and summaries. Nothing of it keeps the base from being answered.
+// and summaries, and the formulas that need their own value. Nothing of it keeps
+// the base from being answered.
 func (r *reader) references() {
 	for _, name := range slices.Sorted(maps.Keys(r.base.Formulas)) {
-		r.inProgram(fmt.Sprintf("Formula %q: ", name), r.base.Formulas[name], 0)
+		line := r.lines["formula "+name]
+		r.inProgram(fmt.Sprintf("Formula %q: ", name), r.base.Formulas[name], line)
+		if r.needs(name, name, map[string]bool{}) {
+			r.warn(line, "Formula %q: %s", name, eval.Cycle)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.base.Summaries)) {
-		r.inProgram(fmt.Sprintf("Summary %q: ", name), r.base.Summaries[name], 0)
+		r.inProgram(fmt.Sprintf("Summary %q: ", name), r.base.Summaries[name], r.lines["summary "+name])
 	}
 	r.inFilter("Filters: ", r.base.Filter)
-	for _, v := range r.base.Views {
-		where := fmt.Sprintf("View %q: ", v.Name)
-		r.inFilter(where, v.Filter)
-		for _, id := range idsOf(v) {
-			r.inID(where, id)
-		}
-		for _, s := range v.Summaries {
-			if _, own := r.base.Summaries[s.Name]; !own && !eval.IsSummary(s.Name) {
-				r.warn(0, "%sno summary is called %q", where, s.Name)
-			}
+	for i, v := range r.base.Views {
+		r.inView(v, r.views[i])
+	}
+}
+
+func (r *reader) inView(v View, line int) {
+	where := fmt.Sprintf("View %q: ", v.Name)
+	r.inFilter(where, v.Filter)
+	for _, id := range idsOf(v) {
+		r.inID(where, id, line)
+	}
+	for _, s := range v.Summaries {
+		if _, own := r.base.Summaries[s.Name]; !own && !eval.IsSummary(s.Name) {
+			r.warn(line, "%sno summary is called %q", where, s.Name)
 		}
 	}
+}
+
+// needs reports whether a formula refers to another one, also by way of others.
+func (r *reader) needs(name, wanted string, seen map[string]bool) bool {
+	p := r.base.Formulas[name]
+	if p == nil || p.Node() == nil || seen[name] {
+		return false
+	}
+	seen[name] = true
+	found := false
+	syntax.Walk(p.Node(), func(n syntax.Node) {
+		if of, ok := formulaOf(n); ok && !found {
+			found = of == wanted || r.needs(of, wanted, seen)
+		}
+	})
+	return found
+}
+
+// formulaOf returns the name of the formula that formula.x or formula["x"] means.
+func formulaOf(n syntax.Node) (string, bool) {
+	switch n := n.(type) {
+	case *syntax.Member:
+		of, ok := n.X.(*syntax.Name)
+		return n.Name, ok && of.Text == "formula"
+	case *syntax.Index:
+		of, isName := n.X.(*syntax.Name)
+		key, isText := n.Key.(*syntax.String)
+		if isName && isText && of.Text == "formula" {
+			return key.Value, true
+		}
+	}
+	return "", false
 }
 
 // idsOf returns the properties that a view names.
@@ -49,12 +90,12 @@ func idsOf(v View) []string {
 	return ids
 }
 
-func (r *reader) inID(where, id string) {
+func (r *reader) inID(where, id string, line int) {
 	if name, ok := strings.CutPrefix(id, "formula."); ok && r.base.Formulas[name] == nil {
-		r.warn(0, "%sno formula is called %q", where, name)
+		r.warn(line, "%sno formula is called %q", where, name)
 	}
 	if name, ok := strings.CutPrefix(id, "file."); ok && !eval.IsFileField(name) {
-		r.warn(0, "%sa file has no field %q", where, name)
+		r.warn(line, "%sa file has no field %q", where, name)
 	}
 }
 
@@ -86,15 +127,15 @@ func (r *reader) inProgram(where string, p *eval.Program, line int) {
 // unknown says what a part of an expression refers to that does not exist, "" if
 // there is nothing to say.
 func (r *reader) unknown(n syntax.Node) string {
-	switch n := n.(type) {
-	case *syntax.Call:
-		if name, ok := n.Function.(*syntax.Name); ok && !eval.IsFunction(name.Text) {
-			return `Cannot find function "` + name.Text + `"`
-		}
-	case *syntax.Member:
-		if of, ok := n.X.(*syntax.Name); ok && of.Text == "formula" && r.base.Formulas[n.Name] == nil {
-			return fmt.Sprintf("no formula is called %q", n.Name)
-		}
+	if name, ok := formulaOf(n); ok && r.base.Formulas[name] == nil {
+		return fmt.Sprintf("no formula is called %q", name)
+	}
+	call, ok := n.(*syntax.Call)
+	if !ok {
+		return ""
+	}
+	if name, ok := call.Function.(*syntax.Name); ok && !eval.IsFunction(name.Text) {
+		return `Cannot find function "` + name.Text + `"`
 	}
 	return ""
 }

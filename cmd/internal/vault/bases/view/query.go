@@ -327,6 +327,9 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 			rows[i].keys = append(rows[i].keys, valueOf(rows[i].Row, key))
 		}
 	}
+	for key := range v.Sort {
+		uncheckMissing(rows, key)
+	}
 	slices.SortStableFunc(rows, func(a, b ranked) int {
 		if v.Group != nil {
 			if c := r.compare(a.group, b.group, v.Group.Descending); c != 0 {
@@ -341,6 +344,26 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 		return 0
 	})
 	return rows
+}
+
+// uncheckMissing makes a checkbox that a row does not have one that is not
+// checked. A key is a checkbox if every row that has it has a boolean.
+func uncheckMissing(rows []ranked, key int) {
+	isCheckbox := false
+	for _, row := range rows {
+		switch row.keys[key].Kind() {
+		case value.Null, value.Error:
+		case value.Boolean:
+			isCheckbox = true
+		default:
+			return
+		}
+	}
+	for _, row := range rows {
+		if isCheckbox && row.keys[key].IsNull() {
+			row.keys[key] = value.OfBool(false)
+		}
+	}
 }
 
 func valueOf(row *eval.Row, key Key) value.Value {

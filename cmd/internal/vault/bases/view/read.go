@@ -17,7 +17,7 @@ func Read(text []byte) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{base: &Base{Formulas: map[string]*eval.Program{}, Labels: map[string]string{}, Summaries: map[string]*eval.Program{}}}
+	r := reader{base: &Base{Formulas: map[string]*eval.Program{}, Labels: map[string]string{}, Summaries: map[string]*eval.Program{}}, lines: map[string]int{}}
 	switch document.Kind() {
 	case frontmatter.Null:
 	case frontmatter.Map:
@@ -30,7 +30,13 @@ func Read(text []byte) (*Base, error) {
 }
 
 // reader collects a base and what is wrong with it.
-type reader struct{ base *Base }
+type reader struct {
+	base *Base
+	// lines are those of the formulas and summaries, by "formula x" and "summary x",
+	// and views those of the views.
+	lines map[string]int
+	views []int
+}
 
 func (r *reader) fatal(line int, format string, args ...any) {
 	r.base.Problems = append(r.base.Problems, Problem{Line: line, Fatal: true, Text: fmt.Sprintf(format, args...), Position: -1})
@@ -66,7 +72,7 @@ func (r *reader) top(fields frontmatter.Properties) {
 		case "summaries":
 			r.summaries(v)
 		case "views":
-			r.views(v)
+			r.readViews(v)
 		}
 	}
 }
@@ -76,13 +82,13 @@ func (r *reader) filter(v frontmatter.Value, where string) *Filter {
 	switch v.Kind() {
 	case frontmatter.Null:
 		return nil
-	case frontmatter.List:
-		r.fatal(v.Line(), `"filters" must be a string or an object`)
-		return nil
 	case frontmatter.Map:
 		return r.group(v, where)
+	case frontmatter.String:
+		return &Filter{Expression: r.expression(v, where), Line: v.Line()}
 	}
-	return &Filter{Expression: r.expression(v, where), Line: v.Line()}
+	r.fatal(v.Line(), `"filters" must be a string or an object`)
+	return nil
 }
 
 // group reads a filter of several.
@@ -131,6 +137,7 @@ func (r *reader) formulas(v frontmatter.Value) {
 		return
 	}
 	for _, field := range v.Fields() {
+		r.lines["formula "+field.Key] = field.Line
 		if field.Value.Kind() == frontmatter.String {
 			r.base.Formulas[field.Key] = r.expression(field.Value, fmt.Sprintf("Formula %q: ", field.Key))
 			continue
@@ -179,11 +186,18 @@ func (r *reader) summaries(v frontmatter.Value) {
 		return
 	}
 	for _, field := range v.Fields() {
+		r.lines["summary "+field.Key] = field.Line
+		if field.Value.Kind() != frontmatter.String {
+			text := fmt.Sprintf("Summary values must be strings. Value for %s is not.", field.Key)
+			r.warn(field.Line, "%s", text)
+			r.base.Summaries[field.Key] = eval.Broken(text)
+			continue
+		}
 		r.base.Summaries[field.Key] = r.expression(field.Value, fmt.Sprintf("Summary %q: ", field.Key))
 	}
 }
 
-func (r *reader) views(v frontmatter.Value) {
+func (r *reader) readViews(v frontmatter.Value) {
 	if v.Kind() == frontmatter.Null {
 		return
 	}
@@ -197,6 +211,7 @@ func (r *reader) views(v frontmatter.Value) {
 			continue
 		}
 		r.base.Views = append(r.base.Views, r.view(item, i+1))
+		r.views = append(r.views, item.Line())
 	}
 }
 
@@ -256,7 +271,7 @@ func (r *reader) listOf(v frontmatter.Value, key, view string) []frontmatter.Val
 func (r *reader) order(v frontmatter.Value, view string) (ids []string) {
 	for _, item := range r.listOf(v, "order", view) {
 		if item.Kind() != frontmatter.String {
-			r.warn(item.Line(), `"order" values must all be of type string in view "%s"`, view)
+			r.fatal(item.Line(), `"order" values must all be of type string in view "%s"`, view)
 		}
 		ids = append(ids, item.String())
 	}
@@ -265,8 +280,11 @@ func (r *reader) order(v frontmatter.Value, view string) (ids []string) {
 
 func (r *reader) sort(v frontmatter.Value, view string) (keys []Key) {
 	for _, item := range r.listOf(v, "sort", view) {
-		key, ok := r.key(item, "sort", view)
-		if ok {
+		if item.Kind() != frontmatter.Map {
+			r.fatal(item.Line(), `"sort" values must all be of type object in view "%s"`, view)
+			continue
+		}
+		if key, ok := r.key(item, view); ok {
 			keys = append(keys, key)
 		}
 	}
@@ -274,7 +292,7 @@ func (r *reader) sort(v frontmatter.Value, view string) (keys []Key) {
 }
 
 // key reads what is sorted or grouped by. Old files call the property a column.
-func (r *reader) key(v frontmatter.Value, where, view string) (Key, bool) {
+func (r *reader) key(v frontmatter.Value, view string) (Key, bool) {
 	if v.Kind() == frontmatter.String {
 		return Key{Property: v.Text()}, true
 	}
@@ -283,7 +301,7 @@ func (r *reader) key(v frontmatter.Value, where, view string) (Key, bool) {
 		property, ok = v.Fields().Lookup("column")
 	}
 	if !ok || property.Value.Kind() != frontmatter.String {
-		r.warn(v.Line(), `"property" is required in "%s" of view "%s"`, where, view)
+		r.warn(v.Line(), `"property" is required in view "%s"`, view)
 		return Key{}, false
 	}
 	direction, _ := v.Fields().Lookup("direction")
@@ -302,7 +320,7 @@ func (r *reader) groupBy(field frontmatter.Property, view string) *Key {
 		r.fatal(field.Line, `"groupBy" must be a object in view "%s"`, view) // sic
 		return nil
 	}
-	key, ok := r.key(field.Value, field.Key, view)
+	key, ok := r.key(field.Value, view)
 	if !ok {
 		return nil
 	}
