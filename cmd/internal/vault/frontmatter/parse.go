@@ -8,6 +8,7 @@
 package frontmatter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,7 +61,22 @@ func ParseDocument(text []byte) (Value, error) {
 		return Value{}, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
 	value, _, err := readBlock(text, true)
+	var m *Malformed
+	if errors.As(err, &m) {
+		return Value{}, &Malformed{min(m.Line, lastLine(text)), m.Reason}
+	}
 	return value, err
+}
+
+// lastLine returns the number of the last line of a text that is not empty. What
+// ends too early is on it, while the library has it on the one below. In a note
+// that is the line of the closing fence; a file does not have it.
+func lastLine(text []byte) int {
+	n := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
+	if last := text[len(text)-1]; last != '\n' && last != '\r' {
+		n++
+	}
+	return n
 }
 
 // readBlock returns the value of a text and the line on which it begins.
