@@ -255,7 +255,7 @@ func exampleValue(command string, p allowlist.Param) string {
 }
 
 var exampleValues = map[string]string{
-	"base path": "Books.base", "base file": "Books.base", "base:create name": "Dune", "rename name": "Project", "create name": "Project",
+	"base path": "Books.base", "base file": "Books.base", "base:create name": "Dune", "base:set name": "status", "base:eval path": "Work/Plan.md", "base:eval expr": "file.tags.length", "rename name": "Project", "create name": "Project",
 	"tag name": "project", "template name": "Day", "template:insert name": "Day", "workspace name": "Morning", "hotkey id": "app:go-back", "plugin id": "daily-notes",
 	"bookmark file": "Work/Plan.md", "query": "milk", "old": "milk", "new": "oat milk", "value": "done", "lines": "12-20", "heading": "Tasks",
 

@@ -54,7 +54,8 @@ func createInBase(v *vault, p params) (proposal, error) {
 		shown = view.View{}
 	}
 	implied := base.Implied(shown)
-	made, err := v.free(strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/") + "/" + name)
+	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
+	made, err := v.free(strings.TrimPrefix(folder+"/"+name, "/"))
 	if err != nil {
 		return proposal{}, err
 	}

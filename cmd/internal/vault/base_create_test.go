@@ -49,3 +49,17 @@ views:
 		t.Errorf("the note is %q, want %q", got, want)
 	}
 }
+
+// The folder of a note is that of the base, or the one that a filter asks for,
+// which both can be the vault's own.
+func TestBaseCreateInTheFolderOfTheVault(t *testing.T) {
+	h := build(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n", "b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
+	h.expect(done, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
+	h.expect(done, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
+	h.expect(done, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
+	for _, path := range []string{"a.md", "b.md", "c/d/c.md"} {
+		if got := h.get(path); got != "" {
+			t.Errorf("%s is %q", path, got)
+		}
+	}
+}

@@ -158,14 +158,14 @@ views:
 	})
 	h.expect(done, "No problems found.\n", "base:check", "file=Good")
 	h.expect(done, `line 3: warning: Unable to parse filters: Unable to parse formula. (position 9) the expression ends too early, in "status =="
-line 6: warning: Formula values must be strings. Value for property f is not.
-line 9: warning: Missing or invalid "name" in view 1
-line 11: error: "groupBy" must be a object in view ""
-line 7: warning: Formula "g": no formula is called "none", in "formula.none"
 line 4: warning: Filters: Cannot find function "nope", in "nope()"
+line 6: warning: Formula values must be strings. Value for property f is not.
+line 7: warning: Formula "g": no formula is called "none", in "formula.none"
+line 9: warning: Missing or invalid "name" in view 1
 line 9: warning: View "": no formula is called "h"
 line 9: warning: View "": a file has no field "colour"
 line 9: warning: View "": no summary is called "Total"
+line 11: error: "groupBy" must be a object in view ""
 `, "base:check", "file=Bad")
 	h.expect(failed, "Error: \"groupBy\" must be a object in view \"\"\n", "base:query", "file=Bad")
 	status, out, _ := h.run("base:check", "file=Broken", "format=json")

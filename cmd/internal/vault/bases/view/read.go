@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/eval"
@@ -26,6 +28,7 @@ func Read(text []byte) (*Base, error) {
 		r.fatal(document.Line(), "Query is an invalid format. It should be a YAML object.")
 	}
 	r.references()
+	slices.SortStableFunc(r.base.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r.base, nil
 }
 
