@@ -116,26 +116,26 @@ func (r *reader) inProgram(where string, p *eval.Program, line int) {
 		return
 	}
 	syntax.Walk(p.Node(), func(n syntax.Node) {
-		text := r.unknown(n)
+		text, at := r.unknown(n)
 		if text == "" {
 			return
 		}
-		r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: where + text, Position: syntax.Units(p.Source(), n.Position()), Expression: p.Source()})
+		r.base.Problems = append(r.base.Problems, Problem{Line: line, Text: where + text, Position: syntax.Units(p.Source(), at), Expression: p.Source()})
 	})
 }
 
-// unknown says what a part of an expression refers to that does not exist, "" if
-// there is nothing to say.
-func (r *reader) unknown(n syntax.Node) string {
+// unknown says what a part of an expression refers to that does not exist, and
+// where in bytes; "" if there is nothing to say.
+func (r *reader) unknown(n syntax.Node) (text string, at int) {
 	if name, ok := formulaOf(n); ok && r.base.Formulas[name] == nil {
-		return fmt.Sprintf("no formula is called %q", name)
+		return fmt.Sprintf("no formula is called %q", name), n.Position()
 	}
 	call, ok := n.(*syntax.Call)
 	if !ok {
-		return ""
+		return "", 0
 	}
 	if name, ok := call.Function.(*syntax.Name); ok && !eval.IsFunction(name.Text) {
-		return `Cannot find function "` + name.Text + `"`
+		return `Cannot find function "` + name.Text + `"`, name.Position()
 	}
-	return ""
+	return "", 0
 }

@@ -219,3 +219,17 @@ func TestView(t *testing.T) {
 		}
 	}
 }
+
+// The position of a function that does not exist is that of its name, in UTF-16
+// code units.
+func TestProblemsHavePositions(t *testing.T) {
+	for _, test := range []struct {
+		formula  string
+		position int
+	}{{"1 + nope(2)", 4}, {`"💩" + nope()`, 7}, {"n + formula.none", 12}, {"n +", 3}, {"formula.f", -1}} {
+		b := read(t, "formulas:\n  f: '"+test.formula+"'\n")
+		if len(b.Problems) != 1 || b.Problems[0].Position != test.position {
+			t.Errorf("%s has the problems %+v, want one at %d", test.formula, b.Problems, test.position)
+		}
+	}
+}
