@@ -10,16 +10,16 @@ import (
 // The reading commands of the official client, by who can answer them: a folder
 // of notes, or only the app.
 const (
-	fromTheFolder = `aliases backlinks base:views bases bookmarks daily:path daily:read deadends diff file files folder folders help history
+	fromTheFolder = `aliases backlinks base:query base:views bases bookmarks daily:path daily:read deadends diff file files folder folders help history
 		history:list history:read links orphans outline properties property:read random:read read recents search search:context tag tags task tasks template:read templates
 		unresolved vault vaults version wordcount`
 
-	fromTheApp = `base:query commands dev:console dev:css dev:dom dev:errors dev:screenshot
+	fromTheApp = `commands dev:console dev:css dev:dom dev:errors dev:screenshot
 		hotkey hotkeys plugin plugins plugins:enabled publish:list publish:site publish:status snippets
 		snippets:enabled sync:deleted sync:history sync:read sync:status tabs theme themes workspace workspaces`
 
 	// ours are the reading commands that the app does not have.
-	ours = `daily:range note:section recent`
+	ours = `base:check base:eval daily:range note:section query recent`
 )
 
 // TestEveryReadingCommandIsPlaced holds the two lists to the table of commands:
