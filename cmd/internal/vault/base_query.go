@@ -75,18 +75,23 @@ func queryBase(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return v.answerQuery(base, name, cmp.Or(p["this"], path.String()), p, true)
+	return v.answerQuery(base, name, path.String(), p, true)
 }
 
 // queryVault answers a query that is not in any base.
 func queryVault(v *vault, p params) (reply, error) {
-	return v.answerQuery(&view.Base{}, "", p["this"], p, p.has("all"))
+	return v.answerQuery(&view.Base{}, "", "", p, p.has("all"))
 }
 
 func (v *vault) answerQuery(base *view.Base, viewName, this string, p params, everyFile bool) (reply, error) {
 	q, err := parseQuery(base, viewName, p)
 	if err != nil {
 		return reply{}, err
+	}
+	if p.has("this") {
+		if this, err = v.existing(p["this"]); err != nil {
+			return reply{}, err
+		}
 	}
 	files, err := v.baseFiles(this)
 	if err != nil {
@@ -106,6 +111,18 @@ func (v *vault) answerQuery(base *view.Base, viewName, this string, p params, ev
 	return say(table.JSON(view.Details{
 		Typed: p["values"] == "typed", Groups: p.has("groups"), Summaries: p.has("summaries"), Explain: p.has("explain"),
 	})), nil
+}
+
+// existing returns the path of a file that has to be there.
+func (v *vault) existing(typed string) (string, error) {
+	path, err := v.find(typed)
+	if err == nil {
+		_, err = v.disk.Stat(path)
+	}
+	if err != nil {
+		return "", unreadable(typed, err)
+	}
+	return path.String(), nil
 }
 
 // parseQuery reads what a request lays over a view.
@@ -175,7 +192,7 @@ func (v *vault) baseFiles(this string) (*source.Vault, error) {
 // baseOrNote finds out which base a request means. A note by its path may have
 // one in it.
 func (v *vault) baseOrNote(p params) (disk.Path, error) {
-	if path, err := disk.ParsePath(p["path"]); p.has("path") && err == nil && path.Ext() == "md" {
+	if path, err := v.pathOf(p["path"]); p.has("path") && err == nil && path.Ext() == "md" {
 		return path, nil
 	}
 	return v.base(p)
@@ -268,7 +285,7 @@ func valueJSON(v value.Value) string {
 }
 
 func (v *vault) formulasOf(text string) (*view.Base, error) {
-	path, err := disk.ParsePath(text)
+	path, err := v.pathOf(text)
 	if err != nil || path.Ext() != baseExtension {
 		return nil, failure("Base file not found: %s", text)
 	}

@@ -125,6 +125,7 @@ func TestQuery(t *testing.T) {
 	h.expect(done, "Books.base\ncover.png\n", "query", `where=file.ext != "md"`, "all", "format=paths")
 	h.expect(done, "Books/Dune.md\n", "query", `where=file.hasLink("Ubik")`, "format=paths")
 	h.expect(done, "Books/Ubik.md\n", "query", "where=this.file.hasLink(file)", "this=Books/Dune.md", "format=paths")
+	h.expect(failed, "Error: File \"Books/None.md\" not found.\n", "query", "this=Books/None.md", "format=paths")
 }
 
 func TestBaseEval(t *testing.T) {

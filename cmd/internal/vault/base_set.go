@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/view"
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 )
 
@@ -95,7 +94,7 @@ func (v *vault) rowsOf(p params) (*view.Table, error) {
 
 // setting returns the step that sets a property of a note.
 func (v *vault) setting(name, property string, value frontmatter.Value) (step, error) {
-	path, err := disk.ParsePath(name)
+	path, err := v.pathOf(name)
 	if err != nil {
 		return step{}, fileNotFound(name)
 	}
