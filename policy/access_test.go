@@ -86,6 +86,9 @@ func onNote(t *testing.T, place string) []allowlist.Call {
 						delete(params, name)
 					}
 				}
+				if p.Name == "this" || p.Name == "base" {
+					params["path"] = allowlist.Text("Else/n.md") // they are about the note that the call names
+				}
 				params[p.Name] = allowlist.Text(value)
 				if flag != "" {
 					params[flag] = allowlist.Flag(true)

@@ -120,10 +120,10 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("aliases append backlinks base:create base:views bases bookmark bookmarks create daily daily:append daily:path " +
+	want := strings.Fields("aliases append backlinks base:check base:create base:eval base:query base:set base:views bases bookmark bookmarks create daily daily:append daily:path " +
 		"daily:prepend daily:range daily:read deadends delete diff file files folder folders help history history:list history:read history:restore " +
 		"links move note:insert note:replace note:section note:set-section orphans outline prepend properties property:read property:remove " +
-		"property:set random random:read read recent recents rename search search:context tag tags task tasks template:insert template:read " +
+		"property:set query random random:read read recent recents rename search search:context tag tags task tasks template:insert template:read " +
 		"templates undo unique unresolved vault vaults version wordcount")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
@@ -132,7 +132,7 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func TestWhatWrites(t *testing.T) {
 	// task does so with some of its parameters only.
-	writing := strings.Fields("append base:create bookmark create daily daily:append daily:prepend delete history:restore move note:insert " +
+	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:prepend delete history:restore move note:insert " +
 		"note:replace note:set-section prepend property:remove property:set rename task template:insert undo unique")
 	for _, row := range table() {
 		if row.writes() != slices.Contains(writing, row.name) {
