@@ -158,7 +158,7 @@ case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
 	getenv := func(name string) string { return env[name] }
 	s.gateway = New(Config{
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
-		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: 1500 * time.Millisecond, Getenv: getenv}),
+		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: 3 * time.Second, Getenv: getenv}),
 		Vault:  Vault{Name: "Work", Folder: s.vault}, Getenv: getenv,
 	})
 	return s

@@ -19,6 +19,7 @@ func fillLibrary(t *testing.T, vault string) {
 	}
 	put := func(name, text string) { writeFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text)) }
 	put("Hub.md", hub())
+	put("Wrong.base", "views:\n"+each(60, "  - name: The view number %d\n"))
 	put("Big.base", "views:\n"+each(60, "  - type: table\n    name: The view number %d\n"))
 	var opened []string
 	var marks []map[string]string

@@ -77,10 +77,9 @@ func summariesJSON(all []Summary, cell func(value.Value) []byte) []summaryJSON {
 
 // explainJSON says how an answer came about.
 type explainJSON struct {
-	Files      int          `json:"files"`
-	Filters    []filterJSON `json:"filters"`
-	Steps      int          `json:"steps"`
-	DurationMs float64      `json:"durationMs"`
+	Files   int          `json:"files"`
+	Filters []filterJSON `json:"filters"`
+	Steps   int          `json:"steps"`
 }
 
 type filterJSON struct {
@@ -92,7 +91,7 @@ type filterJSON struct {
 }
 
 func (e *Explanation) json() *explainJSON {
-	out := &explainJSON{Files: e.Files, Steps: e.Steps, DurationMs: float64(e.Taken.Microseconds()) / 1000, Filters: []filterJSON{}}
+	out := &explainJSON{Files: e.Files, Steps: e.Steps, Filters: []filterJSON{}}
 	for _, f := range e.Filters {
 		out.Filters = append(out.Filters, filterJSON{f.Statement, f.Asked, f.Dropped, f.Failed, f.Error})
 	}

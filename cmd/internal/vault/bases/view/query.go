@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/eval"
 	"vaultwicket/cmd/internal/vault/bases/value"
@@ -81,7 +80,6 @@ type Explanation struct {
 	Files   int // that were looked at
 	Filters []FilterCount
 	Steps   int
-	Taken   time.Duration
 }
 
 // FilterCount says of how many rows a statement was asked and how many it
@@ -149,7 +147,7 @@ func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 		return nil, err
 	}
 	src.Formulas = b.Formulas
-	r := run{base: b, query: q, source: src, session: eval.NewSession(ctx, src.Environment), begun: time.Now()}
+	r := run{base: b, query: q, source: src, session: eval.NewSession(ctx, src.Environment)}
 	table := r.table(laidOver(v, q))
 	if err := r.session.Err(); err != nil {
 		return nil, err
@@ -177,7 +175,6 @@ type run struct {
 	query   Query
 	source  Source
 	session *eval.Session
-	begun   time.Time
 }
 
 // errEnded stops the loops when the session has ended.
@@ -202,7 +199,6 @@ func (r *run) table(v View) *Table {
 		for _, c := range counts {
 			t.Explain.Filters = append(t.Explain.Filters, c.FilterCount)
 		}
-		t.Explain.Taken = time.Since(r.begun)
 	}
 	return t
 }
