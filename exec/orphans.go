@@ -3,12 +3,7 @@ package exec
 import (
 	osexec "os/exec"
 	"sync"
-	"time"
 )
-
-// reapDelay is how long an orphan may wait to be reaped: many ends in a row are
-// one look at the processes.
-const reapDelay = time.Second
 
 // family are the children of this process that package os/exec waits for. One that
 // somebody else reaped would have no exit status for it.

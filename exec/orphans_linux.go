@@ -14,6 +14,10 @@ import (
 // one of a machine or of a container.
 const firstProcess = 1
 
+// reapDelay is how long an orphan may wait to be reaped: many ends in a row are
+// one look at the processes.
+const reapDelay = time.Second
+
 // ReapOrphans reaps processes that the client has started and left behind, until
 // ctx ends. Only the first process of a container gets such ones; in another it
 // returns at once. It waits for no process that is alive, and for none that was

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,9 +44,14 @@ func init() { // the table refers to functions that refer to it
 	}
 }
 
-func notFound(typed string) error { return fmt.Errorf("File %q not found.", typed) }
+// sentence is a failure in the words the app writes, which are not those of an error in Go.
+type sentence string
 
-var errNoTarget = errors.New("No active file. Use file=<name> or path=<path> to specify a file.")
+func (s sentence) Error() string { return string(s) }
+
+func notFound(typed string) error { return sentence(fmt.Sprintf("File %q not found.", typed)) }
+
+const errNoTarget = sentence("No active file. Use file=<name> or path=<path> to specify a file.")
 
 // target returns the path of the note that a call means: path= as it is, file= as
 // a link from the root of the vault.

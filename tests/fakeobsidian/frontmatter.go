@@ -180,7 +180,7 @@ func setProperty(c *call) (string, error) {
 	case "number":
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return "", fmt.Errorf("Invalid number: %s", value)
+			return "", sentence("Invalid number: " + value)
 		}
 		typed = n
 	default:

@@ -120,7 +120,7 @@ func remove(c *call) (string, error) {
 
 func move(c *call) (string, error) {
 	if c.values["to"] == "" {
-		return "", errors.New("Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>")
+		return "", sentence("Missing required parameter: to=<path>\nUsage: move [file=<name>] [path=<path>] to=<path>")
 	}
 	from, err := c.target()
 	if err != nil {
@@ -148,7 +148,7 @@ func rename(c *call) (string, error) {
 // moved gives a file another path, and writes the links to it anew if that is set.
 func (c *call) moved(from, to, said string) (string, error) {
 	if c.isThere(to) {
-		return "", errors.New("Destination file already exists!")
+		return "", sentence("Destination file already exists!")
 	}
 	if err := os.MkdirAll(filepath.Dir(c.file(to)), 0o755); err != nil {
 		return "", err
@@ -181,7 +181,7 @@ func setTask(c *call) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	n, _ := strconv.Atoi(c.values["line"])
 	if n < 1 || n > len(lines) || !strings.Contains(lines[n-1], "[") {
-		return "", errors.New("No task found at line " + c.values["line"])
+		return "", sentence("No task found at line " + c.values["line"])
 	}
 	box := strings.Index(lines[n-1], "[") + 1
 	mark := map[bool]string{true: "x", false: " "}[c.has("done") || c.has("toggle") && lines[n-1][box] == ' ']

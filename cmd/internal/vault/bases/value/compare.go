@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/order"
 )
@@ -50,13 +51,14 @@ func isContinuation(c byte) bool { return c&0xc0 == 0x80 }
 // firstUnit returns what decides the order of a text: its first two units, -1
 // for an empty one.
 func firstUnit(s string) int {
-	for _, r := range s {
-		if high, low := utf16.EncodeRune(r); high != '\ufffd' {
-			return int(high)<<16 | int(low)
-		}
-		return int(r) << 16
+	if s == "" {
+		return -1
 	}
-	return -1
+	r, _ := utf8.DecodeRuneInString(s)
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return int(high)<<16 | int(low)
+	}
+	return int(r) << 16
 }
 
 // Sort compares two values for the order of rows, of groups and of sort():

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ var printed = []*note{
 	with("One.md", "a", "plain", "b", 3, "c", true),
 	with("Two.md", "a", "comma, quote \" and\nline", "b", nil, "c", []any{"x", "y"}),
 	with("Three | bar.md", "a", "tab\tand \r\nbreak", "b", 2.5, "c", value.OfTarget(value.Target{Text: "One", Display: "1|2"})),
-	with("日本.md", "a", "ｆｕｌｌ", "b", -0.0, "c", day("2025-03-01")),
+	with("日本.md", "a", "ｆｕｌｌ", "b", math.Copysign(0, -1), "c", day("2025-03-01")),
 	with("e\u0301.md", "a", "<&> \u2028 \u0001", "b", 1e21, "c", value.OfTag("#t")),
 }
 
