@@ -100,26 +100,26 @@ func TestCallsRefusedForTheirRateAreCounted(t *testing.T) {
 // A period ends by itself, whether another call comes or not.
 func TestAPeriodEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var lines []audit.Line
-		l := limited{write: func(line audit.Line) { lines = append(lines, line) }}
+		written := make(chan audit.Line, 2)
+		l := limited{write: func(line audit.Line) { written <- line }}
 		for range 10 {
 			l.first(audit.Line{Client: "c"})
 		}
 		time.Sleep(limitedPeriod - time.Second)
 		synctest.Wait()
-		if len(lines) != 0 {
-			t.Errorf("before its end: %+v", lines)
+		if len(written) != 0 {
+			t.Errorf("before its end: %+v", <-written)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(lines) != 1 || lines[0].Count != 9 || lines[0].Client != "c" || lines[0].DurationMs != limitedPeriod.Milliseconds() {
-			t.Errorf("%+v", lines)
+		if line := <-written; len(written) != 0 || line.Count != 9 || line.Client != "c" || line.DurationMs != limitedPeriod.Milliseconds() {
+			t.Errorf("%+v", line)
 		}
 		l.first(audit.Line{Client: "c"})
 		time.Sleep(limitedPeriod)
 		synctest.Wait()
-		if len(lines) != 1 {
-			t.Errorf("one call that has its own line: %+v", lines)
+		if len(written) != 0 {
+			t.Errorf("one call that has its own line: %+v", <-written)
 		}
 	})
 }

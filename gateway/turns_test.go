@@ -27,12 +27,13 @@ func queueOf(t *testing.T, places int, callers ...string) (order []string) {
 				time.Sleep(time.Second)
 				turns.release(caller)
 			}()
+			time.Sleep(time.Millisecond) // no two of them end at one moment
 			synctest.Wait()
 		}
 		time.Sleep(time.Hour)
-		close(served)
-		for caller := range served {
-			order = append(order, caller)
+		synctest.Wait()
+		for range callers {
+			order = append(order, <-served)
 		}
 		if turns.running() != 0 || len(turns.callers) != 0 || len(turns.waiting) != 0 {
 			t.Errorf("%d run, %d callers, %d wait at the end", turns.running(), len(turns.callers), len(turns.waiting))
