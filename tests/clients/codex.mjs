@@ -120,15 +120,20 @@ try {
   ]) {
     const before = asked.length;
     answer = said;
-    got = await call("append", { path: "Note.md", content: "two" });
+    // Another text each time: what was refused is not asked about again.
+    got = await call("append", { path: "Note.md", content: what });
     check(what, asked.length === before + 1 && got.isError === true && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
   }
+  const refused = asked.length;
+  answer = { action: "accept", content: { confirm: true }, _meta: null };
+  got = await call("append", { path: "Note.md", content: "declined" });
+  check("what was declined is not asked about again", asked.length === refused && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
+
   const question = asked[0] ?? {};
   check("the question is a form with the note in it", question.mode === "form" && question.serverName === "notes" &&
     question.message.startsWith('Allow "append" in the vault "Notes"?\n') && question.message.includes('changes: "Note.md"') &&
     question.requestedSchema?.properties?.confirm?.type === "boolean", question);
 
-  answer = { action: "accept", content: { confirm: true }, _meta: null };
   got = await call("append", { path: "Note.md", content: "two" });
   check("accepted", got.structuredContent?.ok === true && text() === "one\ntwo", { got, text: text() });
   got = await call("delete", { path: "Note.md" });

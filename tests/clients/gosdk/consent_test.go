@@ -93,17 +93,21 @@ func TestConsent(t *testing.T) {
 			t.Errorf("a read: %+v, asked %q", got, p.asked)
 		}
 		for i, answer := range []*mcp.ElicitResult{decline, cancel, refuse} {
-			got := call(t, session, "append", addition)
-			if got.OK || got.Error.Code != "unconfirmed" || s.note(t) != "one\n" || len(p.asked) != i+1 {
-				t.Errorf("%s %v: %+v, the note is %q, asked %q", answer.Action, answer.Content, got, s.note(t), p.asked)
+			// Another text each time: what was refused is not asked about again.
+			refused := map[string]any{"path": "Note.md", "content": strings.Repeat("no", i+1)}
+			for range 2 {
+				got := call(t, session, "append", refused)
+				if got.OK || got.Error.Code != "unconfirmed" || s.note(t) != "one\n" || len(p.asked) != i+1 {
+					t.Errorf("%s %v: %+v, the note is %q, asked %q", answer.Action, answer.Content, got, s.note(t), p.asked)
+				}
 			}
 		}
 		got := call(t, session, "append", addition)
 		if !got.OK || s.note(t) != "one\ntwo" || len(p.asked) != 4 || len(got.Hash) != 16 {
 			t.Errorf("accepted: %+v, the note is %q", got, s.note(t))
 		}
-		if want := "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Note.md\"\n"; !strings.HasPrefix(p.asked[0], want) || !strings.Contains(p.asked[0], "\n│ +two") {
-			t.Errorf("asked %q", p.asked[0])
+		if want := "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Note.md\"\n"; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
+			t.Errorf("asked %q", p.asked[3])
 		}
 	})
 }

@@ -81,6 +81,9 @@ func overStdio(t *testing.T, flags ...string) server {
 
 func overHTTP(t *testing.T, flags ...string) server {
 	home, vault := t.TempDir(), newVault(t)
+	if err := os.Chmod(home, 0o700); err != nil { // the token belongs into a private folder
+		t.Fatal(err)
+	}
 	token := filepath.Join(home, "token")
 	cmd := serve(t, home, vault, append(flags, "--http=127.0.0.1:0", "--token-file="+token)...)
 	url := listen(t, cmd)
