@@ -3,63 +3,34 @@
 package exec
 
 import (
+	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
+
+	"vaultwicket/exec/way"
 )
 
-const (
-	maxLinks = 40 // on the way to a file, as the kernel of Linux allows
-	// macAdmins is the group of the administrators of a Mac, who may become root
-	// and can write where programs are installed.
-	macAdmins = 80
-)
+// macAdmins is the group of the administrators of a Mac, who may become root and can
+// write where programs are installed.
+const macAdmins = 80
 
 // safeWay looks at every folder on the way to a program, through the links as
 // they are: whoever can rename something on it, or turn a link elsewhere, can put
 // another program in its place. The path is absolute.
 func safeWay(path string) (reason string, err error) {
-	at, links := "/", 0
-	for todo := steps(path); len(todo) > 0; {
-		next := todo[0]
-		todo = todo[1:]
-		if next == ".." {
-			at = filepath.Dir(at)
-			continue
+	errUnsafe := errors.New("a folder is not safe")
+	err = way.Walk(path, func(folder, _ string, info fs.FileInfo) (err error) {
+		if reason, err = safeFolder(folder, info.IsDir()); reason != "" {
+			return errUnsafe
 		}
-		step := filepath.Join(at, next)
-		info, err := os.Lstat(step)
-		if err != nil {
-			return "", err
-		}
-		if reason, err := safeFolder(at, info.IsDir()); reason != "" || err != nil {
-			return reason, err
-		}
-		if info.Mode()&fs.ModeSymlink == 0 {
-			at = step
-			continue
-		}
-		if links++; links > maxLinks {
-			return "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
-		}
-		target, err := os.Readlink(step)
-		if err != nil {
-			return "", err
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		todo = append(steps(target), todo...)
+		return err
+	})
+	if err == errUnsafe {
+		err = nil
 	}
-	return "", nil
-}
-
-// steps returns the names of a path one by one.
-func steps(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return reason, err
 }
 
 // safeFolder refuses a folder in which somebody else can replace what is in it.

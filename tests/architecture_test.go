@@ -25,8 +25,9 @@ allowlist               : tiers
 policy                  : policy/access allowlist tiers
 policy/access           :
 policy/ignore           :
-exec                    : exec/frame policy allowlist tiers
+exec                    : exec/frame exec/way policy allowlist tiers
 exec/frame              :
+exec/way                :
 gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/names gateway/pages gateway/places gateway/registry exec policy policy/access policy/ignore allowlist tiers
 gateway/approvals       :
 gateway/audit           :
@@ -40,7 +41,7 @@ gateway/metrics         : gateway exec
 gateway/tracing         : gateway allowlist
 gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/places
-cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
+cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
 cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/names gateway/places gateway/registry policy/access policy/ignore
 cmd/internal/release    :
 tests                   :

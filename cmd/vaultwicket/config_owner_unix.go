@@ -3,12 +3,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"syscall"
+
+	"vaultwicket/exec/way"
 )
 
 // noFollow opens no link that took the place of the file, and does not wait for
@@ -34,55 +35,25 @@ func ours(info fs.FileInfo) bool {
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid())
 }
 
-const maxLinks = 40 // on the way to a folder, as the kernel allows
-
 // safeWay refuses a folder that others can reach in another way: through a link
 // of theirs, or because they can rename what is on the way to it.
 func safeWay(folder string) error {
-	at, links := "/", 0
-	if err := safeFolder(at); err != nil {
+	if err := safeFolder("/"); err != nil {
 		return err
 	}
-	for todo := steps(folder); len(todo) > 0; {
-		next := todo[0]
-		todo = todo[1:]
-		if next == ".." {
-			at = filepath.Dir(at)
-			continue
-		}
-		step := filepath.Join(at, next)
-		info, err := os.Lstat(step)
-		if err != nil {
-			return err
-		}
+	err := way.Walk(folder, func(_, entry string, info fs.FileInfo) error {
 		if info.Mode()&fs.ModeSymlink == 0 {
-			at = step
-			if err := safeMode(step, info); err != nil {
-				return err
-			}
-			continue
-		}
-		if links++; links > maxLinks {
-			return &unsafeFile{"is behind too many links", "name the file without them"}
+			return safeMode(entry, info)
 		}
 		if !ours(info) {
-			return &unsafeFile{fmt.Sprintf("is behind the link %q, which belongs to another user", step), "name the file without it"}
+			return &unsafeFile{fmt.Sprintf("is behind the link %q, which belongs to another user", entry), "name the file without it"}
 		}
-		target, err := os.Readlink(step)
-		if err != nil {
-			return err
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		todo = append(steps(target), todo...)
+		return nil
+	})
+	if errors.Is(err, syscall.ELOOP) {
+		return &unsafeFile{"is behind too many links", "name the file without them"}
 	}
-	return nil
-}
-
-// steps returns the names of a path one by one.
-func steps(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	return err
 }
 
 func safeFolder(name string) error {

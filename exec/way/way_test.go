@@ -1,0 +1,63 @@
+//go:build unix
+
+package way_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"vaultwicket/exec/way"
+)
+
+func TestWalk(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"a/b", "c"} {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"c/up": "../a", "whole": filepath.Join(root, "c"), "round": "round", "lost": "nowhere"} {
+		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		path string
+		want []string // below root, in the order of the visits
+		err  error
+	}{
+		{"a/b", []string{"a", "a/b"}, nil},
+		{"whole/up/b", []string{"whole", "c", "c/up", "a", "a/b"}, nil},
+		{"a/b/../../c", []string{"a", "a/b", "c"}, nil},
+		{"round", slices.Repeat([]string{"round"}, 41), syscall.ELOOP},
+		{"lost/x", []string{"lost"}, fs.ErrNotExist},
+	} {
+		var got []string
+		// Not by Join, which would take the ".." out.
+		err := way.Walk(root+"/"+test.path, func(folder, entry string, info fs.FileInfo) error {
+			if filepath.Dir(entry) != folder || info.Name() != filepath.Base(entry) {
+				t.Errorf("%s: visited %q in %q, and it is %q", test.path, entry, folder, info.Name())
+			}
+			if below, err := filepath.Rel(root, entry); err == nil && filepath.IsLocal(below) && below != "." {
+				got = append(got, below)
+			}
+			return nil
+		})
+		if !errors.Is(err, test.err) || !slices.Equal(got, test.want) {
+			t.Errorf("%s: visited %q, %v", test.path, got, err)
+		}
+	}
+	stop := errors.New("stop")
+	visits := 0
+	if err := way.Walk(root, func(string, string, fs.FileInfo) error { visits++; return stop }); err != stop || visits != 1 {
+		t.Errorf("stopped with %v after %d visits", err, visits)
+	}
+}
