@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"vaultwicket/tests/killed"
 	"vaultwicket/tests/memory"
 )
 
@@ -60,46 +59,6 @@ func start(t *testing.T, dir string, said io.Writer, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// speech is what a process says. Its channel is closed when that are so many lines.
-type speech struct {
-	text    strings.Builder // to be read when the process has ended
-	lines   int
-	reached chan struct{}
-}
-
-func newSpeech(lines int) *speech {
-	s := &speech{lines: lines, reached: make(chan struct{})}
-	if lines == 0 {
-		close(s.reached)
-	}
-	return s
-}
-
-func (s *speech) Write(text []byte) (int, error) {
-	left := s.lines
-	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
-		close(s.reached)
-	}
-	return s.text.Write(text)
-}
-
-// killed waits until a process has said so many lines and kills it a moment later,
-// which is any moment of what it does then. It returns what was said.
-func killed(t *testing.T, cmd *exec.Cmd, said *speech) string {
-	t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-said.reached:
-		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
-		must(t, cmd.Process.Kill())
-		<-ended
-	case err := <-ended:
-		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
-	}
-	return said.text.String()
-}
-
 // confirm fails unless the log is whole and has all that was promised. It
 // returns how much that was.
 func confirm(t *testing.T, l *Log, said string) (promised int) {
@@ -141,9 +100,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			l, said := newLog(t, childLimits), ""
 			for range lives {
 				// Two of them, so that one often goes on while the other is killed.
-				saidOne, saidTwo := newSpeech(rand.IntN(maxSaid)), newSpeech(rand.IntN(maxSaid))
+				saidOne, saidTwo := killed.NewSpeech(rand.IntN(maxSaid)), killed.NewSpeech(rand.IntN(maxSaid))
 				one, two := start(t, l.place.dir, saidOne), start(t, l.place.dir, saidTwo)
-				said += whole(killed(t, one, saidOne)) + whole(killed(t, two, saidTwo))
+				said += whole(killed.AfterLines(t, one, saidOne)) + whole(killed.AfterLines(t, two, saidTwo))
 				if r := verified(t, l); r.Broken != nil {
 					t.Fatalf("broken: %v", r.Broken)
 				}

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"vaultwicket/tests/killed"
 	"vaultwicket/tests/memory"
 )
 
@@ -83,46 +82,6 @@ func start(t *testing.T, dir string, count int, said io.Writer) *exec.Cmd {
 	return cmd
 }
 
-// speech is what a process says. Its channel is closed when that are so many lines.
-type speech struct {
-	text    strings.Builder // to be read when the process has ended
-	lines   int
-	reached chan struct{}
-}
-
-func newSpeech(lines int) *speech {
-	s := &speech{lines: lines, reached: make(chan struct{})}
-	if lines == 0 {
-		close(s.reached)
-	}
-	return s
-}
-
-func (s *speech) Write(text []byte) (int, error) {
-	left := s.lines
-	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
-		close(s.reached)
-	}
-	return s.text.Write(text)
-}
-
-// killed waits until a process has said so many lines and kills it a moment later,
-// which is any moment of what it does then. It returns what was said.
-func killed(t *testing.T, cmd *exec.Cmd, said *speech) string {
-	t.Helper()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-said.reached:
-		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
-		must(t, cmd.Process.Kill())
-		<-ended
-	case err := <-ended:
-		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
-	}
-	return said.text.String()
-}
-
 // verify fails unless everything that children have said is there. It reports
 // how much that was.
 func verify(t *testing.T, dir, said string) (confirmedEntries int) {
@@ -172,8 +131,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			dir, all := t.TempDir(), ""
 			must(t, os.Chmod(dir, 0o700))
 			for range lives {
-				said := newSpeech(rand.IntN(maxSaid))
-				all += killed(t, start(t, dir, 0, said), said)
+				said := killed.NewSpeech(rand.IntN(maxSaid))
+				all += killed.AfterLines(t, start(t, dir, 0, said), said)
 			}
 			confirmed := verify(t, dir, all)
 			if confirmed < lives {

@@ -1,0 +1,59 @@
+// Package killed has tests kill a process of theirs at any moment of its work, and
+// keep what it said until then: what a process has promised has to be there when it
+// is gone.
+package killed
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Speech is the standard output of a process. It notes when that has so many lines.
+type Speech struct {
+	text    strings.Builder // to be read when the process has ended
+	lines   int
+	reached chan struct{}
+}
+
+// NewSpeech returns an empty speech that waits for so many lines, 0 for none.
+func NewSpeech(lines int) *Speech {
+	s := &Speech{lines: lines, reached: make(chan struct{})}
+	if lines == 0 {
+		close(s.reached)
+	}
+	return s
+}
+
+// Write adds to the speech. It never fails.
+func (s *Speech) Write(text []byte) (int, error) {
+	left := s.lines
+	if s.lines -= bytes.Count(text, []byte("\n")); left > 0 && s.lines <= 0 {
+		close(s.reached)
+	}
+	return s.text.Write(text)
+}
+
+// AfterLines waits until a started process has said as many lines as said waits for
+// and kills it up to four milliseconds later, which is any moment of what it does
+// then. It returns all that was said, of which the last line may be cut off. A process
+// that ends by itself fails the test.
+func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- process.Wait() }()
+	select {
+	case <-said.reached:
+		time.Sleep(time.Duration(rand.IntN(4_000)) * time.Microsecond)
+		if err := process.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+	case err := <-ended:
+		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
+	}
+	return said.text.String()
+}
