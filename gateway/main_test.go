@@ -112,6 +112,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 		change(&f.config)
 	}
 	f.gateway = New(f.config)
+	t.Cleanup(func() { f.gateway.Flush() }) // before the log is removed
 	return f
 }
 
