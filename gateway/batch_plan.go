@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
 )
 

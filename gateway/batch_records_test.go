@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 )
 
 // logOf writes the log of a fixture for a test: what was decided about which

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/journal"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"vaultwicket/exec"
-	"vaultwicket/gateway/journal"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/tiers"
 )
 
@@ -110,7 +110,7 @@ func (g *door) journal(folder string) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := places.State(g.getenv, abs)
+	state := paths.State(g.getenv, abs)
 	if state == "" {
 		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 )
 

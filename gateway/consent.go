@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"vaultwicket/gateway/approvals"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // Question is what a person is asked before a call.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/approvals"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 )
 
@@ -36,7 +36,7 @@ func replies(r Reply, asked *Question) Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	desk := approvals.Open(ApprovalsFolder(places.State(f.config.Getenv, "")), nil)
+	desk := approvals.Open(ApprovalsFolder(paths.State(f.config.Getenv, "")), nil)
 	list, _, err := desk.List()
 	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
@@ -140,7 +140,7 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 // A desk that cannot be used, or is full, is no yes.
 func TestADeskThatFailsIsNoYes(t *testing.T) {
 	f := openAsking(t, nil)
-	folder := ApprovalsFolder(places.State(f.config.Getenv, ""))
+	folder := ApprovalsFolder(paths.State(f.config.Getenv, ""))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		t.Fatal(err)
 	}

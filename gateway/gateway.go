@@ -22,8 +22,8 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/gateway/places"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/ignore"
 )
@@ -142,7 +142,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, slots: newTurns(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
-		admission: newAdmission(c.Limits, c.Disabled, places.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
+		admission: newAdmission(c.Limits, c.Disabled, paths.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 		shelf: pages.NewShelf[kept](keptLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
@@ -163,9 +163,9 @@ func (g *Gateway) newDoor(served Served) *door {
 // stateFolder returns where what must not be lost is kept, "" if there is no
 // place outside all vaults.
 func stateFolder(c Config) string {
-	state := places.State(c.Getenv, "")
+	state := paths.State(c.Getenv, "")
 	for _, served := range c.Vaults {
-		if served.Folder != "" && places.State(c.Getenv, served.Folder) == "" {
+		if served.Folder != "" && paths.State(c.Getenv, served.Folder) == "" {
 			return ""
 		}
 	}

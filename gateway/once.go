@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // once carries out a plan under an idempotency key: the same key with the same

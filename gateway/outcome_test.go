@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )

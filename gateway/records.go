@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 )
 
 // kindLimited is the kind of a line that counts calls refused for their rate.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 )
 
 // manyRefused is how many calls are refused for their rate in these tests: more

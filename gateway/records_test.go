@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )

@@ -15,36 +15,36 @@ import (
 // corridor says which room of the house may import which. It is a statement of
 // policy: do not change it to fix a build.
 //
-// exec/frame, gateway/journal, gateway/names, gateway/places, gateway/registry, policy/access and
+// exec/frame, gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry, policy/access and
 // policy/ignore are the rooms that both programs of the binary know: the protocol
 // between them, what is kept of changes, and where, what the app says of its vaults,
 // and what may be done with which note. They import nothing of ours.
 const corridor = `
-tiers                   :
-allowlist               : tiers
-policy                  : policy/access allowlist tiers
-policy/access           :
-policy/ignore           :
-exec                    : exec/frame exec/way policy allowlist tiers
-exec/frame              :
-exec/way                :
-gateway                 : gateway/approvals gateway/audit gateway/clean gateway/journal gateway/names gateway/pages gateway/places gateway/registry exec policy policy/access policy/ignore allowlist tiers
-gateway/approvals       :
-gateway/audit           :
-gateway/clean           :
-gateway/journal         :
-gateway/names           :
-gateway/pages           :
-gateway/places          :
-gateway/registry        :
-gateway/metrics         : gateway exec
-gateway/tracing         : gateway allowlist
-gateway/mcpserver       : gateway gateway/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
-gateway/mcpserver/streamable : gateway/places
-cmd/vaultwicket         : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
-cmd/internal/vault      : cmd/internal/vault/* cmd/internal/release exec/frame gateway/journal gateway/names gateway/places gateway/registry policy/access policy/ignore
-cmd/internal/release    :
-tests                   :
+tiers                        :
+allowlist                    : tiers
+policy                       : policy/access allowlist tiers
+policy/access                :
+policy/ignore                :
+exec                         : exec/frame exec/way policy allowlist tiers
+exec/frame                   :
+exec/way                     :
+gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/pages gateway/state/paths gateway/registry exec policy policy/access policy/ignore allowlist tiers
+gateway/state/approvals      :
+gateway/state/audit          :
+gateway/clean                :
+gateway/state/journal        :
+gateway/names                :
+gateway/pages                :
+gateway/state/paths          :
+gateway/registry             :
+gateway/metrics              : gateway exec
+gateway/tracing              : gateway allowlist
+gateway/mcpserver            : gateway gateway/state/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
+gateway/mcpserver/streamable : gateway/state/paths
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
+cmd/internal/release         :
+tests                        :
 `
 
 // doors says which files alone may hold a power. A trailing slash means every

@@ -17,8 +17,8 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/approvals"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -230,7 +230,7 @@ func (o *office) batch(operations []gateway.Operation, answers ...func(gateway.Q
 // A person who stops everything while a question is open has stopped it too.
 func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
 	o := openOffice(t, nil)
-	pause := gateway.PauseFile(places.State(o.config.Getenv, ""))
+	pause := gateway.PauseFile(paths.State(o.config.Getenv, ""))
 	o.refusing("paused", "paused", func() string {
 		got, _ := o.do([]string{"delete", "path=root.md"}, first(func() { writeFile(t, pause, nil) }))
 		os.Remove(pause)
@@ -331,7 +331,7 @@ func (o *office) answerOpen(answer func(*approvals.Desk, string) (approvals.Ques
 }
 
 func (o *office) desk() *approvals.Desk {
-	return approvals.Open(gateway.ApprovalsFolder(places.State(o.config.Getenv, "")), nil)
+	return approvals.Open(gateway.ApprovalsFolder(paths.State(o.config.Getenv, "")), nil)
 }
 
 // waiting are the questions that nobody has answered yet.
@@ -525,7 +525,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.batch([]gateway.Operation{operation("a", "append", "path=root.md", "content=x"), operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	if rest, _, err := approvals.Open(gateway.ApprovalsFolder(places.State(o.config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
+	if rest, _, err := approvals.Open(gateway.ApprovalsFolder(paths.State(o.config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
 		t.Errorf("on the desk there are %v, %v", rest, err)
 	}
 }

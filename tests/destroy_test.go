@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/audit"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 )

@@ -15,9 +15,9 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/audit"
 	"vaultwicket/gateway/metrics"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 )
 
@@ -136,7 +136,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 func auditedCalls(t *testing.T, o *office) (ends, decisions map[string]int, calls int) {
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
-	for line, err := range gateway.AuditLines(places.State(o.config.Getenv, ""), audit.Filter{}) {
+	for line, err := range gateway.AuditLines(paths.State(o.config.Getenv, ""), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

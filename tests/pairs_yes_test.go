@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -43,7 +43,7 @@ var shuttings = map[string]shutting{
 	"hidden": tighter("not_found", levels(map[string]access.Level{"/": access.Delete, "Inbox": access.None})),
 	"ignore": {"not_found", func(o *office) { o.write(".vaultwicketignore", "/Inbox/\n") }},
 	"pause": {"paused", func(o *office) {
-		writeFile(o.t, gateway.PauseFile(places.State(o.config.Getenv, "")), nil)
+		writeFile(o.t, gateway.PauseFile(paths.State(o.config.Getenv, "")), nil)
 	}},
 	"limits": {"rate_limited", func(o *office) {
 		o.gateway.Tighten([]policy.Policy{o.config.Policy}, gateway.Limits{MutationsHour: 1}, false)

@@ -10,7 +10,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/folding"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/approvals"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // waiting is a question as "approvals --json" prints it.

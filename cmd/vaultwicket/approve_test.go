@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/approvals"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
 )
 
 // atDesk returns a world with a home of its own, and the desk in it.
@@ -19,8 +19,8 @@ func atDesk(t *testing.T) (std streams, out, errs *strings.Builder, d *approvals
 	std = streams{in: strings.NewReader(""), out: out, err: errs, lookup: func(name string) (string, bool) {
 		return home, name == "XDG_STATE_HOME"
 	}}
-	state := places.State(std.getenv, "")
-	if !places.MakePrivate(state) {
+	state := paths.State(std.getenv, "")
+	if !paths.MakePrivate(state) {
 		t.Fatal("no state folder")
 	}
 	return std, out, errs, approvals.Open(gateway.ApprovalsFolder(state), time.Now)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/audit"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
 )
 
 // showAudit is "vaultwicket audit": what was decided about each call, and how it

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/audit"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
 )
 
 // auditQuery is which lines a person wants to see, and how.

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"vaultwicket/gateway/audit"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
 )
 
 // lineWriter prints lines one by one: a log can be larger than memory.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/audit"
+	"vaultwicket/gateway/state/audit"
 )
 
 func TestMoments(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // showJournal is "vaultwicket journal": what was changed, and what undo can take

@@ -12,7 +12,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // pauseState is what "pause --json" and "resume --json" print.
@@ -30,7 +30,7 @@ func pause(_ context.Context, std streams, args []string) error {
 		return err
 	}
 	name := gateway.PauseFile(state)
-	if !places.MakePrivate(state) {
+	if !paths.MakePrivate(state) {
 		return std.say(statusSurroundings, fmt.Sprintf("nothing is paused: %q cannot be made a folder of yours", state), "")
 	}
 	if err := layPause(name, time.Now()); err != nil {

@@ -10,8 +10,8 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/places"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy/access"
 )
 
@@ -52,7 +52,7 @@ func rawVault(args []string, std streams) int {
 
 // notPaused is an error while everything is refused, and where that cannot be told.
 func notPaused(std streams) error {
-	state := places.State(std.getenv, "")
+	state := paths.State(std.getenv, "")
 	if state == "" {
 		return nil // nothing can be paused
 	}

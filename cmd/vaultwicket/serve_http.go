@@ -11,7 +11,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // tokenVariable holds the bearer token itself, for places where a file is more
@@ -63,7 +63,7 @@ func (o opened) token(std streams) (token, from string, err error) {
 	}
 	file := o.http.tokenFile
 	if file == "" {
-		state := places.State(std.getenv, "")
+		state := paths.State(std.getenv, "")
 		if state == "" {
 			return "", "", &wrongUse{reason: "there is no place for the token of HTTP", hint: "name a file with --token-file"}
 		}

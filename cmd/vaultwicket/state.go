@@ -6,7 +6,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // unsafePlace says why the state folder, or the client, must not be used.
@@ -27,17 +27,17 @@ const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults
 // could pause, resume, approve or forge. The warning is for one that nothing can be
 // kept in: notes can be read then, and no change is made.
 func (s settings) checkState(std streams) (warning string, err error) {
-	state := places.State(std.getenv, "")
+	state := paths.State(std.getenv, "")
 	if state == "" {
 		return "there is no place for the state folder: no change can be made, and nothing paused", nil
 	}
 	if vault := vaultAround(state, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
 		return "", &unsafePlace{codeState, fmt.Sprintf("state folder %q: lies in the vault %q, where an agent may write", state, vault), hintState}
 	}
-	if reason := places.Unsafe(state); reason != "" {
+	if reason := paths.Unsafe(state); reason != "" {
 		return "", &unsafePlace{codeState, fmt.Sprintf("state folder %q: %s", state, reason), fmt.Sprintf("make it yours alone (chmod 700 %q), or %s", state, hintState)}
 	}
-	if err := places.Unwritable(state); err != nil {
+	if err := paths.Unwritable(state); err != nil {
 		return fmt.Sprintf("state folder %q: cannot be written, so that no change can be made: %v", state, err), nil
 	}
 	return "", nil

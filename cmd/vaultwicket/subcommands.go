@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // subcommand is one of the words that can stand behind "vaultwicket".
@@ -83,7 +83,7 @@ func words(name string, std streams, args []string, define func(*flags)) ([]stri
 // stateFolder returns where pause, audit log and approvals are kept. An error has
 // been reported.
 func stateFolder(std streams) (string, error) {
-	if state := places.State(std.getenv, ""); state != "" {
+	if state := paths.State(std.getenv, ""); state != "" {
 		return state, nil
 	}
 	return "", std.say(statusSurroundings, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")

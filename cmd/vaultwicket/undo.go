@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // undoFlags are the flags of "vaultwicket undo".

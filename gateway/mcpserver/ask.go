@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/approvals"
+	"vaultwicket/gateway/state/approvals"
 )
 
 const (

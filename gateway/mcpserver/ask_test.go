@@ -16,8 +16,8 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/approvals"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -76,7 +76,7 @@ esac
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.desk = approvals.Open(gateway.ApprovalsFolder(places.State(getenv, "")), nil)
+	b.desk = approvals.Open(gateway.ApprovalsFolder(paths.State(getenv, "")), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},

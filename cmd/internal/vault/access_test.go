@@ -18,7 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // The app keeps its history where only it can read it, and nobody has published

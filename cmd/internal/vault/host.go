@@ -12,10 +12,10 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/source"
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/gateway/journal"
 	"vaultwicket/gateway/names"
-	"vaultwicket/gateway/places"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy/access"
 )
 
@@ -98,8 +98,8 @@ func (h *host) lockIn(vault string, list bool) {
 		_, err := os.Stat(vault)
 		h.homeless = err != nil
 		folders := []string{vault}
-		for _, dir := range []string{places.Cache(h.env, vault), places.State(h.env, vault)} {
-			if places.MakePrivate(dir) {
+		for _, dir := range []string{paths.Cache(h.env, vault), paths.State(h.env, vault)} {
+			if paths.MakePrivate(dir) {
 				folders = append(folders, dir)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/index"
 	"vaultwicket/cmd/internal/vault/watch"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // knowledge is what is known of the files of a vault from before: what a worker
@@ -151,7 +151,7 @@ func (k *knowledge) attend(v *vault) {
 	k.release()
 	k.folder = v.disk
 	k.keep.Lock()
-	k.cache = cache.Open(places.Cache(v.host.env, v.path), v.path, thisProgram())
+	k.cache = cache.Open(paths.Cache(v.host.env, v.path), v.path, thisProgram())
 	k.keep.Unlock()
 	if !k.stays || k.closing {
 		return

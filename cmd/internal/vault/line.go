@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // line is a command line taken apart, its parameters not yet looked at.

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"vaultwicket/cmd/internal/vault/lines"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // What the app carries out is worked out and kept here beforehand, and looked at

@@ -8,7 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/outcome"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // traced is what is found of one file that the app was to change.

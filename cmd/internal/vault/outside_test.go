@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // ended is what end says of a change.

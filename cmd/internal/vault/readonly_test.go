@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // writingSamples are the arguments with which every command that writes gets as far as
@@ -47,7 +47,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		t.Errorf("only %d commands write", writers)
 	}
 	h.expect(done, "# H\n- [ ] x\n", "read", "path=a.md")
-	if journal := places.State(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
+	if journal := paths.State(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
 		t.Error("there is a state folder")
 	}
 	h.expect(done, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task

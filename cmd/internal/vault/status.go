@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // statusSwitch asks what surrounds the program in place of a command.
@@ -26,7 +26,7 @@ func (h *host) status(folder string) reply {
 	for _, line := range [][2]string{
 		{"folder", path},
 		{"sandbox", h.sandbox.String()},
-		{"cache", cmp.Or(places.Cache(h.env, path), "none: no place outside the vault")},
+		{"cache", cmp.Or(paths.Cache(h.env, path), "none: no place outside the vault")},
 	} {
 		table.cells = append(table.cells, line[:])
 	}

@@ -3,7 +3,7 @@ package vault
 import (
 	"testing"
 
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 // A process that is locked in still answers everything about its vault, and
@@ -11,7 +11,7 @@ import (
 func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
-	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+places.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"] = ""
 	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
 	h.expect(wrong, "Error: --status stands alone behind the folder.\n", "--status", "files")

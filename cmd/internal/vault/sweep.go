@@ -3,7 +3,7 @@ package vault
 import (
 	"time"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // sweepAge is how old a temporary file has to be to count as left behind. No write

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 func undoCommands() []command {

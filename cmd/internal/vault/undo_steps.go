@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // undoing returns the proposal to take entries back, the newest first.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/gateway/journal"
+	"vaultwicket/gateway/state/journal"
 )
 
 // journal returns the journal of the house, as the program finds it.

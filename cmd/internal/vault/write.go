@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/gateway/journal"
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
 )
 
 // manner says how a command that writes is carried out.
@@ -329,7 +329,7 @@ func (p proposal) expects(hash string) error {
 
 // journal returns the journal of the vault.
 func (v *vault) journal() (*journal.Journal, error) {
-	dir := places.State(v.host.env, v.path)
+	dir := paths.State(v.host.env, v.path)
 	if dir == "" {
 		return nil, failure("Nothing is changed without a journal, and there is no place for one outside the vault. Set XDG_STATE_HOME to a folder.")
 	}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vaultwicket/gateway/places"
+	"vaultwicket/gateway/state/paths"
 )
 
 const (
@@ -86,8 +86,8 @@ func readToken(path string) (string, error) {
 // never replaces one that is there: the error is then fs.ErrExist.
 func makeToken(path string) error {
 	dir := filepath.Dir(path)
-	if !places.MakePrivate(dir) {
-		return fmt.Errorf("its folder %s", cmp.Or(places.Unsafe(dir), "cannot be made"))
+	if !paths.MakePrivate(dir) {
+		return fmt.Errorf("its folder %s", cmp.Or(paths.Unsafe(dir), "cannot be made"))
 	}
 	file, err := os.CreateTemp(dir, ".token-") // mode 0600
 	if err != nil {

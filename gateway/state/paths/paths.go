@@ -1,6 +1,6 @@
-// Package places says where this program keeps what is not the user's own: by
+// Package paths says where this program keeps what is not the user's own: by
 // the rules of each system, and never in a vault.
-package places
+package paths
 
 import (
 	"errors"
