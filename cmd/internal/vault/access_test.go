@@ -142,7 +142,9 @@ func noteText(t *rapid.T, path string, blocks, lines []string) string {
 	case ".canvas":
 		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + quoted(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
 	case ".base":
-		return "views:\n  - type: table\n    name: " + rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n"
+		pry := func(label string) string { return quoted(rapid.SampledFrom(prying).Draw(t, label)) }
+		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t, "filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
+			rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
 	}
 	return rapid.SampledFrom(blocks).Draw(t, "block") + strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 5).Draw(t, "lines"), "\n")
 }
@@ -397,6 +399,16 @@ func (s *site) alone(args ...string) string {
 	return s.on(at, args...)
 }
 
+// prying are expressions of bases that try to see more than the rows: what links to
+// a note and from it, files by their path, and what a name means.
+var prying = []string{
+	`file("Hid/Plan.md")`, `file("Hid/Note").properties.zqaprop`, `file("zqa").tags.length`, `file("Hid/Open/Plan.md").path`, `file("Plan").backlinks.length`,
+	`link("Hid/Plan.md").asFile()`, `link("zqa").asFile().name`, `link("Hid/Note", "x")`, `link("Hid/Plan").linksTo(this)`, `file.hasLink("Hid/Plan.md")`, `file.hasLink(link("zqa"))`,
+	`file.hasLink(this)`, `file.backlinks`, `file.backlinks.length > 1`, `file.backlinks.map(value.asFile().properties)`, `file.links.map(value.asFile())`, `file.links.map(value.asFile().backlinks.length)`,
+	`file.embeds.length`, `file.hasTag("zqatag")`, `file.hasTag("tag")`, `file.tags.length`, `file.inFolder("Hid")`, `file.hasProperty("zqaprop")`, `file.properties`, `this.file.backlinks`, `this.prop`,
+	`this.file.path`, `prop`, `zqaprop`, `formula.look`, `file.folder`, `file.name != "Plan"`, `[[Hid/Plan]]`, `file.path.contains("Hid")`, `file.aliases`,
+}
+
 // values are what a parameter of a command may be given.
 func values(c command, p param, ids []string) []string {
 	switch {
@@ -463,6 +475,18 @@ func values(c command, p param, ids []string) []string {
 		return []string{"https://example.org/"}
 	case "command":
 		return []string{"daily"}
+	case "where", "expr":
+		return prying
+	case "select":
+		return append([]string{"file.name, file.backlinks, file.links", "file.path, zqaprop, prop", "n: file.backlinks.length, file.tags, formula.look"}, prying...)
+	case "sort", "group":
+		return append([]string{"file.name desc", "prop, file.path", "zqaprop desc"}, prying...)
+	case "this":
+		return []string{"Plan.md", "A/Plan.md", "Hid/Plan.md", "Hid/missing.md", "missing.md", "Books.base"}
+	case "base":
+		return []string{"Books.base", "A/Books.base", "Hid/Books.base", "missing.base"}
+	case "view":
+		return []string{"One", "Two", "1", "missing"}
 	}
 	return []string{"x", "Plan"}
 }
