@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,7 +32,8 @@ func temporaryFiles(t *testing.T, h *house) (names []string) {
 }
 
 // killWhileWriting kills a process with a large note half written, and reports
-// whether it left a temporary file: the kill may come too late.
+// whether it left a temporary file: the kill may come too late. The process runs in
+// short steps and stands still while the test looks.
 func killWhileWriting(t *testing.T, h *house) bool {
 	t.Helper()
 	c := start(t, "3", h.dir, writeSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
@@ -46,13 +48,15 @@ func killWhileWriting(t *testing.T, h *house) bool {
 		select {
 		case <-ended:
 			return false
-		default:
+		case <-time.After(200 * time.Microsecond):
 		}
+		_ = c.process.Signal(syscall.SIGSTOP)
 		if len(temporaryFiles(t, h)) > 0 {
 			_ = c.process.Kill()
 			<-ended
 			return len(temporaryFiles(t, h)) > 0
 		}
+		_ = c.process.Signal(syscall.SIGCONT)
 	}
 }
 
@@ -61,7 +65,7 @@ func killWhileWriting(t *testing.T, h *house) bool {
 func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	h := build(t, map[string]string{"n.md": "text", "A/B/x.md": "x"})
 	h.env["XDG_STATE_HOME"] = stateHome(t)
-	const tries = 20
+	const tries = 100
 	for n := 0; !killWhileWriting(t, h); n++ {
 		if n == tries {
 			t.Fatalf("none of %d writers was killed in time", tries)
