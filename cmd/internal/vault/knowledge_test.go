@@ -21,7 +21,8 @@ func library(t testing.TB) *house {
 	files := map[string]string{
 		".obsidian/app.json": `{"userIgnoreFilters":["Out/"]}`,
 		"Board.canvas":       `{"nodes":[{"type":"file","file":"Sub/Note 1.md"},{"type":"text","text":"[[Note 2]] #no"}]}`,
-		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Empty.md": "", "Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
+		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Empty.md": "",
+		"Heads.base": "filters: tags\nformulas: {n: 'tags.length + file.tags.length'}\nviews:\n  - {type: table, name: All, order: [file.path, formula.n, up], summaries: {formula.n: Sum}, sort: [{property: up, direction: DESC}]}\n", "Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
 	}
 	for i := range 40 {
 		files[fmt.Sprintf("Sub/Note %d.md", i)] = fmt.Sprintf("---\ntags: [a, n%d]\nup: \"[[Note %d]]\"\n---\n# Head %d\n\n[[Note %d|x]] [[nowhere %d]] #b/c zebra %d\n\n- [ ] do %d\n- [x] done\n",
@@ -39,6 +40,8 @@ var questions = [][]string{
 	{"search", "query=path:Sub"}, {"search", "query=task-todo:do", "path=Sub", "limit=3"}, {"search", "query=zebra", "path=Nowhere"}, {"search", "query=zebra", "path=Empty.md"},
 	{"tags", "counts"}, {"tag", "name=b/c", "verbose"}, {"tasks", "todo", "verbose"}, {"tasks", "format=json"}, {"properties", "counts"}, {"aliases"},
 	{"backlinks", "path=Sub/Note 3.md", "counts"}, {"links", "file=Note 4"}, {"unresolved", "counts", "verbose"}, {"orphans"}, {"deadends"}, {"outline", "file=Note 5"},
+	{"query", "where=file.hasTag(\"b/c\") && up", "select=file.name, up, tags, file.backlinks.length, file.links", "sort=up desc", "format=csv"},
+	{"query", "where=file.hasLink(\"Note 3\")", "group=tags", "groups", "all", "explain"}, {"base:query", "path=Heads.base", "summaries", "values=typed"}, {"base:eval", "file=Note 8", "expr=file.backlinks"},
 	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"wordcount", "file=Note 9"},
 }
 
