@@ -49,11 +49,14 @@ func environment(n note) Environment {
 			}
 			return nil
 		}},
-		Backlinks: func(value.Entry) []value.Entry { return []value.Entry{n} },
-		Leads:     func(value.Entry, value.Entry) bool { return true },
-		Random:    func() float64 { return 0.25 },
-		This:      n,
-		Formulas:  map[string]*Program{"f": Compile("n * 2"), "g": Compile("formula.h"), "h": Compile("formula.g")},
+		Backlinks: func(value.Entry) []value.Value {
+			return []value.Value{value.OfTarget(value.Target{Text: n.Path(), Display: "Note"})}
+		},
+		Leads:    func(value.Entry, value.Entry) bool { return true },
+		Dangles:  func(value.Entry, string) bool { return true },
+		Random:   func() float64 { return 0.25 },
+		This:     n,
+		Formulas: map[string]*Program{"f": Compile("n * 2"), "g": Compile("formula.h"), "h": Compile("formula.g")},
 	}
 }
 

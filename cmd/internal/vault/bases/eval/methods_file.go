@@ -80,6 +80,9 @@ func (r *Row) hasLink(from value.Entry, to value.Value) bool {
 		wanted = t.Text
 	}
 	wanted, _, _ = strings.Cut(wanted, "#")
+	if !r.Dangles(from, wanted) {
+		return false
+	}
 	for _, link := range from.Links().Items() {
 		t, _ := link.Target()
 		if written, _, _ := strings.Cut(t.Text, "#"); strings.EqualFold(written, wanted) {
@@ -113,7 +116,7 @@ func (r *Row) fileField(e value.Entry, name string) value.Value {
 	case "embeds":
 		return e.Embeds()
 	case "backlinks":
-		return r.backlinks(e)
+		return value.OfList(r.Backlinks(e))
 	case "size":
 		return value.OfNumber(float64(e.Size()))
 	case "ctime":
@@ -153,16 +156,6 @@ func folderOf(file string) string {
 		return file[:i]
 	}
 	return "/"
-}
-
-// backlinks returns a link to each file that links to e, shown by its name.
-func (r *Row) backlinks(e value.Entry) value.Value {
-	var links []value.Value
-	for _, source := range r.Backlinks(e) {
-		display := strings.TrimSuffix(path.Base(source.Path()), path.Ext(source.Path()))
-		links = append(links, value.OfTarget(value.Target{Text: source.Path(), Display: display}))
-	}
-	return value.OfList(links)
 }
 
 // IsFileField reports whether a file has a field of that name.

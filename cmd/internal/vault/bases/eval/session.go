@@ -15,10 +15,14 @@ import (
 // Environment is the vault and the moment in which expressions are evaluated.
 type Environment struct {
 	value.World
-	// Backlinks returns the files that link to one, in the order of listings.
-	Backlinks func(value.Entry) []value.Entry
+	// Backlinks returns a link to each file that links to one, in the order of
+	// listings, shown by its name without the extension.
+	Backlinks func(value.Entry) []value.Value
 	// Leads reports whether a link or an embed of one file leads to another.
 	Leads func(from, to value.Entry) bool
+	// Dangles reports whether a file may have a link that leads nowhere and is written
+	// like path, without regard to case. It may say so of one that has none.
+	Dangles func(from value.Entry, path string) bool
 	// Random returns a number from 0 to below 1.
 	Random func() float64
 	// This is the file for which this stands, nil if there is none.

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,9 +13,11 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// column is what is kept of the properties of a file.
+// column is what is kept of a file: its properties, and the link by which it is a
+// backlink.
 type column struct {
 	properties atomic.Pointer[frontmatter.Properties]
+	link       atomic.Pointer[value.Value]
 }
 
 // of returns the properties of a file.
@@ -39,6 +42,18 @@ type file struct {
 }
 
 func (f *file) Path() string { return f.indexed.Path.String() }
+
+// link returns a link to the file that is shown by its name.
+func (f *file) link() value.Value {
+	if known := f.column.link.Load(); known != nil {
+		return *known
+	}
+	full := f.Path()
+	display := strings.TrimSuffix(path.Base(full), path.Ext(full))
+	link := value.OfTarget(value.Target{Text: full, Display: display})
+	f.column.link.Store(&link)
+	return link
+}
 
 func (f *file) Size() int64 {
 	if f.indexed.Stamp != (disk.Stamp{}) {

@@ -77,6 +77,7 @@ func (m *Memory) columnsOf(x *index.Index) []column {
 		for i, f := range x.Files {
 			if c := known[f]; c != nil {
 				columns[i].properties.Store(c.properties.Load())
+				columns[i].link.Store(c.link.Load())
 			}
 		}
 	}
@@ -138,6 +139,7 @@ func (v *Vault) environment() eval.Environment {
 		World:     value.World{Now: v.Now, Resolve: v.resolve},
 		Backlinks: v.backlinks,
 		Leads:     v.leads,
+		Dangles:   v.dangles,
 		Random:    rand.Float64,
 		This:      v.Entry(v.This),
 	}
@@ -161,16 +163,37 @@ func (v *Vault) resolve(target, from string) value.Entry {
 	return nil
 }
 
-func (v *Vault) backlinks(of value.Entry) []value.Entry {
+func (v *Vault) backlinks(of value.Entry) []value.Value {
 	f, ok := of.(*file)
 	if !ok {
 		return nil
 	}
-	var sources []value.Entry
-	for _, edge := range v.Index.Graph().In[f.place] {
-		sources = append(sources, &v.files[edge.Place])
+	edges := v.Index.Graph().In[f.place]
+	links := make([]value.Value, len(edges))
+	for i, edge := range edges {
+		links[i] = v.files[edge.Place].link()
 	}
-	return sources
+	return links
+}
+
+// dangles compares the names by which the index lists targets that lead nowhere,
+// which have no extension of a note.
+func (v *Vault) dangles(from value.Entry, path string) bool {
+	f, ok := from.(*file)
+	if !ok {
+		return false
+	}
+	wanted := bare(path)
+	return slices.ContainsFunc(v.Index.Graph().Unresolved[f.place], func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
+}
+
+// bare is a path without the slash before it and without the extension of a note.
+func bare(path string) string {
+	const note = ".md"
+	if at := len(path) - len(note); at >= 0 && strings.EqualFold(path[at:], note) {
+		path = path[:at]
+	}
+	return strings.TrimPrefix(path, "/")
 }
 
 func (v *Vault) leads(from, to value.Entry) bool {

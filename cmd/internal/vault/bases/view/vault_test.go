@@ -79,8 +79,9 @@ func vaultOf(notes []*note) Source {
 	places := make([]int32, len(notes))
 	s := Source{Environment: eval.Environment{
 		World:     value.World{Now: time.Date(2025, 3, 10, 8, 0, 0, 0, time.UTC)},
-		Backlinks: func(value.Entry) []value.Entry { return nil },
+		Backlinks: func(value.Entry) []value.Value { return nil },
 		Leads:     func(value.Entry, value.Entry) bool { return false },
+		Dangles:   func(value.Entry, string) bool { return true },
 		Random:    func() float64 { return 0.5 },
 	}}
 	for i, n := range notes {
