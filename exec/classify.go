@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 )
 
@@ -48,6 +49,7 @@ type answer struct {
 	cut            bool
 	gap            int
 	exit           int
+	reported       frame.Failure // by the embedded program
 }
 
 // verdict is what an answer means. At most one of failure, away and cold is
@@ -68,7 +70,7 @@ type verdict struct {
 func (q question) judge(a answer) verdict {
 	v := verdict{answer: a}
 	if q.embedded {
-		q.judgeOwn(&v)
+		q.judgeEmbedded(&v)
 		return v
 	}
 	q.clean(&v)
@@ -97,29 +99,20 @@ func (q question) isNoVersion(text string, v verdict) bool {
 	return !ok
 }
 
-// judgeOwn judges the embedded program, whose exit status tells the truth.
-func (q question) judgeOwn(v *verdict) {
-	text := v.sentence()
-	if v.exit == 0 {
-		q.settle(v, text)
-		return
-	}
-	if text == "" && len(v.stderr) <= maxSentence {
-		text = trimmed(v.stderr)
-	}
-	if text == saysNoVault {
+// judgeEmbedded judges the embedded program, whose exit status tells the truth and
+// which reports the code of a failure. Its texts are for people.
+func (q question) judgeEmbedded(v *verdict) {
+	switch reported := v.reported; {
+	case v.exit == 0:
+		q.settle(v, v.sentence())
+	case reported.Code == CodeVaultNotFound:
 		v.away = vaultUnknown()
-		return
-	}
-	v.failure = q.refusal(text, v.exit)
-	if v.exit == ownWrongRequest && text != "" {
-		v.failure = &Failure{code: CodeBadValue, reason: plainly(firstLine(text))}
+	case reported.Code != "":
+		v.failure = &Failure{code: reported.Code, reason: plainly(reported.Reason), hint: reported.Hint}
+	default:
+		v.failure = endedWithStatus(v.exit)
 	}
 }
-
-// ownWrongRequest is the status with which the embedded program says that the
-// request itself is wrong, such as a query that is half typed.
-const ownWrongRequest = 2
 
 // clean moves noise from the start of both streams to the notices.
 func (q question) clean(v *verdict) {
@@ -248,12 +241,17 @@ func (q question) refusal(text string, exit int) *Failure {
 	}
 	switch {
 	case text == "":
-		return &Failure{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
-			hint: "what it printed on standard error is in the result"}
+		return endedWithStatus(exit)
 	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
 		return &Failure{code: CodeNotApplied, reason: "the client answered " + quote(firstLine(text)), hint: hintReadBack}
 	}
 	return &Failure{code: CodeCLIError, reason: "the client answered " + quote(firstLine(text))}
+}
+
+// endedWithStatus is the failure of a program that did not say what is wrong.
+func endedWithStatus(exit int) *Failure {
+	return &Failure{code: CodeCLIError, reason: fmt.Sprintf("the client ended with status %d", exit),
+		hint: "what it printed on standard error is in the result"}
 }
 
 const hintReadBack = "read the note to see whether it changed before asking again"

@@ -3,6 +3,8 @@ package exec
 import (
 	"errors"
 	"fmt"
+
+	"vaultwicket/exec/frame"
 )
 
 // The codes of an [Unavailable]: the surroundings are not right.
@@ -13,29 +15,29 @@ const (
 	CodeDisabled      = "cli_disabled"
 	CodeCrashed       = "cli_crashed"
 	CodeNotRunning    = "app_not_running"
-	CodeVaultNotFound = "vault_not_found"
+	CodeVaultNotFound = frame.CodeVaultNotFound
 	CodeVaultStarting = "vault_starting"
 	CodePlatform      = "unsupported_platform"
 	// CodeStateUnavailable: the journal or the audit log cannot take the record of
 	// a change, so nothing was changed.
-	CodeStateUnavailable = "state_unavailable"
+	CodeStateUnavailable = frame.CodeStateUnavailable
 )
 
 // The codes of a [Failure]: the client has answered, and the answer is no.
 const (
-	CodeNoSuchNote     = "not_found"
-	CodeAlreadyExists  = "already_exists"
-	CodeAmbiguous      = "ambiguous"
-	CodeConflict       = "conflict"
-	CodeAccessDenied   = "access_denied"
-	CodeNotConfigured  = "not_configured"
+	CodeNoSuchNote     = frame.CodeNotFound
+	CodeAlreadyExists  = frame.CodeAlreadyExists
+	CodeAmbiguous      = frame.CodeAmbiguous
+	CodeConflict       = frame.CodeConflict
+	CodeAccessDenied   = frame.CodeAccessDenied
+	CodeNotConfigured  = frame.CodeNotConfigured
 	CodeEmptyOutput    = "empty_output"
 	CodeNotApplied     = "not_applied"
-	CodeBadValue       = "bad_value" // only our own program looks at values
-	CodeCLIError       = "cli_error"
-	CodeNeedsApp       = "needs_app"
-	CodeTargetRequired = "target_required"
-	CodeUnconfirmed    = "unconfirmed" // only our own program knows what a change would remove
+	CodeBadValue       = frame.CodeBadValue // only the embedded program reports it
+	CodeCLIError       = frame.CodeCLIError
+	CodeNeedsApp       = frame.CodeNeedsApp
+	CodeTargetRequired = frame.CodeTargetRequired
+	CodeUnconfirmed    = frame.CodeUnconfirmed // only the embedded program reports it
 )
 
 // The codes of a [Stopped]: the call was ended before its answer was complete.

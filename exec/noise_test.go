@@ -62,24 +62,6 @@ func TestCutBlank(t *testing.T) {
 	}
 }
 
-func TestTakeFacts(t *testing.T) {
-	tests := []struct {
-		stderr, rest string
-		want         facts
-	}{
-		{"vaultwicket-facts: {\"path\":\"a\"}\n", "", facts{Path: "a"}},
-		{"x\nvaultwicket-facts: {\"hash\":\"h\"}", "x\n", facts{Hash: "h"}},
-		{"vaultwicket-facts: {\"path\":\"a\"}\nx\n", "vaultwicket-facts: {\"path\":\"a\"}\nx\n", facts{}},
-		{"vaultwicket-facts: {\"path\":\n", "vaultwicket-facts: {\"path\":\n", facts{}},
-		{"", "", facts{}},
-	}
-	for _, tt := range tests {
-		if rest, got := takeFacts(tt.stderr); rest != tt.rest || got != tt.want {
-			t.Errorf("%q: %q, %+v", tt.stderr, rest, got)
-		}
-	}
-}
-
 func TestParseRelease(t *testing.T) {
 	good := map[string]string{
 		"1.12.7": "1.12.7", "1.12.7 (installer 1.12.4)": "1.12.7 1.12.4", "1.13.7 (installer 1.13.4)": "1.13.7 1.13.4",

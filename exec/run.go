@@ -8,6 +8,7 @@ import (
 	"slices"
 	"syscall"
 
+	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 )
 
@@ -100,7 +101,7 @@ type attempt struct {
 	path    string
 	own     bool // whether it is the embedded program
 	verdict verdict
-	facts   facts
+	facts   frame.Facts
 }
 
 func (a attempt) stopped() bool {
@@ -134,7 +135,7 @@ func understand(e ending, permit policy.Permit, p Program) attempt {
 	got.stdout, got.gap = a.stdout.text()
 	got.stderr, _ = a.stderr.text()
 	if a.own {
-		got.stderr, a.facts = takeFacts(got.stderr)
+		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
 		if panicked(got) {
 			a.crash = "a panic"
 		}
@@ -174,8 +175,11 @@ func (a attempt) outcome() Outcome {
 	out := Outcome{
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.exit, Duration: a.took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
-		Path: a.facts.Path, Hash: a.facts.Hash, Before: a.facts.Before, Change: a.facts.Change,
+		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
 		Added: a.facts.Added, Removed: a.facts.Removed, Loses: a.facts.Loses,
+	}
+	if before := a.facts.Before; before != nil {
+		out.Before = *before
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap

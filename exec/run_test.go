@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 )
 
@@ -232,6 +233,11 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	}
 }
 
+// failing is what the embedded program prints on standard error when it fails.
+func failing(code string) []byte {
+	return []byte(frame.Failure{Code: code, Hint: "do something", Reason: "Error: Some reason."}.Line() + "\n")
+}
+
 func TestEmbeddedProgram(t *testing.T) {
 	read := []string{"--facts", "read", "path=a.md"}
 	version := []string{"--facts", "version"}
@@ -243,11 +249,15 @@ func TestEmbeddedProgram(t *testing.T) {
 		stdout, failure, err string
 	}{
 		{"status 0 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "", ""},
-		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"status 1 is believed", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Err: failing("not_found"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
+		{"a text without a code has none", part{Argv: read, Out: []byte("Error: File \"a.md\" not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "cli_error", ""},
+		{"the code counts and not the text", part{Argv: read, Out: []byte("Vault not found.\n"), Err: failing("conflict"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "conflict", ""},
+		{"a code on standard output is text", part{Argv: read, Out: failing("conflict"), Exit: 1}, "read", params{"path": "a.md"}, string(failing("conflict")), "cli_error", ""},
+		{"a code with status 0 is none", part{Argv: read, Err: failing("conflict")}, "read", params{"path": "a.md"}, "", "", ""},
 		{"an empty note is a note", part{Argv: read}, "read", params{"path": "a.md"}, "", "", ""},
-		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
-		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
-		{"a wrong request", part{Argv: read, Err: []byte("no such switch\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "bad_value", ""},
+		{"what only the app can do", part{Argv: version, Out: []byte("Error: \"version\" needs the Obsidian app.\n"), Err: failing("needs_app"), Exit: 1}, "version", nil, "Error: \"version\" needs the Obsidian app.\n", "needs_app", ""},
+		{"another vault", part{Argv: read, Out: []byte("Vault not found.\n"), Err: failing("vault_not_found"), Exit: 1}, "read", params{"path": "a.md"}, "Vault not found.\n", "", "vault_not_found"},
+		{"a wrong request", part{Argv: read, Out: []byte("no such switch\n"), Err: failing("bad_value"), Exit: 2}, "read", params{"path": "a.md"}, "no such switch\n", "bad_value", ""},
 		{"a command it does not have", part{Argv: version, Out: []byte(cold("version", tailPlugin)), Exit: 1}, "version", nil, cold("version", tailPlugin), "cli_error", ""},
 		{"a panic", part{Argv: read, Err: []byte("panic: x\n\ngoroutine 1\n"), Exit: 2}, "read", params{"path": "a.md"}, "", "", "cli_crashed"},
 		{"noise is no noise here", part{Argv: read, Out: []byte(noise1)}, "read", params{"path": "a.md"}, noise1, "", ""},

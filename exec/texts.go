@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The sentences of the client, as recorded on 1.12.7 and 1.13.7.
+// The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.
 const (
 	saysNotRunning    = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
 	beginsNotRunning  = "The CLI is unable to find Obsidian"
@@ -33,17 +33,8 @@ type shape struct {
 
 // shapes are asked in this order; the first that fits is the answer.
 var shapes = [...]shape{
-	{prefix: "Error: Conflict: ", code: CodeConflict, hint: hintConflict},
-	{prefix: `Error: File ""`, part: " was changed by somebody else", code: CodeConflict, hint: hintConflict},
-	{prefix: `Error: File ""`, part: " is open in another program", code: CodeConflict, hint: hintInUse},
-	{prefix: "Error: Nothing was changed, because the journal ", code: CodeStateUnavailable, hint: hintState},
-	{prefix: `Error: Access denied: ""`, part: " has more than one hard link", code: CodeAccessDenied, hint: hintHardLink},
-	{prefix: "Error: Approval required: ", code: CodeUnconfirmed, hint: hintUnasked},
-	{prefix: "Error: Access denied: ", code: CodeAccessDenied, hint: hintAccess},
 	{prefix: beginsMissing, code: CodeCLIError,
 		hint: "the installed Obsidian CLI takes other parameters than vaultwicket knows; the user can update the older one"},
-	{prefix: `Error: ""`, suffix: " needs the Obsidian app.", code: CodeNeedsApp,
-		hint: "only the Obsidian app can do this; the user can start it and set backend to auto"},
 	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No editor", code: CodeTargetRequired, hint: hintTarget},
@@ -53,9 +44,6 @@ var shapes = [...]shape{
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
 	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: hintLookUp},
-	{prefix: `Error: Heading "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
-	{prefix: `Error: Task "" not found. `, code: CodeNoSuchNote, hint: hintNearest},
-	{prefix: `Error: Text "" is there `, code: CodeAmbiguous, hint: "give more of what stands around it"},
 	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
@@ -65,15 +53,8 @@ var shapes = [...]shape{
 }
 
 const (
-	hintTarget   = "name the note with path= or file="
-	hintConflict = "read the note again, and decide again"
-	hintInUse    = "try again in a moment; the user can close it there"
-	hintAccess   = "the user can raise the access in the table [vaults.access] of the settings file"
-	hintHardLink = "the user can put a copy in the place of the hard link"
-	hintUnasked  = "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"
-	hintState    = "the user can look at the folder of the journal and its limits; nothing was changed"
-	hintNearest  = "the answer says what the note has"
-	hintLookUp   = "capital letters count; look the name up with a listing such as files, tags or search"
+	hintTarget = "name the note with path= or file="
+	hintLookUp = "capital letters count; look the name up with a listing such as files, tags or search"
 )
 
 // shapeOf returns the family of an error answer, nil when it fits none.

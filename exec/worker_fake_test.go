@@ -121,6 +121,12 @@ func (f *fakeWorker) flood(id uint32, size int) {
 // answer does what is asked for; "read path=hang.md" hangs.
 func (f *fakeWorker) answer(id uint32, q frame.Request) {
 	_, do, _ := strings.Cut(q.Words[len(q.Words)-1], "path=")
+	if code, fails := strings.CutPrefix(do, "fails/"); fails {
+		f.say(id, mimic)
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: failing(strings.TrimSuffix(code, ".md"))}))
+		f.end(id, frame.End{Status: 1})
+		return
+	}
 	switch do {
 	case "hang.md":
 		f.say(id, "half")

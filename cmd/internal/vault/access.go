@@ -91,7 +91,7 @@ func (v *vault) judge(p proposal) error {
 func (v *vault) judgeStep(s step, p proposal) error {
 	switch {
 	case s.path == disk.Bookmarks() && v.sight != nil:
-		return failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
+		return accessDenied.failure("Access denied: the bookmarks may not be changed, because they name notes that are not to be seen.")
 	case s.path == disk.Bookmarks():
 		return nil // it is no note
 	case s.isMove():
@@ -118,7 +118,7 @@ func (v *vault) needs(at disk.Path, level access.Level, what string) error {
 	if v.sight.level(at.String(), v.rules) >= level {
 		return nil
 	}
-	return failure("Access denied: %q may not be %s.", verbatim(at.String()), what)
+	return accessDenied.failure("Access denied: %q may not be %s.", verbatim(at.String()), what)
 }
 
 // patterns returns what the ignore file of a folder holds now.

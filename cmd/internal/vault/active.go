@@ -7,7 +7,7 @@ import (
 // errNoActiveFile is the app's sentence for a call without a target while no
 // note is open; the angle brackets are part of it.
 func errNoActiveFile() error {
-	return failure("No active file. Use file=<name> or path=<path> to specify a file.")
+	return targetRequired.failure("No active file. Use file=<name> or path=<path> to specify a file.")
 }
 
 // activeNote returns the path of the focused note. Whether there is one is not

@@ -68,6 +68,7 @@ func answer(v *vault, r request) reply {
 // fault is an error whose sentence is what the app would print.
 type fault struct {
 	status int
+	kind   failureKind
 	text   string
 }
 
@@ -75,25 +76,27 @@ func (f *fault) Error() string { return f.text }
 
 // failure says that a request was right and could not be fulfilled.
 func failure(format string, args ...any) error {
-	return &fault{status: failed, text: "Error: " + fmt.Sprintf(format, args...)}
+	return otherFailure.failure(format, args...)
 }
 
 // misuse says that a request was wrong.
 func misuse(format string, args ...any) error {
-	return &fault{status: wrong, text: "Error: " + fmt.Sprintf(format, args...)}
+	return &fault{status: wrong, kind: badValue, text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // explain turns an error into what is printed.
 func explain(err error) reply {
 	var known *fault
 	if errors.As(err, &known) {
-		return reply{status: known.status, text: known.text}
+		return reply{status: known.status, kind: known.kind, text: known.text}
 	}
-	return reply{status: failed, text: "Error: " + err.Error()}
+	return reply{status: failed, kind: kindOf(err), text: "Error: " + err.Error()}
 }
 
 // fileNotFound is the app's sentence for a target that cannot be seen.
-func fileNotFound(asTyped string) error { return failure("File %q not found.", verbatim(asTyped)) }
+func fileNotFound(asTyped string) error {
+	return notFound.failure("File %q not found.", verbatim(asTyped))
+}
 
 // verbatim is printed in quotes as it is, without escapes.
 type verbatim string
@@ -118,12 +121,12 @@ func unreadable(asTyped string, err error) error {
 // hardLinked explains why a file with further names is left alone: the rules say
 // nothing about the places that these may be in.
 func hardLinked(path string) error {
-	return failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", verbatim(path))
+	return hardLinkDenied.failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", verbatim(path))
 }
 
 // inUse says that another program keeps a file from being opened or changed.
 func inUse(path string) error {
-	return failure("File %q is open in another program. Nothing was changed.", verbatim(path))
+	return inUseConflict.failure("File %q is open in another program. Nothing was changed.", verbatim(path))
 }
 
 // unwritten explains why a note could not be written.
@@ -139,7 +142,7 @@ func unwritten(path string, err error) error {
 	case errors.Is(err, disk.ErrInUse):
 		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
-		return failure("File %q was changed by somebody else at the same time. Nothing was written.", verbatim(path))
+		return conflict.failure("File %q was changed by somebody else at the same time. Nothing was written.", verbatim(path))
 	case errors.Is(err, fs.ErrPermission):
 		return failure("File %q cannot be written: permission denied.", verbatim(path))
 	}

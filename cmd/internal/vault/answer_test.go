@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/exec/frame"
 )
 
 // snapshot describes every file and folder of the vault, hidden ones included.
@@ -103,6 +104,9 @@ func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	var out bytes.Buffer
 	if status := said.print(&out); status != failed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
+	}
+	if got := said.failure(); got.Code != frame.CodeCLIError || !strings.HasPrefix(got.Reason, "Error: reading stopped: ") {
+		t.Errorf("reported as %+v", got)
 	}
 }
 

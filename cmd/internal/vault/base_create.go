@@ -143,5 +143,5 @@ func (v *vault) free(asked string) (disk.Path, error) {
 			return made, nil
 		}
 	}
-	return disk.Path{}, failure("File %q already exists.", verbatim(asked+".md"))
+	return disk.Path{}, alreadyExists.failure("File %q already exists.", verbatim(asked+".md"))
 }

@@ -42,7 +42,7 @@ func (v *vault) embeddedBase(path disk.Path, text []byte, name string) (*view.Ba
 			names = append(names, known)
 		}
 	}
-	return nil, "", failure("%v", &view.UnknownView{Name: name, Known: names})
+	return nil, "", notFound.failure("%v", &view.UnknownView{Name: name, Known: names})
 }
 
 // views are the names of the views that the note shows.

@@ -163,7 +163,9 @@ func queryFailed(err error) error {
 	var unknown *view.UnknownView
 	var broken *view.Error
 	switch {
-	case errors.As(err, &unknown), errors.As(err, &broken):
+	case errors.As(err, &unknown):
+		return notFound.failure("%v", err)
+	case errors.As(err, &broken):
 		return failure("%v", err)
 	case errors.Is(err, eval.ErrTooMuch):
 		return failure("The query was stopped: %v.", err)
@@ -203,7 +205,7 @@ func (v *vault) baseOrNote(p params) (disk.Path, error) {
 func (v *vault) readBase(path disk.Path, viewName string) (*view.Base, string, error) {
 	text, err := v.disk.Read(path)
 	if disk.IsMissing(err) {
-		return nil, "", failure("Base file not found: %s", path)
+		return nil, "", notFound.failure("Base file not found: %s", path)
 	}
 	if err != nil {
 		return nil, "", unreadable(path.String(), err)
@@ -287,7 +289,7 @@ func valueJSON(v value.Value) string {
 func (v *vault) formulasOf(text string) (*view.Base, error) {
 	path, err := v.pathOf(text)
 	if err != nil || path.Ext() != baseExtension {
-		return nil, failure("Base file not found: %s", text)
+		return nil, notFound.failure("Base file not found: %s", text)
 	}
 	base, _, err := v.readBase(path, "")
 	return base, err
@@ -301,7 +303,7 @@ func checkBase(v *vault, p params) (reply, error) {
 	}
 	text, err := v.disk.Read(path)
 	if disk.IsMissing(err) {
-		return reply{}, failure("Base file not found: %s", path)
+		return reply{}, notFound.failure("Base file not found: %s", path)
 	}
 	if err != nil {
 		return reply{}, unreadable(path.String(), err)

@@ -47,7 +47,7 @@ func listViews(v *vault, p params) (reply, error) {
 	}
 	text, err := v.disk.Read(base)
 	if disk.IsMissing(err) {
-		return reply{}, failure("Base file not found: %s", base)
+		return reply{}, notFound.failure("Base file not found: %s", base)
 	}
 	if err != nil {
 		return reply{}, unreadable(base.String(), err)
@@ -75,7 +75,7 @@ func (v *vault) base(p params) (disk.Path, error) {
 	t, err := v.target(p)
 	switch {
 	case err != nil && (p.has("file") || p.has("path")):
-		return disk.Path{}, failure("Base file not found: %s", p["file"]+p["path"])
+		return disk.Path{}, notFound.failure("Base file not found: %s", p["file"]+p["path"])
 	case err != nil:
 		return disk.Path{}, err
 	case t.path.Ext() == baseExtension:

@@ -87,7 +87,7 @@ func (v *vault) newBookmark(p params) (newBookmark, error) {
 			err = v.disk.Walk(at, func(disk.Entry) {})
 		}
 		if err != nil {
-			return newBookmark{}, failure("Folder %q not found.", verbatim(p["folder"]))
+			return newBookmark{}, notFound.failure("Folder %q not found.", verbatim(p["folder"]))
 		}
 		if b.Path = at.String(); b.Path == "" {
 			b.Path = "/"

@@ -78,7 +78,7 @@ func lookUp(name string) (command, error) {
 		}
 	}
 	if isOfficial(name) {
-		return command{}, failure("%q needs the Obsidian app.", name)
+		return command{}, needsApp.failure("%q needs the Obsidian app.", name)
 	}
 	return command{}, unknownCommand(name)
 }

@@ -48,7 +48,7 @@ func create(v *vault, p params) (proposal, error) {
 		return proposal{}, unwritten(made.String(), err)
 	}
 	if before.there && !p.has("overwrite") {
-		return proposal{}, failure("File %q already exists.", verbatim(made.String()))
+		return proposal{}, alreadyExists.failure("File %q already exists.", verbatim(made.String()))
 	}
 	text := []byte(p["content"])
 	if p.has("template") {

@@ -3,11 +3,11 @@ package vault
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/lines"
+	"vaultwicket/exec/frame"
 )
 
 // facts tell the gateway which note an answer concerned and what its bytes
@@ -29,24 +29,10 @@ type facts struct {
 
 // line returns what is written on standard error.
 func (f *facts) line() string {
-	text, err := json.Marshal(struct {
-		Path   string  `json:"path"`
-		Hash   string  `json:"hash"`
-		Before *string `json:"before,omitempty"`
-		Change string  `json:"change,omitempty"`
-		// Added and Removed count lines.
-		Added   int `json:"added,omitempty"`
-		Removed int `json:"removed,omitempty"`
-		// Loses says that the change was destructive, whatever its command is.
-		Loses bool `json:"loses,omitempty"`
-		// Overtaken says that the note was changed again.
-		Overtaken bool `json:"overtaken,omitempty"`
-		LineEnds  bool `json:"lineEnds,omitempty"`
-	}{f.path, f.hash(), f.before, f.entry, f.lines.Added, f.lines.Removed, f.loses, f.overtaken, f.lineEnds})
-	if err != nil {
-		return "" // strings always marshal
-	}
-	return "vaultwicket-facts: " + string(text)
+	return frame.Facts{
+		Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
+		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.loses, Overtaken: f.overtaken, LineEnds: f.lineEnds,
+	}.Line()
 }
 
 // factsOf returns the facts about a reply, or nil if it concerns no note. The

@@ -135,7 +135,7 @@ func (v *vault) version(t target, kept []journal.Version, number string) ([]byte
 		return nil, misuse("Invalid number: %s", number)
 	}
 	if n > len(kept) {
-		return nil, failure("Version %q of %s not found.", verbatim(number), t.path)
+		return nil, notFound.failure("Version %q of %s not found.", verbatim(number), t.path)
 	}
 	j, err := v.journal()
 	if err != nil {
@@ -172,7 +172,7 @@ func restoreVersion(v *vault, p params) (proposal, error) {
 func diffVersions(v *vault, p params) (reply, error) {
 	switch {
 	case p["filter"] == "sync":
-		return reply{}, failure("%q needs the Obsidian app.", verbatim("diff filter=sync"))
+		return reply{}, needsApp.failure("%q needs the Obsidian app.", verbatim("diff filter=sync"))
 	case p.has("to") && !p.has("from"):
 		return reply{}, misuse("Use to=<n> with from=<n>.")
 	case !p.has("from"):

@@ -52,7 +52,7 @@ func (l *line) takeSwitches(args []string) ([]string, error) {
 			args = args[1:]
 		case arg == workerSwitch || arg == statusSwitch:
 			return nil, misuse("%s stands alone behind the folder.", arg)
-		case arg == "--facts":
+		case arg == factsSwitch:
 			l.facts = true
 		case arg == writeSwitch:
 			l.writes = true

@@ -80,7 +80,7 @@ func (p proposal) counts() (total lines.Counts) {
 // unasked refuses a proposal that loses much, where nobody was asked about it.
 func (p proposal) unasked(how manner) error {
 	if why := p.loss(); why != "" && how.sparing {
-		return failure("Approval required: the change %s. Nothing was changed.", why)
+		return unapproved.failure("Approval required: the change %s. Nothing was changed.", why)
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ const (
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
-// where nothing else is written but the remark on a truncated answer.
+// and a failed one with a line that has its code and hint. Nothing else is
+// written there but the remark on a truncated answer.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
 // answered on stdout, in the frames of package frame, until stdin ends. FOLDER
@@ -96,8 +97,11 @@ func (h *host) perform(c call) int {
 	if said.remark != "" {
 		fmt.Fprintln(c.stderr, said.remark)
 	}
-	if status == done && known != nil {
+	switch {
+	case status == done && known != nil:
 		fmt.Fprintln(c.stderr, known.line())
+	case status != done && wantsReport(c.args):
+		fmt.Fprintln(c.stderr, said.failure().Line())
 	}
 	return status
 }

@@ -84,7 +84,7 @@ func (v *vault) moving(p params, said string, destination func(from disk.Path) s
 		return planned, nil
 	}
 	if v.isTaken(to, t.path) {
-		return proposal{}, failure("Destination file already exists!")
+		return proposal{}, alreadyExists.failure("Destination file already exists!")
 	}
 	planned.steps = []step{{path: to, from: t.path, before: holding(before), after: holding(before)}}
 	return planned, v.relink(&planned)
@@ -103,7 +103,7 @@ func (v *vault) destination(from disk.Path, typed string) (disk.Path, error) {
 	case err != nil:
 		return disk.Path{}, unwritten(typed, err)
 	case to == from && asked != from:
-		return disk.Path{}, failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", verbatim(typed), verbatim(from.String()))
+		return disk.Path{}, alreadyExists.failure("File %q already exists. This system takes it for %q, and a move does not rename folders.", verbatim(typed), verbatim(from.String()))
 	}
 	return to, nil
 }

@@ -54,7 +54,7 @@ func (v *vault) end(row command, values params, how manner) (reply, error) {
 	}
 	e, err := j.Entry(how.id)
 	if err != nil {
-		return reply{}, failure("Change %q not found.", verbatim(how.id))
+		return reply{}, notFound.failure("Change %q not found.", verbatim(how.id))
 	}
 	seen, err := v.settled(j, row, values, e)
 	if err != nil {

@@ -229,7 +229,7 @@ func readProperty(v *vault, p params) (reply, error) {
 	}
 	property, ok := found.Lookup(p["name"])
 	if !ok {
-		return reply{}, failure("Property %q not found.", verbatim(p["name"]))
+		return reply{}, notFound.failure("Property %q not found.", verbatim(p["name"]))
 	}
 	text := property.Value.String()
 	if property.Value.Kind() == frontmatter.List {

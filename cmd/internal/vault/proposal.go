@@ -239,11 +239,12 @@ func (v *vault) isUndone(s step) bool {
 	return err == nil && now.equal(s.before)
 }
 
-// allOf returns one failure that says what all of them say, a line for each.
+// allOf returns one failure of the kind of the first that says what all of them
+// say, a line for each.
 func allOf(failures []error) error {
 	lines := make([]string, len(failures))
 	for i, err := range failures {
 		lines[i] = strings.TrimPrefix(explain(err).text, "Error: ")
 	}
-	return failure("%s", strings.Join(lines, "\n"))
+	return explain(failures[0]).kind.failure("%s", strings.Join(lines, "\n"))
 }

@@ -16,6 +16,7 @@ import (
 // reply is what a command has to say.
 type reply struct {
 	status int
+	kind   failureKind // of a failure
 	text   string
 	// body follows text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
@@ -74,8 +75,8 @@ func (r *reply) print(stdout io.Writer) int {
 		out.endLine()
 		if err := r.stream(out); err != nil {
 			out.endLine()
-			fmt.Fprintf(out, "Error: reading stopped: %v", err)
-			r.status = failed
+			r.status, r.kind, r.text = failed, otherFailure, fmt.Sprintf("Error: reading stopped: %v", err)
+			fmt.Fprint(out, r.text)
 		}
 	}
 	out.endLine()

@@ -82,7 +82,7 @@ func headingSpan(found markdown.Note, wanted string) (markdown.Span, error) {
 func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
 	block, ok := found.Block(strings.TrimPrefix(id, "^"))
 	if !ok {
-		return markdown.Span{}, failure("Block %q not found.", verbatim(id))
+		return markdown.Span{}, notFound.failure("Block %q not found.", verbatim(id))
 	}
 	return block.Span, nil
 }
@@ -96,7 +96,7 @@ func lineSpan(text []byte, wanted string) (markdown.Span, error) {
 	}
 	start, ok := lineStart(text, 0, first-1)
 	if !ok {
-		return markdown.Span{}, failure("Line %q not found.", verbatim(strconv.Itoa(first)))
+		return markdown.Span{}, notFound.failure("Line %q not found.", verbatim(strconv.Itoa(first)))
 	}
 	end, _ := lineStart(text, start, last-first+1)
 	return markdown.Span{Start: start, End: end}, nil

@@ -131,7 +131,7 @@ func tag(v *vault, p params) (reply, error) {
 		}
 		return say(strings.Join(lines, "\n")), nil
 	}
-	return reply{}, failure("Tag %q not found.", verbatim(name))
+	return reply{}, notFound.failure("Tag %q not found.", verbatim(name))
 }
 
 func isAboutOne(p params) bool { return p.has("file") || p.has("path") || p.has("active") }

@@ -38,7 +38,7 @@ func showTask(t target, task markdown.Task) string {
 func taskAt(t target, text []byte, line int) (markdown.Task, error) {
 	where := verbatim(t.path.String() + ":" + strconv.Itoa(line))
 	if t.path.Ext() != "md" {
-		return markdown.Task{}, failure("Task %q not found. Only Markdown notes have tasks.", where)
+		return markdown.Task{}, notFoundNearest.failure("Task %q not found. Only Markdown notes have tasks.", where)
 	}
 	found := markdown.Scan(text)
 	for _, task := range found.Tasks {
@@ -48,13 +48,13 @@ func taskAt(t target, text []byte, line int) (markdown.Task, error) {
 	}
 	nearest := edit.NoTask(found, line).Instead
 	if len(nearest) == 0 {
-		return markdown.Task{}, failure("Task %q not found. The note has none.", where)
+		return markdown.Task{}, notFoundNearest.failure("Task %q not found. The note has none.", where)
 	}
 	var lines []string
 	for _, task := range nearest {
 		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, verbatim(excerpt(task.Text))))
 	}
-	return markdown.Task{}, failure("Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
+	return markdown.Task{}, notFoundNearest.failure("Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
 }
 
 // taskPlace finds out in which file and on which line the task is.

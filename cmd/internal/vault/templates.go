@@ -36,7 +36,7 @@ func (v *vault) templateFolder() (disk.Path, templateSettings, error) {
 	}
 	name := normal(strings.TrimSpace(settings.Folder))
 	if name == "" && strings.TrimSpace(settings.Folder) != "/" {
-		return disk.Path{}, settings, failure("No template folder configured.")
+		return disk.Path{}, settings, notConfigured.failure("No template folder configured.")
 	}
 	folder, err := v.folderOf(name)
 	if err != nil {
@@ -123,5 +123,5 @@ func (v *vault) template(folder disk.Path, name string) (disk.Path, error) {
 			return path, nil
 		}
 	}
-	return disk.Path{}, failure("Template %q not found.", verbatim(name))
+	return disk.Path{}, notFound.failure("Template %q not found.", verbatim(name))
 }

@@ -131,7 +131,7 @@ func unfound(id string, err error) error {
 	return failure("Cannot use the journal: %v", err)
 }
 
-func unknownChange(id string) error { return failure("Change %q not found.", verbatim(id)) }
+func unknownChange(id string) error { return notFound.failure("Change %q not found.", verbatim(id)) }
 
 // seesAll reports whether all that an entry concerns may be named. One that
 // concerns more is not there.

@@ -144,7 +144,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case imageOf(t.now) != kept.After:
 		return nil, o.v.conflict(j, t.is, kept, t.now)
 	case t.isMove() && t.then.there && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
-		return nil, failure("Conflict: there is another file at %q. Nothing was undone.", verbatim(t.was.String()))
+		return nil, conflict.failure("Conflict: there is another file at %q. Nothing was undone.", verbatim(t.was.String()))
 	}
 	s := step{path: t.was, before: t.now}
 	if t.isMove() {
@@ -200,7 +200,7 @@ func (v *vault) conflict(j *journal.Journal, at disk.Path, kept journal.Step, no
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
 		if err != nil {
-			return failure(refused, verbatim(at.String()), "What the change left there is not kept.")
+			return conflict.failure(refused, verbatim(at.String()), "What the change left there is not kept.")
 		}
 		left = holding(text)
 	}
@@ -209,5 +209,5 @@ func (v *vault) conflict(j *journal.Journal, at disk.Path, kept journal.Step, no
 		cut := strings.LastIndexByte(shown[:maxShown], '\n') + 1
 		shown = strings.ToValidUTF8(shown[:max(cut, 1)], "") + fmt.Sprintf("# and %d more bytes\n", len(shown)-cut)
 	}
-	return failure(refused, verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
+	return conflict.failure(refused, verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
 }

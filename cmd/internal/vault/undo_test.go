@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -288,9 +289,12 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(filepath.Join(folder, "journal"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	status, out, _ := h.run("append", "path=a.md", "content=x")
+	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
 	if status != failed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
+	}
+	if _, _, failure := frame.CutReport(stderr); failure.Code != frame.CodeStateUnavailable || failure.Hint == "" {
+		t.Errorf("reported as %+v", failure)
 	}
 }
 

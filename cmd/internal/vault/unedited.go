@@ -29,12 +29,16 @@ func unedited(found markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		return failure("%s %q not found.%s", capital(missing.What), verbatim(excerpt(missing.Wanted)), instead(found, missing))
+		kind := notFound
+		if missing.What == "heading" {
+			kind = notFoundNearest
+		}
+		return kind.failure("%s %q not found.%s", capital(missing.What), verbatim(excerpt(missing.Wanted)), instead(found, missing))
 	case errors.As(err, &several) && several.What == "text":
-		return failure("Text %q is there %d times: %s. Give more of what stands around it.",
+		return ambiguousText.failure("Text %q is there %d times: %s. Give more of what stands around it.",
 			verbatim(excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
 	case errors.As(err, &several):
-		return failure("%s %q is ambiguous: %s.", capital(several.What), verbatim(several.Wanted), onLines(several.Candidates, several.Count))
+		return ambiguous.failure("%s %q is ambiguous: %s.", capital(several.What), verbatim(several.Wanted), onLines(several.Candidates, several.Count))
 	case errors.As(err, &refusal):
 		text := fmt.Sprintf("Line %d: %s.", refusal.Line, refusal.Reason)
 		if len(refusal.Instead) > 0 {

@@ -301,7 +301,7 @@ func (p proposal) change() *change {
 // fits refuses a proposal that is not the one that the caller knows.
 func (v *vault) fits(p proposal, how manner) error {
 	if how.approved != "" && how.approved != v.digestOf(p) {
-		return failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+		return conflict.failure("Conflict: the change is not the one that was approved, because notes were changed since.")
 	}
 	return p.expects(how.expect)
 }
@@ -320,11 +320,11 @@ func (p proposal) expects(hash string) error {
 			now = digest(s.before.text)
 		}
 		if now != hash {
-			return failure("Conflict: %q has the hash %s, not %s.", verbatim(p.note.String()), now, hash)
+			return conflict.failure("Conflict: %q has the hash %s, not %s.", verbatim(p.note.String()), now, hash)
 		}
 		return nil
 	}
-	return failure("Conflict: the call concerns no note that has a hash.")
+	return conflict.failure("Conflict: the call concerns no note that has a hash.")
 }
 
 // journal returns the journal of the vault.
@@ -342,11 +342,11 @@ func unjournaled(err error) error {
 	var changed *journal.Changed
 	switch {
 	case errors.As(err, &busy):
-		return failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+		return conflict.failure("Conflict: another program changes notes of the vault. Nothing was changed.")
 	case errors.As(err, &changed):
-		return failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", verbatim(changed.Path))
+		return conflict.failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", verbatim(changed.Path))
 	}
-	return failure("Nothing was changed, because the journal cannot keep it: %v", err)
+	return noJournal.failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
 
 const maxRemark = 500

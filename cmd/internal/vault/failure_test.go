@@ -1,0 +1,127 @@
+package vault
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/exec/frame"
+)
+
+// failing is a vault in which a call fails in every way, and the calls.
+func failing(t *testing.T) (h *house, calls map[failureKind]string) {
+	h = build(t, map[string]string{
+		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": "", "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
+		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
+	})
+	h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
+	if err := os.Link(h.file("linked.md"), filepath.Join(t.TempDir(), "other.md")); err != nil {
+		t.Skip("no hard links here: ", err)
+	}
+	return h, map[failureKind]string{
+		notFound:        "read path=no.md",
+		notFoundNearest: "note:section path=a.md heading=C",
+		alreadyExists:   "create path=b.md content=x",
+		ambiguous:       "note:section path=twice.md heading=A",
+		ambiguousText:   "note:replace path=a.md old=x new=y",
+		conflict:        "--expect 0123456789abcdef append path=a.md content=x",
+		accessDenied:    "append path=read.md content=x",
+		hardLinkDenied:  "append path=linked.md content=x",
+		notConfigured:   "templates",
+		needsApp:        "tabs",
+		targetRequired:  "read",
+		unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
+		vaultNotFound:   "vault=Other read path=a.md",
+		badValue:        "read path=",
+		otherFailure:    "undo",
+	}
+}
+
+// Every code of the embedded program is data, in both modes, and the terminal of
+// a user shows the error text alone.
+func TestEveryFailureIsReportedAsData(t *testing.T) {
+	h, calls := failing(t)
+	w := h.worker()
+	reported := map[string]bool{
+		frame.CodeStateUnavailable: true, // in TestAChangeThatCannotBeKeptIsNotMade
+	}
+	for kind, line := range calls {
+		words := strings.Fields(line)
+		status, stdout, stderr := h.run(words...)
+		if status == done || stdout == "" || stderr != "" {
+			t.Errorf("%s: status %d, %q, %q", line, status, stdout, stderr)
+		}
+		first, _, _ := strings.Cut(stdout, "\n")
+		want := frame.Failure{Code: kind.code, Hint: kind.hint, Reason: first}
+		if len(want.Reason) > frame.MaxReason {
+			want.Reason = want.Reason[:frame.MaxReason]
+		}
+		words = append([]string{factsSwitch}, words...)
+		_, _, alone := h.run(words...)
+		resident := w.ask(nil, words...)
+		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
+			rest, facts, got := frame.CutReport(stderr)
+			if rest != "" || facts != (frame.Facts{}) || got != want {
+				t.Errorf("%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
+			}
+		}
+		reported[kind.code] = true
+	}
+	source, err := os.ReadFile("../../../exec/frame/report.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?m)^\tCode\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) != len(reported) {
+		t.Errorf("%d codes were reported of %d", len(reported), len(codes))
+	}
+	for _, code := range codes {
+		if !reported[code[1]] {
+			t.Errorf("no call fails with %s", code[1])
+		}
+	}
+}
+
+func TestKindsOfErrorsOfTheDisk(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want failureKind
+	}{
+		{unreadable("n", disk.ErrInUse), inUseConflict},
+		{unwritten("n", disk.ErrInUse), inUseConflict},
+		{unwritten("n", disk.ErrChanged), conflict},
+		{unwritten("n", os.ErrExist), alreadyExists},
+		{unwritten("n", os.ErrPermission), otherFailure},
+		{allOf([]error{unwritten("n", disk.ErrChanged), os.ErrPermission}), conflict},
+	} {
+		if got := explain(test.err).kind; got != test.want {
+			t.Errorf("%v: %+v, want %+v", test.err, got, test.want)
+		}
+	}
+}
+
+// What a note says decides nothing.
+func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
+	h, _ := failing(t)
+	for _, line := range []string{"read path=lie.md", "note:replace path=lie.md old=lie new=lye", "create path=Error.md content=Error:"} {
+		status, _, stderr := h.run(append([]string{factsSwitch}, strings.Fields(line)...)...)
+		if _, facts, failure := frame.CutReport(stderr); status != done || facts.Path == "" || failure != (frame.Failure{}) {
+			t.Errorf("%s: status %d, %+v, %+v", line, status, facts, failure)
+		}
+	}
+	const mimic = `Error: File "a.md" not found.`
+	for line, want := range map[string]string{
+		"note:replace\x00path=a.md\x00old=" + mimic + "\x00new=x":               frame.CodeNotFound,
+		"property:read\x00path=a.md\x00name=x\" is ambiguous\nVault not found.": frame.CodeNotFound,
+		"base:eval\x00path=a.md\x00expr=" + mimic:                               frame.CodeBadValue,
+		"undo\x00id=" + mimic: frame.CodeBadValue,
+	} {
+		_, _, stderr := h.run(append([]string{factsSwitch}, strings.Split(line, "\x00")...)...)
+		if rest, _, failure := frame.CutReport(stderr); rest != "" || failure.Code != want || strings.Contains(failure.Reason, "\n") {
+			t.Errorf("%q: %q, %+v, want %s", line, rest, failure, want)
+		}
+	}
+}

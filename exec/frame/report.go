@@ -1,0 +1,102 @@
+package frame
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// The codes with which the embedded program fails. Programs rely on them.
+const (
+	CodeNotFound         = "not_found"
+	CodeAlreadyExists    = "already_exists"
+	CodeAmbiguous        = "ambiguous"
+	CodeConflict         = "conflict"
+	CodeAccessDenied     = "access_denied"
+	CodeNotConfigured    = "not_configured"
+	CodeBadValue         = "bad_value"
+	CodeCLIError         = "cli_error"
+	CodeNeedsApp         = "needs_app"
+	CodeTargetRequired   = "target_required"
+	CodeUnconfirmed      = "unconfirmed"
+	CodeStateUnavailable = "state_unavailable"
+	CodeVaultNotFound    = "vault_not_found"
+)
+
+// Facts are what the embedded program reports about the note that a successful
+// call concerned, so that the gateway need not read them out of the answer.
+type Facts struct {
+	Path string `json:"path"`
+	// Hash is that of the content, "" if the note does not exist.
+	Hash string `json:"hash"`
+	// Before is the hash that the note had before the call: nil if nothing was
+	// written, "" if the note was created.
+	Before *string `json:"before,omitempty"`
+	// Change is the id of the journal entry, "" if nothing was written.
+	Change string `json:"change,omitempty"`
+	// Added and Removed count lines in all files.
+	Added   int `json:"added,omitempty"`
+	Removed int `json:"removed,omitempty"`
+	// Loses says that the change was destructive, whatever its command is.
+	Loses bool `json:"loses,omitempty"`
+	// Overtaken says that another program changed the note right after the call.
+	Overtaken bool `json:"overtaken,omitempty"`
+	// LineEnds says that the written text was converted to the line ends of the
+	// note.
+	LineEnds bool `json:"lineEnds,omitempty"`
+}
+
+// Failure is what the embedded program reports about a call that failed. The
+// zero Failure is none.
+type Failure struct {
+	Code string `json:"code,omitempty"`
+	Hint string `json:"hint,omitempty"`
+	// Reason is the first line of the error text, at most [MaxReason] bytes.
+	Reason string `json:"reason,omitempty"`
+}
+
+// MaxReason bounds the reason of a Failure, so that a report stays short.
+const MaxReason = 256
+
+// reportMark begins the last line on standard error of the embedded program: one
+// line of JSON with the facts or the failure. Standard error never contains text
+// of notes, and JSON has no line breaks inside a value.
+const reportMark = "vaultwicket-facts: "
+
+// Line returns the facts as one line without its line break.
+func (f Facts) Line() string { return line(f) }
+
+// Line returns the failure as one line without its line break.
+func (f Failure) Line() string {
+	f.Reason, _, _ = strings.Cut(f.Reason, "\n")
+	if n := MaxReason; len(f.Reason) > n {
+		for ; n > 0 && !utf8.RuneStart(f.Reason[n]); n-- {
+		}
+		f.Reason = f.Reason[:n]
+	}
+	return line(f)
+}
+
+func line(report any) string {
+	text, err := json.Marshal(report)
+	if err != nil {
+		return "" // strings always marshal
+	}
+	return reportMark + string(text)
+}
+
+// CutReport separates the report from the end of stderr. If there is none, or it
+// cannot be parsed, stderr is returned as it is with zero values.
+func CutReport(stderr string) (rest string, facts Facts, failure Failure) {
+	lines := strings.TrimRight(stderr, "\r\n")
+	start := strings.LastIndexByte(lines, '\n') + 1
+	text, found := strings.CutPrefix(lines[start:], reportMark)
+	var report struct {
+		Facts
+		Failure
+	}
+	if !found || json.Unmarshal([]byte(text), &report) != nil {
+		return stderr, Facts{}, Failure{}
+	}
+	return stderr[:start], report.Facts, report.Failure
+}
