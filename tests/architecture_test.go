@@ -18,7 +18,8 @@ import (
 // exec/frame, gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry, policy/access and
 // policy/ignore are the rooms that both programs of the binary know: the protocol
 // between them, what is kept of changes, and where, what the app says of its vaults,
-// and what may be done with which note. They import nothing of ours.
+// and what may be done with which note. They import nothing of ours but
+// gateway/state/private, by which files that are the user's alone are opened.
 const corridor = `
 tiers                        :
 allowlist                    : tiers
@@ -29,18 +30,20 @@ exec                         : exec/frame exec/way policy allowlist tiers
 exec/frame                   :
 exec/way                     :
 gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/pages gateway/state/paths gateway/registry exec policy policy/access policy/ignore allowlist tiers
-gateway/state/approvals      :
-gateway/state/audit          :
+gateway/state/approvals      : gateway/state/private
+gateway/state/audit          : gateway/state/private
 gateway/clean                :
-gateway/state/journal        :
+gateway/state/journal        : gateway/state/private
 gateway/names                :
 gateway/pages                :
-gateway/state/paths          :
+gateway/state/paths          : gateway/state/private
+gateway/state/private        :
+gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/metrics              : gateway exec
 gateway/tracing              : gateway allowlist
 gateway/mcpserver            : gateway gateway/state/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
-gateway/mcpserver/streamable : gateway/state/paths
+gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :

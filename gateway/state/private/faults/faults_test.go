@@ -1,0 +1,48 @@
+package faults_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/gateway/state/private/faults"
+)
+
+// Whichever call fails, a file that is replaced has all of its old content or all
+// of its new one, and replaced tells which.
+func TestReplaceSurvivesEveryFault(t *testing.T) {
+	for _, lasting := range []bool{false, true} {
+		for n := 1; ; n++ {
+			dir := filepath.Join(t.TempDir(), "state")
+			sys := &faults.System{N: n, Lasting: lasting}
+			name := filepath.Join(dir, "file")
+			err := private.MakeFolder(sys, dir)
+			if err == nil {
+				if err := os.WriteFile(name, []byte("before"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				var replaced bool
+				replaced, err = private.Replace(sys, name+".half", name, []byte("after"), time.Time{})
+				text, readErr := private.Read(name, 100)
+				if readErr != nil || replaced && string(text) != "after" || !replaced && string(text) != "before" {
+					t.Errorf("call %d: replaced %v: %q, %v", n, replaced, text, readErr)
+				}
+				if _, left := os.Lstat(name + ".half"); left == nil && !lasting {
+					t.Errorf("call %d: the temporary file is left", n)
+				}
+			}
+			if sys.Calls < n {
+				if err != nil || n != 9 { // mkdir, sync; create, write, sync, close, rename, sync
+					t.Errorf("%d calls, %v", n-1, err)
+				}
+				break
+			}
+			if !errors.Is(err, faults.Err) {
+				t.Errorf("call %d: %v", n, err)
+			}
+		}
+	}
+}

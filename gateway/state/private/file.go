@@ -1,0 +1,91 @@
+package private
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Open opens the existing file name with flag, such as os.O_RDONLY. It follows no
+// link and waits for no pipe. The error is an *[Unsafe] unless it is a regular
+// file of this user with one hard link that nobody else can access; others are
+// those of the system.
+func Open(name string, flag int) (*os.File, error) { return open(name, flag, CheckFile, checkOpened) }
+
+// OpenLinked is [Open] for a file that may have several hard links.
+func OpenLinked(name string, flag int) (*os.File, error) {
+	return open(name, flag, checkRegular, func(name string, file *os.File) (fs.FileInfo, error) {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		return info, checkRegular(name, info)
+	})
+}
+
+// open checks what is at name, opens it, and checks that it opened the same.
+func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
+	seen, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(name, seen); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, flag|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := checkOpened(name, file)
+	if err == nil && !os.SameFile(seen, info) {
+		err = &Unsafe{Path: name, Problem: Replaced}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// CheckFile returns an *[Unsafe] unless info, which is what Lstat or Stat returned
+// for the file name, is of a file that [Open] accepts. On Windows the number of
+// hard links is known of open files only and not checked here.
+func CheckFile(name string, info fs.FileInfo) error {
+	if err := checkRegular(name, info); err != nil {
+		return err
+	}
+	if hasSecondLink(info) {
+		return &Unsafe{Path: name, Problem: HardLinked}
+	}
+	return nil
+}
+
+func checkRegular(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &Unsafe{Path: name, Problem: NotRegular}
+	}
+	return checkAccess(name, info)
+}
+
+// checkOpened is [CheckFile] for a file that is open.
+func checkOpened(name string, file *os.File) (fs.FileInfo, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if hasSecondLinkOpen(file) {
+		return nil, &Unsafe{Path: name, Problem: HardLinked}
+	}
+	return info, CheckFile(name, info)
+}
+
+// Read returns the content of the file name, opened as [Open] does, at most
+// limit+1 bytes of it: more than limit shows that it is too long.
+func Read(name string, limit int) ([]byte, error) {
+	file, err := Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(limit)+1))
+}

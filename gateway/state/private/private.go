@@ -1,0 +1,79 @@
+// Package private opens, creates, replaces and locks files that belong to this
+// user alone, in folders that nobody else can access. The journal, the audit log
+// and the approvals are kept this way.
+//
+// It refuses what another user could read or change, or could have put there: a
+// symbolic link, anything but a regular file, another owner, permissions for the
+// group or others, and a second hard link. What is checked by name before it is
+// opened is checked again on the open file. Nothing is truncated by path.
+//
+// On Windows permissions and owners are inherited from the folder, which is one
+// of the user's, and are not checked.
+//
+// Calls that change the disk go through a [System], so that a test can let the
+// n-th of them fail (package faults). The package imports no other package of
+// this program.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// Problem says why a file or folder is not safe to use.
+type Problem uint8
+
+// The problems of an *[Unsafe]. The zero Problem is never used.
+const (
+	NotAbsolute Problem = iota + 1
+	NotFolder
+	NotRegular
+	OtherOwner
+	Accessible // by the group or by others
+	HardLinked
+	Replaced
+)
+
+var reasons = [...]string{
+	NotAbsolute: "is not an absolute path",
+	NotFolder:   "is not a folder",
+	NotRegular:  "is not a regular file",
+	OtherOwner:  "belongs to another user",
+	Accessible:  "is accessible to other users",
+	HardLinked:  "has more than one hard link",
+	Replaced:    "was replaced while it was opened",
+}
+
+// Unsafe is a file or folder that does not belong to this user alone, or is not
+// what it should be. It was not read or changed.
+type Unsafe struct {
+	Path    string
+	Problem Problem
+	Mode    fs.FileMode // its permissions if it is Accessible
+}
+
+// Reason returns what is wrong, to follow the name of the file in a sentence.
+func (e *Unsafe) Reason() string {
+	if e.Problem == Accessible {
+		return fmt.Sprintf("%s (mode %04o)", reasons[e.Problem], e.Mode)
+	}
+	return reasons[e.Problem]
+}
+
+func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()) }
+
+// Describe returns the path that an error of this package or of the system is
+// about, and what is wrong without that path. An error that does not say its path
+// is about path.
+func Describe(path string, err error) (about, reason string) {
+	var unsafe *Unsafe
+	if errors.As(err, &unsafe) {
+		return unsafe.Path, unsafe.Reason()
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return path, at.Op + ": " + at.Err.Error()
+	}
+	return path, err.Error()
+}

@@ -1,0 +1,211 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newFile returns the name of a file in a folder, both of this user alone.
+func newFile(t testing.TB, text string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "private")
+	must(t, os.Mkdir(dir, 0o700))
+	name := filepath.Join(dir, "file")
+	must(t, os.WriteFile(name, []byte(text), 0o600))
+	return name
+}
+
+func wantProblem(t testing.TB, what string, err error, want Problem) {
+	t.Helper()
+	var unsafe *Unsafe
+	if !errors.As(err, &unsafe) || unsafe.Problem != want || unsafe.Reason() == "" {
+		t.Errorf("%s: %v, want %q", what, err, reasons[want])
+	}
+}
+
+func text(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	must(t, err)
+	return string(data)
+}
+
+func TestASecondHardLinkIsRefused(t *testing.T) {
+	name := newFile(t, "text")
+	must(t, os.Link(name, name+"-second"))
+	for what, err := range useAll(name) {
+		wantProblem(t, what, err, HardLinked)
+	}
+	if text(t, name) != "text" {
+		t.Error("it was changed")
+	}
+	file, err := OpenLinked(name, os.O_RDONLY)
+	must(t, err)
+	must(t, file.Close())
+}
+
+// useAll uses the file at name in every way that checks it, and returns the errors.
+func useAll(name string) map[string]error {
+	_, open := Open(name, os.O_RDONLY)
+	_, read := Read(name, 10)
+	_, opened := Disk{}.Open(name, os.O_RDWR)
+	_, lock := Lock(context.Background(), name, time.Second)
+	_, lockToRead := LockToRead(name, time.Second)
+	return map[string]error{
+		"open": open, "read": read, "open to write": opened, "truncate": Disk{}.Truncate(name, 0),
+		"lock": lock, "lock to read": lockToRead,
+	}
+}
+
+func TestAFileThatIsReplacedWhileItIsOpenedIsRefused(t *testing.T) {
+	name := newFile(t, "text")
+	must(t, os.WriteFile(name+"-other", nil, 0o600))
+	replace := func(name string, info fs.FileInfo) error {
+		return errors.Join(os.Rename(name+"-other", name), CheckFile(name, info))
+	}
+	_, err := open(name, os.O_RDONLY, replace, checkOpened)
+	wantProblem(t, "open", err, Replaced)
+}
+
+func TestAnOrdinaryFileIsUsed(t *testing.T) {
+	name := newFile(t, "text")
+	if data, err := Read(name, 2); err != nil || string(data) != "tex" {
+		t.Errorf("%q, %v: want one byte more than the limit", data, err)
+	}
+	must(t, Disk{}.Truncate(name, 2))
+	if text(t, name) != "te" {
+		t.Error("it has another size")
+	}
+	if _, err := Open(name+"-missing", os.O_RDONLY); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestCreateNeverOpensWhatExists(t *testing.T) {
+	name := newFile(t, "text")
+	if _, err := (Disk{}).Create(name); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	file, err := Disk{}.Create(name + "-new")
+	must(t, err)
+	_, err = file.Write([]byte("new"))
+	must(t, errors.Join(err, file.Close()))
+	if info, err := os.Stat(name + "-new"); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestReplace(t *testing.T) {
+	name := newFile(t, "before")
+	half := name + ".half"
+	must(t, os.WriteFile(half, []byte("left behind by a process that was killed"), 0o600))
+	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if replaced, err := Replace(Disk{}, half, name, []byte("after"), then); !replaced || err != nil {
+		t.Fatal(replaced, err)
+	}
+	if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(then) {
+		t.Errorf("%v, %v", info.ModTime(), err)
+	}
+	if _, err := os.Lstat(half); text(t, name) != "after" || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(text(t, name), err)
+	}
+}
+
+func TestMakeFolder(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "a", "b")
+	must(t, MakeFolder(Disk{}, dir))
+	must(t, MakeFolder(Disk{}, dir))
+	for _, name := range []string{dir, filepath.Dir(dir)} {
+		if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+	wantProblem(t, "a relative path", MakeFolder(Disk{}, "a"), NotAbsolute)
+	file := newFile(t, "")
+	wantProblem(t, "a file", MakeFolder(Disk{}, file), NotFolder)
+	if err := CheckFolder(filepath.Join(base, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestALockExcludesOthers(t *testing.T) {
+	path := newFile(t, "") + "-lock"
+	inside, most := 0, 0
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				unlock, err := Lock(context.Background(), path, time.Minute)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				unlock()
+			}
+		})
+	}
+	all.Wait()
+	if most != 1 {
+		t.Errorf("%d had the lock at once", most)
+	}
+}
+
+func TestALockIsNotWaitedForForever(t *testing.T) {
+	path := newFile(t, "") + "-lock"
+	unlock, err := Lock(context.Background(), path, 0)
+	must(t, err)
+	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("patience: %v", err)
+	}
+	if _, err := LockToRead(path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("to read: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Lock(ctx, path, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("context: %v", err)
+	}
+	unlock()
+	unlock, err = Lock(ctx, path, 0)
+	must(t, err) // there is nothing to wait for
+	unlock()
+	if _, err := Lock(context.Background(), filepath.Join(path, "in", "none"), 0); err == nil {
+		t.Error("a lock in no folder was taken")
+	}
+}
+
+func TestAnErrorSaysItsPathOnce(t *testing.T) {
+	_, err := os.Open("/none/file")
+	if about, reason := Describe("/other", err); about != "/other" || reason != "open: no such file or directory" && runtime.GOOS != "windows" {
+		t.Errorf("%q, %q", about, reason)
+	}
+	if about, reason := Describe("/other", &Unsafe{Path: "/a", Problem: Accessible, Mode: 0o640}); about != "/a" || reason != "is accessible to other users (mode 0640)" {
+		t.Errorf("%q, %q", about, reason)
+	}
+	if about, reason := Describe("/other", context.Canceled); about != "/other" || reason != context.Canceled.Error() {
+		t.Errorf("%q, %q", about, reason)
+	}
+}

@@ -1,0 +1,166 @@
+//go:build unix
+
+package private
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// unfit are files that must not be used, by what makes them so.
+var unfit = map[string]struct {
+	spoil func(t *testing.T, name string)
+	want  Problem
+}{
+	"a link": {func(t *testing.T, name string) {
+		must(t, os.Rename(name, name+"-away"))
+		must(t, os.Symlink(name+"-away", name))
+	}, NotRegular},
+	"a link to nowhere": {func(t *testing.T, name string) {
+		must(t, os.Remove(name))
+		must(t, os.Symlink(name+"-nowhere", name))
+	}, NotRegular},
+	"a folder": {func(t *testing.T, name string) {
+		must(t, os.Remove(name))
+		must(t, os.Mkdir(name, 0o700))
+	}, NotRegular},
+	"a pipe": {func(t *testing.T, name string) {
+		must(t, os.Remove(name))
+		must(t, syscall.Mkfifo(name, 0o600))
+	}, NotRegular},
+	"readable by the group": {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o640)) }, Accessible},
+	"writable by the group": {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o620)) }, Accessible},
+	"readable by others":    {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o604)) }, Accessible},
+	"writable by others":    {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o602)) }, Accessible},
+	"executable by others":  {func(t *testing.T, name string) { must(t, os.Chmod(name, 0o601)) }, Accessible},
+	"of another user": {func(t *testing.T, name string) {
+		if os.Geteuid() != 0 {
+			t.Skip("needs to give a file away")
+		}
+		must(t, os.Chown(name, 4711, -1))
+	}, OtherOwner},
+}
+
+func TestAnUnfitFileIsRefused(t *testing.T) {
+	for name, tt := range unfit {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t, "text")
+			tt.spoil(t, path)
+			for what, err := range useAll(path) {
+				wantProblem(t, what, err, tt.want)
+			}
+			_, err := OpenLinked(path, os.O_RDONLY)
+			wantProblem(t, "open with links", err, tt.want)
+			for _, file := range []string{path, path + "-away"} {
+				if info, err := os.Lstat(file); err == nil && info.Mode().IsRegular() && text(t, file) != "text" {
+					t.Errorf("%s was changed", file)
+				}
+			}
+			if _, err := os.Lstat(path + "-nowhere"); !errors.Is(err, fs.ErrNotExist) {
+				t.Error("something was made through a link")
+			}
+		})
+	}
+}
+
+func TestAnUnfitFolderIsRefused(t *testing.T) {
+	for name, tt := range unfit {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Dir(newFile(t, ""))
+			want := tt.want
+			switch want {
+			case NotRegular:
+				must(t, os.RemoveAll(dir))
+				must(t, os.WriteFile(dir, nil, 0o600))
+				want = NotFolder
+				if name == "a folder" {
+					return // that is what it should be
+				}
+			case Accessible:
+				must(t, os.Chmod(dir, 0o700))
+			}
+			tt.spoil(t, dir)
+			wantProblem(t, "check", CheckFolder(dir), want)
+			wantProblem(t, "make", MakeFolder(Disk{}, dir), want)
+		})
+	}
+	dir := filepath.Dir(newFile(t, ""))
+	must(t, os.Symlink(dir, dir+"-link"))
+	wantProblem(t, "a link to a folder", CheckFolder(dir+"-link"), NotFolder)
+}
+
+// What changes between the check of a name and the opening is seen on the open file.
+func TestAnUnfitFileIsRefusedWhenItAppearsLate(t *testing.T) {
+	for name, tt := range unfit {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t, "text")
+			late := func(string, fs.FileInfo) error {
+				tt.spoil(t, path)
+				return nil
+			}
+			if file, err := open(path, os.O_RDONLY, late, checkOpened); err == nil {
+				file.Close()
+				t.Error("it was opened")
+			}
+		})
+	}
+}
+
+func TestCreateFollowsNoLink(t *testing.T) {
+	name := newFile(t, "text")
+	must(t, os.Symlink(name+"-nowhere", name+"-link"))
+	if _, err := (Disk{}).Create(name + "-link"); err == nil {
+		t.Error("a file was made through a link")
+	}
+	if _, err := os.Lstat(name + "-nowhere"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	// A temporary file that somebody has put there is not written through.
+	must(t, os.Symlink(name, name+".half"))
+	if _, err := Replace(Disk{}, name+".half", name+"-other", []byte("new"), time.Time{}); err != nil {
+		t.Error(err)
+	}
+	if text(t, name) != "text" || text(t, name+"-other") != "new" {
+		t.Error("it was written through a link")
+	}
+}
+
+// The lock is that of flock(2), which other versions of the program take.
+func TestTheLockIsThatOfTheSystem(t *testing.T) {
+	path := newFile(t, "")
+	file, err := os.Open(path)
+	must(t, err)
+	defer file.Close()
+	must(t, syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
+	if _, err := Lock(context.Background(), path, time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	must(t, syscall.Flock(int(file.Fd()), syscall.LOCK_UN))
+	unlock, err := Lock(context.Background(), path, 0)
+	must(t, err)
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		t.Error(err)
+	}
+	unlock()
+}
+
+func TestReadingWhereNothingCanBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the superuser writes everywhere")
+	}
+	name := newFile(t, "text")
+	must(t, os.Chmod(filepath.Dir(name), 0o500))
+	defer os.Chmod(filepath.Dir(name), 0o700)
+	unlock, err := LockToRead(name+"-lock", time.Second)
+	must(t, err)
+	unlock()
+	if _, err := Lock(context.Background(), name+"-lock", time.Second); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+}

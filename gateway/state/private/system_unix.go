@@ -1,0 +1,47 @@
+//go:build unix
+
+package private
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+)
+
+const (
+	// noFollow are flags for opening: follow no link, wait for no pipe.
+	noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+	// CanRenameOpen reports whether a file can be renamed while a process has it open.
+	CanRenameOpen = true
+)
+
+// self is the user of this process, which does not change while it runs.
+var self = sync.OnceValue(os.Geteuid)
+
+// checkAccess returns an *[Unsafe] unless something belongs to this user and has
+// no permissions for the group and others.
+func checkAccess(name string, info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok || int(stat.Uid) != self():
+		return &Unsafe{Path: name, Problem: OtherOwner}
+	case info.Mode().Perm()&0o077 != 0:
+		return &Unsafe{Path: name, Problem: Accessible, Mode: info.Mode().Perm()}
+	}
+	return nil
+}
+
+// hasSecondLink reports whether a file has more than one hard link, or none left.
+func hasSecondLink(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Nlink != 1
+}
+
+// hasSecondLinkOpen is hasSecondLink where only an open file tells.
+func hasSecondLinkOpen(*os.File) bool { return false }
+
+// isReadOnly reports whether err says that the file system takes no writes.
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
