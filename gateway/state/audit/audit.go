@@ -27,6 +27,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
@@ -71,7 +73,7 @@ type Log struct {
 	place   place
 	present string // the path of the file that is written to
 	limits  Limits
-	sys     system
+	sys     private.System
 	now     func() time.Time
 	// keepOpen says that files stay open from one line to the next. Not where an
 	// open file cannot be renamed: another process would never get to it.
@@ -93,7 +95,7 @@ func Open(dir string, limits Limits) *Log {
 	p := place{dir}
 	return &Log{
 		place: p, present: p.file(presentFile), limits: limits.orDefaults(),
-		sys: realSystem{}, now: time.Now, keepOpen: canRenameOpen,
+		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen,
 	}
 }
 

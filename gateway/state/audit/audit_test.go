@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 func TestWhatIsWrittenIsListed(t *testing.T) {
@@ -34,7 +36,7 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	for name, mode := range map[string]os.FileMode{"": 0o700, presentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
 		info, err := os.Lstat(l.place.file(name))
 		must(t, err)
-		if info.Mode().Perm() != mode && canRenameOpen {
+		if info.Mode().Perm() != mode && private.CanRenameOpen {
 			t.Errorf("%q has mode %v", name, info.Mode())
 		}
 	}

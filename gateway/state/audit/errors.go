@@ -3,7 +3,8 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Unusable says that the log could not be written or read: a full disk, missing
@@ -30,13 +31,8 @@ func unusable(path string, err error) error {
 	if err == nil || errors.As(err, &typed) {
 		return err
 	}
-	// The path is said once.
-	reason := err
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		reason = fmt.Errorf("%s: %w", at.Op, at.Err)
-	}
-	return &Unusable{Path: path, Reason: reason.Error(), Cause: err}
+	path, reason := private.Describe(path, err)
+	return &Unusable{Path: path, Reason: reason, Cause: err}
 }
 
 // Busy says that another process held the lock until patience ended. Nothing was

@@ -4,86 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"vaultwicket/gateway/state/private/faults"
 )
-
-// faulty lets the n-th call fail. With killed every later call fails too, as if
-// the process had ended there, or the disk.
-type faulty struct {
-	real   realSystem
-	n      int
-	killed bool
-	calls  int
-}
-
-var errFault = errors.New("the disk is full")
-
-func (f *faulty) fails() bool {
-	f.calls++
-	return f.calls == f.n || f.killed && f.calls > f.n
-}
-
-func (f *faulty) do(real func() error) error {
-	if f.fails() {
-		return errFault
-	}
-	return real()
-}
-
-func (f *faulty) mkdir(name string) error { return f.do(func() error { return f.real.mkdir(name) }) }
-func (f *faulty) truncate(name string, size int64) error {
-	return f.do(func() error { return f.real.truncate(name, size) })
-}
-func (f *faulty) rename(from, to string) error {
-	return f.do(func() error { return f.real.rename(from, to) })
-}
-func (f *faulty) remove(name string) error { return f.do(func() error { return f.real.remove(name) }) }
-func (f *faulty) sync(dir string) error    { return f.do(func() error { return f.real.sync(dir) }) }
-
-func (f *faulty) create(name string) (handle, error)     { return f.wrap(f.real.create, name) }
-func (f *faulty) open(name string) (handle, error)       { return f.wrap(f.real.open, name) }
-func (f *faulty) openRecord(name string) (handle, error) { return f.wrap(f.real.openRecord, name) }
-
-func (f *faulty) wrap(open func(string) (handle, error), name string) (handle, error) {
-	if f.fails() {
-		return nil, errFault
-	}
-	h, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyHandle{h, f}, nil
-}
-
-// faultyHandle writes half before it fails, but for a record: that is a sector.
-type faultyHandle struct {
-	handle
-	faulty *faulty
-}
-
-func (h *faultyHandle) Write(data []byte) (int, error) {
-	if h.faulty.fails() {
-		n, _ := h.handle.Write(data[:len(data)/2])
-		return n, errFault
-	}
-	return h.handle.Write(data)
-}
-
-func (h *faultyHandle) WriteAt(data []byte, at int64) (int, error) {
-	if h.faulty.fails() {
-		return 0, errFault
-	}
-	return h.handle.WriteAt(data, at)
-}
-
-func (h *faultyHandle) Sync() error { return h.faulty.do(h.handle.Sync) }
-
-func (h *faultyHandle) Close() error {
-	err := h.handle.Close()
-	if h.faulty.fails() {
-		return errFault
-	}
-	return err
-}
 
 // TestEveryFault lets each call that changes the disk fail once, or for good, in
 // a log that begins, goes on, rotates or repairs. No line that was promised is
@@ -116,7 +39,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		l := newLog(t, Limits{FileSize: 2600, Files: 3})
 		begin(t, l)
 		must(t, l.Close())
-		sys := &faulty{n: n, killed: killed}
+		sys := &faults.System{N: n, Lasting: killed}
 		l = again(t, l)
 		l.sys = sys
 		promised, refused := map[string]bool{}, map[string]bool{}
@@ -124,7 +47,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 			line := sample(i)
 			err := l.Write(line, true)
 			var typed *Unusable
-			if err != nil && (!errors.As(err, &typed) || !errors.Is(err, errFault)) {
+			if err != nil && (!errors.As(err, &typed) || !errors.Is(err, faults.Err)) {
 				t.Errorf("call %d: %v", n, err)
 			}
 			if err == nil {
@@ -157,7 +80,7 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		next := again(t, l)
 		writeAll(t, next, 200, 200)
 		check(", and another process goes on")
-		if sys.calls < n {
+		if sys.Calls < n {
 			return
 		}
 	}

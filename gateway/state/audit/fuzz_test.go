@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // FuzzLine takes arbitrary bytes for a line, for a head, and for what stands in a
@@ -47,7 +49,7 @@ func seed(f *testing.F) {
 
 // inMemory is a file that is only read.
 type inMemory struct {
-	handle
+	private.File
 	*bytes.Reader
 }
 

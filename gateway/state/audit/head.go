@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // head says where the log ends, and where what is kept of it begins. It is
@@ -98,7 +100,7 @@ func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
 // readHead returns the head, or why there is none: one of two sentences, "" if
 // there is one.
 func (p place) readHead() (h head, why string, err error) {
-	text, err := p.readSmall(headFile, headSize)
+	text, err := private.Read(p.file(headFile), headSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, headMissing, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+
+	"vaultwicket/gateway/state/private"
 )
 
 const keyFile = "audit.key"
@@ -70,7 +72,7 @@ type badKey struct{}
 func (*badKey) Error() string { return "is not the key of a log" }
 
 func (p place) readKey() (*key, error) {
-	text, err := p.readSmall(keyFile, keyFileSize)
+	text, err := private.Read(p.file(keyFile), keyFileSize)
 	if err != nil {
 		return nil, err
 	}

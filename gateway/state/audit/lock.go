@@ -1,24 +1,17 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
+	"vaultwicket/gateway/state/private"
 )
 
-const (
-	// patience is how long the lock is waited for. It is held for one line, and
-	// for a moment longer when a file is laid aside.
-	patience = 10 * time.Second
-
-	// A line takes a fraction of the first wait.
-	shortestWait = 50 * time.Microsecond
-	longestWait  = 5 * time.Millisecond
-)
+// patience is how long the lock is waited for. It is held for one line, and
+// for a moment longer when a file is laid aside.
+const patience = 10 * time.Second
 
 // lock takes the lock of those who write, and makes the folder if need be.
 func (l *Log) lock() (unlock func(), err error) {
@@ -40,36 +33,21 @@ func (l *Log) lock() (unlock func(), err error) {
 }
 
 func (p place) lock() (unlock func(), err error) {
-	path := filepath.Join(p.dir, lockFile)
-	// One for each call: a lock that is shared would let its second caller in.
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|noFollow), flock.SetPermissions(0o600))
-	until := time.Time{}
-	for wait := shortestWait; ; wait = min(2*wait, longestWait) {
-		locked, err := lock.TryLock()
-		if err != nil {
-			return nil, unusable(path, err)
-		}
-		if locked {
-			return func() { _ = lock.Unlock() }, nil
-		}
-		if until.IsZero() {
-			until = time.Now().Add(patience)
-		} else if time.Now().After(until) {
-			return nil, &Busy{Path: path}
-		}
-		time.Sleep(wait)
-	}
+	unlock, err = private.Lock(context.Background(), p.file(lockFile), patience)
+	return unlock, p.lockError(err)
 }
 
 // lockToRead takes the same lock for those who read. Where nothing can be
 // written, nobody does, and there is no need for it.
 func (p place) lockToRead() (unlock func(), err error) {
-	if err := p.checkLock(); err != nil {
-		return nil, err
+	unlock, err = private.LockToRead(p.file(lockFile), patience)
+	return unlock, p.lockError(err)
+}
+
+// lockError returns an error of this package for one of locking.
+func (p place) lockError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Busy{Path: p.file(lockFile)}
 	}
-	unlock, err = p.lock()
-	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
-		return func() {}, nil
-	}
-	return unlock, err
+	return unusable(p.file(lockFile), err)
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // rotate lays the present file aside and begins another. The head follows with
@@ -51,7 +53,7 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 // youngest returns the latest time of the lines of a file. They are looked at
 // from the end: the clock of a machine is set back by seconds, and not by files.
 func (p place) youngest(name string) (last time.Time, err error) {
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return last, err
 	}
@@ -77,16 +79,16 @@ func (l *Log) layAside(t *tail) error {
 	}
 	t.file = nil
 	name, aside := l.present, l.place.file(olderName(t.head.number))
-	if err := l.sys.rename(name, aside); err != nil {
-		t.file, t.fileInfo, err = opened(l.sys.open(name))
+	if err := l.sys.Rename(name, aside); err != nil {
+		t.file, t.fileInfo, err = opened(l.sys.Open(name, os.O_RDWR|os.O_APPEND))
 		return err
 	}
-	file, info, err := opened(l.sys.create(name))
+	file, info, err := opened(l.sys.Create(name))
 	if err != nil {
 		return err
 	}
 	t.file, t.fileInfo = file, info
-	if err := l.sys.sync(l.place.dir); err != nil {
+	if err := l.sys.SyncFolder(l.place.dir); err != nil {
 		return err
 	}
 	t.head.number++
@@ -95,7 +97,7 @@ func (l *Log) layAside(t *tail) error {
 	return l.drop(t)
 }
 
-func opened(h handle, err error) (handle, fs.FileInfo, error) {
+func opened(h private.File, err error) (private.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +136,7 @@ func (l *Log) drop(t *tail) error {
 
 func (p place) walkOlder(w *walker, number uint64) error {
 	name := olderName(number)
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func (l *Log) clear(t *tail) {
 	}
 	for _, number := range there.older {
 		if number < t.head.first {
-			_ = l.sys.remove(l.place.file(olderName(number)))
+			_ = l.sys.Remove(l.place.file(olderName(number)))
 		}
 	}
 }

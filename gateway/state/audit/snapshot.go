@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // snapshot is the log as it was at one moment. Up to the sizes that the files had
@@ -25,7 +27,7 @@ type snapshotFile struct {
 // take opens all files of a log, the oldest first. Of a folder that is missing
 // it returns none.
 func (p place) take() (s *snapshot, err error) {
-	if err := checkFolder(p.dir); errors.Is(err, fs.ErrNotExist) {
+	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
 		return &snapshot{why: headMissing}, nil
 	} else if err != nil {
 		return nil, err
@@ -66,7 +68,7 @@ func (s *snapshot) fill(p place) (err error) {
 }
 
 func (s *snapshot) open(p place, name string, number uint64) error {
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return unusable(p.file(name), err)
 	}

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // tail is the file that is written to, and what is known of it.
 type tail struct {
-	file, record handle // the present file and that of the head
+	file, record private.File // the present file and that of the head
 	head         head
 	text         [headSize]byte // of the head, as it stands in its file
 	fileInfo     fs.FileInfo
@@ -29,7 +31,7 @@ type tail struct {
 
 func (t *tail) close() error {
 	var err error
-	for _, h := range []handle{t.file, t.record} {
+	for _, h := range []private.File{t.file, t.record} {
 		if h != nil {
 			err = errors.Join(err, h.Close())
 		}
@@ -63,12 +65,12 @@ func (l *Log) reach() (*tail, error) {
 // and nobody has written to them but as this package does.
 func (l *Log) isCurrent(t *tail) bool {
 	info, err := os.Lstat(l.present)
-	if err != nil || !os.SameFile(info, t.fileInfo) || checkOwn(l.present, info) != nil || !t.isClean() {
+	if err != nil || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.present, info) != nil || !t.isClean() {
 		return false
 	}
 	// One that was removed or replaced has no name any more.
 	record, err := t.record.Stat()
-	if err != nil || checkOwn(headFile, record) != nil || record.Size() != headSize {
+	if err != nil || private.CheckFile(headFile, record) != nil || record.Size() != headSize {
 		return false
 	}
 	return info.Size() == t.size || t.follow(info.Size())
@@ -179,7 +181,7 @@ func (l *Log) findHead(t *tail, there survey, k *key) (why string, err error) {
 		}
 	}
 	t.text = t.head.encode()
-	t.record, err = l.sys.openRecord(l.place.file(headFile))
+	t.record, err = l.sys.Open(l.place.file(headFile), os.O_RDWR)
 	return why, unusable(l.place.file(headFile), err)
 }
 
@@ -212,7 +214,7 @@ func (p place) newestHead(there survey, k *key) (head, error) {
 // ends returns the link of the first line of a file, and the highest number in
 // it.
 func (p place) ends(name string) (first link, last uint64, err error) {
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return link{}, 0, unusable(p.file(name), err)
 	}
@@ -251,7 +253,7 @@ func (l *Log) finishRotation(h *head, there survey) (why string, err error) {
 // speaks of.
 func (p place) checkAside(h head) (why string, err error) {
 	name := p.file(olderName(h.number))
-	file, err := openOwn(name, os.O_RDONLY)
+	file, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return "", unusable(name, err)
 	}
@@ -270,14 +272,14 @@ func (p place) checkAside(h head) (why string, err error) {
 // head says.
 func (l *Log) findFile(t *tail) (why string, err error) {
 	name := l.present
-	file, err := l.sys.open(name)
+	file, err := l.sys.Open(name, os.O_RDWR|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		if t.head.size > 0 {
 			why = fileGone
 		}
-		file, err = l.sys.create(name)
+		file, err = l.sys.Create(name)
 		if err == nil {
-			err = l.sys.sync(l.place.dir)
+			err = l.sys.SyncFolder(l.place.dir)
 		}
 	}
 	t.file = file

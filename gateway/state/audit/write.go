@@ -123,7 +123,7 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 // write repairs them.
 func (l *Log) takeBack(t *tail, cause error) error {
 	_, err := t.record.WriteAt(t.text[:], 0)
-	if err2 := l.sys.truncate(l.present, t.size); err2 != nil {
+	if err2 := l.sys.Truncate(l.present, t.size); err2 != nil {
 		err = errors.Join(err, fmt.Errorf("what was written could not be taken back: %w", err2))
 	}
 	return errors.Join(cause, err)
