@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Desk keeps questions until a person has answered them, each in a file of its
@@ -19,9 +21,9 @@ import (
 // or one that was talked into the same call by a note. What it costs is to be
 // asked once more.
 type Desk struct {
-	dir  string
-	now  func() time.Time
-	disk disk
+	dir string
+	now func() time.Time
+	sys private.System
 
 	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
 }
@@ -41,7 +43,7 @@ func Open(dir string, now func() time.Time) *Desk {
 	if now == nil {
 		now = time.Now
 	}
-	return &Desk{dir: dir, now: now, disk: realDisk{}}
+	return &Desk{dir: dir, now: now, sys: private.Disk{}}
 }
 
 // Ask puts a question on the desk and returns it with its code. If this session
@@ -56,8 +58,8 @@ func (d *Desk) Ask(q Question) (Question, error) {
 	if _, err := q.asked(d.now()); err != nil {
 		return Question{}, err
 	}
-	if err := d.makeFolder(); err != nil {
-		return Question{}, err
+	if err := private.MakeFolder(d.sys, d.dir); err != nil {
+		return Question{}, unusable(d.dir, err)
 	}
 	err := d.locked(func(s shelf) error {
 		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
@@ -204,12 +206,12 @@ func (d *Desk) withdraw(s *shelf, open Question) error {
 // take removes the file of q for good.
 func (d *Desk) take(q Question) error {
 	path := d.path(q.Code)
-	err := d.disk.remove(path)
+	err := d.sys.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) { // somebody has, in spite of the lock
 		return &Ungranted{}
 	}
 	if err == nil {
-		err = d.disk.sync(d.dir)
+		err = d.sys.SyncFolder(d.dir)
 	}
 	return unusable(path, err)
 }

@@ -1,10 +1,10 @@
 package approvals
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Reason says why a state was refused. It is for programs and never renamed.
@@ -145,10 +145,6 @@ func unusable(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	reason := err
-	var at *fs.PathError
-	if errors.As(err, &at) { // the path is said once
-		reason = fmt.Errorf("%s: %w", at.Op, at.Err)
-	}
-	return &Unusable{Path: path, Reason: reason.Error(), Cause: err}
+	path, reason := private.Describe(path, err)
+	return &Unusable{Path: path, Reason: reason, Cause: err}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/gateway/state/private/faults"
 	"vaultwicket/tests/memory"
 )
 
@@ -36,7 +37,7 @@ func child(dir string) {
 		_, _ = fmt.Sscan(rest, &n)
 		switch verb {
 		case "halt": // at the n-th call to the disk from now on
-			d.disk = &faulty{n: n, instead: func() {
+			d.sys = &faults.System{N: n, Before: func() {
 				fmt.Println("halted")
 				select {}
 			}}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 const (
@@ -40,7 +42,7 @@ func (d *Desk) read() (shelf, error) {
 		path := filepath.Join(d.dir, name)
 		switch filepath.Ext(name) {
 		case halfEnd:
-			_ = d.disk.remove(path) // it counts for nothing
+			_ = d.sys.Remove(path) // it counts for nothing
 		case recordEnd:
 			q, err := readQuestion(path)
 			var damaged *Damaged
@@ -52,7 +54,7 @@ func (d *Desk) read() (shelf, error) {
 			case q.isLive(s.now):
 				s.live = append(s.live, q)
 			default:
-				_ = d.disk.remove(path) // it has expired wherever it lies
+				_ = d.sys.Remove(path) // it has expired wherever it lies
 				s.expired = append(s.expired, q)
 			}
 		}
@@ -82,19 +84,14 @@ func (d *Desk) names() ([]string, error) {
 // is not the file that was written, and *[Unusable].
 func readQuestion(path string) (Question, error) {
 	name := filepath.Base(path)
-	file, err := openOwn(path)
-	var unfit *Unusable
+	data, err := private.Read(path, maxRecord)
+	var unsafe *private.Unsafe
 	switch {
-	case errors.As(err, &unfit):
-		return Question{}, &Damaged{name, unfit.Reason}
+	case errors.As(err, &unsafe):
+		return Question{}, &Damaged{name, unsafe.Reason()}
 	case errors.Is(err, fs.ErrPermission):
 		return Question{}, &Damaged{name, "cannot be read"}
 	case err != nil: // it may be readable in a moment, and be a no
-		return Question{}, unusable(path, err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRecord+1))
-	if err != nil {
 		return Question{}, unusable(path, err)
 	}
 	q, ok := parseQuestion(strings.TrimSuffix(name, recordEnd), data)
@@ -188,57 +185,9 @@ func (d *Desk) put(q Question) error {
 	}
 	path := d.path(q.Code)
 	half := strings.TrimSuffix(path, recordEnd) + halfEnd
-	if err = d.writeNew(half, data); err == nil {
-		err = d.disk.rename(half, path)
-	}
-	if err != nil {
-		_ = d.disk.remove(half)
-		return unusable(path, err)
-	}
-	if err = d.disk.sync(d.dir); err != nil {
-		_ = d.disk.remove(path)
+	replaced, err := private.Replace(d.sys, half, path, data, time.Time{})
+	if replaced && err != nil {
+		_ = d.sys.Remove(path)
 	}
 	return unusable(path, err)
-}
-
-func (d *Desk) writeNew(name string, data []byte) error {
-	file, err := d.disk.create(name)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
-// openOwn opens a file that is no link, and that nobody else can look into.
-func openOwn(name string) (*os.File, error) {
-	seen, err := os.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkOwn(name, seen); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(name, os.O_RDONLY|cautious, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !os.SameFile(seen, info) {
-		file.Close()
-		return nil, &Unusable{Path: name, Reason: "was replaced while it was opened"}
-	}
-	return file, nil
-}
-
-func checkOwn(name string, info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return &Unusable{Path: name, Reason: "is not a regular file"}
-	}
-	if !isPrivate(info) {
-		return &Unusable{Path: name, Reason: "is open to others, or of another user"}
-	}
-	return nil
 }
