@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // batch is what is written at once: all of it is kept, or nothing.
@@ -13,7 +16,7 @@ type batch struct {
 	*Journal
 	tail   *tail
 	name   string
-	out    handle
+	out    private.File
 	fresh  bool // the segment was not there
 	start  int64
 	at     int64 // where the next line begins
@@ -69,14 +72,14 @@ func (j *Journal) newBatch(now time.Time) (*batch, error) {
 		return nil, err
 	}
 	b := &batch{Journal: j, tail: t, name: j.place.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
-	b.out, err = j.sys.open(b.name)
+	b.out, err = j.sys.Open(b.name, os.O_WRONLY|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		b.fresh = true
-		b.out, err = j.sys.create(b.name)
+		b.out, err = j.sys.Create(b.name)
 	}
 	// A segment in which something stands has a name that is durable.
 	if err == nil && b.start == 0 {
-		err = j.sys.sync(j.place.dir)
+		err = j.sys.SyncFolder(j.place.dir)
 	}
 	if err == nil {
 		err = b.head(now)
@@ -194,7 +197,7 @@ func (b *batch) commit(lazy bool) error {
 		err = b.out.Sync()
 	}
 	if err == nil && (b.tail.unsure || len(b.made) > 0) {
-		err = b.sys.sync(b.place.dir)
+		err = b.sys.SyncFolder(b.place.dir)
 	}
 	if err != nil {
 		return err
@@ -213,12 +216,12 @@ func (b *batch) undo() {
 		_ = b.out.Close()
 	}
 	if b.fresh {
-		_ = b.sys.remove(b.name)
+		_ = b.sys.Remove(b.name)
 	} else {
-		_ = b.sys.truncate(b.name, b.start)
+		_ = b.sys.Truncate(b.name, b.start)
 	}
 	for _, name := range b.made {
-		_ = b.sys.remove(name)
+		_ = b.sys.Remove(name)
 	}
 	b.Journal.tail = nil
 	b.Journal.recent = recent{}

@@ -3,7 +3,8 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Unusable says that the journal cannot be written or read where it lies: the
@@ -27,13 +28,8 @@ func unusable(path string, err error) error {
 	if err == nil || isTyped(err) {
 		return err
 	}
-	// The path is said once.
-	reason := err
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		reason = fmt.Errorf("%s: %w", at.Op, at.Err)
-	}
-	return &Unusable{Path: path, Reason: reason.Error(), Cause: err}
+	path, reason := private.Describe(path, err)
+	return &Unusable{Path: path, Reason: reason, Cause: err}
 }
 
 // isTyped reports whether err is one of this package's errors.

@@ -5,80 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"vaultwicket/gateway/state/private/faults"
 )
-
-// faulty lets the n-th call fail. With killed every later call fails too, as if
-// the process had ended there.
-type faulty struct {
-	real   realSystem
-	n      int
-	killed bool
-	calls  int
-}
-
-var errFault = syscall.ENOSPC
-
-func (f *faulty) fails() bool {
-	f.calls++
-	return f.calls == f.n || f.killed && f.calls > f.n
-}
-
-func (f *faulty) do(real func() error) error {
-	if f.fails() {
-		return errFault
-	}
-	return real()
-}
-
-func (f *faulty) mkdir(name string) error { return f.do(func() error { return f.real.mkdir(name) }) }
-func (f *faulty) truncate(name string, size int64) error {
-	return f.do(func() error { return f.real.truncate(name, size) })
-}
-func (f *faulty) rename(from, to string) error {
-	return f.do(func() error { return f.real.rename(from, to) })
-}
-func (f *faulty) remove(name string) error { return f.do(func() error { return f.real.remove(name) }) }
-func (f *faulty) sync(dir string) error    { return f.do(func() error { return f.real.sync(dir) }) }
-
-func (f *faulty) create(name string) (handle, error) { return f.wrap(f.real.create, name) }
-func (f *faulty) open(name string) (handle, error)   { return f.wrap(f.real.open, name) }
-
-func (f *faulty) wrap(open func(string) (handle, error), name string) (handle, error) {
-	if f.fails() {
-		return nil, errFault
-	}
-	h, err := open(name)
-	if err != nil {
-		return nil, err
-	}
-	return &faultyHandle{h, f}, nil
-}
-
-// faultyHandle writes half before it fails.
-type faultyHandle struct {
-	handle
-	faulty *faulty
-}
-
-func (h *faultyHandle) Write(data []byte) (int, error) {
-	if h.faulty.fails() {
-		n, _ := h.handle.Write(data[:len(data)/2])
-		return n, errFault
-	}
-	return h.handle.Write(data)
-}
-
-func (h *faultyHandle) Sync() error { return h.faulty.do(h.handle.Sync) }
-
-func (h *faultyHandle) Close() error {
-	err := h.handle.Close()
-	if h.faulty.fails() {
-		return errFault
-	}
-	return err
-}
 
 // confirmed is what a journal has said that it keeps.
 type confirmed struct {
@@ -149,7 +79,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			must(t, j.Begin(e, content))
 			c.texts[e.ID] = "an earlier text\n" + text
 		}
-		sys := &faulty{n: n, killed: killed}
+		sys := &faults.System{N: n, Lasting: killed}
 		j.sys = sys
 		e, content := change("a.md", text, text+"more")
 		err := j.Begin(e, content)
@@ -160,7 +90,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			}
 		}
 		var typed *Unusable
-		if err != nil && (!errors.As(err, &typed) || !errors.Is(err, errFault)) {
+		if err != nil && (!errors.As(err, &typed) || !errors.Is(err, faults.Err)) {
 			t.Errorf("call %d: %v", n, err)
 		}
 		what := fmt.Sprintf("call %d failed", n)
@@ -181,7 +111,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		if left, _ := filepath.Glob(j.place.file("*" + halfEnd)); len(left) > 0 {
 			t.Errorf("%s, and after all there is %q", what, left)
 		}
-		if sys.calls < n {
+		if sys.Calls < n {
 			return
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Object returns the bytes with this hash. What it returns has been checked. If
@@ -146,7 +148,7 @@ func (p place) text(ix *index, hash string) ([]byte, error) {
 // from.
 func (p place) chain(ix *index, hash string) (chain []object, start []byte, err error) {
 	name := p.file(segmentName(ix.number))
-	lines, err := openOwn(name, os.O_RDONLY)
+	lines, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, unusable(name, err)
 	}
@@ -184,7 +186,7 @@ func (p place) chain(ix *index, hash string) (chain []object, start []byte, err 
 // right is told by the hash of the whole.
 func (p place) data(number uint64, o object) ([]byte, error) {
 	name := objectName(number, o.Hash)
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Damaged{name, "is missing"}
 	}
@@ -214,7 +216,7 @@ func objectAt(lines io.ReaderAt, s spot) (object, bool) {
 // copyFile copies an object that is a file.
 func (p place) copyFile(out io.Writer, number uint64, image Image) error {
 	name := objectName(number, image.Hash)
-	file, err := openOwn(p.file(name), os.O_RDONLY)
+	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Damaged{name, "is missing"}
 	}

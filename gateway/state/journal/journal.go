@@ -30,6 +30,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Limits say how much is kept. The zero Limits keep 256 MiB and 90 days.
@@ -76,7 +78,7 @@ func (l Limits) orDefaults() Limits {
 type Journal struct {
 	place  place
 	limits Limits
-	sys    system
+	sys    private.System
 	now    func() time.Time
 	inText int64 // maxText, or less in tests
 
@@ -101,7 +103,7 @@ func Open(dir, vault string, limits Limits) *Journal {
 // OpenAs is [Open] for a vault whose journal may have been kept under another
 // path, by former. That journal is taken over when there is none under this one.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
-	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: realSystem{}, now: time.Now, inText: maxText}
+	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: maxText}
 }
 
 // place is where the journal of one vault lies.

@@ -161,19 +161,19 @@ func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error
 	_, _ = rand.Read(random[:]) // it never fails
 	half := b.place.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, halfEnd))
 	if err := b.fillFile(half, path, image, in); err != nil {
-		return errors.Join(err, b.sys.remove(half))
+		return errors.Join(err, b.sys.Remove(half))
 	}
 	name := b.place.file(objectName(b.tail.number, o.Hash))
 	// If there is one of that name, it was looked at and found damaged.
-	if err := b.sys.rename(half, name); err != nil {
-		return errors.Join(err, b.sys.remove(half))
+	if err := b.sys.Rename(half, name); err != nil {
+		return errors.Join(err, b.sys.Remove(half))
 	}
 	b.made = append(b.made, name)
 	return b.value(o)
 }
 
 func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
-	out, err := b.sys.create(half)
+	out, err := b.sys.Create(half)
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Keys remembers the answers to calls with an idempotency key, so that a call
@@ -63,7 +64,7 @@ func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answe
 	if there, err := k.journal.place.isThere(); err != nil || !there {
 		return nil, KeyNew, err
 	}
-	if there, err := k.isThere(); err != nil || !there {
+	if there, err := isFolder(k.folder()); err != nil || !there {
 		return nil, KeyNew, err
 	}
 	r, err := k.read(name)
@@ -160,7 +161,7 @@ func (k Keys) Forget(key string, id string) error {
 		if err != nil {
 			return err
 		}
-		return unusable(k.path(name), k.journal.sys.remove(k.path(name)))
+		return unusable(k.path(name), k.journal.sys.Remove(k.path(name)))
 	})
 }
 
@@ -179,14 +180,6 @@ func nameOf(key string) (string, error) {
 
 func (k Keys) folder() string          { return k.journal.place.file(keysFolder) }
 func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keyEnd) }
-
-func (k Keys) isThere() (bool, error) {
-	err := checkPrivate(k.folder())
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 // locked runs do while nobody else changes keys.
 func (k Keys) locked(do func() error) error {
@@ -209,12 +202,7 @@ func (k Keys) locked(do func() error) error {
 
 // read reads what is kept of a key.
 func (k Keys) read(name string) (r keyRecord, err error) {
-	file, err := openOwn(k.path(name), os.O_RDONLY)
-	if err != nil {
-		return r, unusable(k.path(name), err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, 2*maxAnswer))
+	data, err := private.Read(k.path(name), 2*maxAnswer)
 	if err != nil {
 		return r, unusable(k.path(name), err)
 	}
@@ -233,32 +221,9 @@ func (k Keys) put(name string, r keyRecord) error {
 	if err != nil {
 		return err
 	}
-	sys, half := k.journal.sys, filepath.Join(k.folder(), name+halfEnd)
-	_ = sys.remove(half) // left behind by a process that came to an end
-	err = k.writeNew(half, appendLine(nil, record))
-	if err == nil {
-		err = os.Chtimes(half, r.Time, r.Time) // by which it is swept up
-	}
-	if err == nil {
-		err = sys.rename(half, k.path(name))
-	}
-	if err != nil {
-		_ = sys.remove(half)
-		return unusable(k.path(name), err)
-	}
-	return unusable(k.folder(), sys.sync(k.folder()))
-}
-
-func (k Keys) writeNew(name string, data []byte) error {
-	file, err := k.journal.sys.create(name)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
+	half := filepath.Join(k.folder(), name+halfEnd)
+	_, err = private.Replace(k.journal.sys, half, k.path(name), appendLine(nil, record), r.Time) // sweep goes by the time
+	return unusable(k.path(name), err)
 }
 
 // sweep removes keys that are too old, and returns an error if there is no room
@@ -277,14 +242,14 @@ func (k Keys) sweep(now time.Time) error {
 		name, isKey := strings.CutSuffix(e.Name(), keyEnd)
 		if !isKey {
 			if strings.HasSuffix(e.Name(), halfEnd) {
-				_ = k.journal.sys.remove(filepath.Join(k.folder(), e.Name()))
+				_ = k.journal.sys.Remove(filepath.Join(k.folder(), e.Name()))
 			}
 			continue
 		}
 		// The time of the file is that of its record. It is also the only one that
 		// a damaged record has.
 		if isExpired(info.ModTime(), now) {
-			if err := k.journal.sys.remove(k.path(name)); err != nil {
+			if err := k.journal.sys.Remove(k.path(name)); err != nil {
 				return unusable(k.path(name), err)
 			}
 			continue

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/private/faults"
 )
 
 func TestAKeyHasOneCall(t *testing.T) {
@@ -141,7 +143,7 @@ func TestEveryFaultOfAKey(t *testing.T) {
 		for n := 1; ; n++ {
 			j := newJournal(t, Limits{})
 			now, digest := time.Now(), [32]byte{1}
-			sys := &faulty{n: n, killed: killed}
+			sys := &faults.System{N: n, Lasting: killed}
 			j.sys = sys
 			claimed := j.Keys().Claim("key", digest, NewID(now), now) == nil
 			answered := claimed && j.Keys().Remember("key", digest, []byte("answer"), now) == nil
@@ -155,7 +157,7 @@ func TestEveryFaultOfAKey(t *testing.T) {
 			case err != nil && !errors.As(err, &unfinished):
 				t.Errorf("call %d: %v", n, err)
 			}
-			if sys.calls < n {
+			if sys.Calls < n {
 				break
 			}
 		}

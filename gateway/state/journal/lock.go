@@ -3,11 +3,9 @@ package journal
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"time"
 
-	"github.com/gofrs/flock"
+	"vaultwicket/gateway/state/private"
 )
 
 const (
@@ -29,47 +27,27 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := j.prepare(); err != nil {
 		return nil, err
 	}
-	return j.place.lock(ctx, writerLock)
-}
-
-func (p place) lock(ctx context.Context, name string) (unlock func(), err error) {
-	path := p.file(name)
-	if info, err := os.Lstat(path); err == nil {
-		if err := checkOwn(path, info); err != nil {
-			return nil, err
-		}
-	}
-	// One for each call: a lock that is shared would let its second caller in.
-	lock := flock.New(path, flock.SetFlag(os.O_RDWR|os.O_CREATE|cautious), flock.SetPermissions(0o600))
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		locked, err := lock.TryLock()
-		if err != nil {
-			return nil, unusable(path, err)
-		}
-		if locked {
-			return func() { _ = lock.Unlock() }, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, &Busy{Path: path, Cause: ctx.Err()}
-		case <-time.After(wait):
-		}
-	}
+	unlock, err = private.Lock(ctx, j.place.file(writerLock), 0)
+	return unlock, j.place.lockError(writerLock, err)
 }
 
 // lockShortly takes the lock of those who write here.
 func (p place) lockShortly() (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return p.lock(ctx, appendLock)
+	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)
+	return unlock, p.lockError(appendLock, err)
 }
 
 // lockToRead does the same for those who read. Where nothing can be written,
 // nobody does, and there is no need for it.
 func (p place) lockToRead() (unlock func(), err error) {
-	unlock, err = p.lockShortly()
-	if errors.Is(err, fs.ErrPermission) || isReadOnly(err) {
-		return func() {}, nil
+	unlock, err = private.LockToRead(p.file(appendLock), patience)
+	return unlock, p.lockError(appendLock, err)
+}
+
+// lockError returns an error of this package for one of locking.
+func (p place) lockError(name string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &Busy{Path: p.file(name), Cause: err}
 	}
-	return unlock, err
+	return unusable(p.file(name), err)
 }

@@ -75,7 +75,7 @@ func (j *Journal) removeSegment(s segment) error {
 }
 
 func (j *Journal) remove(name string) error {
-	err := j.sys.remove(j.place.file(name))
+	err := j.sys.Remove(j.place.file(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unusable(j.place.file(name), err)
 	}

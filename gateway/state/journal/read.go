@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // Damage is something in the journal that could not be read. Everything else
@@ -52,7 +54,7 @@ func (p place) chapterOf(seg segment, only string, brief bool) (chapter, error) 
 		chapter: chapter{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
 		steps: map[string][]stepRecord{}, after: map[string][]*fileRecord{},
 	}
-	file, err := openOwn(p.file(r.name), os.O_RDONLY)
+	file, err := private.Open(p.file(r.name), os.O_RDONLY)
 	if os.IsNotExist(err) {
 		r.gone = true
 		return r.chapter, nil

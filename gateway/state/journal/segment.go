@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // The ends of names. Each begins with the number of its segment in ten digits;
@@ -66,7 +68,7 @@ func (p place) survey() (survey, error) {
 			continue
 		}
 		if err == nil {
-			err = checkOwn(p.file(e.Name()), info)
+			err = private.CheckFile(p.file(e.Name()), info)
 		}
 		if err != nil {
 			return survey{}, unusable(p.file(e.Name()), err)

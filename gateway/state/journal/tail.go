@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"vaultwicket/gateway/state/private"
 )
 
 // tail is the segment that is written to.
@@ -79,7 +81,7 @@ func (j *Journal) isUnmoved() bool {
 		return false
 	}
 	info, err := os.Lstat(j.place.file(segmentName(j.tail.number)))
-	if err != nil || info.Size() != j.tail.read || checkOwn("", info) != nil {
+	if err != nil || info.Size() != j.tail.read || private.CheckFile("", info) != nil {
 		return false
 	}
 	_, err = os.Lstat(j.place.file(segmentName(j.tail.number + 1)))
@@ -105,7 +107,7 @@ func (j *Journal) follow(newest segment) error {
 // read fills an index up to size.
 func (p place) read(ix *index, size int64) error {
 	name := p.file(segmentName(ix.number))
-	file, err := openOwn(name, os.O_RDONLY)
+	file, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return unusable(name, err)
 	}
@@ -127,7 +129,7 @@ func (j *Journal) isFull(t *tail, now time.Time) bool {
 // put into the one before without an entry is made durable first.
 func (j *Journal) rotate(now time.Time) error {
 	name := j.place.file(segmentName(j.tail.number))
-	file, err := j.sys.open(name)
+	file, err := j.sys.Open(name, os.O_WRONLY|os.O_APPEND)
 	if err == nil {
 		err = errors.Join(file.Sync(), file.Close())
 	}

@@ -13,7 +13,7 @@ const writingFile = "writing"
 // notes the end of it. The caller holds [Journal.Lock]. It is a help for
 // [Journal.Interrupted] and not needed to undo anything, so an error is none.
 func (j *Journal) Writing() (written func()) {
-	file, err := j.sys.create(j.place.file(writingFile))
+	file, err := j.sys.Create(j.place.file(writingFile))
 	if err != nil {
 		return func() {} // a killed writer's stays as it is
 	}
@@ -33,4 +33,4 @@ func (j *Journal) Interrupted() (since time.Time, killed bool) {
 
 // Swept notes that nothing is left of killed writers. The caller holds
 // [Journal.Lock].
-func (j *Journal) Swept() { _ = j.sys.remove(j.place.file(writingFile)) }
+func (j *Journal) Swept() { _ = j.sys.Remove(j.place.file(writingFile)) }
