@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/private"
 )
 
 const (
@@ -49,28 +50,11 @@ func tokenError(path, reason, hint string, cause error) error {
 // readToken reads a file that is there. fs.ErrNotExist is in the error when it is
 // not.
 func readToken(path string) (string, error) {
-	before, err := os.Lstat(path)
+	file, err := private.OpenLinked(path, os.O_RDONLY) // makeToken gives it two names for a moment
 	if err != nil {
-		return "", tokenError(path, "cannot be read", "", err)
-	}
-	if !before.Mode().IsRegular() {
-		return "", tokenError(path, "is no regular file", "name the file itself, not a link to it", nil)
-	}
-	file, err := os.OpenFile(path, os.O_RDONLY|cautious, 0)
-	if err != nil {
-		return "", tokenError(path, "cannot be read", "", err)
+		return "", unreadable(path, err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", tokenError(path, "cannot be read", "", err)
-	}
-	if !os.SameFile(before, info) {
-		return "", tokenError(path, "was replaced while it was read", "try again", nil)
-	}
-	if reason, hint := exposed(path, info); reason != "" {
-		return "", tokenError(path, reason, hint, nil)
-	}
 	text, err := io.ReadAll(io.LimitReader(file, maxToken+3))
 	if err != nil {
 		return "", tokenError(path, "cannot be read", "", err)
@@ -80,6 +64,23 @@ func readToken(path string) (string, error) {
 		return "", tokenError(path, "holds a token that "+reason, "remove the file, and a good one is made at the next start", nil)
 	}
 	return token, nil
+}
+
+// unreadable is the error for a file that could not be opened, or must not be used.
+func unreadable(path string, err error) error {
+	var unsafe *private.Unsafe
+	if !errors.As(err, &unsafe) {
+		return tokenError(path, "cannot be read", "", err)
+	}
+	switch unsafe.Problem {
+	case private.NotRegular:
+		return tokenError(path, unsafe.Reason(), "name the file itself, not a link to it", nil)
+	case private.OtherOwner:
+		return tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
+	case private.Accessible:
+		return tokenError(path, unsafe.Reason(), fmt.Sprintf("chmod 600 %q, and make a new token: this one may be known", path), nil)
+	}
+	return tokenError(path, unsafe.Reason(), "try again", nil)
 }
 
 // makeToken makes the file with a new token. It appears whole or not at all, and

@@ -39,7 +39,7 @@ func TestATokenIsNotMadeInAFolderOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := Token(filepath.Join(dir, "token"))
-	if err == nil || !strings.Contains(err.Error(), "its folder is open to others (mode 0755)") {
+	if err == nil || !strings.Contains(err.Error(), "its folder is accessible to other users (mode 0755)") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -105,12 +105,12 @@ func TestUnsafeTokenFilesAreRefused(t *testing.T) {
 		{"without newline", write("bare", goodToken, 0o600), ""},
 		{"with the newline of Windows", write("crlf", goodToken+"\r\n", 0o400), ""},
 		{"in hexadecimal digits", write("hex", strings.Repeat("0123456789abcdef", 4), 0o600), ""},
-		{"readable by the group", write("group", goodToken, 0o640), "can be read or written by others (mode 0640)"},
-		{"readable by others", write("others", goodToken, 0o604), "can be read or written by others (mode 0604)"},
-		{"writable by others", write("writable", goodToken, 0o602), "can be read or written by others (mode 0602)"},
-		{"a link", link, "no regular file"},
-		{"a link to nowhere", dangling, "no regular file"},
-		{"a folder", dir, "no regular file"},
+		{"readable by the group", write("group", goodToken, 0o640), "is accessible to other users (mode 0640)"},
+		{"readable by others", write("others", goodToken, 0o604), "is accessible to other users (mode 0604)"},
+		{"writable by others", write("writable", goodToken, 0o602), "is accessible to other users (mode 0602)"},
+		{"a link", link, "is not a regular file"},
+		{"a link to nowhere", dangling, "is not a regular file"},
+		{"a folder", dir, "is not a regular file"},
 		{"empty", write("empty", "", 0o600), "is missing"},
 		{"a short one", write("short", goodToken[:minToken-1], 0o600), "is shorter than 43"},
 		{"few digits", write("fewhex", strings.Repeat("0123456789abcdef", 3), 0o600), "is shorter than 64 hex"},

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"vaultwicket/gateway/state/private"
 )
 
 const programFolder = "vaultwicket" // of this program, within the places for all programs
@@ -92,16 +94,15 @@ func resolved(path string) string {
 // Unsafe says why a folder must not hold what is the user's alone, "" if it may. One
 // that does not exist may: MakePrivate makes it private.
 func Unsafe(dir string) string {
-	info, err := os.Lstat(dir)
+	err := private.CheckFolder(dir)
+	var unsafe *private.Unsafe
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return ""
-	case err != nil:
-		return "cannot be looked at: " + errors.Unwrap(err).Error()
-	case !info.IsDir():
-		return "is not a folder"
+	case errors.As(err, &unsafe):
+		return unsafe.Reason()
 	}
-	return notAlone(info)
+	return "cannot be looked at: " + errors.Unwrap(err).Error()
 }
 
 // Unwritable is an error where nothing can be kept in a folder, be it there or to be

@@ -4,26 +4,11 @@ package paths
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// notAlone says why a folder is not its user's alone, "" if it is.
-func notAlone(info fs.FileInfo) string {
-	stat, known := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !known || int(stat.Uid) != os.Geteuid():
-		return "belongs to another user"
-	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Sprintf("is open to others (mode %04o)", info.Mode().Perm())
-	}
-	return ""
-}
 
 // writable is an error where nothing can be made in a folder, or in the place where
 // it would be made.
