@@ -40,8 +40,8 @@ gateway/state/paths          : gateway/state/private
 gateway/state/private        :
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
-gateway/metrics              : gateway exec
-gateway/tracing              : gateway allowlist
+gateway/observe/metrics      : gateway exec
+gateway/observe/tracing      : gateway allowlist
 gateway/mcpserver            : gateway gateway/state/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
@@ -66,13 +66,13 @@ var doors = []struct{ power, door, why string }{
 	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
 	{"golang.org/x/time/rate", "gateway/", "calls are let through in one place"},
-	{"github.com/VictoriaMetrics/metrics", "gateway/metrics/", "what is counted is named in one place, where names of notes are not known"},
+	{"github.com/VictoriaMetrics/metrics", "gateway/observe/metrics/", "what is counted is named in one place, where names of notes are not known"},
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/mcpserver/streamable/ gateway/tracing/", "the network has one door, and a collector that the environment names"},
-	{"go.opentelemetry.io/otel/sdk/trace", "gateway/tracing/", "what a collector is told is written in one place"},
-	{"go.opentelemetry.io/otel/trace", "gateway/tracing/", "what a collector is told is written in one place"},
+	{"net/http", "gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network has one door, and a collector that the environment names"},
+	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
+	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 }
 
 // source is one Go file that is no test.

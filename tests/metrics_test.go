@@ -15,7 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/metrics"
+	"vaultwicket/gateway/observe/metrics"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"

@@ -6,8 +6,8 @@ import (
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/metrics"
-	"vaultwicket/gateway/tracing"
+	"vaultwicket/gateway/observe/metrics"
+	"vaultwicket/gateway/observe/tracing"
 )
 
 // openObservers opens what is told of the calls. The variables of OpenTelemetry

@@ -9,8 +9,8 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/metrics"
-	"vaultwicket/gateway/tracing"
+	"vaultwicket/gateway/observe/metrics"
+	"vaultwicket/gateway/observe/tracing"
 )
 
 // newGateway puts the corridor together.
