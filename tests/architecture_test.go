@@ -42,8 +42,13 @@ gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway allowlist
-gateway/mcpserver            : gateway gateway/state/approvals gateway/clean gateway/mcpserver/streamable allowlist tiers
+gateway/mcpserver            : gateway gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist tiers
+gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist
+gateway/mcpserver/message    :
+gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist
+gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
+gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist tiers
 cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
@@ -54,8 +59,8 @@ tests                        :
 // file of that folder and none below; two doors are separated by a space.
 var doors = []struct{ power, door, why string }{
 	{"os/exec", "exec/", "nothing else starts a process"},
-	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
-	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/message/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/ gateway/mcpserver/typed/", "the protocol stays at the edge"},
+	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
 	{"github.com/spf13/pflag", "cmd/vaultwicket/", "flags are settings"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},

@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/arguments"
 )
 
 const (
@@ -31,7 +31,7 @@ func batch(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	operations, err := mcpserver.DecodeBatch(input)
+	operations, err := arguments.DecodeBatch(input)
 	if err != nil {
 		return printJSON(std.out, gateway.RejectBatch(err), statusOf(err))
 	}

@@ -13,7 +13,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/tiers"
 )
 
@@ -196,7 +196,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range mcpserver.PromptNames() {
+	for _, name := range prompts.Names() {
 		if !strings.Contains(content, "| `"+name+"` |") || !strings.Contains(page(t, "prompts.md"), "\n## "+name+"\n") {
 			t.Errorf("the prompt %s is missing", name)
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/prompts"
 )
 
 // promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
@@ -16,7 +16,7 @@ func promptText(_ context.Context, std streams, args []string) error {
 		return err
 	}
 	if len(o.rest) == 0 {
-		return &wrongUse{reason: "no prompt given", hint: "the prompts are " + strings.Join(mcpserver.PromptNames(), ", ")}
+		return &wrongUse{reason: "no prompt given", hint: "the prompts are " + strings.Join(prompts.Names(), ", ")}
 	}
 	arguments := map[string]string{}
 	for _, word := range o.rest[1:] {
@@ -30,7 +30,7 @@ func promptText(_ context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := mcpserver.Prompt(o.gateway, o.rest[0], arguments, clock())
+	text, err := prompts.Text(o.gateway, o.rest[0], arguments, clock())
 	if err != nil {
 		return err
 	}

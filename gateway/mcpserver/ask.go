@@ -15,33 +15,34 @@ import (
 )
 
 const (
-	// askFor is how long a client has to come back with the person's answer. Some
-	// clients claim that they can ask and never do.
-	askFor = 2 * time.Minute
+	// answerTimeout is how long a client has to return the user's answer. Some clients
+	// declare that they can ask and never do.
+	answerTimeout = 2 * time.Minute
 
 	questionID    = "confirm"
 	rememberField = "remember"
 )
 
-// interview is how the person in front of the client of one request is asked.
+// elicitation asks the user of one client for approval of one request.
 //
-// A client of an earlier protocol is sent a request of its own and the call
-// waits. Since 2026-07-28 the answer to the call says that input is required, and
-// the client sends the call again with the answer and the state that it was
-// given: sealed, because it comes back as a parameter like any other.
-type interview struct {
+// A client of an earlier protocol version gets a request of the server, and the call waits.
+// Since 2026-07-28 the result of the call says that input is required, and the client sends
+// the call again with the answer and the state that it was given. The state is sealed,
+// because it comes back as a parameter like any other.
+type elicitation struct {
 	sealer  *approvals.Sealer
 	wait    time.Duration
 	params  mcp.CallToolParams
-	pending *mcp.CallToolResult // what the client is told in place of the result
+	pending *mcp.CallToolResult // the request for input that replaces the result
 }
 
-// sealers makes the key with which states are sealed, when the first one is. The
-// zero value takes its time from the system, and as much of it as [askFor] says.
+// sealers creates the key for sealing states when it is first needed. The zero value uses
+// the system clock and [answerTimeout].
 type sealers struct {
 	now  func() time.Time
 	wait time.Duration
-	left <-chan struct{} // closed when the client has gone; nil for never
+	// inputDone is closed when the client can send nothing more; nil for never.
+	inputDone <-chan struct{}
 
 	once sync.Once
 	made *approvals.Sealer
@@ -53,14 +54,15 @@ func (s *sealers) sealer() (*approvals.Sealer, error) {
 	return s.made, s.err
 }
 
-// patience is how long an answer is waited for.
-func (s *sealers) patience() time.Duration { return cmp.Or(s.wait, askFor) }
+// timeout is how long to wait for an answer.
+func (s *sealers) timeout() time.Duration { return cmp.Or(s.wait, answerTimeout) }
 
-// answers reports whether a request brings the answer to an earlier one.
-func (i *interview) answers() bool { return i != nil && i.params.RequestState != "" }
+// answers reports whether a request contains the answer to an earlier question.
+func (i *elicitation) answers() bool { return i != nil && i.params.RequestState != "" }
 
-// interview returns how to ask the client of a request, nil if it cannot ask.
-func (h handler) interview(ctx context.Context, params mcp.CallToolParams) (*interview, gateway.Asker) {
+// elicit returns how to ask the user through the client of a request, nil if the client
+// cannot ask.
+func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, gateway.Asker) {
 	if !canAsk(ctx) {
 		return nil, nil
 	}
@@ -71,12 +73,12 @@ func (h handler) interview(ctx context.Context, params mcp.CallToolParams) (*int
 	if err != nil {
 		return nil, nil
 	}
-	i := &interview{sealer: sealer, wait: h.sealers.patience(), params: params}
+	i := &elicitation{sealer: sealer, wait: h.sealers.timeout(), params: params}
 	return i, i.ask
 }
 
-// canAsk reports whether the client of a request said that it can show a form.
-// Capabilities of an earlier request are not remembered in the newer protocol.
+// canAsk reports whether the client of a request declared that it can show a form. In the
+// newer protocol version, capabilities apply to one request only.
 func canAsk(ctx context.Context) bool {
 	var can mcp.ClientCapabilities
 	if server.IsModernRequest(ctx) {
@@ -92,7 +94,7 @@ func canAsk(ctx context.Context) bool {
 }
 
 // ask is the [gateway.Asker] for clients that send the call again.
-func (i *interview) ask(_ context.Context, q gateway.Question) gateway.Reply {
+func (i *elicitation) ask(_ context.Context, q gateway.Question) gateway.Reply {
 	bound := approvals.Bound{Vault: orDash(q.Vault), Digest: q.Digest, Caller: orDash(q.Caller)}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
@@ -105,27 +107,26 @@ func (i *interview) ask(_ context.Context, q gateway.Question) gateway.Reply {
 	response := server.ElicitationResponse(i.params.InputResponses, questionID)
 	answer := replyOf(response, q)
 	if answer == gateway.No {
-		err := i.sealer.Spend(i.params.RequestState) // so that it does not come back with a yes
+		err := i.sealer.Spend(i.params.RequestState) // so that it cannot be used again for an approval
 		if err != nil || response == nil {
 			return gateway.Void
 		}
 		return gateway.No
 	}
 	if i.sealer.Open(i.params.RequestState, bound) != nil {
-		return gateway.Void // forged, changed, used, too late, or about something else
+		return gateway.Void // forged, changed, used, expired, or for another call
 	}
 	return answer
 }
 
-// askNow is the [gateway.Asker] for clients that are sent a request. Silence is
-// no answer, and neither is a client that has gone: the person may answer in a
-// terminal.
+// askNow is the [gateway.Asker] for clients that get a request of the server. A timeout, or
+// a client that has disconnected, is no answer: the user may answer in a terminal.
 func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
-	waiting, cancel := context.WithTimeout(ctx, h.sealers.patience())
+	waiting, cancel := context.WithTimeout(ctx, h.sealers.timeout())
 	defer cancel()
 	go func() {
 		select {
-		case <-h.sealers.left:
+		case <-h.sealers.inputDone:
 			cancel()
 		case <-waiting.Done():
 		}
@@ -137,12 +138,12 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
 		return gateway.NoWay
 	case err != nil:
-		return gateway.Void // the call was cancelled, or the client has failed: the user said nothing
+		return gateway.Void // the call was cancelled, or the client failed: the user has not answered
 	}
 	return replyOf(result, q)
 }
 
-// form is what the client shows.
+// form is the form that the client shows.
 func form(q gateway.Question) mcp.ElicitationParams {
 	properties := map[string]any{
 		questionID: map[string]any{"type": "boolean", "title": "Allow this", "default": false},
@@ -157,7 +158,7 @@ func form(q gateway.Question) mcp.ElicitationParams {
 	}}
 }
 
-// replyOf reads an answer. Only an accepted form with a true in it is a yes.
+// replyOf decodes an answer. Only an accepted form with the value true is an approval.
 func replyOf(result *mcp.ElicitationResult, q gateway.Question) gateway.Reply {
 	if result == nil || result.Action != mcp.ElicitationResponseActionAccept {
 		return gateway.No
@@ -172,9 +173,9 @@ func replyOf(result *mcp.ElicitationResult, q gateway.Question) gateway.Reply {
 	return gateway.Yes
 }
 
-// instead returns what the client is told in place of a result, nil if it is the
-// result.
-func (i *interview) instead() *mcp.CallToolResult {
+// inputRequest returns the request for input that replaces the result, nil if the result
+// is to be returned.
+func (i *elicitation) inputRequest() *mcp.CallToolResult {
 	if i == nil {
 		return nil
 	}
@@ -188,7 +189,7 @@ func orDash(s string) string {
 	return s
 }
 
-// clientName is what the client of a request calls itself. It is for people
+// clientName is the name that the client of a request gives itself. It is for display
 // only.
 func clientName(ctx context.Context) string {
 	if server.IsModernRequest(ctx) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,16 +17,19 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
+	"vaultwicket/tests/talk"
 	"vaultwicket/tiers"
 )
 
 // booth is a running server that has to ask before every change, and the app
 // behind it: a script that notes what it is called with.
 type booth struct {
-	*talk
+	*talk.Talk
 	era    era
 	can    string // the capabilities that the client names
 	called string
@@ -38,7 +42,7 @@ type era string
 
 const (
 	legacyEra era = "legacy"
-	modernEra era = "modern"
+	modernEra era = "talk.ModernMeta"
 )
 
 var eras = []era{legacyEra, modernEra}
@@ -87,28 +91,30 @@ esac
 	if change != nil {
 		change(h.sealers)
 	}
-	calls := newCalls()
-	s, err := h.server(calls)
+	requests := stdio.NewRequests()
+	s, err := h.server(requests)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.talk = start(t, calls, s, patience)
+	b.Talk = talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return stdio.Serve(ctx, s, requests, in, out, logTo(t), talk.Patience)
+	})
 	if e == legacyEra {
-		b.send(strings.Replace(initialize, `{"elicitation":{}}`, can, 1), initialized)
-		b.next()
+		b.Send(strings.Replace(talk.Initialize, `{"elicitation":{}}`, can, 1), talk.Initialized)
+		b.Next()
 	}
 	return b
 }
 
 // tool sends a call of a tool. more are further members of its params.
 func (b *booth) tool(name, arguments, more string) (id int) {
-	b.t.Helper()
+	b.T.Helper()
 	b.ids++
 	params := fmt.Sprintf(`"name":%q,"arguments":%s%s`, name, arguments, more)
 	if b.era == modernEra {
-		params += "," + strings.Replace(modern, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1)
+		params += "," + strings.Replace(talk.ModernMeta, `clientCapabilities":{}`, `clientCapabilities":`+b.can, 1)
 	}
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, b.ids, params))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, b.ids, params))
 	return b.ids
 }
 
@@ -124,15 +130,15 @@ type question struct {
 
 // ask sends a call and returns the question about it.
 func (b *booth) ask(arguments string) question {
-	b.t.Helper()
+	b.T.Helper()
 	return b.asked("obsidianCli", arguments, b.tool("obsidianCli", arguments, ""))
 }
 
 // asked reads the question about a call.
 func (b *booth) asked(tool, arguments string, id int) question {
-	b.t.Helper()
+	b.T.Helper()
 	q := question{call: id, tool: tool, arg: arguments}
-	m := b.next()
+	m := b.Next()
 	params := m.Params
 	if b.era == modernEra {
 		var result struct {
@@ -144,14 +150,14 @@ func (b *booth) asked(tool, arguments string, id int) question {
 			}
 		}
 		if err := json.Unmarshal(m.Result, &result); err != nil || result.ResultType != "input_required" {
-			b.t.Fatalf("no question: %s %v", m.Result, m.Error)
+			b.T.Fatalf("no question: %s %v", m.Result, m.Error)
 		}
 		if asked := result.InputRequests["confirm"]; len(result.InputRequests) != 1 || asked.Method != "elicitation/create" {
-			b.t.Fatalf("asked %v", result.InputRequests)
+			b.T.Fatalf("asked %v", result.InputRequests)
 		}
 		q.state, params = result.RequestState, result.InputRequests["confirm"].Params
 	} else if m.Method != "elicitation/create" {
-		b.t.Fatalf("no question: %+v %s", m, m.Result)
+		b.T.Fatalf("no question: %+v %s", m, m.Result)
 	}
 	q.id, q.message = m.ID, params["message"].(string)
 	q.fields = params["requestedSchema"].(map[string]any)["properties"].(map[string]any)
@@ -160,9 +166,9 @@ func (b *booth) asked(tool, arguments string, id int) question {
 
 // reply sends the answer to a question, and does not wait.
 func (b *booth) reply(q question, answer string) (call int) {
-	b.t.Helper()
+	b.T.Helper()
 	if b.era == legacyEra {
-		b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), answer))
+		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), answer))
 		return q.call
 	}
 	return b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, q.state))
@@ -170,27 +176,27 @@ func (b *booth) reply(q question, answer string) (call int) {
 
 // answer sends the answer to a question and returns what came of the call.
 func (b *booth) answer(q question, answer string) told {
-	b.t.Helper()
+	b.T.Helper()
 	return b.result(b.reply(q, answer))
 }
 
 // told is the answer to a call: the code of an error, or "protocol" for an error
 // of the protocol, or "asked" for one more question.
-type told struct{ code, hint, message string }
+type told struct{ Code, hint, message string }
 
 // result reads the answer to a call.
 func (b *booth) result(id int) told {
-	b.t.Helper()
-	m := b.next()
-	if key(m.ID) != key(float64(id)) {
-		b.t.Fatalf("an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
+	b.T.Helper()
+	m := b.Next()
+	if fmt.Sprint(m.ID) != fmt.Sprint(float64(id)) {
+		b.T.Fatalf("an answer to %v, want %d: %+v %s", m.ID, id, m, m.Result)
 	}
 	return toldBy(m)
 }
 
-func toldBy(m wireMessage) told {
+func toldBy(m talk.Message) told {
 	if m.Error != nil {
-		return told{code: "protocol", message: m.Error.Message}
+		return told{Code: "protocol", message: m.Error.Message}
 	}
 	var result struct {
 		ResultType        string
@@ -200,7 +206,7 @@ func toldBy(m wireMessage) told {
 	}
 	_ = json.Unmarshal(m.Result, &result)
 	if result.ResultType == "input_required" {
-		return told{code: "asked"}
+		return told{Code: "asked"}
 	}
 	e := result.StructuredContent.Error
 	return told{e.Code, e.Hint, e.Message}
@@ -220,28 +226,28 @@ func (b *booth) ran() (changes []string) {
 // refused checks that a call was refused and nothing was run, and that the
 // server is as good as before.
 func (b *booth) refused(what string, got told) {
-	b.t.Helper()
-	if got.code != "unconfirmed" {
-		b.t.Errorf("%s: got %+v, want unconfirmed", what, got)
+	b.T.Helper()
+	if got.Code != "unconfirmed" {
+		b.T.Errorf("%s: got %+v, want unconfirmed", what, got)
 	}
 	b.idle(what)
 }
 
 func (b *booth) idle(what string) {
-	b.t.Helper()
+	b.T.Helper()
 	if ran := b.ran(); len(ran) > 0 {
-		b.t.Fatalf("%s: the app was told %q", what, ran)
+		b.T.Fatalf("%s: the app was told %q", what, ran)
 	}
-	if got := b.result(b.tool("obsidianCli", reading, "")); got.code != "" {
-		b.t.Errorf("%s: a read behind it is answered with %+v", what, got)
+	if got := b.result(b.tool("obsidianCli", reading, "")); got.Code != "" {
+		b.T.Errorf("%s: a read behind it is answered with %+v", what, got)
 	}
 }
 
 // runs checks that a call went through, and that it was run once.
 func (b *booth) runs(what string, got told, want ...string) {
-	b.t.Helper()
-	if ran := b.ran(); got.code != "" || !slices.Equal(ran, want) {
-		b.t.Fatalf("%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
+	b.T.Helper()
+	if ran := b.ran(); got.Code != "" || !slices.Equal(ran, want) {
+		b.T.Fatalf("%s: got %+v, and the app was told %q, want %q", what, got, ran, want)
 	}
 }
 
@@ -289,11 +295,11 @@ func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
 		}
 		if e == legacyEra {
 			q := b.ask(removal)
-			b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, encode(q.id)))
+			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, message.Encode(q.id)))
 			b.refused("an error of the client", b.result(q.call))
 		}
 		b.runs(string(e)+", accepted", b.answer(b.ask(removal), accepted), removed)
-		if got := b.answer(b.ask(removalOf("later")), declined); got.code != "unconfirmed" || len(b.ran()) != 1 {
+		if got := b.answer(b.ask(removalOf("later")), declined); got.Code != "unconfirmed" || len(b.ran()) != 1 {
 			t.Errorf("%s: behind a yes, a no is answered with %+v", e, got)
 		}
 		b.runs(string(e)+", accepted with remember", b.answer(b.ask(removal), `{"action":"accept","content":{"confirm":true,"remember":true}}`), removed, removed)
@@ -314,7 +320,7 @@ func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
 		b.refused("declined", b.answer(b.ask(removal), declined))
 		for range 100 {
 			got := b.result(b.tool("obsidianCli", removal, ""))
-			if got.code != "unconfirmed" || !strings.Contains(got.message, "the user declined") {
+			if got.Code != "unconfirmed" || !strings.Contains(got.message, "the user declined") {
 				t.Fatalf("%s: %+v", e, got)
 			}
 		}
@@ -332,12 +338,12 @@ func TestSeventyCallsAreOneOpenQuestion(t *testing.T) {
 	q := b.ask(removal)
 	for n := range 70 {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
-		if got.code != "unconfirmed" || !strings.Contains(got.message, "another question of this session is still open") {
+		if got.Code != "unconfirmed" || !strings.Contains(got.message, "another question of this session is still open") {
 			t.Fatalf("call %d: %+v", n, got)
 		}
 	}
 	b.idle("a question is open")
-	if got := b.result(b.tool("obsidianCli", removal, "")); got.code != "unconfirmed" {
+	if got := b.result(b.tool("obsidianCli", removal, "")); got.Code != "unconfirmed" {
 		t.Errorf("the same call, without an answer: %+v", got)
 	}
 	b.runs("the one that was asked about", b.answer(q, accepted), removed)
@@ -361,7 +367,7 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 			`{"command":"delete","params":{"path":"a.md"},"confirm":true}`:                                "bad_request",
 			`{"command":"delete","params":{"path":"a.md"},"inputResponses":{"confirm":` + accepted + `}}`: "bad_request",
 		} {
-			if got := b.result(b.tool("obsidianCli", arguments, "")); got.code != code {
+			if got := b.result(b.tool("obsidianCli", arguments, "")); got.Code != code {
 				t.Errorf("%s: %s is answered with %+v, want %q", e, arguments, got, code)
 			}
 			b.idle(arguments)
@@ -385,12 +391,12 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 					t.Errorf("asked again: %+v, want %+v", again, first)
 				}
 				b.approve()
-				if other := b.result(b.tool("obsidianCli", addition, "")); other.code != "unconfirmed" || len(b.ran()) > 0 {
+				if other := b.result(b.tool("obsidianCli", addition, "")); other.Code != "unconfirmed" || len(b.ran()) > 0 {
 					t.Errorf("another call: %+v", other)
 				}
 				b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
 				b.deny() // the other one
-				if third := b.result(b.tool("obsidianCli", removal, "")); third.code != "unconfirmed" || len(b.ran()) != 1 {
+				if third := b.result(b.tool("obsidianCli", removal, "")); third.Code != "unconfirmed" || len(b.ran()) != 1 {
 					t.Errorf("a third time: %+v, %q", third, b.ran())
 				}
 			})
@@ -399,18 +405,18 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 }
 
 // approve says yes to the question that waits, and deny says no.
-func (b *booth) approve() { b.t.Helper(); b.answerOpen(b.desk.Approve) }
-func (b *booth) deny()    { b.t.Helper(); b.answerOpen(b.desk.Deny) }
+func (b *booth) approve() { b.T.Helper(); b.answerOpen(b.desk.Approve) }
+func (b *booth) deny()    { b.T.Helper(); b.answerOpen(b.desk.Deny) }
 
 func (b *booth) answerOpen(answer func(code string) (approvals.Question, error)) {
-	b.t.Helper()
+	b.T.Helper()
 	list, _, err := b.desk.List()
 	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 	if err != nil || len(list) != 1 {
-		b.t.Fatalf("%d questions wait, %v", len(list), err)
+		b.T.Fatalf("%d questions wait, %v", len(list), err)
 	}
 	if _, err := answer(list[0].Code); err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 }
 
@@ -432,7 +438,7 @@ func TestSilenceLeavesTheQuestionForTheTerminal(t *testing.T) {
 	q := b.ask(removal)
 	first := b.result(q.call)
 	b.refused("nobody answered", first)
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
 	b.idle("an answer that comes too late")
 	b.approve()
 	b.runs("approved", b.result(b.tool("obsidianCli", removal, "")), removed)
@@ -442,36 +448,36 @@ func TestAnAnswerToAnotherQuestionIsNone(t *testing.T) {
 	b := openBooth(t, legacyEra, formsOnly, nil)
 	q := b.ask(removal)
 	for _, id := range []string{"0", "-1", "999", `"x"`} {
-		b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
+		b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, accepted))
 	}
 	b.idle("answers to other questions")
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, encode(q.id)))
-	if m := b.next(); m.Error == nil {
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s}`, message.Encode(q.id)))
+	if m := b.Next(); m.Error == nil {
 		t.Errorf("an answer without one is taken: %+v", m)
 	}
 	got := b.answer(q, declined)
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
 	b.refused("a no, and then a yes", got)
 }
 
 func TestACancelledCallNeverRuns(t *testing.T) {
 	b := openBooth(t, legacyEra, formsOnly, nil)
 	q := b.ask(removal)
-	b.send(cancel(q.call))
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted))
+	b.Send(cancel(q.call))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted))
 	b.idle("cancelled while the person was asked")
 
 	q = b.ask(removal)
 	waiting := b.tool("obsidianCli", addition, "")
-	b.send(cancel(waiting))
+	b.Send(cancel(waiting))
 	b.refused("the one before a cancelled one", b.answer(q, declined))
 
 	q = b.ask(removalOf("other")) // whichever comes first, the next one gets its turn
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(q.id), accepted), cancel(q.call))
+	b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(q.id), accepted), cancel(q.call))
 	for id := b.tool("obsidianCli", addition, ""); ; {
-		if m := b.next(); m.Method != "" {
-			b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, encode(m.ID), declined))
-		} else if key(m.ID) == key(id) {
+		if m := b.Next(); m.Method != "" {
+			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, message.Encode(m.ID), declined))
+		} else if fmt.Sprint(m.ID) == fmt.Sprint(id) {
 			break
 		}
 	}
@@ -490,7 +496,7 @@ func TestTwoChangesAreAskedAboutOneAfterTheOther(t *testing.T) {
 		b.idle("a question is open")
 	}
 	b.reply(first, declined)
-	if got := b.result(first.call); got.code != "unconfirmed" {
+	if got := b.result(first.call); got.Code != "unconfirmed" {
 		t.Errorf("got %+v", got)
 	}
 	q := b.asked("obsidianCli", addition, second)
@@ -536,7 +542,7 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 
 	q = b.ask(addition)
 	q.arg = strings.Replace(addition, `"x"`, `"y"`, 1)
-	if got := b.answer(q, accepted); got.code != "unconfirmed" || len(b.ran()) != 1 {
+	if got := b.answer(q, accepted); got.Code != "unconfirmed" || len(b.ran()) != 1 {
 		t.Errorf("another text: %+v", got)
 	}
 }
@@ -554,7 +560,7 @@ func TestAStateWorksOnce(t *testing.T) {
 	q = b.ask(removal)
 	b.runs("accepted", b.answer(q, accepted), removed)
 	for range 3 {
-		if got := b.answer(q, accepted); got.code != "unconfirmed" {
+		if got := b.answer(q, accepted); got.Code != "unconfirmed" {
 			t.Errorf("used again: %+v", got)
 		}
 	}
@@ -564,8 +570,8 @@ func TestAStateWorksOnce(t *testing.T) {
 func TestNoOtherStateIsTaken(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
 	theirs := b.ask(removal).state // of another run of the server
-	b.in.Close()
-	if err := b.end(); err != nil {
+	b.In.Close()
+	if err := b.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	b = openBooth(t, modernEra, formsOnly, nil)
@@ -580,8 +586,8 @@ func TestNoOtherStateIsTaken(t *testing.T) {
 		forged = append(forged, genuine[:i]+string(other)+genuine[i+1:])
 	}
 	for i, state := range append(forged, theirs) {
-		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, encode(state)))
-		if got := b.result(id); got.code != "unconfirmed" {
+		id := b.tool(q.tool, q.arg, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%s`, accepted, message.Encode(state)))
+		if got := b.result(id); got.Code != "unconfirmed" {
 			t.Errorf("state %d, %.80q: %+v", i, state, got)
 		}
 	}
@@ -598,7 +604,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		`,"inputResponses":{"confirm":` + accepted + `},"requestState":null`,
 	} {
 		b := openBooth(t, modernEra, formsOnly, nil)
-		if got := b.result(b.tool("obsidianCli", removal, more)); got.code != "asked" {
+		if got := b.result(b.tool("obsidianCli", removal, more)); got.Code != "asked" {
 			t.Errorf("%s: %+v", more, got)
 		}
 		b.idle(more)
@@ -609,7 +615,7 @@ func TestAnswersWithoutAStateAreNone(t *testing.T) {
 		"a state of a list":  fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":[%q]`, accepted, q.state),
 		"a list of answers":  fmt.Sprintf(`,"inputResponses":[%s],"requestState":%q`, accepted, q.state),
 	} {
-		if got := b.result(b.tool("obsidianCli", removal, more)); got.code == "" {
+		if got := b.result(b.tool("obsidianCli", removal, more)); got.Code == "" {
 			t.Errorf("%s: it was run", what)
 		}
 		b.idle(what)
@@ -633,7 +639,7 @@ func TestAStateExpires(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
 	clock := func() time.Time { return begun.Add(time.Duration(passed.Load())) }
-	for what, wait := range map[string][]time.Duration{"at its end": {askFor}, "long after": {askFor + time.Hour}, "the clock was put back": {askFor, 0}} {
+	for what, wait := range map[string][]time.Duration{"at its end": {answerTimeout}, "long after": {answerTimeout + time.Hour}, "the clock was put back": {answerTimeout, 0}} {
 		passed.Store(0)
 		b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
 		q := b.ask(removal)
@@ -644,7 +650,7 @@ func TestAStateExpires(t *testing.T) {
 	}
 	b := openBooth(t, modernEra, formsOnly, func(s *sealers) { s.now = clock })
 	q := b.ask(removal)
-	passed.Add(int64(askFor - time.Second))
+	passed.Add(int64(answerTimeout - time.Second))
 	b.runs("a moment before", b.answer(q, accepted), removed)
 }
 
@@ -657,9 +663,9 @@ func TestOfManyWithOneStateOneRuns(t *testing.T) {
 	}
 	done := 0
 	for range many {
-		if got := toldBy(b.next()); got.code == "" {
+		if got := toldBy(b.Next()); got.Code == "" {
 			done++
-		} else if got.code != "unconfirmed" {
+		} else if got.Code != "unconfirmed" {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -669,30 +675,30 @@ func TestOfManyWithOneStateOneRuns(t *testing.T) {
 	}
 }
 
-// A question ends with the server, and nothing of it is left: TestMain looks for
+// A question ends with the server, and nothing of it is inputDone: TestMain looks for
 // goroutines.
 func TestAQuestionEndsWithTheServer(t *testing.T) {
 	t.Run("the input ends", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		q := b.ask(removal)
 		begun := time.Now()
-		b.in.Close()
+		b.In.Close()
 		got := b.result(q.call) // nobody can answer any more
-		if got.code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approvals") {
+		if got.Code != "unconfirmed" || !strings.Contains(got.hint, "vaultwicket approvals") {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.end(); err != nil || len(b.ran()) > 0 {
+		if err := b.Wait(); err != nil || len(b.ran()) > 0 {
 			t.Errorf("ended with %v; the app was told %q", err, b.ran())
 		}
-		if waited := time.Since(begun); waited > patience/2 {
+		if waited := time.Since(begun); waited > talk.Patience/2 {
 			t.Errorf("it took %v", waited)
 		}
 	})
 	t.Run("the server is stopped", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		b.ask(removal)
-		b.stop(context.Canceled)
-		if err := b.end(); !errors.Is(err, context.Canceled) || len(b.ran()) > 0 {
+		b.Stop(context.Canceled)
+		if err := b.Wait(); !errors.Is(err, context.Canceled) || len(b.ran()) > 0 {
 			t.Errorf("ended with %v; the app was told %q", err, b.ran())
 		}
 	})
@@ -700,20 +706,20 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		q := b.ask(removal)
 		b.reply(q, accepted)
-		b.in.Close()
-		if got := b.result(q.call); got.code != "" && got.code != "unconfirmed" {
+		b.In.Close()
+		if got := b.result(q.call); got.Code != "" && got.Code != "unconfirmed" {
 			t.Errorf("got %+v", got)
 		}
-		if err := b.end(); err != nil {
+		if err := b.Wait(); err != nil {
 			t.Errorf("ended with %v", err)
 		}
 	})
 	t.Run("a question is asked when the input has ended", func(t *testing.T) {
 		b := openBooth(t, legacyEra, formsOnly, nil)
 		b.tool("obsidianCli", removal, "")
-		b.in.Close()
-		b.rest()
-		if err := b.end(); err != nil || len(b.ran()) > 0 {
+		b.In.Close()
+		b.Rest()
+		if err := b.Wait(); err != nil || len(b.ran()) > 0 {
 			t.Errorf("ended with %v; the app was told %q", err, b.ran())
 		}
 	})
@@ -735,7 +741,7 @@ func TestABatchIsOneQuestion(t *testing.T) {
 		}
 		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
 		if e == modernEra {
-			if got := b.answer(q, accepted); got.code != "unconfirmed" || len(b.ran()) != 2 {
+			if got := b.answer(q, accepted); got.Code != "unconfirmed" || len(b.ran()) != 2 {
 				t.Errorf("used again: %+v", got)
 			}
 		}
@@ -757,4 +763,9 @@ func TestTheForm(t *testing.T) {
 		}
 		b.answer(q, declined)
 	}
+}
+
+// cancel is the message with which a client cancels the request id.
+func cancel(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)
 }

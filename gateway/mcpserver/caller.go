@@ -6,15 +6,15 @@ import (
 	"vaultwicket/gateway/mcpserver/streamable"
 )
 
-// caller tells the sessions of one server apart: those of HTTP. On standard input
-// and output there is one.
+// caller identifies the session of a request over HTTP. It is "" on standard input and
+// output, which is one session.
 func caller(ctx context.Context) string { return streamable.Caller(ctx) }
 
-// oneSession reports whether the caller is one session of one client. Over HTTP, the
-// clients of the newer protocol that share a token are one caller and have none.
+// oneSession reports whether the caller is one session of one client. Over HTTP, all clients
+// of the newer protocol version that share a token are one caller without sessions.
 func oneSession(ctx context.Context) bool { return !streamable.Stateless(ctx) }
 
-// What the audit log calls the two ways to the tools.
+// The names of the transports in the audit log.
 const (
 	surfaceStdio = "mcp"
 	surfaceHTTP  = "http"

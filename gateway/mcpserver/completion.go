@@ -8,14 +8,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/mcpserver/prompts"
 )
 
-// maxCompletions is what the protocol lets one answer hold.
+// maxCompletions is the maximum of the protocol for one result.
 const maxCompletions = 100
 
-// completer completes what a person types: the names of commands, and the
-// arguments of prompts. It never completes the name of a note, of a folder or of
-// anything in them, because some of them may be hidden.
+// completer completes the names of commands and the arguments of prompts. It never
+// completes the name of a note or a folder or text of a note, because it may be hidden.
 type completer struct{ handler }
 
 // CompleteResourceArgument completes the command of vaultwicket://help/{command}.
@@ -31,33 +31,33 @@ func (c completer) CompleteResourceArgument(_ context.Context, uri string, argum
 // CompletePromptArgument completes the argument of a prompt.
 func (c completer) CompletePromptArgument(_ context.Context, name string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return guarded(c.Log, "completion", func() (*mcp.Completion, error) {
-		p, err := promptOf(name)
+		p, err := prompts.Find(name)
 		if err != nil {
 			return &mcp.Completion{}, nil
 		}
-		for _, a := range p.takes(c.Gateway.VaultNames()) {
-			if a.name == argument.Name && a.offers != nil {
-				return complete(argument.Value, a.offers(newDraft(c.Gateway, nil, c.clock()).today)), nil
+		for _, a := range p.Arguments(c.Gateway.VaultNames()) {
+			if values := a.Suggestions(c.clock()); a.Name == argument.Name && values != nil {
+				return complete(argument.Value, values), nil
 			}
 		}
 		return &mcp.Completion{}, nil
 	})
 }
 
-// complete returns the words that begin with what is typed, and behind them those
-// that hold it elsewhere, in their order.
+// complete returns the words that begin with the typed text, then those that contain it
+// elsewhere, each in the given order.
 func complete(typed string, words []string) *mcp.Completion {
 	typed = strings.ToLower(typed)
-	var begin, hold []string
+	var prefixed, containing []string
 	for _, word := range words {
 		switch folded := strings.ToLower(word); {
 		case strings.HasPrefix(folded, typed):
-			begin = append(begin, word)
+			prefixed = append(prefixed, word)
 		case strings.Contains(folded, typed):
-			hold = append(hold, word)
+			containing = append(containing, word)
 		}
 	}
-	all := slices.Concat(begin, hold)
+	all := slices.Concat(prefixed, containing)
 	shown := all[:min(len(all), maxCompletions)]
 	return &mcp.Completion{Values: shown, Total: len(all), HasMore: len(all) > len(shown)}
 }

@@ -14,6 +14,9 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/prompts"
+	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -39,7 +42,7 @@ func newDesk(t *testing.T, gw *gateway.Gateway, change func(*handler)) desk {
 	if change != nil {
 		change(&h)
 	}
-	s, err := h.server(newCalls())
+	s, err := h.server(stdio.NewRequests())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +60,7 @@ type deskAnswer struct {
 
 func (d desk) ask(method, params string) deskAnswer {
 	d.t.Helper()
-	encoded := encode(d.server.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
+	encoded := message.Encode(d.server.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
 	var a deskAnswer
 	if err := json.Unmarshal(encoded, &a); err != nil {
 		d.t.Fatal(err)
@@ -68,7 +71,7 @@ func (d desk) ask(method, params string) deskAnswer {
 // read returns the text of a resource.
 func (d desk) read(uri string) string {
 	d.t.Helper()
-	a := d.ask("resources/read", `"uri":`+string(encode(uri)))
+	a := d.ask("resources/read", `"uri":`+string(message.Encode(uri)))
 	var result struct {
 		Contents []struct{ URI, MIMEType, Text string }
 	}
@@ -133,7 +136,7 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 	for _, name := range []string{"read", "search", "move", "files"} {
 		all.WriteString(d.read(helpPrefix + name))
 	}
-	for _, name := range PromptNames() {
+	for _, name := range prompts.Names() {
 		all.WriteString(d.prompt(name, `{}`))
 		for _, argument := range []string{"date", "days", "heading", "count", "min-age", "vault", "path", "folder"} {
 			for _, typed := range []string{"", "Z", "Zig", closedRoom[:8]} {

@@ -1,17 +1,13 @@
-// Package mcpserver is the MCP face of the gateway: it turns tool calls into
-// requests to package gateway and outcomes into tool results. It is the only
-// package that imports mcp-go.
+// Package mcpserver is the MCP server of the gateway: it turns tool calls into requests to
+// package gateway, and outcomes into tool results. Together with the packages below it, it
+// is the only importer of mcp-go.
 //
-// It decides nothing about a command: what exists is the allowlist's business
-// and what is permitted is the policy's. It never hands a message to mcp-go that
-// it has not read strictly itself, because encoding/json takes keys in any case
-// and lets the last of two equal keys win, and a decision must not depend on
-// which of them somebody looked at. It keeps to the protocol on its output and
-// writes nothing else there.
+// It decides nothing about a command: the allowlist says what exists, and the policy says
+// what is permitted. Every message is decoded strictly by package message before mcp-go
+// sees it, because encoding/json takes keys in any case and lets the last of two equal keys
+// win: a decision must not depend on which of them a reader looked at.
 //
-// On stdio it stands on both sides of mcp-go. In front, [intake] bounds every
-// line, queues what is too much at once, and keeps the end of the input back
-// until every request is answered. Behind, [outlet] writes one message at a
-// time and holds back answers to requests that were cancelled. Between the two,
-// [calls] knows which requests are open.
+// The packages below it: stdio and streamable are the transports, message decodes JSON-RPC
+// messages, arguments decodes the arguments of tools, typed has the typed tools, prompts the
+// prompts.
 package mcpserver

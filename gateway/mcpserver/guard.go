@@ -12,24 +12,24 @@ import (
 	"vaultwicket/gateway"
 )
 
-// errFault is all that a client is told of a panic: its value may hold anything.
-var errFault = errors.New("a fault of vaultwicket; please report it, the log has the details")
+// errInternal is what a client is told about a panic: the panic value can contain text of
+// a note.
+var errInternal = errors.New("internal error; please report it, the log has the details")
 
-// guarded returns what do returns. A panic in it is logged with where it was, and
-// is errFault.
+// guarded returns the result of do. A panic in it is logged with its stack and becomes
+// errInternal.
 func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			gateway.LogPanic(log, where, r, debug.Stack())
 			var none T
-			result, err = none, errFault
+			result, err = none, errInternal
 		}
 	}()
 	return do()
 }
 
-// recoverResource and recoverPrompt do for resources and prompts what
-// [recoverPanics] does for tools.
+// recoverResource and recoverPrompt are [recoverPanics] for resources and prompts.
 func (h handler) recoverResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		return guarded(h.Log, "resource", func() ([]mcp.ResourceContents, error) { return next(ctx, req) })
@@ -42,8 +42,8 @@ func (h handler) recoverPrompt(next server.PromptHandlerFunc) server.PromptHandl
 	}
 }
 
-// visibleError returns an error as a client may see it, with its advice in the sentence:
-// an answer of the protocol has no other place for it.
+// visibleError returns an error as a client may see it, with its hint in the message: a
+// protocol error has no other field for it.
 func visibleError(err error) error {
 	var e *gateway.Error
 	if !errors.As(err, &e) {

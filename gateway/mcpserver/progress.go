@@ -8,22 +8,22 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// progressEvery is how often a client hears that a call goes on. Most calls have
-// ended before they would be told of once.
-const progressEvery = time.Second
+// progressInterval is the time between two progress notifications. Most calls end before
+// the first one.
+const progressInterval = time.Second
 
-// report tells a client that gave a token that its call goes on: the seconds that
-// it has taken. What is returned ends that, and comes back when nothing more will
-// be said: clients drop what comes behind the answer.
+// report sends progress notifications with the elapsed seconds for a call that has a
+// progress token. stop ends that and returns when no more notification will be sent:
+// clients drop those that arrive after the result.
 func (h handler) report(ctx context.Context, req mcp.CallToolRequest) (stop func()) {
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	silent := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(silent)
-		ticker := time.NewTicker(progressEvery)
+		defer close(done)
+		ticker := time.NewTicker(progressInterval)
 		defer ticker.Stop()
 		for seconds := 1; ; seconds++ {
 			select {
@@ -35,12 +35,12 @@ func (h handler) report(ctx context.Context, req mcp.CallToolRequest) (stop func
 				"progressToken": req.Params.Meta.ProgressToken, "progress": seconds, "message": fmt.Sprintf("running for %d s", seconds),
 			})
 			if err != nil {
-				return // the client has gone, or has cancelled the call
+				return // the client has disconnected, or has cancelled the call
 			}
 		}
 	}()
 	return func() {
 		cancel()
-		<-silent
+		<-done
 	}
 }

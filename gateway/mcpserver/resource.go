@@ -14,7 +14,7 @@ import (
 	"vaultwicket/gateway"
 )
 
-// The addresses of what can be read besides the answers of the tools.
+// The URIs of the resources.
 const (
 	scheme       = "vaultwicket://"
 	commandsURI  = scheme + "commands"
@@ -29,24 +29,24 @@ const (
 	mimeText = "text/plain"
 )
 
-// fixedResource is a resource with one address, whose text is JSON.
+// fixedResource is a resource with one URI and a JSON text.
 type fixedResource struct {
 	uri, name, title, description string
 	read                          func() any
 }
 
-// fixed are the resources that are always there. None of them tells of a note,
-// so they are read while everything else is paused, too.
+// fixed are the resources that always exist. None of them contains data of a note, so they
+// can be read while vaultwicket is paused.
 func (h handler) fixed(began time.Time) []fixedResource {
 	return []fixedResource{
-		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is allowed, and if not why and who can change that", h.commands},
-		{policyURI, "policy", "Policy", "the settings in force for each vault and where they come from", func() any { return h.Gateway.Policies() }},
-		{statusURI, "status", "Status", "whether calls are let through, which programs can answer, the limits", func() any { return h.status(began) }},
+		{commandsURI, "commands", "Commands", "every command: tier, effect, signature, whether it is permitted, and if not, why and who can change that", h.commands},
+		{policyURI, "policy", "Policy", "settings of each vault and their sources", func() any { return h.Gateway.Policies() }},
+		{statusURI, "status", "Status", "whether calls are enabled, available backends, limits", func() any { return h.status(began) }},
 	}
 }
 
-// addResources registers the resources and the completion of their addresses.
-// Neither the list nor a resource tells of its changes: a client reads again.
+// addResources registers the resources and the completion of their URIs. There are no
+// notifications about changes: a client reads again.
 func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 	for _, option := range []server.ServerOption{
 		server.WithResourceCapabilities(false, false), // before AddResource, see tools
@@ -65,14 +65,14 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 			})
 	}
 	s.AddResourceTemplate(mcp.NewResourceTemplate(helpURI, "help", mcp.WithTemplateTitle("Help"), mcp.WithTemplateMIMEType(mimeText),
-		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is allowed and how the user can change that")), h.readHelp)
+		mcp.WithTemplateDescription("one command: parameters, tier, effect, whether it is permitted and how the user can change that")), h.readHelp)
 	s.AddResourceTemplate(mcp.NewResourceTemplate(outputURI, "output", mcp.WithTemplateTitle("Output"), mcp.WithTemplateMIMEType(mimeText),
-		mcp.WithTemplateDescription("the rest of an answer that was cut, by its cursor")), h.readOutput)
+		mcp.WithTemplateDescription("the rest of a truncated result, by its cursor")), h.readOutput)
 	hooks.AddBeforeReadResource(finder{h, fixed}.find)
 }
 
-// commands is the whole table, one line a command: what "vaultwicket commands
-// --all --json" prints of each without what help explains.
+// commands is the whole table, one entry per command: the output of "vaultwicket commands
+// --all --json" without the details of help.
 func (h handler) commands() any {
 	entries := []gateway.Entry{}
 	for _, c := range h.Gateway.Listing() {
@@ -89,7 +89,7 @@ func (h handler) status(began time.Time) any {
 	}{h.Version, h.Gateway.Status(), int64(time.Since(began).Seconds())}
 }
 
-// readHelp explains the command that [finder.find] has looked up.
+// readHelp returns the help of the command that [finder.find] has looked up.
 func (h handler) readHelp(_ context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	name, ok := segment(req.Params.URI, helpPrefix)
 	if !ok {

@@ -9,38 +9,36 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
-// maxAddress bounds an address that is looked up, in bytes. Ours are shorter than
-// a tenth of it.
-const maxAddress = 512
+// maxURI is the maximum length of a URI that is looked up, in bytes. Valid ones are shorter
+// than a tenth of it.
+const maxURI = 512
 
-// errMissing is for a handler that is asked for what [finder.find] would have
-// sent away.
-var errMissing = errors.New("there is no such resource")
+// errMissing is returned by a handler for a URI that [finder.find] should have rejected.
+var errMissing = errors.New("resource not found")
 
-// finder finds out whether there is what an address names, before mcp-go looks
-// for a handler. A handler can only fail, and every failure has the code of a bug.
-// mcp-go itself knows what to say of a resource that is missing, which is another
-// code in each of the two eras, but only of an address without a handler: so
-// that is what an address becomes that leads nowhere.
+// finder checks that a resource exists before mcp-go looks for a handler. An error of a
+// handler always gets the code of an internal error. mcp-go returns the right code for a
+// missing resource, which differs between the two protocol generations, only for a URI
+// without a handler: so the URI of a missing resource is replaced by such a one.
 type finder struct {
 	handler
 	fixed []fixedResource
 }
 
-// find puts the one spelling of the address in its place, or words that are no
-// address and say what is wrong.
+// find replaces the URI by its canonical spelling, or by an explanation that is no URI.
 func (f finder) find(ctx context.Context, _ any, req *mcp.ReadResourceRequest) {
-	address, err := guarded(f.Log, "resource", func() (string, error) { return f.address(ctx, req.Params.URI), nil })
-	if err == nil { // else the handler meets the same fault
-		req.Params.URI = address
+	uri, err := guarded(f.Log, "resource", func() (string, error) { return f.canonical(ctx, req.Params.URI), nil })
+	if err == nil { // otherwise the handler fails in the same way
+		req.Params.URI = uri
 	}
 }
 
-func (f finder) address(ctx context.Context, uri string) string {
-	if len(uri) > maxAddress {
-		return missing(uri, "no address is that long")
+func (f finder) canonical(ctx context.Context, uri string) string {
+	if len(uri) > maxURI {
+		return missing(uri, "the URI is too long")
 	}
 	for _, r := range f.fixed {
 		if r.uri == uri {
@@ -49,15 +47,16 @@ func (f finder) address(ctx context.Context, uri string) string {
 	}
 	switch {
 	case strings.HasPrefix(uri, helpPrefix):
-		return f.helpAddress(uri)
+		return f.canonicalHelp(uri)
 	case strings.HasPrefix(uri, outputPrefix):
-		return f.outputAddress(ctx, uri)
+		return f.canonicalOutput(ctx, uri)
 	}
 	return missing(uri, f.nearest(uri))
 }
 
-// helpAddress looks a command up, written as it is or percent-encoded.
-func (f finder) helpAddress(uri string) string {
+// canonicalHelp returns the canonical URI of the help of a command, given plain or
+// percent-encoded.
+func (f finder) canonicalHelp(uri string) string {
 	name, ok := segment(uri, helpPrefix)
 	if !ok {
 		return missing(uri, commandsURI+" lists the commands")
@@ -71,7 +70,7 @@ func (f finder) helpAddress(uri string) string {
 	return missing(uri, commandsURI+" lists the commands")
 }
 
-// nearest says which address of ours was meant, or what there is.
+// nearest suggests a URI, or lists all.
 func (f finder) nearest(uri string) string {
 	names := []string{strings.TrimPrefix(helpURI, scheme), strings.TrimPrefix(outputURI, scheme)}
 	for _, r := range f.fixed {
@@ -82,19 +81,19 @@ func (f finder) nearest(uri string) string {
 			return "did you mean " + scheme + near + "?"
 		}
 	}
-	return "there are " + scheme + strings.Join(names, ", "+scheme)
+	return "valid: " + scheme + strings.Join(names, ", "+scheme)
 }
 
-// segment returns what stands behind the prefix of an address, decoded once. ok is
-// false where that is nothing, or more than one segment, or no encoding.
+// segment returns the path segment after the prefix of a URI, decoded once. ok is false if
+// it is empty, more than one segment, or badly encoded.
 func segment(uri, prefix string) (text string, ok bool) {
 	rest, found := strings.CutPrefix(uri, prefix)
 	text, err := url.PathUnescape(rest)
 	return text, found && err == nil && rest != "" && !strings.ContainsAny(rest, "/?#")
 }
 
-// missing returns words in place of an address that leads nowhere. The blank in
-// them is in no address.
+// missing returns an explanation in place of a URI. It contains a space, so no handler has
+// it.
 func missing(uri, hint string) string {
-	return clip(uri) + " (" + hint + ")"
+	return message.Clip(uri) + " (" + hint + ")"
 }

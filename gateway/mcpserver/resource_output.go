@@ -10,24 +10,24 @@ import (
 	"vaultwicket/gateway"
 )
 
-// maxResource bounds the bytes of one answer to a resource. A client reads a
-// resource for itself, so it is more than what goes to a model.
+// maxResource is the maximum size of one resource text, in bytes. A client reads a resource
+// for itself, so it is larger than a result for a model.
 const maxResource = 1 << 20
 
-// The keys of what stands beside the text of an output.
+// The keys in the _meta of an output.
 const (
-	metaNext    = "vaultwicket/next"    // the address of what follows
-	metaNotices = "vaultwicket/notices" // what a person or a model should know of it
+	metaNext    = "vaultwicket/next"    // URI of the next page
+	metaNotices = "vaultwicket/notices" // notices of the result
 )
 
-// outputAddress looks whether an answer is kept.
-func (f finder) outputAddress(ctx context.Context, uri string) string {
+// canonicalOutput checks that the rest of a result is still kept.
+func (f finder) canonicalOutput(ctx context.Context, uri string) string {
 	cursor, ok := segment(uri, outputPrefix)
 	if !ok || url.QueryEscape(cursor) != cursor {
-		return missing(uri, "give the cursor as the answer has it")
+		return missing(uri, "use the cursor exactly as in the result")
 	}
 	if f.Gateway.Admits() != nil {
-		return uri // the handler says why nothing is let through
+		return uri // the handler returns the reason
 	}
 	if err := f.Gateway.Kept(caller(ctx), cursor); err != nil {
 		return missing(uri, visibleError(err).Error())
@@ -35,8 +35,8 @@ func (f finder) outputAddress(ctx context.Context, uri string) string {
 	return uri
 }
 
-// readOutput hands out what a call has read from notes. It is the next page of
-// the answer, as the tool would give it, in a larger size.
+// readOutput returns the next page of a truncated result, as the tool would return it, with
+// a larger limit.
 func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	cursor, ok := segment(req.Params.URI, outputPrefix)
 	if !ok {

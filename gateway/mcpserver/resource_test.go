@@ -18,6 +18,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -107,14 +108,14 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 func TestAddressesThatLeadNowhere(t *testing.T) {
 	d := newDesk(t, gatewayWith(t, readOnly), nil)
 	for uri, says := range map[string]string{
-		"":                                        "there are vaultwicket://help/{command}",
-		"vaultwicket://":                          "there are",
+		"":                                        "valid: vaultwicket://help/{command}",
+		"vaultwicket://":                          "valid: vaultwicket://",
 		"vaultwicket://statuss":                   "did you mean vaultwicket://status?",
 		"vaultwicket://status/":                   "did you mean vaultwicket://status?",
-		"vaultwicket://status?x=1":                "there are",
-		"VAULTWICKET://status":                    "there are",
-		"file:///etc/passwd":                      "there are",
-		"vaultwicket://help":                      "there are",
+		"vaultwicket://status?x=1":                "valid: vaultwicket://",
+		"VAULTWICKET://status":                    "valid: vaultwicket://",
+		"file:///etc/passwd":                      "valid: vaultwicket://",
+		"vaultwicket://help":                      "valid: vaultwicket://",
 		"vaultwicket://help/":                     "lists the commands",
 		"vaultwicket://help/daily:reed":           "did you mean vaultwicket://help/daily:read?",
 		"vaultwicket://help/daily%253Aread":       "did you mean vaultwicket://help/daily:read?",
@@ -125,16 +126,16 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 		"vaultwicket://help/daily:read/x":         "lists the commands",
 		"vaultwicket://help/daily:read?x":         "lists the commands",
 		"vaultwicket://help/%00":                  "lists the commands",
-		"vaultwicket://help/" + strings.Repeat("daily:read", 1000):  "no address is that long",
-		"vaultwicket://" + strings.Repeat("\x1b]0;title\x07", 1000): "no address is that long",
-		"vaultwicket://output/":                             "give the cursor",
-		"vaultwicket://output/a%20b":                        "give the cursor",
-		"vaultwicket://output/..%2F..%2F":                   "give the cursor",
+		"vaultwicket://help/" + strings.Repeat("daily:read", 1000):  "the URI is too long",
+		"vaultwicket://" + strings.Repeat("\x1b]0;title\x07", 1000): "the URI is too long",
+		"vaultwicket://output/":                             "use the cursor",
+		"vaultwicket://output/a%20b":                        "use the cursor",
+		"vaultwicket://output/..%2F..%2F":                   "use the cursor",
 		"vaultwicket://output/abc":                          "is not one of an answer; send the cursor",
 		"vaultwicket://output/ABCDEFGHIJKLMNOPQRSTUVWXYZ.7": "is not kept any more; run the command again",
 	} {
 		for era, want := range map[string]int{"": -32002, "," + modernMeta: -32602} {
-			a := d.ask("resources/read", `"uri":`+string(encode(uri))+era)
+			a := d.ask("resources/read", `"uri":`+string(message.Encode(uri))+era)
 			if a.Error.Code != want || !strings.Contains(a.Error.Message, says) {
 				t.Errorf("%.60q%.6s: %+v, want %d and %q", uri, era, a.Error, want, says)
 			}
@@ -248,7 +249,7 @@ func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 			return err
 		},
 	} {
-		if err := middleware(); err != errFault {
+		if err := middleware(); err != errInternal {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

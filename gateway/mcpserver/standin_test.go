@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
 // The stand-in for the schema validator must not let anything pass when someone
@@ -21,8 +22,8 @@ func TestValidationRefusesEverythingWithoutAValidator(t *testing.T) {
 			func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return mcp.NewToolResultStructured(map[string]any{"a": 1}, "a"), nil
 			})
-		answer := s.HandleMessage(t.Context(), json.RawMessage(call(1)))
-		if text := string(encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
+		answer := s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"1"}}}`))
+		if text := string(message.Encode(answer)); !strings.Contains(text, "no JSON Schema validator") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -8,57 +8,55 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/tiers"
 )
 
-// toolName is the one tool that is always there.
-const toolName = "obsidianCli"
-
-// tool describes obsidianCli for the policy in force: the commands that are
-// open, what they take, and hints that tell the truth about the worst of them.
-// Clients decide by the hints whether they ask a person, so all four are set:
-// mcp-go's own defaults say that every tool destroys.
-func tool(o offer) (mcp.Tool, error) {
-	schema, err := inputSchema(o)
+// tool describes obsidianCli for the policy in force: the enabled commands with their
+// parameters, and hints about the worst of them. Clients use the hints to decide whether to
+// ask the user, so all four are set: the defaults of mcp-go say that every tool destroys.
+func tool(view toolView) (mcp.Tool, error) {
+	schema, err := inputSchema(view)
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	t := mcp.NewToolWithRawSchema(toolName, describe(o.vaults, o.open), schema)
-	t.RawOutputSchema = json.RawMessage(outputSchema)
+	t := mcp.NewToolWithRawSchema(arguments.ToolName, describe(view.vaults, view.enabled), schema)
+	t.RawOutputSchema = json.RawMessage(arguments.Output)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Obsidian vault",
-		ReadOnlyHint:    mcp.ToBoolPtr(!o.worst.Mutates()),
-		DestructiveHint: mcp.ToBoolPtr(o.worst.WorseThan(tiers.Writes)),
-		IdempotentHint:  mcp.ToBoolPtr(!o.worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(o.opensWorld()),
+		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(view.sends()),
 	}
 	return t, nil
 }
 
-// offer is what the tools can say of the policy in force. It is worked out once
-// for all of them: it takes a look at every command.
-type offer struct {
-	vaults []string
-	open   []gateway.Listed // the commands whose plain form is allowed
-	worst  tiers.Effect     // that an open call can have
+// toolView is the part of the policy in force that tool descriptions depend on. It is
+// computed once for all tools, because it looks at every command.
+type toolView struct {
+	vaults  []string
+	enabled []gateway.Listed // the commands whose plain form is permitted
+	worst   tiers.Effect     // the worst effect of a permitted call
 }
 
-func offerOf(gw *gateway.Gateway) offer {
-	o := offer{vaults: gw.VaultNames(), worst: gw.Worst()}
+func toolViewOf(gw *gateway.Gateway) toolView {
+	v := toolView{vaults: gw.VaultNames(), worst: gw.Worst()}
 	for _, c := range gw.Listing() {
 		if c.Denial == nil {
-			o.open = append(o.open, c)
+			v.enabled = append(v.enabled, c)
 		}
 	}
-	return o
+	return v
 }
 
-func (o offer) opensWorld() bool {
-	return o.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(o.open, func(c gateway.Listed) bool { return c.Sends })
+// sends reports whether a permitted call can send data off the machine.
+func (v toolView) sends() bool {
+	return v.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(v.enabled, func(c gateway.Listed) bool { return c.Sends })
 }
 
-// describe writes the tool description: every word of it is read by a model
-// with every conversation, so it says only what cannot be guessed.
+// describe writes the tool description. A model reads it in every conversation, so it says
+// only what cannot be guessed.
 func describe(vaults []string, listing []gateway.Listed) string {
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
@@ -68,9 +66,9 @@ func describe(vaults []string, listing []gateway.Listed) string {
 	case vaults[0] != "":
 		b.WriteString(" on the vault " + quoteName(vaults[0]))
 	}
-	b.WriteString(`. Parameters go into params by name, flags as true; those in brackets are optional. dryRun shows what would run.`)
+	b.WriteString(`. Command parameters go into params by name, flags as true; [x] is optional. dryRun previews a call.`)
 	if marks(listing) {
-		b.WriteString(" ! changes notes, !! destroys.")
+		b.WriteString(" ! = write, !! = destructive.")
 	}
 	legend, short := abbreviate(listing)
 	b.WriteString(legend)
@@ -80,14 +78,14 @@ func describe(vaults []string, listing []gateway.Listed) string {
 	return b.String()
 }
 
-// abbreviations stand for what many signatures have in common.
+// abbreviations shorten parts that many signatures have in common.
 var abbreviations = [...]struct{ long, short, says string }{
 	{"file= path=", "@", " @ is file= or path=."},
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
 }
 
-// abbreviate returns how signatures are shortened, and what tells the reader so.
-// What stands in one or two of them is not worth telling.
+// abbreviate returns how to shorten signatures, and the legend for it. A part that appears
+// in only one or two of them is not shortened.
 func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replacer) {
 	var pairs []string
 	for _, a := range abbreviations {
@@ -103,8 +101,8 @@ func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replace
 	return legend, strings.NewReplacer(pairs...)
 }
 
-// quoteName shows a vault name in the description. Its characters were checked
-// with the settings, so quotes are all it needs.
+// quoteName quotes a vault name for the description. Its characters were checked with the
+// settings.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `'`) + `"` }
 
 func marks(listing []gateway.Listed) bool {
@@ -126,32 +124,32 @@ func mark(e tiers.Effect) string {
 	return ""
 }
 
-// inputSchema is plain enough for every client: no $ref, no union at the root,
-// every object with an explicit additionalProperties.
-func inputSchema(o offer) (json.RawMessage, error) {
-	names := make([]string, len(o.open))
-	for i, c := range o.open {
+// inputSchema uses only what every client supports: no $ref, no union at the root, every
+// object with an explicit additionalProperties.
+func inputSchema(view toolView) (json.RawMessage, error) {
+	names := make([]string, len(view.enabled))
+	for i, c := range view.enabled {
 		names[i] = c.Name
 	}
 	properties := map[string]any{
 		"command": map[string]any{"type": "string", "enum": names, "description": "command to run"},
 		"params": map[string]any{
-			"type": "object", "description": "its parameters",
+			"type": "object", "description": "command parameters",
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
 	}
-	for _, a := range pageArguments {
-		properties[a.name] = a.schema()
+	for _, a := range arguments.Paging() {
+		properties[a.Name] = a.Schema()
 	}
-	if len(names) == 0 { // an enum without values is no schema to some clients
-		properties["command"] = map[string]any{"type": "string", "description": "none is open"}
+	if len(names) == 0 { // some clients reject an enum without values
+		properties["command"] = map[string]any{"type": "string", "description": "none is enabled"}
 	}
-	if len(o.vaults) > 1 {
-		properties["vault"] = map[string]any{"type": "string", "enum": o.vaults, "description": "which vault"}
+	if len(view.vaults) > 1 {
+		properties["vault"] = map[string]any{"type": "string", "enum": view.vaults, "description": "vault name"}
 	}
-	for _, a := range writeArguments {
-		if o.worst.Mutates() || a.name == "dryRun" {
-			properties[a.name] = a.schema()
+	for _, a := range arguments.Writing() {
+		if view.worst.Mutates() || a.Name == "dryRun" {
+			properties[a.Name] = a.Schema()
 		}
 	}
 	return json.Marshal(map[string]any{
@@ -161,12 +159,3 @@ func inputSchema(o offer) (json.RawMessage, error) {
 		"additionalProperties": false,
 	})
 }
-
-// outputSchema fits results, failures and dry runs alike. Clients built on one
-// of the SDKs drop a result that does not fit, so it asks for no more than what
-// all three have.
-const outputSchema = `{"type":"object","properties":{` +
-	`"ok":{"type":"boolean"},"command":{"type":"string"},"stdout":{"type":"string"},` +
-	`"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},` +
-	`"required":["code","message"],"additionalProperties":true}},` +
-	`"required":["ok","command"],"additionalProperties":true}`

@@ -16,6 +16,8 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -40,7 +42,7 @@ var (
 // TestTheToolAsClientsSeeIt compares the whole description with a golden file.
 func TestTheToolAsClientsSeeIt(t *testing.T) {
 	for name, p := range map[string]policy.Policy{"tool-read-only": readOnly, "tool-everything": everything} {
-		described, err := tool(offerOf(gatewayWith(t, p)))
+		described, err := tool(toolViewOf(gatewayWith(t, p)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +76,7 @@ func TestTheHintsTellTheTruthAboutTheWorstOpenCall(t *testing.T) {
 		{"addresses can be opened", policy.Policy{Ceiling: tiers.V3, UI: true, Publish: true}, hints{true, false, true, true}},
 	}
 	for _, tt := range tests {
-		described, err := tool(offerOf(gatewayWith(t, tt.policy)))
+		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func TestTheToolFitsItsBudget(t *testing.T) {
 		policy policy.Policy
 		tokens int
 	}{{"read-only", readOnly, 700}, {"everything", everything, 1600}} {
-		described, err := tool(offerOf(gatewayWith(t, tt.policy)))
+		described, err := tool(toolViewOf(gatewayWith(t, tt.policy)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,7 @@ func schema(t *testing.T, text []byte) *jsonschema.Resolved {
 // TestEveryAnswerFitsThePublishedSchema: clients built on one of the SDKs drop
 // an answer that does not, a failure too.
 func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
-	published := schema(t, []byte(outputSchema))
+	published := schema(t, []byte(arguments.Output))
 	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}, nil}
 	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
 		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
@@ -135,7 +137,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a full result": func() (*mcp.CallToolResult, error) { return answer(full) },
 		"a fault":       func() (*mcp.CallToolResult, error) { return answer(gateway.Fault("x")) },
 	}
-	for name, arguments := range map[string]string{
+	for name, raw := range map[string]string{
 		"no client":         `{"command":"daily:read"}`,
 		"a bad value":       `{"command":"random:read","params":{"folder":".."}}`,
 		"a restricted call": `{"command":"eval"}`,
@@ -145,7 +147,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		"a denied dry run":  `{"command":"eval","dryRun":true}`,
 	} {
 		answers[name] = func() (*mcp.CallToolResult, error) {
-			return h.call(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: toolName, RawArguments: json.RawMessage(arguments)}})
+			return h.call(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: arguments.ToolName, RawArguments: json.RawMessage(raw)}})
 		}
 	}
 	for name, get := range answers {
@@ -173,12 +175,12 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 // TestTheInputSchemaTakesWhatTheDecoderTakes holds both against the same
 // arguments. The decoder is stricter where JSON Schema cannot say it.
 func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
-	described, err := tool(offerOf(gatewayWith(t, readOnly)))
+	described, err := tool(toolViewOf(gatewayWith(t, readOnly)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	published := schema(t, described.RawInputSchema)
-	for arguments, want := range map[string]bool{
+	for raw, want := range map[string]bool{
 		`{"command":"daily:read"}`:                                    true,
 		`{"command":"random:read","params":{"folder":"a"}}`:           true,
 		`{"command":"random","params":{"newtab":true,"folder":null}}`: true,
@@ -190,14 +192,14 @@ func TestTheInputSchemaTakesWhatTheDecoderTakes(t *testing.T) {
 		`{"command":"daily:read","dryRun":"yes"}`:                     false,
 	} {
 		var content any
-		if err := json.Unmarshal([]byte(arguments), &content); err != nil {
+		if err := json.Unmarshal([]byte(raw), &content); err != nil {
 			t.Fatal(err)
 		}
 		if got := published.Validate(content) == nil; got != want {
-			t.Errorf("the schema takes %s: %v, want %v", arguments, got, want)
+			t.Errorf("the schema takes %s: %v, want %v", raw, got, want)
 		}
-		if _, refused := decodeArguments(json.RawMessage(arguments)); (refused == nil) != want {
-			t.Errorf("the decoder takes %s: %v, want %v (%v)", arguments, refused == nil, want, refused)
+		if _, refused := arguments.Decode(json.RawMessage(raw)); (refused == nil) != want {
+			t.Errorf("the decoder takes %s: %v, want %v (%v)", raw, refused == nil, want, refused)
 		}
 	}
 }
@@ -221,7 +223,7 @@ func TestAPanicIsAnsweredWithAFixedTextAndLogged(t *testing.T) {
 }
 
 func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
-	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}, newCalls())
+	s, err := newServer(Config{Gateway: gatewayWith(t, readOnly), Version: "1.2.3", Log: logTo(t)}, stdio.NewRequests(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,50 +1,54 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/gateway/mcpserver/typed"
 )
 
-// The names of toolsets. Each of the others but setAll is that of a group of
-// typed tools, see [typedTools].
+// The names of toolsets besides those of [typed.Toolsets].
 const (
-	setCLI   = "cli"   // obsidianCli and what belongs to it, which are always there
-	setBatch = "batch" // obsidianBatch, also where nothing can be changed
+	setCLI   = "cli"   // obsidianCli, and obsidianRead and obsidianBatch with mutations on: always listed
+	setBatch = "batch" // obsidianBatch, also with mutations off
 	setAll   = "all"
 )
 
-var toolsetNames = [...]string{setCLI, setBatch, "daily", "search", "notes", "tasks", "bases", setAll}
+// ToolsetNames returns the valid names for [Config.Toolsets].
+func ToolsetNames() []string {
+	return slices.Concat([]string{setCLI, setBatch}, typed.Toolsets(), []string{setAll})
+}
 
-// ToolsetNames returns the names that [Config.Toolsets] may hold.
-func ToolsetNames() []string { return slices.Clone(toolsetNames[:]) }
-
-// addToolsets adds what the toolsets of the settings hold to a server, as far as
-// the policy opens it.
-func (h handler) addToolsets(s *server.MCPServer, o offer) error {
+// addToolsets adds the tools of the configured toolsets to a server, as far as the policy
+// enables them.
+func (h handler) addToolsets(s *server.MCPServer, view toolView) error {
+	names := ToolsetNames()
 	for _, name := range h.Toolsets {
-		if !slices.Contains(toolsetNames[:], name) {
-			return fmt.Errorf("%q is no toolset, want %s%s", clip(name), strings.Join(toolsetNames[:], ", "), didYouMean(name, toolsetNames[:]))
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("unknown toolset %q (use %s)%s", message.Clip(name), strings.Join(names, ", "), arguments.DidYouMean(name, names))
 		}
 	}
-	mutates := o.worst.Mutates()
+	mutates := view.worst.Mutates()
 	if mutates {
 		s.AddTool(readTool(), h.read)
 	}
 	if mutates || h.wants(setBatch) {
-		s.AddTool(batchTool(o), h.batch)
+		s.AddTool(batchTool(view), h.batch)
 	}
-	for i := range typedTools {
-		t := &typedTools[i]
-		if !h.wants(t.toolset) {
+	for _, t := range typed.Tools() {
+		if !h.wants(t.Toolset) {
 			continue
 		}
-		if described, open := t.describe(h.Gateway); open {
+		if described, ok := t.Describe(h.Gateway); ok {
 			s.AddTool(described, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
@@ -55,24 +59,28 @@ func (h handler) wants(toolset string) bool {
 	return slices.Contains(h.Toolsets, toolset) || slices.Contains(h.Toolsets, setAll)
 }
 
-// changesBy reports whether a call of a tool would change something: then it
-// keeps its place among the calls that do.
-func (h handler) changesBy(tool string, arguments json.RawMessage) bool {
+// changesBy reports whether a call of a tool would change something: such calls keep
+// their order.
+func (h handler) changesBy(tool string, raw json.RawMessage) bool {
 	if tool == readName {
 		return false
 	}
-	t := typedNamed(tool)
+	t := typed.Named(tool)
 	if t == nil {
-		return h.changes(arguments)
+		return h.changes(raw)
 	}
-	call, refused := t.decode(arguments)
-	return refused == nil && !call.dryRun && h.Gateway.Changes(call.request)
+	call, refused := t.Decode(raw)
+	return refused == nil && !call.DryRun && h.Gateway.Changes(call.Request)
 }
 
-// didYouMean ends a sentence about a word that is none of names.
-func didYouMean(word string, names []string) string {
-	if near := allowlist.Nearest(word, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+// typed handles calls of a typed tool. readsOnly is what its hints promise.
+func (h handler) typed(t *typed.Tool, readsOnly bool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		call, refused := t.Decode(req.Params.RawArguments)
+		if refused != nil {
+			return answer(gateway.Reject(t.Name, refused))
+		}
+		call.Request.ReadsOnly = readsOnly
+		return h.run(ctx, req, call.Request, call.DryRun)
 	}
-	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -17,7 +19,7 @@ import (
 // listed returns the tools that a server lists, by name.
 func listed(t *testing.T, gw *gateway.Gateway, toolsets ...string) map[string]mcp.Tool {
 	t.Helper()
-	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets}, newCalls())
+	s, err := newServer(Config{Gateway: gw, Toolsets: toolsets}, stdio.NewRequests(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func TestToolsetsAsClientsSeeThem(t *testing.T) {
 		seen := map[string][]mcp.Tool{}
 		for name, p := range map[string]policy.Policy{"read-only": readEverything, "everything": everything} {
 			tools := listed(t, gatewayWith(t, p), toolset)
-			delete(tools, toolName) // has a golden file of its own
+			delete(tools, arguments.ToolName) // has a golden file of its own
 			names := []string{}
 			for name := range tools {
 				names = append(names, name)

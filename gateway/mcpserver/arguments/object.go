@@ -1,0 +1,65 @@
+package arguments
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/mcpserver/message"
+)
+
+// Object decodes an object one level deep that has no other keys than names. A missing
+// value and null are an empty one.
+func Object(field string, raw json.RawMessage, names []string) (map[string]json.RawMessage, *Error) {
+	fields, err := object(field, raw)
+	if err != nil {
+		return nil, err
+	}
+	return fields, known(field, fields, names, "")
+}
+
+func object(field string, raw json.RawMessage) (map[string]json.RawMessage, *Error) {
+	if message.IsNull(raw) {
+		return nil, nil
+	}
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return nil, Wrong(BadRequest, field, "must be valid JSON", "send a JSON object")
+	}
+	fields, err := message.Lint(raw, nil)
+	if err != nil {
+		return nil, Wrong(BadRequest, field, "must not contain "+err.Error(), "send each key once, and plain values")
+	}
+	if fields == nil {
+		return nil, Wrong(BadRequest, field, "must be an object, not "+typeName(raw), `send an object, such as {"name": "value"}`)
+	}
+	return fields, nil
+}
+
+// known rejects fields that are none of names. more is added to the hint.
+func known(field string, fields map[string]json.RawMessage, names []string, more string) *Error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := "valid arguments: " + strings.Join(names, ", ") + more
+		if near := allowlist.Nearest(name, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return unknown(strings.TrimPrefix(field+"."+name, "."), hint)
+	}
+	return nil
+}
+
+// Texts decodes the strings among fields, by name.
+func Texts(fields map[string]json.RawMessage, to map[string]*string) (err *Error) {
+	for _, name := range slices.Sorted(maps.Keys(to)) {
+		if *to[name], err = Text(name, fields[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

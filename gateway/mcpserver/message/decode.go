@@ -1,0 +1,209 @@
+// Package message decodes the JSON-RPC messages of MCP clients strictly, and reads
+// the head of the messages that mcp-go writes.
+//
+// encoding/json takes keys in any case and lets the last of two equal keys win, so
+// two readers of one message can see different requests. [Decode] accepts only a
+// message that every JSON reader decodes alike. The package decides nothing about
+// tools or commands.
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	// maxDepth is the maximum nesting. The deepest message of the protocol needs 8.
+	maxDepth = 32
+
+	// maxValues is the maximum number of values in one message. A decoded value needs
+	// many times its bytes; the largest batch of the gateway has a tenth of this.
+	maxValues = 1 << 16
+)
+
+// exactKeys are the keys that mcp-go reads in a message (depth 1) and in its params or
+// result (depth 2). mcp-go accepts them in any case; a message that spells one of them
+// differently is rejected.
+var exactKeys = map[int][]string{
+	1: {"jsonrpc", "id", "method", "params", "result", "error"},
+	2: {"name", "arguments", "_meta", "task", "inputResponses", "requestState", "requestId", "uri", "ref", "argument", "cursor", "level", "action", "content"},
+}
+
+// Kind is the kind of a JSON-RPC message.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Request Kind = iota + 1
+	Notification
+	Response
+)
+
+// Message is the part of a decoded message that the transport needs.
+type Message struct {
+	Kind    Kind
+	ID      any // string or float64, as mcp-go decodes it; nil for a notification
+	Method  string
+	Cancels any // the request id in a notifications/cancelled, or nil
+	// Tool and Arguments are those of a tools/call, not decoded further.
+	Tool      string
+	Arguments json.RawMessage
+}
+
+// Error is a message that is rejected before mcp-go sees it.
+type Error struct {
+	Code int // of JSON-RPC
+	ID   any // the id of the message, nil if it has no usable one
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Encode returns the JSON-RPC error response to the message.
+func (e *Error) Encode() []byte {
+	return Encode(map[string]any{
+		"jsonrpc": mcp.JSONRPC_VERSION,
+		"id":      e.ID,
+		"error":   map[string]any{"code": e.Code, "message": e.Text},
+	})
+}
+
+// Decode reads one JSON-RPC message strictly: valid UTF-8, one object,
+// no duplicate key at any depth, no key of the protocol in another spelling, an id
+// that every JSON reader decodes alike. The error is an *[Error].
+func Decode(line []byte) (Message, error) {
+	if !utf8.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid UTF-8"}
+	}
+	if !json.Valid(line) {
+		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
+	}
+	fields, lintErr := Lint(line, exactKeys)
+	if lintErr != nil {
+		_ = json.Unmarshal(line, &fields) // for the id alone
+	}
+	if fields == nil {
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: notAnObject(line)}
+	}
+	m, err := decodeEnvelope(fields)
+	if lintErr != nil {
+		err = lintErr
+	}
+	if err != nil {
+		return Message{}, &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
+	}
+	return m, nil
+}
+
+func notAnObject(line []byte) string {
+	if bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")) {
+		return "JSON-RPC batches are not supported; send one message per line"
+	}
+	return "message is not a JSON object"
+}
+
+// decodeEnvelope decodes the outer object. With an error it still returns the id, if
+// that is valid.
+func decodeEnvelope(fields map[string]json.RawMessage) (Message, error) {
+	m := Message{}
+	var idErr error
+	if raw, ok := fields["id"]; ok {
+		m.ID, idErr = decodeID(raw)
+	}
+	var version string
+	if json.Unmarshal(fields["jsonrpc"], &version) != nil || version != mcp.JSONRPC_VERSION {
+		return m, fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
+	}
+	if _, ok := fields["method"]; !ok {
+		return decodeResponse(m, fields, idErr)
+	}
+	if idErr != nil {
+		return m, idErr
+	}
+	return decodeRequest(m, fields)
+}
+
+func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error) {
+	if has(fields, "result") || has(fields, "error") {
+		return m, errors.New("a message with a method must have neither result nor error")
+	}
+	if !IsString(fields["method"]) || json.Unmarshal(fields["method"], &m.Method) != nil || m.Method == "" {
+		return m, errors.New("method must be a string")
+	}
+	if params := fields["params"]; !IsObject(params) && !IsNull(params) {
+		return m, errors.New("params must be an object")
+	}
+	if m.ID != nil {
+		m.Kind = Request
+		m.Tool, m.Arguments = callOf(m.Method, fields["params"])
+		return m, nil
+	}
+	m.Kind = Notification
+	if m.Method != string(mcp.MethodNotificationCancelled) {
+		return m, nil
+	}
+	var err error
+	if m.Cancels, err = decodeCancelled(fields["params"]); err != nil {
+		return m, fmt.Errorf("requestId: %w", err)
+	}
+	return m, nil
+}
+
+// callOf returns the tool and the arguments of a tools/call. The handler of the tool
+// validates them.
+func callOf(method string, params json.RawMessage) (tool string, arguments json.RawMessage) {
+	var call struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil { // exactKeys has checked the spelling
+		return "", nil
+	}
+	return call.Name, call.Arguments
+}
+
+// decodeResponse decodes a response of the client to a request of the server. A response
+// without an id matches no request and is ignored.
+func decodeResponse(m Message, fields map[string]json.RawMessage, idErr error) (Message, error) {
+	if has(fields, "result") == has(fields, "error") {
+		return m, errors.New("a message must have a method, or exactly one of result and error")
+	}
+	if idErr != nil && string(fields["id"]) != "null" {
+		return m, idErr
+	}
+	m.Kind = Response
+	return m, nil
+}
+
+func decodeCancelled(params json.RawMessage) (any, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(params, &fields); err != nil {
+		return nil, errors.New("is missing")
+	}
+	return decodeID(fields["requestId"])
+}
+
+// decodeID returns a string or a float64, the two types that mcp-go uses for ids.
+func decodeID(raw json.RawMessage) (any, error) {
+	if IsString(raw) {
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return text, err
+	}
+	number, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || number > MaxInteger || number < -MaxInteger || string(raw) == "-0" {
+		return nil, errors.New("id must be a string or an integer within 2^53")
+	}
+	return float64(number), nil
+}
+
+func has(fields map[string]json.RawMessage, name string) bool {
+	_, ok := fields[name]
+	return ok
+}

@@ -1,0 +1,196 @@
+package message
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/strictjson"
+)
+
+func TestDecodeMessage(t *testing.T) {
+	for _, test := range []struct {
+		name, line string
+		want       Message
+	}{
+		{"a request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, Message{Kind: Request, ID: 1.0, Method: "ping"}},
+		{"an id of text", `{"jsonrpc":"2.0","id":"a\u0062","method":"ping"}`, Message{Kind: Request, ID: "ab", Method: "ping"}},
+		{"the largest id", `{"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}`, Message{Kind: Request, ID: float64(1 << 53), Method: "ping"}},
+		{"null params", `{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, Message{Kind: Request, ID: 1.0, Method: "ping"}},
+		{"unknown keys of the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","x":1}`, Message{Kind: Request, ID: 1.0, Method: "ping"}},
+		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, Message{Kind: Notification, Method: "notifications/initialized"}},
+		{"a cancellation", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, Message{Kind: Notification, Method: "notifications/cancelled", Cancels: 7.0}},
+		{"an answer", `{"jsonrpc":"2.0","id":3,"result":{"action":"accept"}}`, Message{Kind: Response, ID: 3.0}},
+		{"an answer that is an error", `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}`, Message{Kind: Response, ID: 3.0}},
+		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, Message{Kind: Response}},
+		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, Message{Kind: Request, ID: 1.0, Method: "m"}},
+		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`)}},
+	} {
+		if got, err := Decode([]byte(test.line)); err != nil || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)
+		}
+	}
+}
+
+func TestDecodeMessageRefuses(t *testing.T) {
+	nested := func(n int) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}}`
+	}
+	if _, err := Decode([]byte(nested(maxDepth - 2))); err != nil {
+		t.Errorf("at the depth limit: %v", err)
+	}
+	for _, test := range []struct {
+		name, line string
+		Code       int
+		ID         any
+		Text       string // a part
+	}{
+		{"no JSON", `hello`, -32700, nil, "not valid JSON"},
+		{"half a message", `{"jsonrpc":"2.0","id":1,`, -32700, nil, "not valid JSON"},
+		{"two messages", `{"jsonrpc":"2.0","id":1,"method":"m"} {}`, -32700, nil, "not valid JSON"},
+		{"a trailing comma", `{"jsonrpc":"2.0","id":1,"method":"m",}`, -32700, nil, "not valid JSON"},
+		{"bad UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", -32700, nil, "UTF-8"},
+		{"nested without end", strings.Repeat("[", 20000) + strings.Repeat("]", 20000), -32700, nil, "not valid JSON"},
+		{"a batch", ` [{"jsonrpc":"2.0","id":1,"method":"m"}]`, -32600, nil, "batches"},
+		{"null", `null`, -32600, nil, "not a JSON object"},
+		{"text", `"x"`, -32600, nil, "not a JSON object"},
+		{"an empty object", `{}`, -32600, nil, "jsonrpc"},
+		{"an old version", `{"jsonrpc":"1.0","id":1,"method":"m"}`, -32600, 1.0, "jsonrpc"},
+		{"version null", `{"jsonrpc":null,"id":1,"method":"m"}`, -32600, 1.0, "jsonrpc"},
+		{"nothing to do", `{"jsonrpc":"2.0","id":1}`, -32600, 1.0, "method"},
+		{"a method that is no text", `{"jsonrpc":"2.0","id":1,"method":5}`, -32600, 1.0, "method"},
+		{"a null method", `{"jsonrpc":"2.0","id":1,"method":null}`, -32600, 1.0, "method"},
+		{"an empty method", `{"jsonrpc":"2.0","id":1,"method":""}`, -32600, 1.0, "method"},
+		{"a method and a result", `{"jsonrpc":"2.0","id":1,"method":"m","result":null}`, -32600, 1.0, "neither"},
+		{"a result and an error", `{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`, -32600, 1.0, "exactly one of"},
+		{"params that are a list", `{"jsonrpc":"2.0","id":1,"method":"m","params":[]}`, -32600, 1.0, "params"},
+		{"an id of null", `{"jsonrpc":"2.0","id":null,"method":"m"}`, -32600, nil, "id must be"},
+		{"an id that is a fraction", `{"jsonrpc":"2.0","id":1.0,"method":"m"}`, -32600, nil, "id must be"},
+		{"an id with an exponent", `{"jsonrpc":"2.0","id":1e3,"method":"m"}`, -32600, nil, "id must be"},
+		{"an id of minus zero", `{"jsonrpc":"2.0","id":-0,"method":"m"}`, -32600, nil, "id must be"},
+		{"an id too large", `{"jsonrpc":"2.0","id":9007199254740993,"method":"m"}`, -32600, nil, "id must be"},
+		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"m"}`, -32600, nil, "id must be"},
+		{"a cancellation of nothing", `{"jsonrpc":"2.0","method":"notifications/cancelled"}`, -32600, nil, "requestId"},
+		{"a key twice", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`, -32600, 1.0, "duplicate"},
+		{"a key twice by an escape", `{"jsonrpc":"2.0","id":1,"method":"a","\u006dethod":"b"}`, -32600, 1.0, "duplicate"},
+		{"a key twice deep down", `{"jsonrpc":"2.0","method":"a","params":{"x":[{"y":{"z":1,"z":1}}]},"id":4}`, -32600, 4.0, `duplicate key "z"`},
+		{"another case", `{"jsonrpc":"2.0","id":1,"Method":"b","method":"a"}`, -32600, 1.0, `"Method" must be spelled "method"`},
+		{"another case alone", `{"jsonrpc":"2.0","id":1,"METHOD":"b"}`, -32600, 1.0, `must be spelled "method"`},
+		{"a long s", `{"jsonrpc":"2.0","id":1,"method":"a","param` + "\u017f" + `":{}}`, -32600, 1.0, `must be spelled "params"`},
+		{"an i without a dot", `{"jsonrpc":"2.0","ıd":1,"method":"a"}`, -32600, nil, `must be spelled "id"`},
+		{"a name in another case", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","Name":"b"}}`, -32600, 1.0, `must be spelled "name"`},
+		{"arguments with a long s", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"argument` + "\u017f" + `":{}}}`, -32600, 1.0, `must be spelled "arguments"`},
+		{"too deep", nested(maxDepth - 1), -32600, 1.0, "deeper"},
+		{"too much", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[` + strings.Repeat("1,", maxValues) + `1]}}`, -32600, 1.0, "more than"},
+	} {
+		_, err := Decode([]byte(test.line))
+		var refusal *Error
+		if !errors.As(err, &refusal) {
+			t.Errorf("%s: error %v", test.name, err)
+			continue
+		}
+		if refusal.Code != test.Code || refusal.ID != test.ID || !strings.Contains(refusal.Text, test.Text) {
+			t.Errorf("%s: code %d, id %v, %q; want %d, %v, %q", test.name, refusal.Code, refusal.ID, refusal.Text, test.Code, test.ID, test.Text)
+		}
+	}
+}
+
+// Every letter that folds to an ASCII one is found by trying all of Unicode.
+func TestEverySpellingIsFound(t *testing.T) {
+	found := 0
+	for _, name := range exactKeys[1] {
+		for at := range name {
+			for r := rune(0); r < 0x30000; r++ {
+				key := name[:at] + string(r) + name[at+1:]
+				if key != name && strings.EqualFold(key, name) {
+					found++
+					if resembles(key, exactKeys[1]) != name {
+						t.Errorf("%q passes for %q", key, name)
+					}
+				}
+			}
+		}
+	}
+	if found < 30 { // every letter has an upper case, some have a third form
+		t.Errorf("only %d spellings", found)
+	}
+}
+
+func TestClip(t *testing.T) {
+	if got := Clip("a\x1b[31m\n"); strings.ContainsAny(got, "\x1b\n") {
+		t.Errorf("%q", got)
+	}
+	if got := Clip(strings.Repeat("é", 300)); len(got) > maxQuoted+len("…") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+func BenchmarkDecodeMessage(b *testing.B) {
+	for _, size := range []int{100, 10_000, 1_000_000} {
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:append","params":{"content":%q}}}}`, strings.Repeat("x", size))
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Decode(line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// FuzzDecodeMessage: what is accepted means the same to mcp-go, whose reading is
+// encoding/json's, and to a reader that lets the first of two equal keys win.
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1,-2.5e3,"\"\\",true,null,{}]},"_meta":{}}}`,
+		` { "id" : "x" , "method" : "m" , "jsonrpc" : "2.0" } `,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0061"}}`,
+		`{"jsonrpc":"2.0","id":3,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"m","METHOD":"n"}`,
+		`{"jsonrpc":"2.0","large":1e999,"method":"m"}`,
+		`[]`, `5`, `""`, "\u017f", `{"\ud800":1}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		got, err := Decode(line)
+		if err != nil {
+			var refusal *Error
+			if !errors.As(err, &refusal) || refusal.Code != -32700 && refusal.Code != -32600 || refusal.Text == "" {
+				t.Errorf("error %#v", err)
+			}
+			return
+		}
+		var loose struct {
+			JSONRPC string          `json:"jsonrpc"`
+			ID      any             `json:"id"`
+			Method  string          `json:"method"`
+			Params  map[string]any  `json:"params"`
+			Result  json.RawMessage `json:"result"`
+			Error   json.RawMessage `json:"error"`
+		}
+		if err := json.Unmarshal(line, &loose); err != nil {
+			var number *json.UnmarshalTypeError // a number that no float64 holds
+			if errors.As(err, &number) && strings.HasPrefix(number.Value, "number") {
+				return
+			}
+			t.Fatalf("accepted %q: %v", line, err)
+		}
+		if loose.JSONRPC != "2.0" || loose.ID != got.ID || loose.Method != got.Method {
+			t.Errorf("%q: %+v, but encoding/json reads %+v", line, got, loose)
+		}
+		if (got.Kind == Response) != (loose.Result != nil || loose.Error != nil) {
+			t.Errorf("%q: kind %d", line, got.Kind)
+		}
+		if got.Cancels != nil && loose.Params["requestId"] != got.Cancels {
+			t.Errorf("%q: cancels %v", line, got.Cancels)
+		}
+		if err := strictjson.DuplicateKey(line); err != nil {
+			t.Errorf("accepted %v", err)
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+)
+
+const (
+	// MaxInteger is the largest integer that all JSON readers decode alike.
+	MaxInteger = 1 << 53
+
+	// Space is the white space that JSON allows around a document, and nothing else.
+	Space = " \t\r\n"
+
+	// maxQuoted bounds what [Clip] keeps of a text, in bytes.
+	maxQuoted = 80
+)
+
+// IsString reports whether a valid JSON value without leading space is a string.
+func IsString(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }
+
+// IsObject reports whether a valid JSON value without leading space is an object.
+func IsObject(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte("{")) }
+
+// IsNull reports whether a JSON value is missing or null.
+func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// Clip shortens a text for an error to about 80 bytes and replaces control
+// characters.
+func Clip(text string) string {
+	cut := text
+	if len(text) > maxQuoted {
+		cut = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, cut)
+}
+
+// Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass
+// only maps, strings and numbers.
+func Encode(v any) []byte {
+	line, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return line
+}

@@ -1,0 +1,163 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Lint checks a document that [json.Valid] accepts for what encoding/json ignores: a
+// duplicate key in an object, and a key that differs only in spelling from one in
+// exact, which lists names by depth. It also limits depth and the number of values. It
+// returns the fields of the document as slices of it, nil if it is not an object.
+func Lint(document []byte, exact map[int][]string) (map[string]json.RawMessage, error) {
+	l := linter{rest: document, exact: exact}
+	if err := l.value(1); err != nil {
+		return nil, err
+	}
+	return l.fields, nil
+}
+
+// linter scans a valid document. It only finds where values begin and end.
+type linter struct {
+	rest   []byte
+	exact  map[int][]string
+	count  int
+	fields map[string]json.RawMessage // of the outermost object
+}
+
+// value checks one value; an object or a list found here has the given depth.
+func (l *linter) value(depth int) error {
+	if l.count++; l.count > maxValues {
+		return fmt.Errorf("has more than %d values", maxValues)
+	}
+	switch l.peek() {
+	case '{', '[':
+		if depth > maxDepth {
+			return fmt.Errorf("is nested deeper than %d", maxDepth)
+		}
+	case '"':
+		l.takeString()
+		return nil
+	default:
+		l.takeLiteral()
+		return nil
+	}
+	if l.peek() == '[' {
+		return l.list(depth)
+	}
+	fields, err := l.object(depth)
+	if depth == 1 {
+		l.fields = fields
+	}
+	return err
+}
+
+func (l *linter) list(depth int) error {
+	for l.skip(); l.peek() != ']'; {
+		if err := l.value(depth + 1); err != nil {
+			return err
+		}
+		if l.peek() == ',' {
+			l.skip()
+		}
+	}
+	l.skip()
+	return nil
+}
+
+func (l *linter) object(depth int) (map[string]json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	for l.skip(); l.peek() != '}'; {
+		key := l.takeKey()
+		if _, twice := fields[key]; twice {
+			return nil, fmt.Errorf("duplicate key %q", Clip(key))
+		}
+		if right := resembles(key, l.exact[depth]); right != "" {
+			return nil, fmt.Errorf("key %q must be spelled %q", Clip(key), right)
+		}
+		l.peek()
+		before := l.rest
+		if err := l.value(depth + 1); err != nil {
+			return nil, err
+		}
+		fields[key] = json.RawMessage(before[:len(before)-len(l.rest)])
+		if l.peek() == ',' {
+			l.skip()
+		}
+	}
+	l.skip()
+	return fields, nil
+}
+
+// takeKey consumes a key and its colon.
+func (l *linter) takeKey() string {
+	raw := l.takeString()
+	l.peek()
+	l.skip()
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var key string
+	_ = json.Unmarshal(raw, &key) // the document is valid
+	return key
+}
+
+// peek skips white space and returns the next byte without consuming it.
+func (l *linter) peek() byte {
+	l.rest = bytes.TrimLeft(l.rest, Space)
+	return l.rest[0]
+}
+
+func (l *linter) skip() { l.rest = l.rest[1:] }
+
+// takeString consumes a string with its quotes.
+func (l *linter) takeString() []byte {
+	end := 1
+	for l.rest[end] != '"' {
+		if l.rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	text := l.rest[:end+1]
+	l.rest = l.rest[end+1:]
+	return text
+}
+
+// takeLiteral consumes a number, true, false or null.
+func (l *linter) takeLiteral() {
+	end := bytes.IndexAny(l.rest, ",]}"+Space)
+	if end < 0 {
+		end = len(l.rest)
+	}
+	l.rest = l.rest[end:]
+}
+
+// resembles returns the name of which key is another spelling: in case, or with a
+// letter that folds to or looks like an ASCII one. It returns "" if key is one of names
+// or resembles none.
+func resembles(key string, names []string) string {
+	if slices.Contains(names, key) {
+		return ""
+	}
+	for _, name := range names {
+		if strings.EqualFold(dotted(key), name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// dotted replaces the two letters i of Turkish, which Unicode does not fold to an
+// ASCII letter although they look like one.
+func dotted(key string) string {
+	return strings.Map(func(r rune) rune {
+		if r == 'ı' || r == 'İ' {
+			return 'i'
+		}
+		return r
+	}, key)
+}

@@ -1,0 +1,106 @@
+package prompts
+
+import "fmt"
+
+// All returns the prompts, in the order in which they are listed.
+func All() []Prompt {
+	return []Prompt{
+		{
+			Name: "morning-review", Title: "Morning review",
+			Description: "Start the day: plans, open items, recent work",
+			arguments: []Argument{
+				dateArgument,
+				numberArgument("days", "number of days before it to read", 1, maxDays, 1, 2, 3, 7, 14),
+			},
+			write: morningReview,
+		},
+		{
+			Name: "evening-journal", Title: "Evening journal",
+			Description: "End the day: a short journal entry from today's note, its tasks and the changed notes",
+			arguments:   []Argument{headingArgument},
+			write:       eveningJournal,
+		},
+		{
+			Name: "weekly-rollup", Title: "Weekly roll-up",
+			Description: "Summarize several days: done, decided and open items, each with a link",
+			arguments: []Argument{
+				dateArgument,
+				numberArgument("days", "number of days up to it", 1, maxDays, 7, 14, 28, 31),
+				headingArgument,
+			},
+			write: weeklyRollup,
+		},
+		{
+			Name: "surprise-me", Title: "Surprise me",
+			Description: "Pick random notes and find connections between them",
+			arguments: []Argument{
+				numberArgument("count", "number of notes", 1, maxCount, 3, 1, 2, 5, 10),
+				numberArgument("min-age", "only notes unchanged for this number of days", 0, maxAge, 0, 7, 30, 90, 365),
+			},
+			write: surpriseMe,
+		},
+	}
+}
+
+func morningReview(d *draft) string {
+	day, days := d.day("date"), d.number("days", 1)
+	d.step("Daily note of the day", "daily:read", d.dayParams(day))
+	if days == 1 {
+		d.step("Daily note before it", "daily:read", d.dayParams(day.AddDate(0, 0, -1)))
+	} else {
+		d.step("Daily notes before it", "daily:range", callParams{"from": isoDate(day.AddDate(0, 0, -days)), "to": isoDate(day.AddDate(0, 0, -1))})
+	}
+	if day.Equal(d.today) {
+		d.step("Open tasks of today's note", "tasks", callParams{"daily": true, "todo": true})
+	}
+	d.step("Recently changed notes", "recent", callParams{"since": isoDate(day.AddDate(0, 0, -days)), "limit": 20})
+	return d.text("Help me start my day with my Obsidian vault.",
+		"Then tell me in up to ten short lines: what is planned, what is still open from the days before, what I worked on recently. Change nothing.")
+}
+
+func eveningJournal(d *draft) string {
+	d.step("Today's note", "daily:read", nil)
+	d.step("Its tasks", "tasks", callParams{"daily": true})
+	d.step("Notes changed today", "recent", callParams{"since": isoDate(d.today), "limit": 20})
+	return d.text("Help me end my day with my Obsidian vault.",
+		"Then write a journal entry of up to eight lines, in the language of my notes: what I did, what is still open, one thing to remember. "+
+			d.keeping("ENTRY"))
+}
+
+func weeklyRollup(d *draft) string {
+	last, days := d.day("date"), d.number("days", 7)
+	first := last.AddDate(0, 0, 1-days)
+	d.step("Daily notes", "daily:range", callParams{"from": isoDate(first), "to": isoDate(last)})
+	d.step("Changed notes", "recent", callParams{"since": isoDate(first), "limit": 50})
+	d.step("Number of open tasks", "tasks", callParams{"todo": true, "total": true})
+	return d.text(fmt.Sprintf("Help me summarize the days from %s to %s of my Obsidian vault.", isoDate(first), isoDate(last)),
+		"Then write a summary in the language of my notes: done, decided, still open, next. Link the source note of each point, such as [["+isoDate(last)+"]]. "+
+			d.keeping("SUMMARY"))
+}
+
+// keeping says what to do with a text: show it, and then add it to today's note if the
+// policy permits that.
+func (d *draft) keeping(what string) string {
+	params := callParams{"content": "THE " + what}
+	if heading := d.arguments["heading"]; heading != "" {
+		params["heading"] = heading
+	}
+	call, ok := d.call("daily:append", params)
+	if !ok {
+		return "Show it to me. You cannot write it into my vault because that is disabled: I do that myself."
+	}
+	return "Show it to me and ask whether it is right. Only if I say yes, add it to today's note: " + call
+}
+
+func surpriseMe(d *draft) string {
+	params := callParams{"count": d.number("count", 3)}
+	if age := d.number("min-age", 0); age > 0 {
+		params["min-age"] = age
+	}
+	d.step("Random notes", "random:read", params)
+	d.step("Today's note", "daily:read", nil)
+	d.step("Links to the note that you find most interesting (replace NOTE.md by its path)", "backlinks", callParams{"path": "NOTE.md"})
+	return d.text("Surprise me with my own notes from my Obsidian vault.",
+		"Then tell me about connections between these notes, or with my day, that I may not see myself, and ask me one question about them. "+
+			"Name the notes, and quote up to one sentence of each. Change nothing.")
+}

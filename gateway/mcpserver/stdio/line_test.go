@@ -1,0 +1,134 @@
+package stdio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// readLines returns every line of r, "too long" for one that is.
+func readLines(t *testing.T, r *lineReader) []string {
+	t.Helper()
+	var lines []string
+	for {
+		line, err := r.next()
+		switch {
+		case err == nil:
+			lines = append(lines, string(line))
+		case errors.Is(err, errLongLine):
+			lines = append(lines, "too long")
+		case errors.Is(err, io.EOF):
+			return lines
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestLineReader(t *testing.T) {
+	for _, test := range []struct {
+		name, in string
+		want     string // joined by "|"
+	}{
+		{"nothing", "", ""},
+		{"a last line without newline", "a\nb", "a|b"},
+		{"blank lines and space around", "\n \t\r\n  a \r\n\n", "a"},
+		{"only JSON's space is cut", "\u00a0a\u0085\n", "\u00a0a\u0085"},
+		{"a line of just the limit", "12345678\n12345678", "12345678|12345678"},
+		{"a line over the limit, then a good one", "123456789\nok\n", "too long|ok"},
+		{"a line far over the limit at the end", "ok\n" + strings.Repeat("x", 100), "ok|too long"},
+		{"a long line of spaces", strings.Repeat(" ", 9) + "\nok", "too long|ok"},
+	} {
+		r := &lineReader{bufio.NewReaderSize(strings.NewReader(test.in), 16), 8}
+		if got := strings.Join(readLines(t, r), "|"); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestLineReaderPassesErrorsOn(t *testing.T) {
+	broken := errors.New("broken")
+	r := newLineReader(io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(broken)))
+	if line, err := r.next(); string(line) != "a" || err != nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if _, err := r.next(); !errors.Is(err, broken) {
+		t.Fatalf("error %v, want %v", err, broken)
+	}
+}
+
+// endless is size bytes without a newline.
+type endless struct{ size int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.size == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), e.size)
+	for i := range p[:n] {
+		p[i] = 'x'
+	}
+	e.size -= n
+	return n, nil
+}
+
+func TestLongLineTakesBoundedMemory(t *testing.T) {
+	r := newLineReader(io.MultiReader(&endless{100 << 20}, strings.NewReader("\nok\n")))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	lines := readLines(t, r)
+	runtime.ReadMemStats(&after)
+	if got := strings.Join(lines, "|"); got != "too long|ok" {
+		t.Fatal(got)
+	}
+	// Growing to the limit by doubling allocates a few times the limit in all.
+	if used := after.TotalAlloc - before.TotalAlloc; used > 8*maxLine {
+		t.Errorf("allocated %d bytes for a line of 100 MiB", used)
+	}
+}
+
+// FuzzLineReader compares the reader with a splitter that holds everything.
+func FuzzLineReader(f *testing.F) {
+	for _, seed := range []string{"", "\n", "a\nb\n", "a\r\nb", " \n\n x", strings.Repeat("y", 40) + "\nz", "\x00\xff\n\u2028"} {
+		f.Add([]byte(seed), uint8(1))
+		f.Add([]byte(seed), uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, chunk uint8) {
+		const limit = 24
+		r := &lineReader{bufio.NewReaderSize(&chunks{data, int(chunk)%20 + 1}, 16), limit}
+		got := readLines(t, r)
+		var want []string
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			text := strings.Trim(string(line), " \t\r")
+			switch {
+			case len(line) > limit:
+				want = append(want, "too long")
+			case text != "":
+				want = append(want, text)
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) != len(want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// chunks hands out data in pieces of at most size bytes.
+type chunks struct {
+	data []byte
+	size int
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(c.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), c.size)], c.data)
+	c.data = c.data[n:]
+	return n, nil
+}

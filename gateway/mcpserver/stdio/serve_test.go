@@ -1,0 +1,560 @@
+package stdio
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/tests/talk"
+)
+
+// toy is a server with one tool that does what the test says.
+func toy(requests *Requests, tool server.ToolHandlerFunc, options ...server.ServerOption) *server.MCPServer {
+	hooks := &server.Hooks{}
+	requests.Hooks(hooks)
+	s := server.NewMCPServer("toy", "1", append(options, server.WithHooks(hooks))...)
+	s.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
+	return s
+}
+
+// echo answers with its argument n.
+func echo(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return mcp.NewToolResultText(req.GetString("n", "")), nil
+}
+
+// gate is a tool that says when it starts and ends when told to, or when its
+// context does.
+type gate struct {
+	started, cancelled chan string
+	pending            chan struct{}
+}
+
+func newGate() *gate {
+	return &gate{make(chan string, 5000), make(chan string, 5000), make(chan struct{})}
+}
+
+func (g *gate) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	n := req.GetString("n", "")
+	g.started <- n
+	select {
+	case <-g.pending:
+		return mcp.NewToolResultText(n), nil
+	case <-ctx.Done():
+		g.cancelled <- n
+		return mcp.NewToolResultError("cancelled"), nil
+	}
+}
+
+// start serves s on pipes.
+func start(t *testing.T, requests *Requests, s *server.MCPServer, grace time.Duration) *talk.Talk {
+	t.Helper()
+	return talk.Start(t, func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return Serve(ctx, s, requests, in, out, logTo(t), grace)
+	})
+}
+
+// logTo returns a logger that writes to the output of a test.
+func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+
+func call(id any) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`, message.Encode(id), fmt.Sprint(id))
+}
+
+func cancel(id any) string { return string(cancellation(id)) }
+
+func ping(id any) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"ping"}`, message.Encode(id))
+}
+
+// run feeds all of in to a server and returns its answers by id.
+func run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
+	t.Helper()
+	requests := NewRequests()
+	var out strings.Builder
+	if err := Serve(t.Context(), toy(requests, tool), requests, in, &out, logTo(t), talk.Patience); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]talk.Message{}
+	for line := range strings.Lines(out.String()) {
+		var m talk.Message
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if _, twice := answers[key(m.ID)]; twice && m.ID != nil {
+			t.Errorf("two answers with id %v", m.ID)
+		}
+		answers[key(m.ID)] = m
+	}
+	return answers
+}
+
+func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
+	var most, now atomic.Int64
+	slow := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		runtime.Gosched()
+		return echo(ctx, req)
+	}
+	lines := []string{talk.Initialize, talk.Initialized}
+	for id := range 1000 {
+		lines = append(lines, call(id))
+	}
+	lines = append(lines, call("last, without a newline"))
+	answers := run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
+	if len(answers) != 1002 {
+		t.Fatalf("%d answers", len(answers))
+	}
+	for id, m := range answers {
+		if m.Error != nil {
+			t.Errorf("%s: %+v", id, m.Error)
+		}
+	}
+	if most.Load() > maxRunning {
+		t.Errorf("%d calls at once", most.Load())
+	}
+}
+
+func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
+	huge := strings.Repeat("x", maxLine)
+	for _, test := range []struct {
+		name, line string
+		ID         string
+		Code       int
+	}{
+		{"garbage", "hello", "<nil>", -32700},
+		{"a long line", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + huge + `"}}`, "<nil>", -32600},
+		{"a batch", "[" + ping(1) + "]", "<nil>", -32600},
+		{"another case", `{"jsonrpc":"2.0","id":5,"method":"ping","Method":"x"}`, "5", -32600},
+		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"none/such"}`, "6", -32601},
+	} {
+		answers := run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
+		refusal := answers[test.ID]
+		if refusal.Error == nil || refusal.Error.Code != test.Code {
+			t.Errorf("%s: %+v, want code %d", test.name, refusal.Error, test.Code)
+		}
+		if good, ok := answers["good"]; !ok || good.Error != nil || len(answers) != 2 {
+			t.Errorf("%s: answers %v", test.name, answers)
+		}
+	}
+}
+
+func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
+	answers := run(t, strings.NewReader(strings.Join([]string{
+		`{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}`,
+		`{"jsonrpc":"2.0","id":78,"result":{}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
+		ping(1),
+	}, "\n")), echo)
+	if len(answers) != 1 {
+		t.Errorf("answers %v", answers)
+	}
+}
+
+func TestLargeMessagePassesWhole(t *testing.T) {
+	text := strings.Repeat("é", 1<<20)
+	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
+	answers := run(t, strings.NewReader(line), echo)
+	var result mcp.CallToolResult
+	if err := json.Unmarshal(answers["1"].Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	if got := result.Content[0].(mcp.TextContent).Text; got != text {
+		t.Errorf("%d bytes came back of %d", len(got), len(text))
+	}
+}
+
+func TestCancelRunning(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k.Send(call(1))
+	talk.Receive(t, g.started)
+	k.Send(cancel(1))
+	talk.Receive(t, g.cancelled)
+	k.Send(cancel(1), cancel("unknown"), ping(2))
+	if m := k.Next(); m.ID != 2.0 {
+		t.Errorf("%+v, want the answer to the ping and nothing for the cancelled call", m)
+	}
+	k.In.Close()
+	if err := k.Wait(); err != nil {
+		t.Error(err)
+	}
+	if rest := k.Rest(); len(rest) != 0 {
+		t.Errorf("also came %+v", rest)
+	}
+}
+
+func TestCancelQueued(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	const more = 100
+	for id := range maxRunning + more {
+		k.Send(call(id))
+	}
+	for range maxRunning {
+		talk.Receive(t, g.started)
+	}
+	for id := maxRunning; id < maxRunning+more; id++ {
+		k.Send(cancel(id))
+	}
+	// An id is free again once its call is cancelled.
+	k.Send(call(maxRunning))
+	close(g.pending)
+	k.In.Close()
+	if err := k.Wait(); err != nil {
+		t.Error(err)
+	}
+	if rest := k.Rest(); len(rest) != maxRunning+1 {
+		t.Errorf("%d answers, want %d", len(rest), maxRunning+1)
+	}
+	if len(g.started) != 1 || len(g.cancelled) != 0 {
+		t.Errorf("%d more calls started and %d were stopped, want 1 and 0", len(g.started), len(g.cancelled))
+	}
+}
+
+// A cancellation that arrives while mcp-go begins with the call finds mcp-go not
+// ready for it, and must work all the same.
+func TestCancelBeforeMCPGoListens(t *testing.T) {
+	for _, when := range []string{"before", "meanwhile"} {
+		requests, g := NewRequests(), newGate()
+		handed := &pendingRequest{id: 1.0, method: "tools/call", forwarded: true, cancelled: when == "before"}
+		requests.pending[key(1.0)] = handed
+		hooks := &server.Hooks{}
+		requests.Hooks(hooks)
+		hooks.AddOnRequestInitialization(func(context.Context, any, any) error {
+			requests.update(func() { handed.cancelled = true })
+			return nil
+		})
+		s := server.NewMCPServer("toy", "1", server.WithHooks(hooks))
+		s.AddTool(mcp.NewTool("work"), g.call)
+		s.HandleMessage(t.Context(), json.RawMessage(call(1)))
+		if when == "before" && len(g.started) != 0 {
+			t.Error("a cancelled call was started")
+		}
+		if when == "meanwhile" && len(g.cancelled) != 1 {
+			t.Error("a call that was cancelled while it began was not stopped")
+		}
+	}
+}
+
+func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k.Send(call(1))
+	talk.Receive(t, g.started)
+	// mcp-go files 1 and "1" under one name, and a broken message must not seem
+	// to be the answer either.
+	for _, line := range []string{call(1), ping("1"), `{"jsonrpc":"2.0","id":1,"method":"ping","method":"ping"}`} {
+		k.Send(line)
+		if m := k.Next(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 {
+			t.Errorf("%s: %+v", line, m)
+		}
+	}
+	close(g.pending)
+	if m := k.Next(); m.ID != 1.0 || m.Error != nil {
+		t.Errorf("%+v", m)
+	}
+	k.Send(call(1))
+	if m := k.Next(); m.ID != 1.0 || m.Error != nil {
+		t.Errorf("an id that is free again: %+v", m)
+	}
+}
+
+func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	sent := make(chan int, 1)
+	var count atomic.Int64
+	go func() {
+		for id := range 3 * maxPending / 2 {
+			if _, err := io.WriteString(k.In, call(id)+"\n"); err != nil {
+				break
+			}
+			count.Add(1)
+		}
+		k.In.Close()
+		sent <- 0
+	}()
+	requests.mu.Lock()
+	for len(requests.pending) < maxPending {
+		requests.changed.Wait()
+	}
+	requests.mu.Unlock()
+	if n := count.Load(); n > maxPending+lineBuffer/60 {
+		t.Errorf("%d were read", n)
+	}
+	close(g.pending)
+	if err := k.Wait(); err != nil {
+		t.Error(err)
+	}
+	<-sent
+	if rest := k.Rest(); len(rest) != 3*maxPending/2 {
+		t.Errorf("%d answers", len(rest))
+	}
+}
+
+func TestGraceIsOver(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), 50*time.Millisecond)
+	for id := range maxRunning + 3 {
+		k.Send(call(id))
+	}
+	k.In.Close()
+	if err := k.Wait(); !errors.Is(err, errUnanswered) {
+		t.Errorf("error %v, want %v", err, errUnanswered)
+	}
+	failed := 0
+	rest := k.Rest()
+	for _, m := range rest {
+		if m.Error != nil {
+			failed++
+		}
+	}
+	if len(rest) != maxRunning+3 || failed < 3 {
+		t.Errorf("%d answers, %d of them errors, want %d and at least 3", len(rest), failed, maxRunning+3)
+	}
+	if len(g.cancelled) != len(g.started) {
+		t.Errorf("%d of %d calls were stopped", len(g.cancelled), len(g.started))
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k.Send(call(1))
+	talk.Receive(t, g.started)
+	signal := errors.New("signal")
+	k.Stop(signal)
+	if err := k.Wait(); !errors.Is(err, signal) {
+		t.Errorf("error %v, want %v", err, signal)
+	}
+	talk.Receive(t, g.cancelled)
+	if rest := k.Rest(); len(rest) != 1 || rest[0].ID != 1.0 {
+		t.Errorf("answers %+v", rest)
+	}
+}
+
+// closedPipe fails as a pipe does that nobody reads.
+type closedPipe struct{ writes atomic.Int64 }
+
+func (c *closedPipe) Write([]byte) (int, error) {
+	c.writes.Add(1)
+	return 0, syscall.EPIPE
+}
+
+func TestOutputIsClosed(t *testing.T) {
+	requests, g := NewRequests(), newGate()
+	reader, in := io.Pipe()
+	defer in.Close()
+	out := &closedPipe{}
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(t.Context(), toy(requests, g.call), requests, reader, out, logTo(t), talk.Patience)
+	}()
+	for _, line := range []string{call(1), call(2)} {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		talk.Receive(t, g.started)
+	}
+	if _, err := io.WriteString(in, ping(3)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := talk.Receive(t, done); !errors.Is(err, errOutputClosed) || !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("error %v, want %v", err, errOutputClosed)
+	}
+	talk.Receive(t, g.cancelled)
+	talk.Receive(t, g.cancelled)
+	if n := out.writes.Load(); n != 1 {
+		t.Errorf("%d writes after the output was closed, want 1 in all", n)
+	}
+}
+
+func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		began, signal := time.Now(), errors.New("signal")
+		stop(signal)
+		if err := wait(ctx, make(chan error)); !errors.Is(err, signal) {
+			t.Errorf("error %v, want %v", err, signal)
+		}
+		if took := time.Since(began); took != stopLimit {
+			t.Errorf("took %v, want %v", took, stopLimit)
+		}
+	})
+}
+
+func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
+	requests := NewRequests()
+	progress := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for i := range 3 {
+			if err := requests.Notify(ctx, "notifications/progress", map[string]any{"progressToken": "t", "progress": i}); err != nil {
+				return nil, err
+			}
+		}
+		return echo(ctx, req)
+	}
+	k := start(t, requests, toy(requests, progress), talk.Patience)
+	for id := range 100 {
+		k.Send(call(id))
+		for i := range 3 {
+			if m := k.Next(); m.Method != "notifications/progress" || m.Params["progress"] != float64(i) {
+				t.Fatalf("%+v before the answer", m)
+			}
+		}
+		if m := k.Next(); m.ID != float64(id) {
+			t.Fatalf("%+v", m)
+		}
+	}
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
+	if err := requests.Notify(cancelled, "notifications/progress", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call notified: %v", err)
+	}
+}
+
+// What follows the handshake finds it done, however fast the client is, and a
+// user can answer while every worker waits for users.
+func TestElicitationOfLegacyClients(t *testing.T) {
+	requests := NewRequests()
+	ask := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		session := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
+		if session.GetClientCapabilities().Elicitation == nil {
+			return mcp.NewToolResultError("the handshake is not done"), nil
+		}
+		result, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{
+			Params: mcp.ElicitationParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return mcp.NewToolResultText(string(result.Action)), nil
+	}
+	k := start(t, requests, toy(requests, ask, server.WithElicitation()), talk.Patience)
+	k.Send(talk.Initialize, talk.Initialized)
+	const count = maxRunning + 20
+	for id := range count {
+		k.Send(call(fmt.Sprint("c", id)))
+	}
+	answers := 0
+	for answers < count {
+		m := k.Next()
+		switch {
+		case m.Method == "elicitation/create":
+			k.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{}}}`, m.ID))
+		case m.ID == "init":
+		default:
+			answers++
+			if !strings.Contains(string(m.Result), "accept") {
+				t.Fatalf("%+v: %s", m, m.Result)
+			}
+		}
+	}
+}
+
+func TestModernClients(t *testing.T) {
+	in := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + talk.ModernMeta + `}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + talk.ModernMeta + `}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"work","arguments":{"n":"x"},` + talk.ModernMeta + `}}`,
+	}, "\n")
+	answers := run(t, strings.NewReader(in), echo)
+	for _, id := range []string{"1", "2", "3"} {
+		if m := answers[id]; m.Error != nil || !strings.Contains(string(m.Result), "resultType") {
+			t.Errorf("%s: %+v: %s", id, m.Error, m.Result)
+		}
+	}
+}
+
+func listenFor(id int, filter string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscriptions/listen","params":{"notifications":{%s},%s}}`, id, filter, talk.ModernMeta)
+}
+
+func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
+	for _, test := range []struct{ name, filter string }{
+		{"one that is over at once", ``},
+		{"one that stays", `"toolsListChanged":true`},
+	} {
+		for range 50 {
+			requests := NewRequests()
+			s := toy(requests, echo, server.WithToolCapabilities(true))
+			k := start(t, requests, s, talk.Patience)
+			k.Send(listenFor(1, test.filter))
+			k.In.Close()
+			if err := k.Wait(); err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+			rest := k.Rest()
+			if len(rest) != 2 || rest[0].Method != mcp.MethodNotificationSubscriptionsAcknowledged || rest[1].ID != 1.0 {
+				t.Fatalf("%s: %+v", test.name, rest)
+			}
+		}
+	}
+}
+
+func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
+	requests := NewRequests()
+	k := start(t, requests, toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
+	for id := range maxSubscriptions {
+		k.Send(listenFor(id, `"toolsListChanged":true`))
+		if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
+			t.Fatalf("%+v", m)
+		}
+	}
+	k.Send(listenFor(maxSubscriptions, `"toolsListChanged":true`))
+	if m := k.Next(); m.ID != float64(maxSubscriptions) || m.Error == nil {
+		t.Fatalf("one too many: %+v", m)
+	}
+	k.Send(cancel(0))
+	requests.mu.Lock()
+	for requests.subscriptions == maxSubscriptions {
+		requests.changed.Wait()
+	}
+	requests.mu.Unlock()
+	k.Send(listenFor(0, `"toolsListChanged":true`))
+	if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
+		t.Fatalf("%+v", m)
+	}
+}
+
+// BenchmarkStdioCall is one call through the transport and mcp-go.
+func BenchmarkStdioCall(b *testing.B) {
+	for _, size := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			text := strings.Repeat("x", size)
+			requests := NewRequests()
+			inReader, in := io.Pipe()
+			outReader, out := io.Pipe()
+			done := make(chan error, 1)
+			go func() {
+				done <- Serve(b.Context(), toy(requests, echo), requests, inReader, out, slog.New(slog.DiscardHandler), talk.Patience)
+			}()
+			answers := bufio.NewReader(outReader)
+			for b.Loop() {
+				fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)
+				if _, err := answers.ReadString('\n'); err != nil {
+					b.Fatal(err)
+				}
+			}
+			in.Close()
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+package typed
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+func TestTypedCallsAreRequests(t *testing.T) {
+	for _, test := range []struct {
+		tool, arguments string
+		want            string // the command and its parameters
+	}{
+		{"daily_note", `{}`, "daily:read"},
+		{"daily_note", ``, "daily:read"},
+		{"daily_note", `{"date":"2026-11-20"}`, "daily:read date=2026-11-20"},
+		{"daily_note", `{"offset":-1}`, "daily:read offset=-1"},
+		{"daily_note", `{"offset":"-1"}`, "daily:read offset=-1"},
+		{"daily_note", `{"from":"2026-11-01","to":"2026-11-03"}`, "daily:range from=2026-11-01 to=2026-11-03"},
+		{"daily_note", `{"content":"milk","heading":"To buy"}`, "daily:append content=milk heading=To buy"},
+		{"daily_note", `{"content":2026}`, "daily:append content=2026"},
+		{"random_notes", `{}`, "random:read"},
+		{"random_notes", `{"folder":"A","count":3,"min-age":"30","seed":7}`, "random:read count=3 folder=A min-age=30 seed=7"},
+		{"search_notes", `{"query":"tag:#work"}`, "search query=tag:#work"},
+		{"search_notes", `{"query":"x","path":"A/","case":"true","context":false}`, "search path=A query=x case"},
+		{"search_notes", `{"query":"x","context":true,"case":false}`, "search:context query=x"},
+		{"search_notes", `{"query":"x","context":"true"}`, "search:context query=x"},
+		{"recent_notes", `{"since":"2026-11-01","limit":"50"}`, "recent limit=50 since=2026-11-01"},
+		{"read_note", `{"path":"A.md"}`, "read path=A.md"},
+		{"read_note", `{"file":"A","outline":true,"heading":null}`, "outline file=A"},
+		{"read_note", `{"path":"A.md","lines":"2-3","outline":"false"}`, "note:section lines=2-3 path=A.md"},
+		{"read_note", `{"path":"A.md","block":"id"}`, "note:section block=id path=A.md"},
+		{"edit_note", `{"action":"create","path":"A.md","content":"x"}`, "create content=x path=A.md"},
+		{"edit_note", `{"action":"append","file":"A","content":"x","heading":"H","daily":false}`, "append content=x file=A heading=H"},
+		{"edit_note", `{"action":"prepend","path":"A.md","content":"x"}`, "prepend content=x path=A.md"},
+		{"edit_note", `{"action":"replace","path":"A.md","old":"a","new":"b"}`, "note:replace new=b old=a path=A.md"},
+		{"edit_note", `{"action":"insert","daily":true,"heading":"H","position":"after","content":"x"}`, "note:insert content=x heading=H position=after daily"},
+		{"edit_note", `{"action":"set-section","path":"A.md","lines":"1","content":"x"}`, "note:set-section content=x lines=1 path=A.md"},
+		{"tasks", `{}`, "tasks verbose"},
+		{"tasks", `{"state":"todo","daily":true}`, "tasks daily todo verbose"},
+		{"tasks", `{"state":"done","path":"A.md"}`, "tasks path=A.md done verbose"},
+		{"tasks", `{"ref":"A.md:3"}`, "task ref=A.md:3"},
+		{"tasks", `{"ref":"A.md:3","set":"toggle"}`, "task ref=A.md:3 toggle"},
+		{"bases", `{}`, "bases"},
+		{"bases", `{"path":"B.base"}`, "base:views path=B.base"},
+		{"bases", `{"file":"B","view":"All"}`, "base:query file=B view=All"},
+	} {
+		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		if refused != nil {
+			t.Errorf("%s %s: %v", test.tool, test.arguments, refused)
+			continue
+		}
+		call, err := allowlist.Parse(c.Request.Command, c.Request.Params)
+		if err != nil || call.String() != test.want {
+			t.Errorf("%s %s: %q, %v, want %q", test.tool, test.arguments, call, err, test.want)
+		}
+	}
+}
+
+// TestTypedCallsCarryWhatEveryCallMay: besides the command, a request has what
+// the arguments of every tool say.
+func TestTypedCallsCarryWhatEveryCallMay(t *testing.T) {
+	for _, test := range []struct {
+		tool, arguments string
+		want            gateway.Request
+		dryRun          bool
+	}{
+		// A cursor alone stands for its own command; beside other arguments it has to
+		// fit them, or a change that is asked for would be left out in silence.
+		{"tasks", `{"limit":20,"cursor":"c1","vault":"W","dryRun":"true","expectHash":"0123456789abcdef","idempotencyKey":"k"}`,
+			gateway.Request{Limit: 20, Cursor: "c1", Vault: "W", ExpectHash: "0123456789abcdef", IdempotencyKey: "k"}, true},
+		{"bases", `{"fields":["a","b"],"limit":"5"}`, gateway.Request{Command: "bases", Fields: []string{"a", "b"}, Limit: 5}, false},
+		{"bases", `{"fields":"[\"a\", \"b\"]"}`, gateway.Request{Command: "bases", Fields: []string{"a", "b"}}, false},
+		{"bases", `{"fields":"a","limit":null,"cursor":null}`, gateway.Request{Command: "bases", Fields: []string{"a"}}, false},
+		{"recent_notes", `{"limit":7,"cursor":"c"}`, gateway.Request{Command: "recent", Cursor: "c"}, false}, // limit is that of the command
+		{"daily_note", `{"content":"x","cursor":"c"}`, gateway.Request{Command: "daily:append", Cursor: "c"}, false},
+		{"daily_note", `{"dryRun":"false"}`, gateway.Request{Command: "daily:read"}, false},
+	} {
+		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		c.Request.Params = nil
+		if refused != nil || !reflect.DeepEqual(c.Request, test.want) || c.DryRun != test.dryRun {
+			t.Errorf("%s %s: %+v, %v, %v", test.tool, test.arguments, c.Request, c.DryRun, refused)
+		}
+	}
+}
+
+func TestTypedArgumentsThatAreWrong(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	for name, test := range map[string]struct {
+		tool, arguments, code string
+		text, hint            string // parts
+	}{
+		"a typing error":                    {"daily_note", `{"ofset":1}`, "bad_request", `unknown argument "ofset"`, `did you mean "offset"?`},
+		"another case":                      {"daily_note", `{"Date":"2026-11-20"}`, "bad_request", `"Date"`, `did you mean "date"?`},
+		"an argument of another tool":       {"random_notes", `{"query":"x"}`, "bad_request", `"query"`, "valid arguments: folder, count, min-age, seed, cursor, vault"},
+		"a change of a tool that has none":  {"random_notes", `{"dryRun":true}`, "bad_request", `"dryRun"`, ""},
+		"a limit where nothing is listed":   {"read_note", `{"limit":1}`, "bad_request", `"limit"`, ""},
+		"a key twice":                       {"daily_note", `{"date":"2026-11-20","date":"2026-11-21"}`, "bad_request", `duplicate key "date"`, "once"},
+		"a list":                            {"daily_note", `[]`, "bad_request", "not a list", "object"},
+		"text":                              {"daily_note", `"{}"`, "bad_request", "not a string", "object"},
+		"no JSON":                           {"daily_note", `{"date":`, "bad_request", "valid JSON", ""},
+		"a list for text":                   {"daily_note", `{"date":["2026-11-20"]}`, "bad_value", `"date" is a list`, "string"},
+		"an object for text":                {"search_notes", `{"query":{"a":1}}`, "bad_value", `"query" is an object`, "string"},
+		"a fraction":                        {"daily_note", `{"offset":1.5}`, "bad_value", "is 1.5, not a plain integer", "digits"},
+		"an exponent":                       {"random_notes", `{"count":1e1}`, "bad_value", "is 1e1, not a plain integer", "digits"},
+		"half a surrogate pair":             {"daily_note", `{"content":"\ud83d"}`, "bad_value", "surrogate", "whole"},
+		"a value too long":                  {"daily_note", `{"content":"x` + large + `"}`, "bad_value", `"content" is 1048577 bytes`, "1048576"},
+		"too much text in all":              {"edit_note", `{"action":"replace","old":"` + large + `","new":"` + large + `"}`, "bad_value", "exceeds 2097152", "less"},
+		"a flag that is no boolean":         {"read_note", `{"outline":"yes"}`, "bad_value", `"outline" is a string, not true or false`, "quotes"},
+		"a flag that is a number":           {"read_note", `{"outline":1}`, "bad_value", `"outline" is a number`, "quotes"},
+		"no action":                         {"edit_note", `{"path":"A.md"}`, "bad_request", `"action" is missing`, "one of create, append, prepend"},
+		"an action that is not there":       {"edit_note", `{"action":"apend"}`, "bad_value", `"action" has the invalid value "apend"`, `did you mean "append"?`},
+		"an action that is no text":         {"edit_note", `{"action":true}`, "bad_value", `"action" is a boolean`, "string"},
+		"an empty action":                   {"edit_note", `{"action":""}`, "bad_value", `has the invalid value ""`, "one of create"},
+		"a state that is not there":         {"tasks", `{"state":"open"}`, "bad_value", `"state" has the invalid value "open"`, "one of todo, done"},
+		"a part beside the outline":         {"read_note", `{"path":"A.md","outline":true,"lines":"1"}`, "conflicting_params", `"lines" cannot be combined with "outline"`, "one of the two"},
+		"a day beside a range":              {"daily_note", `{"from":"2026-11-01","offset":1}`, "conflicting_params", `"offset" cannot be combined with "from"`, "one of the two"},
+		"a day beside what is added":        {"daily_note", `{"content":"x","date":"2026-11-01"}`, "conflicting_params", `cannot be combined with`, "one of the two"},
+		"a note beside a task":              {"tasks", `{"ref":"A.md:1","path":"A.md"}`, "conflicting_params", `"path" cannot be combined with "ref"`, "one of the two"},
+		"what another action takes":         {"edit_note", `{"action":"append","content":"x","old":"y"}`, "conflicting_params", `"old" cannot be combined with action "append"`, "path, file, content, heading"},
+		"the end of no range":               {"daily_note", `{"to":"2026-11-01"}`, "missing_param", `"to" requires "from"`, "send that too"},
+		"a heading for nothing":             {"daily_note", `{"heading":"H"}`, "missing_param", `"heading" requires "content"`, "send that too"},
+		"a mark for no task":                {"tasks", `{"set":"done"}`, "missing_param", `"set" requires "ref"`, "send that too"},
+		"a limit of none":                   {"tasks", `{"limit":0}`, "bad_value", `"limit" is 0, not an integer of at least 1`, "digits"},
+		"a limit below none":                {"tasks", `{"limit":"-1"}`, "bad_value", `"limit"`, "digits"},
+		"a limit that is no number":         {"tasks", `{"limit":"many"}`, "bad_value", `"limit"`, "digits"},
+		"a limit with a zero in front":      {"tasks", `{"limit":"05"}`, "bad_value", `"limit"`, "digits"},
+		"a limit that is a list":            {"tasks", `{"limit":[5]}`, "bad_value", `"limit"`, "digits"},
+		"a limit beyond numbers":            {"tasks", `{"limit":9007199254740993}`, "bad_value", `"limit"`, "digits"},
+		"fields that are an object":         {"bases", `{"fields":{"a":1}}`, "bad_value", `"fields" is an object, not a list`, "list of strings"},
+		"a field that is a number":          {"bases", `{"fields":["a",1]}`, "bad_value", `"fields[1]" is a number, not a string`, "string"},
+		"a field that is half a character":  {"bases", `{"fields":["\ud83d"]}`, "bad_value", "surrogate", "whole"},
+		"too many fields":                   {"bases", `{"fields":[` + strings.Repeat(`"a",`, 64) + `"a"]}`, "bad_value", "has 65 items", "64"},
+		"a list in text with something odd": {"bases", `{"fields":"[\"a\",null]"}`, "bad_value", `"fields[1]" is null`, "string"},
+		"a cursor that is a number":         {"tasks", `{"cursor":7}`, "bad_value", `"cursor" is a number`, "string"},
+		"a dry run of text":                 {"tasks", `{"dryRun":"yes"}`, "bad_value", `"dryRun"`, "quotes"},
+	} {
+		_, err := Named(test.tool).Decode(json.RawMessage(test.arguments))
+		if err == nil {
+			t.Errorf("%s: taken", name)
+			continue
+		}
+		if err.Code() != test.code || !strings.Contains(err.Error(), test.text) || !strings.Contains(err.Hint(), test.hint) || err.Hint() == "" {
+			t.Errorf("%s: %s, %q, hint %q; want %s, %q, %q", name, err.Code(), err, err.Hint(), test.code, test.text, test.hint)
+		}
+	}
+}
+
+// TestTypedToolsTakeWhatTheyPublish: what a schema names, the decoder takes, in
+// the type of the schema and as text; and it takes nothing that no policy names.
+func TestTypedToolsTakeWhatTheyPublish(t *testing.T) {
+	samples := map[string]string{"string": `"x"`, "integer": `3`, "boolean": `true`, "array": `["a"]`}
+	gw := openGateway(t)
+	for i := range tools {
+		tool := &tools[i]
+		described, _ := tool.Describe(gw)
+		var schema struct {
+			Properties map[string]struct {
+				Type string
+				Enum []string
+			}
+		}
+		if err := json.Unmarshal(described.RawInputSchema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		published := slices.Sorted(maps.Keys(schema.Properties))
+		if names := slices.DeleteFunc(slices.Sorted(slices.Values(tool.names())), func(n string) bool { return n == "vault" }); !slices.Equal(names, published) {
+			t.Errorf("%s takes %v and publishes %v", tool.Name, names, published)
+		}
+		for name, p := range schema.Properties {
+			values := []string{samples[p.Type], string(message.Encode(strings.Trim(samples[p.Type], `"`)))}
+			for _, choice := range p.Enum {
+				values = append(values, string(message.Encode(choice)))
+			}
+			if p.Enum != nil {
+				values = values[2:]
+			}
+			for _, value := range values {
+				_, refused := tool.Decode(json.RawMessage(`{"` + name + `":` + value + `}`))
+				if refused != nil && strings.Contains(refused.Error(), fmt.Sprintf("argument %q", name)) && (refused.Code() == arguments.BadRequest || refused.Code() == arguments.BadValue) {
+					t.Errorf("%s refuses %s as %s: %v", tool.Name, value, name, refused)
+				}
+			}
+		}
+	}
+}
+
+func FuzzTypedTools(f *testing.F) {
+	for i := range tools {
+		f.Add(tools[i].Name, `{"path":"A.md","limit":"5","fields":"[\"a\"]"}`)
+		f.Add(tools[i].Name, `{"action":"append","content":"x","offset":-1,"ref":"A.md:1","set":"done"}`)
+		f.Add(tools[i].Name, `{"query":"x","context":true,"case":"false","dryRun":"true"}`)
+		f.Add(tools[i].Name, `{"cursor":"c"}`)
+	}
+	f.Fuzz(func(t *testing.T, name, raw string) {
+		tool := Named(name)
+		if tool == nil {
+			return
+		}
+		c, refused := tool.Decode(json.RawMessage(raw))
+		if refused != nil {
+			if refused.Code() == "" || refused.Hint() == "" {
+				t.Errorf("%s %q: refused with %q, hint %q", name, raw, refused.Code(), refused.Hint())
+			}
+			return
+		}
+		known := slices.ContainsFunc(tool.operations, func(a operation) bool { return a.command == c.Request.Command })
+		if continues := c.Request.Command == "" && c.Request.Cursor != "" && c.Request.Params == nil; known == continues || c.Request.Words != nil || c.Request.Limit < 0 || len(c.Request.Fields) > 64 {
+			t.Errorf("%s %q: %+v", name, raw, c.Request)
+		}
+		for param := range c.Request.Params {
+			describedParam(t, c.Request.Command, param)
+		}
+	})
+}
+
+// openGateway returns a gateway with everything enabled, and without a vault or a CLI.
+func openGateway(t *testing.T) *gateway.Gateway {
+	t.Helper()
+	p := policy.Policy{Ceiling: tiers.V3, UI: true, Mutations: true, Publish: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}
+	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"},
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+}

@@ -1,0 +1,166 @@
+package typed
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
+	"vaultwicket/tiers"
+)
+
+// enabledOperation is an operation whose command the policy enables, with the enabled
+// parameters of the command.
+type enabledOperation struct {
+	*operation
+	command allowlist.Command
+}
+
+// Describe describes the tool for the policy in force. What cannot lead to a permitted
+// call is left out; ok is false if nothing is left. The hints are those of the worst call
+// that is left.
+func (t *Tool) Describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
+	operations := t.enabled(gw)
+	if len(operations) == 0 {
+		return mcp.Tool{}, false
+	}
+	var sentences []string
+	for _, o := range operations {
+		sentences = append(sentences, o.description)
+	}
+	worst, sends := t.worst(operations)
+	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), message.Encode(t.schema(operations, worst, gw.VaultNames())))
+	described.RawOutputSchema = []byte(arguments.Output)
+	described.Annotations = mcp.ToolAnnotation{
+		Title:           t.Title,
+		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
+		DestructiveHint: mcp.ToBoolPtr(worst.WorseThan(tiers.Writes)),
+		IdempotentHint:  mcp.ToBoolPtr(!worst.Mutates()),
+		OpenWorldHint:   mcp.ToBoolPtr(sends || worst.WorseThan(tiers.Destroys)),
+	}
+	return described, true
+}
+
+func (t *Tool) enabled(gw *gateway.Gateway) []enabledOperation {
+	var operations []enabledOperation
+	for i := range t.operations {
+		o := enabledOperation{operation: &t.operations[i]}
+		var ok bool
+		if o.command, ok = gw.Opened(o.operation.command); !ok {
+			continue
+		}
+		if slices.ContainsFunc(o.always, func(name string) bool { return o.param(name) == nil }) {
+			continue
+		}
+		operations = append(operations, o)
+	}
+	return operations
+}
+
+// param returns an enabled parameter of the command, or nil.
+func (o *enabledOperation) param(name string) *allowlist.Param {
+	for i := range o.command.Params {
+		if o.command.Params[i].Name == name {
+			return &o.command.Params[i]
+		}
+	}
+	return nil
+}
+
+// worst returns the worst effect of any call that the tool can make, and whether one can
+// send data off the machine.
+func (t *Tool) worst(operations []enabledOperation) (worst tiers.Effect, sends bool) {
+	worst = tiers.Reads
+	for _, o := range operations {
+		sends = sends || o.command.Sends
+		if o.command.Effect.WorseThan(worst) {
+			worst = o.command.Effect
+		}
+		for _, name := range t.possibleParams(o.operation) {
+			if p := o.param(name); p != nil && p.Effect != tiers.Unknown && p.Effect.WorseThan(worst) {
+				worst = p.Effect
+			}
+		}
+	}
+	return worst, sends
+}
+
+// possibleParams names the parameters that a call of an operation can have.
+func (t *Tool) possibleParams(o *operation) []string {
+	return slices.Concat(o.params, t.values(o.flagArgument), o.always)
+}
+
+// schema uses only what every client supports: no $ref, no union, every object with an
+// explicit additionalProperties.
+func (t *Tool) schema(operations []enabledOperation, worst tiers.Effect, vaults []string) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, a := range t.args {
+		used, values := enabledValues(a, operations)
+		if !used {
+			continue
+		}
+		a.Values = values
+		properties[a.Name] = a.Schema()
+		if a.Required || requiredByAll(a.Name, operations) {
+			required = append(required, a.Name)
+		}
+	}
+	for _, a := range arguments.Paging() {
+		if slices.Contains(t.paging, a.Name) {
+			properties[a.Name] = a.Schema()
+		}
+	}
+	if worst.Mutates() {
+		for _, a := range arguments.Writing() {
+			properties[a.Name] = a.Schema()
+		}
+	}
+	if len(vaults) > 1 {
+		vault := arguments.Property{Name: "vault", Type: arguments.String, Description: "vault name", Values: vaults}
+		properties[vault.Name] = vault.Schema()
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
+}
+
+// enabledValues reports whether an argument can lead to a permitted call, and with which
+// values if it takes only some.
+func enabledValues(a arguments.Property, operations []enabledOperation) (used bool, values []string) {
+	for _, o := range operations {
+		switch p := o.param(a.Name); {
+		case p != nil && slices.Contains(o.params, a.Name):
+			used, values = true, p.Choices
+		case o.is == "" && slices.Contains(o.when, a.Name):
+			used = true
+		}
+	}
+	for _, value := range a.Values {
+		if slices.ContainsFunc(operations, func(o enabledOperation) bool { return o.isSelectedBy(a.Name, value) }) {
+			used, values = true, append(values, value)
+		}
+	}
+	return used, values
+}
+
+// isSelectedBy reports whether a value of an argument that selects something in the tool
+// selects something that is enabled.
+func (o *enabledOperation) isSelectedBy(name, value string) bool {
+	return o.is == value && slices.Contains(o.when, name) || o.flagArgument == name && o.param(value) != nil
+}
+
+// requiredByAll reports whether every enabled operation requires the argument.
+func requiredByAll(name string, operations []enabledOperation) bool {
+	for _, o := range operations {
+		if p := o.param(name); p == nil || !p.Required || !slices.Contains(o.params, name) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,139 @@
+package typed
+
+import "vaultwicket/gateway/mcpserver/arguments"
+
+// tools is the table of the typed tools, by toolset. The valid values of an argument are
+// those of the parameter of the same name in the allowlist.
+var tools = []Tool{
+	{
+		Name: "daily_note", Title: "Daily note", Toolset: "daily", writes: true, paging: onlyCursor,
+		args: []arguments.Property{
+			{Name: "date", Type: arguments.String, Description: "YYYY-MM-DD"},
+			{Name: "offset", Type: arguments.Integer, Description: "days from today, -1 is yesterday"},
+			{Name: "from", Type: arguments.String, Description: "first day of a range"},
+			{Name: "to", Type: arguments.String, Description: "last day of the range, default: today"},
+			{Name: "content", Type: arguments.String, Description: "text to append to today's note"},
+			{Name: "heading", Type: arguments.String, Description: "append under this heading"},
+		},
+		operations: []operation{
+			{command: "daily:read", description: "Reads the daily note of today, or of date or offset.", params: []string{"date", "offset"}},
+			{command: "daily:range", description: "from reads a range of days.", when: []string{"from"}, params: []string{"from", "to"}},
+			{command: "daily:append", description: "content is appended to today's note.", when: []string{"content"}, params: []string{"content", "heading"}},
+		},
+	},
+	{
+		Name: "random_notes", Title: "Random notes", Toolset: "daily", paging: onlyCursor,
+		args: []arguments.Property{
+			{Name: "folder", Type: arguments.String, Description: "only from this folder"},
+			{Name: "count", Type: arguments.Integer, Description: "number of notes, default: 1"},
+			{Name: "min-age", Type: arguments.Integer, Description: "min days since the last change"},
+			{Name: "seed", Type: arguments.Integer, Description: "same seed, same notes"},
+		},
+		operations: []operation{
+			{command: "random:read", description: "Reads random notes, with their paths.", params: []string{"folder", "count", "min-age", "seed"}},
+		},
+	},
+	{
+		Name: "search_notes", Title: "Search notes", Toolset: "search", paging: limitAndCursor,
+		args: []arguments.Property{
+			{Name: "query", Type: arguments.String, Description: "Obsidian search syntax, such as tag:#work plan"},
+			{Name: "path", Type: arguments.String, Description: "only this folder"},
+			{Name: "case", Type: arguments.Boolean, Description: "case-sensitive"},
+			{Name: "context", Type: arguments.Boolean, Description: "return matching lines"},
+		},
+		operations: []operation{
+			{command: "search", description: "Lists the notes that match a query.", params: []string{"query", "path", "case"}},
+			{command: "search:context", description: "context returns the matching lines.", when: []string{"context"}, params: []string{"query", "path", "case"}},
+		},
+	},
+	{
+		// The command has its own limit, with a low default.
+		Name: "recent_notes", Title: "Recent notes", Toolset: "search", paging: onlyCursor,
+		args: []arguments.Property{
+			{Name: "since", Type: arguments.String, Description: "YYYY-MM-DD"},
+			{Name: "limit", Type: arguments.Integer, Description: "max notes, default: 20"},
+		},
+		operations: []operation{
+			{command: "recent", description: "Lists recently changed notes, newest first.", params: []string{"since", "limit"}},
+		},
+	},
+	{
+		Name: "read_note", Title: "Read a note", Toolset: "notes", paging: onlyCursor,
+		args: []arguments.Property{
+			notePath, noteName,
+			{Name: "outline", Type: arguments.Boolean, Description: "only headings"},
+			partHeading, partBlock, partLines,
+		},
+		operations: []operation{
+			{command: "read", description: "Reads a note, with its hash.", params: noteTarget},
+			{command: "outline", description: "outline lists its headings.", when: []string{"outline"}, params: noteTarget},
+			{command: "note:section", description: "heading, block or lines select a part.", when: partOfNote, params: []string{"path", "file", "heading", "block", "lines"}},
+		},
+	},
+	{
+		Name: "edit_note", Title: "Edit a note", Toolset: "notes", writes: true,
+		args: []arguments.Property{
+			{Name: "action", Type: arguments.String, Description: "operation", Required: true,
+				Values: []string{"create", "append", "prepend", "replace", "insert", "set-section"}},
+			notePath, noteName,
+			{Name: "daily", Type: arguments.Boolean, Description: "today's daily note"},
+			{Name: "content", Type: arguments.String, Description: "the text"},
+			{Name: "old", Type: arguments.String, Description: "text that occurs exactly once"},
+			{Name: "new", Type: arguments.String, Description: "replacement for old"},
+			{Name: "position", Type: arguments.String, Description: "before or after the part"},
+			partHeading, partBlock, partLines,
+		},
+		operations: []operation{
+			{command: "create", description: "create creates a note.", when: byAction, is: "create", params: []string{"path", "content"}},
+			{command: "append", description: "append adds at the end, or under heading.", when: byAction, is: "append", params: []string{"path", "file", "content", "heading"}},
+			{command: "prepend", description: "prepend adds at the top.", when: byAction, is: "prepend", params: []string{"path", "file", "content"}},
+			{command: "note:replace", description: "replace replaces old by new.", when: byAction, is: "replace", params: []string{"path", "file", "daily", "old", "new"}},
+			{command: "note:insert", description: "insert adds content before or after a section, block or lines.", when: byAction, is: "insert",
+				params: []string{"path", "file", "daily", "heading", "block", "lines", "position", "content"}},
+			{command: "note:set-section", description: "set-section replaces them by content.", when: byAction, is: "set-section",
+				params: []string{"path", "file", "daily", "heading", "block", "lines", "content"}},
+		},
+	},
+	{
+		Name: "tasks", Title: "Tasks", Toolset: "tasks", writes: true, paging: limitAndCursor,
+		args: []arguments.Property{
+			notePath, noteName,
+			{Name: "daily", Type: arguments.Boolean, Description: "only today's daily note"},
+			{Name: "state", Type: arguments.String, Description: "filter", Values: []string{"todo", "done"}},
+			{Name: "ref", Type: arguments.String, Description: "one task, such as Inbox.md:8"},
+			{Name: "set", Type: arguments.String, Description: "new status", Values: []string{"done", "todo", "toggle"}},
+		},
+		operations: []operation{
+			// The line numbers are needed for ref in a later call.
+			{command: "tasks", description: "Lists tasks by note, with line numbers.", params: []string{"path", "file", "daily"}, flagArgument: "state", always: []string{"verbose"}},
+			{command: "task", description: "ref selects one task.", when: []string{"ref"}, params: []string{"ref"}, flagArgument: "set"},
+		},
+	},
+	{
+		Name: "bases", Title: "Bases", Toolset: "bases", paging: []string{"fields", "limit", "cursor"},
+		args: []arguments.Property{
+			{Name: "path", Type: arguments.String, Description: "path of a base"},
+			{Name: "file", Type: arguments.String, Description: "or its name"},
+			{Name: "view", Type: arguments.String, Description: "name of a view"},
+		},
+		operations: []operation{
+			{command: "bases", description: "Lists the bases of the vault."},
+			{command: "base:query", description: "view returns the rows of a view as JSON.", when: []string{"view"}, params: []string{"path", "file", "view"}},
+			{command: "base:views", description: "path or file list the views of a base.", when: []string{"path", "file"}, params: []string{"path", "file"}},
+		},
+	},
+}
+
+var (
+	notePath    = arguments.Property{Name: "path", Type: arguments.String, Description: "path of the note"}
+	noteName    = arguments.Property{Name: "file", Type: arguments.String, Description: "or its name, as in a link"}
+	partHeading = arguments.Property{Name: "heading", Type: arguments.String, Description: "heading; A#B is B under A"}
+	partBlock   = arguments.Property{Name: "block", Type: arguments.String, Description: "block id"}
+	partLines   = arguments.Property{Name: "lines", Type: arguments.String, Description: "such as 12-20"}
+
+	noteTarget     = []string{"path", "file"}
+	partOfNote     = []string{"heading", "block", "lines"}
+	byAction       = []string{"action"}
+	onlyCursor     = []string{"cursor"}
+	limitAndCursor = []string{"limit", "cursor"}
+)
