@@ -69,8 +69,8 @@ type Page struct {
 	Text string
 	// Next is where the following page begins; the zero Position on the last one.
 	Next Position
-	// Rows counts the rows that begin on this page. The sum over all pages is what
-	// [Rows] says of the whole.
+	// Rows counts the rows that begin on this page: each row of the whole counts on
+	// exactly one page.
 	Rows int
 	// Partial says that the page begins or ends within a row, so that a program
 	// cannot read it by itself. A JSON page without it is JSON.
@@ -115,24 +115,6 @@ func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 		return cutRecords(whole, form, at, limit), nil
 	}
 	return cutLines(whole, at.At, limit), nil
-}
-
-// Rows counts the rows of a whole: lines, records without the heading, or the
-// elements of an array of JSON. Other JSON, and what is no JSON, is one row. An
-// empty text has none, and neither has one of a form that is not known.
-func Rows(whole string, form Form) int {
-	switch {
-	case whole == "" || form >= formCount:
-		return 0
-	case form == JSON:
-		if count, ok := arrayRows(whole); ok {
-			return count
-		}
-		return 1
-	case form == CSV, form == BareCSV:
-		return countRecords(whole, form)
-	}
-	return countLines(whole)
 }
 
 func (l Limit) check() error {

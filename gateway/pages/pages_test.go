@@ -98,7 +98,7 @@ func TestDeepJSONIsNoJSON(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("[", 1<<20)
-	if rows := Rows(deep+strings.Repeat("]", 1<<20), JSON); rows != 1 {
+	if rows := rowsOf(deep+strings.Repeat("]", 1<<20), JSON); rows != 1 {
 		t.Errorf("%d rows", rows)
 	}
 	page, err := Cut(deep, JSON, Position{}, Limit{})
@@ -176,8 +176,8 @@ func TestRows(t *testing.T) {
 		{formCount, "a\n", 0},
 	}
 	for _, test := range tests {
-		if got := Rows(test.whole, test.form); got != test.want {
-			t.Errorf("Rows(%q, %d) = %d, want %d", test.whole, test.form, got, test.want)
+		if got := rowsOf(test.whole, test.form); got != test.want {
+			t.Errorf("rowsOf(%q, %d) = %d, want %d", test.whole, test.form, got, test.want)
 		}
 	}
 }
@@ -191,10 +191,10 @@ func TestLongArrays(t *testing.T) {
 			checkPages(t, whole, JSON, limit)
 		}
 	}
-	if got := Rows("["+rows+"{]", JSON); got != 1 {
+	if got := rowsOf("["+rows+"{]", JSON); got != 1 {
 		t.Errorf("an array that breaks at its end has %d rows", got)
 	}
-	if got := Rows("[nul,"+rows+"1]", JSON); got != 1 {
+	if got := rowsOf("[nul,"+rows+"1]", JSON); got != 1 {
 		t.Errorf("an array that breaks at its start has %d rows", got)
 	}
 }

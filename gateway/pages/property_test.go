@@ -53,8 +53,8 @@ func checkPages(t failer, whole string, form Form, limit Limit) {
 			t.Fatalf("page %d of %q, form %d, limit %+v: cut in a character", i, whole, form, limit)
 		}
 	}
-	if rows != Rows(whole, form) {
-		t.Fatalf("%q, form %d, limit %+v: the pages have %d rows, the whole %d", whole, form, limit, rows, Rows(whole, form))
+	if rows != rowsOf(whole, form) {
+		t.Fatalf("%q, form %d, limit %+v: the pages have %d rows, the whole %d", whole, form, limit, rows, rowsOf(whole, form))
 	}
 	elements, isArray := elementsOf(whole)
 	if form == JSON && isArray {
@@ -95,7 +95,7 @@ func checkSlices(t failer, all []Page, whole string, limit Limit) {
 
 func checkText(t failer, all []Page, whole string) {
 	rows := len(slices.Collect(strings.Lines(whole)))
-	if got := Rows(whole, Text); got != rows {
+	if got := rowsOf(whole, Text); got != rows {
 		t.Fatalf("%q has %d lines, want %d", whole, got, rows)
 	}
 	for i, page := range all {
@@ -122,7 +122,7 @@ func checkCSV(t failer, all []Page, whole string, form Form) {
 	if form == CSV {
 		records = max(records-1, 0)
 	}
-	if got := Rows(whole, form); got != records {
+	if got := rowsOf(whole, form); got != records {
 		t.Fatalf("%q, form %d, has %d records, want %d", whole, form, got, records)
 	}
 	end := 0
@@ -160,7 +160,7 @@ func checkArray(t failer, all []Page, whole string, elements []json.RawMessage) 
 			got = append(got, string(row))
 		}
 	}
-	if len(got) != len(elements) || len(got) != Rows(whole, JSON) {
+	if len(got) != len(elements) || len(got) != rowsOf(whole, JSON) {
 		t.Fatalf("%q has %d rows, its pages %d", whole, len(elements), len(got))
 	}
 	for i, element := range elements {

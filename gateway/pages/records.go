@@ -37,15 +37,6 @@ func recordPiece(whole string, at Position, limit Limit) Page {
 	return page
 }
 
-func countRecords(whole string, form Form) (count int) {
-	for at := 0; at < len(whole); {
-		next, rows := record(whole, form, at)
-		count += rows
-		at = next
-	}
-	return count
-}
-
 // record returns the end of the record at an offset, with the empty lines before
 // it, and how many rows that is: the heading counts as none, and so do empty
 // lines at the end.

@@ -1,0 +1,29 @@
+package pages
+
+// rowsOf counts the rows of a whole, as a second statement of what the pages of it
+// must have together: lines, records without the heading, or the elements of an array
+// of JSON. Other JSON, and text that is not JSON, is one row. An empty text and an
+// unknown form have none.
+func rowsOf(whole string, form Form) int {
+	switch {
+	case whole == "" || form >= formCount:
+		return 0
+	case form == JSON:
+		if count, ok := arrayRows(whole); ok {
+			return count
+		}
+		return 1
+	case form == CSV, form == BareCSV:
+		return recordsOf(whole, form)
+	}
+	return countLines(whole)
+}
+
+func recordsOf(whole string, form Form) (count int) {
+	for at := 0; at < len(whole); {
+		next, rows := record(whole, form, at)
+		count += rows
+		at = next
+	}
+	return count
+}
