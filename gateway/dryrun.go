@@ -195,10 +195,10 @@ func readPlanned(answer string) (p plannedChange) {
 	return p
 }
 
-func rulesOf(verdicts []policy.Verdict) []Rule {
+func rulesOf(verdicts []policy.RuleVerdict) []Rule {
 	var rules []Rule
 	for _, v := range verdicts {
-		rules = append(rules, Rule{Rule: v.Rule, Verdict: v.Decision.String(), Why: v.Why})
+		rules = append(rules, Rule{Rule: v.Rule, Verdict: v.Verdict.String(), Why: v.Why})
 	}
 	return rules
 }

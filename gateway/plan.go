@@ -92,7 +92,7 @@ func (g *Gateway) Changes(req Request) bool {
 // asks reports whether a person's yes would lift a refusal.
 func asks(err error) bool {
 	var denial *policy.Denial
-	return errors.As(err, &denial) && denial.Asks()
+	return errors.As(err, &denial) && denial.NeedsApproval()
 }
 
 // route fills in the ways to carry out the plan.

@@ -361,8 +361,8 @@ func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 		"both":     {with(widest(), placesRules(t), true), nothing},
 	} {
 		for _, v := range test.policy.Judge(call) {
-			if v.Rule == "access" && (v.Why != test.want || v.Decision != policy.Pass) {
-				t.Errorf("%s: %v %s", name, v.Decision, v.Why)
+			if v.Rule == "access" && (v.Why != test.want || v.Verdict != policy.Pass) {
+				t.Errorf("%s: %v %s", name, v.Verdict, v.Why)
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func (d *Denial) Hint() string {
 // originDefault is the origin of a setting that nobody set.
 const originDefault = "default"
 
-// Asks reports whether a person's yes would lift the refusal.
-func (d *Denial) Asks() bool { return d.code == CodeUnconfirmed }
+// NeedsApproval reports whether approval by the user would lift the denial.
+func (d *Denial) NeedsApproval() bool { return d.code == CodeUnconfirmed }
 
 func (d *Denial) Error() string { return fmt.Sprintf("command %q: %s", d.Command, d.Reason) }
 
@@ -53,29 +53,29 @@ func deny(code, setting, reason, hint string) *Denial {
 	return &Denial{code: code, Setting: setting, Reason: reason, hint: hint}
 }
 
-// Verdict is the answer of one rule.
-type Verdict struct {
-	Rule     string
-	Decision Decision
-	Why      string
-	denial   *Denial
+// RuleVerdict is the verdict of one rule on a call, and why.
+type RuleVerdict struct {
+	Rule    string
+	Verdict Verdict
+	Why     string
+	denial  *Denial
 }
 
-// Decision is what a rule, or all of them together, say.
-type Decision uint8
+// Verdict is what a rule says about a call.
+type Verdict uint8
 
 const (
 	// Deny is the zero value.
-	Deny Decision = iota
-	// Ask wants a person's yes.
+	Deny Verdict = iota
+	// Ask requires approval by the user.
 	Ask
-	// Pass has nothing against the call.
+	// Pass does not object to the call.
 	Pass
 )
 
 // String returns "deny", "ask" or "pass".
-func (d Decision) String() string {
-	switch d {
+func (v Verdict) String() string {
+	switch v {
 	case Ask:
 		return "ask"
 	case Pass:

@@ -107,7 +107,7 @@ func (p Policy) grant(call allowlist.Call) Permit {
 func (p Policy) Confirmed(call allowlist.Call) (Permit, error) {
 	permit, err := p.Decide(call)
 	var denial *Denial
-	if errors.As(err, &denial) && denial.Asks() { // the rule that asks is the last
+	if errors.As(err, &denial) && denial.NeedsApproval() { // the rule that asks is the last
 		return p.grant(call), nil
 	}
 	return permit, err
@@ -134,7 +134,7 @@ func (p Policy) firstDenial(s subject) *Denial {
 
 // Judge returns the verdict of every rule, in order, the ones behind a refusal
 // too: a dry run shows them all.
-func (p Policy) Judge(call allowlist.Call) []Verdict {
+func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 	return p.judge(subjectOf(call))
 }
 
@@ -146,7 +146,7 @@ func (p Policy) Lists(command allowlist.Command) *Denial {
 		shows: command.Shows, sends: command.Sends, since: command.Since,
 	}
 	for _, verdict := range p.judge(s) {
-		if verdict.denial != nil && verdict.Decision == Deny {
+		if verdict.denial != nil && verdict.Verdict == Deny {
 			return verdict.denial
 		}
 	}
@@ -159,8 +159,8 @@ func (p Policy) Allows(param allowlist.Param) bool {
 	return (!changes || p.Mutations) && (!param.Shows || p.UI)
 }
 
-func (p Policy) judge(s subject) []Verdict {
-	verdicts := make([]Verdict, 0, len(rules))
+func (p Policy) judge(s subject) []RuleVerdict {
+	verdicts := make([]RuleVerdict, 0, len(rules))
 	for _, rule := range rules {
 		verdicts = append(verdicts, rule.judge(p, s))
 	}

@@ -130,7 +130,7 @@ func TestTheZeroCallIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || denial.Rule != "known" || denial.Hint() != "" || denial.Asks() {
+	if !errors.As(err, &denial) || denial.Rule != "known" || denial.Hint() != "" || denial.NeedsApproval() {
 		t.Errorf("got %+v", denial)
 	}
 }
@@ -249,10 +249,10 @@ func TestJudgeIsComplete(t *testing.T) {
 				if v.Why == "" || strings.HasSuffix(v.Why, ".") || v.Why[0] < 'a' || v.Why[0] > 'z' {
 					t.Errorf("%v: the rule %s says %q", call, v.Rule, v.Why)
 				}
-				if first == "" && v.Decision != policy.Pass {
+				if first == "" && v.Verdict != policy.Pass {
 					first = v.Rule
 				}
-				if (v.Decision == policy.Ask) && v.Rule != "confirm" {
+				if (v.Verdict == policy.Ask) && v.Rule != "confirm" {
 					t.Errorf("%v: the rule %s asks", call, v.Rule)
 				}
 			}
@@ -273,11 +273,11 @@ func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
 	ask := mustParse(t, "delete", allowlist.Params{"path": allowlist.Text("A.md")})
 	_, err := p.Decide(ask)
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || !denial.Asks() || denial.Code() != "unconfirmed" {
+	if !errors.As(err, &denial) || !denial.NeedsApproval() || denial.Code() != "unconfirmed" {
 		t.Fatalf("got %v", err)
 	}
 	p.Mutations = false
-	if _, err = p.Decide(ask); !errors.As(err, &denial) || denial.Asks() {
+	if _, err = p.Decide(ask); !errors.As(err, &denial) || denial.NeedsApproval() {
 		t.Errorf("a yes would lift %v", err)
 	}
 }
@@ -411,7 +411,7 @@ func TestVerdictsExplainWhatPasses(t *testing.T) {
 		}
 		var all []string
 		for _, v := range p.Judge(call) {
-			all = append(all, v.Decision.String()+" "+v.Rule+": "+v.Why)
+			all = append(all, v.Verdict.String()+" "+v.Rule+": "+v.Why)
 		}
 		return strings.Join(all, "\n")
 	}
@@ -499,7 +499,7 @@ func TestConfirmHasNames(t *testing.T) {
 }
 
 func TestDecisionsHaveNames(t *testing.T) {
-	for d, name := range map[policy.Decision]string{policy.Deny: "deny", policy.Ask: "ask", policy.Pass: "pass", 99: "deny"} {
+	for d, name := range map[policy.Verdict]string{policy.Deny: "deny", policy.Ask: "ask", policy.Pass: "pass", 99: "deny"} {
 		if d.String() != name {
 			t.Errorf("%d is called %q", d, d)
 		}

@@ -18,7 +18,7 @@ func TestAPreviewIsGrantedWhereAPersonCouldSayYes(t *testing.T) {
 		for name, p := range map[string]policy.Policy{"open": widest(), "asking": asking, "shut": shut, "zero": {}} {
 			_, err := p.Decide(call)
 			var denial *policy.Denial
-			want := err == nil || errors.As(err, &denial) && denial.Asks()
+			want := err == nil || errors.As(err, &denial) && denial.NeedsApproval()
 			preview, err := p.Preview(call)
 			if preview.Valid() != want || (err == nil) != want || preview.OnlyPreviews() != want {
 				t.Errorf("%s: %v: valid %v, %v", name, call, preview.Valid(), err)

@@ -48,15 +48,15 @@ func (r rule) refuse(p Policy, s subject) *Denial {
 	return denial
 }
 
-func (r rule) judge(p Policy, s subject) Verdict {
+func (r rule) judge(p Policy, s subject) RuleVerdict {
 	denial := r.refuse(p, s)
 	switch {
 	case denial == nil:
-		return Verdict{Rule: r.name, Decision: Pass, Why: r.pass(p, s)}
-	case denial.Asks():
-		return Verdict{Rule: r.name, Decision: Ask, Why: denial.Reason, denial: denial}
+		return RuleVerdict{Rule: r.name, Verdict: Pass, Why: r.pass(p, s)}
+	case denial.NeedsApproval():
+		return RuleVerdict{Rule: r.name, Verdict: Ask, Why: denial.Reason, denial: denial}
 	}
-	return Verdict{Rule: r.name, Decision: Deny, Why: denial.Reason, denial: denial}
+	return RuleVerdict{Rule: r.name, Verdict: Deny, Why: denial.Reason, denial: denial}
 }
 
 // known refuses the zero call, which no table row stands behind.
