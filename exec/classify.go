@@ -29,7 +29,7 @@ type question struct {
 // repeated are the parameters whose values the client repeats in an error.
 var repeated = [...]string{"path", "file", "name", "template", "view", "folder", "to", "ref", "id"}
 
-func questionOf(permit policy.Permit, p Program) question {
+func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.FallsBack(), mutates: call.Effect().Mutates(),

@@ -16,7 +16,7 @@ func asked(t testing.TB, name string, given params) question {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit, err := everything.Decide(call)
+	permit, err := everything.Decide(call).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func FuzzClassify(f *testing.F) {
 		if err != nil {
 			continue // it needs parameters; its kind is played by others
 		}
-		if permit, err := everything.Decide(call); err == nil {
+		if permit, err := everything.Decide(call).Permit(); err == nil {
 			questions = append(questions, questionOf(permit, Program{backend: toApp}), questionOf(permit, Program{backend: toEmbedded}))
 		}
 	}

@@ -289,7 +289,7 @@ func mustPermit(name string, params map[string]string) policy.Permit {
 	if err != nil {
 		panic(err)
 	}
-	permit, err := everything.Decide(call)
+	permit, err := everything.Decide(call).Permit()
 	if err != nil {
 		panic(err)
 	}

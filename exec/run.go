@@ -17,9 +17,6 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	if !permit.Valid() {
 		return notRun(), ErrNoPermit
 	}
-	if permit.OnlyPreviews() && (p.backend != toEmbedded || p.manner.Task != Plan) {
-		return notRun(), ErrNoPermit
-	}
 	if permit.Confined() && p.backend != toEmbedded {
 		return notRun(), ErrNoPermit
 	}
@@ -39,6 +36,22 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	}
 	defer r.leave()
 	return r.askApp(ctx, permit, p, command)
+}
+
+// preview is Preview without a watcher.
+func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
+	if !preview.Valid() || p.backend != toEmbedded || p.manner.Task != Plan {
+		return notRun(), ErrNoPermit
+	}
+	command, err := p.Command(preview.Call())
+	if err != nil {
+		return notRun(), err
+	}
+	ctx, end := r.holding(ctx)
+	defer end()
+	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
+	return r.attempt(ctx, preview, p, command).result(r, preview)
 }
 
 // enter waits for the one place in the queue of the app.
@@ -108,7 +121,7 @@ func (a attempt) stopped() bool {
 	return a.broken != nil || a.ending.stopped != nil || a.crash != "" || a.lost != ""
 }
 
-func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, command Command) attempt {
+func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command) attempt {
 	c := child{
 		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
 		stdin: command.Stdin, own: p.backend == toEmbedded, keep: r.config.MaxKept,
@@ -129,7 +142,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Permit, p Program, c
 }
 
 // understand judges what a process, or a worker in its place, has printed.
-func understand(e ending, permit policy.Permit, p Program) attempt {
+func understand(e ending, permit policy.Grant, p Program) attempt {
 	a := attempt{ending: e, path: p.path, own: p.backend == toEmbedded}
 	got := answer{exit: a.exit, cut: a.stdout.cut()}
 	got.stdout, got.gap = a.stdout.text()
@@ -148,7 +161,7 @@ func understand(e ending, permit policy.Permit, p Program) attempt {
 }
 
 // result turns an attempt into what the caller of Run gets.
-func (a attempt) result(r *Runner, permit policy.Permit) (Outcome, error) {
+func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if permit.Guarded() && !a.own {
 		a.withhold(permit)
 	}

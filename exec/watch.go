@@ -29,15 +29,32 @@ type Watcher interface {
 // Nothing is repeated but one kind of call, once and at once: one that the
 // client did not know because its vault was just being opened.
 func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
-	if r.config.Watch == nil {
-		return r.run(ctx, permit, p)
-	}
-	end := r.config.Watch.BeginRun(ctx, p.Backend())
+	end := r.watched(ctx, p)
 	out, err := r.run(ctx, permit, p)
 	if end != nil {
 		end(out.ExitCode, codeIn(out, err))
 	}
 	return out, err
+}
+
+// Preview has p, which must be the embedded program with the task [Plan], work out
+// what the call of preview would change. Nothing is changed. What it returns is that
+// of Run.
+func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
+	end := r.watched(ctx, p)
+	out, err := r.preview(ctx, preview, p)
+	if end != nil {
+		end(out.ExitCode, codeIn(out, err))
+	}
+	return out, err
+}
+
+// watched tells the watcher that p is going to be asked. It is nil without one.
+func (r *Runner) watched(ctx context.Context, p Program) (end func(exitCode int, code string)) {
+	if r.config.Watch == nil {
+		return nil
+	}
+	return r.config.Watch.BeginRun(ctx, p.Backend())
 }
 
 // codeIn returns the code of what went wrong, "" if nothing did. An error without

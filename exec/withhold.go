@@ -13,7 +13,7 @@ import (
 // caller may not see. The app knows nothing of the rules: its error texts suggest
 // other notes, and anything can be on its standard error. What was asked for stays,
 // and so do the sentences that say no more than the call itself did.
-func (a *attempt) withhold(permit policy.Permit) {
+func (a *attempt) withhold(permit policy.Grant) {
 	q, v := questionOf(permit, Program{backend: toApp}), &a.verdict
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })

@@ -22,7 +22,7 @@ func guarded(t testing.TB, name string, given params) policy.Permit {
 	}
 	p := everything
 	p.Access = rules
-	permit, err := p.Decide(call)
+	permit, err := p.Decide(call).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,11 +188,10 @@ func changedSince(command string) error {
 // shown, and for no other.
 func (p Plan) agreed(q Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
-	for i := range p.routes {
-		r := &p.routes[i]
+	for i, r := range p.routes {
 		r.agreed, r.shown = true, q.binding()
 		var err error
-		if r.permit, err = r.decide(r.call); err != nil {
+		if p.routes[i], err = r.permitted(); err != nil {
 			return p, err
 		}
 	}

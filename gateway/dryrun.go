@@ -150,7 +150,7 @@ type foreseen struct {
 // folder is known, and not for what only the app knows.
 func (g *door) preview(ctx context.Context, plan Plan, line *record) foreseen {
 	own := g.keeper()
-	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].preview.Valid() {
+	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
 		return foreseen{}
 	}
 	r := plan.routes[0]

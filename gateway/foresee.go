@@ -43,7 +43,7 @@ func (g *door) foresee(ctx context.Context, req Request, plan Plan, err error) (
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
 func (p Plan) mayLose() bool {
-	return len(p.routes) > 0 && p.routes[0].preview.Valid() && p.call.Effect() == tiers.Writes
+	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
 }
 
 // losing returns the plan as one of which it is known what it would remove, judged
@@ -53,15 +53,18 @@ func (p Plan) losing(why string, err error) (Plan, error) {
 		return p, err
 	}
 	p.call = p.call.Losing(clean.Line(why))
+	p.decision = p.policy.Decide(p.call)
 	p.routes = slices.Clone(p.routes)
-	for i := range p.routes {
-		r := &p.routes[i]
-		r.call = r.call.Losing(p.call.Loses())
-		r.permit, _ = p.policy.Decide(r.call) // it is worthless where it is not granted
-		r.preview, _ = p.policy.Preview(r.call)
+	for i, r := range p.routes {
+		decision, err := inVault(p.decision, r.call.Vault())
+		if err != nil {
+			return p, err
+		}
+		r.decision = decision
+		r.call = r.decision.Call()
+		p.routes[i], _ = r.permitted() // without a permit it is only shown
 	}
-	_, p.refusal = p.policy.Decide(p.call)
-	if p.refusal != nil {
+	if p.refusal = p.decision.Err(); p.refusal != nil {
 		err = p.refusal
 	}
 	return p, err

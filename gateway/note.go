@@ -36,7 +36,7 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 	if r.call, err = r.call.At(path); err != nil {
 		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
 	}
-	if r.permit, err = r.decide(r.call); err == nil && r.permit.Confined() {
+	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
 		err = g.confinedTo(r.call)
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (g *door) locateNew(ctx context.Context, r route) (route, exec.Outcome, err
 	if r.call, err = r.call.MadeAt(planned.Path); err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
-	if r.permit, err = r.decide(r.call); err == nil && r.permit.Confined() {
+	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
 		err = g.confinedTo(r.call)
 	}
 	return r, exec.Outcome{ExitCode: -1}, err

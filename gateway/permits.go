@@ -14,9 +14,7 @@ func (g *Gateway) Permits(req Request) error {
 		return err
 	}
 	call, _ = d.spelled(call)
-	if _, err = d.rules().Decide(call); asks(err) {
-		return nil
-	}
+	_, err = d.rules().Decide(call).Approved()
 	return err
 }
 

@@ -14,14 +14,15 @@ import (
 // Plan is a request that went through every door but the last: it is parsed,
 // judged, and has a program that will run it.
 type Plan struct {
-	call    allowlist.Call
-	refusal error
-	routes  []route // the first is taken; the next one when nothing ran on it
-	notices []string
-	answer  string // of the gateway itself; then there are no routes
-	hidden  bool   // a path leads to what may not be seen, see [door.spelled]
-	expect  string
-	policy  policy.Policy // by which it was judged
+	call     allowlist.Call
+	decision policy.Decision // about call
+	refusal  error           // of decision, nil once the user approved
+	routes   []route         // the first is taken; the next one when nothing ran on it
+	notices  []string
+	answer   string // of the gateway itself; then there are no routes
+	hidden   bool   // a path leads to what may not be seen, see [door.spelled]
+	expect   string
+	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, batch string
 }
@@ -29,27 +30,36 @@ type Plan struct {
 // route is one way to carry out a call. Without a valid permit it is only good
 // for being looked at.
 type route struct {
-	program exec.Program
-	call    allowlist.Call
-	command exec.Command
-	permit  policy.Permit
-	preview policy.Permit // to work out what would change
-	expect  string        // the hash that the note must have
-	entry   string        // of the journal, "" for a new one
-	policy  policy.Policy
-	agreed  bool    // a person said yes
-	shown   binding // to what
+	program  exec.Program
+	call     allowlist.Call
+	command  exec.Command
+	decision policy.Decision // about call
+	permit   policy.Permit   // that the call is run with
+	expect   string          // the hash that the note must have
+	entry    string          // of the journal, "" for a new one
+	policy   policy.Policy
+	agreed   bool    // a person said yes
+	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
 	hidden        bool // a path leads to what may not be seen, see [door.spelled]
 }
 
-// decide judges a call that takes the place of the one of the route.
-func (r route) decide(call allowlist.Call) (policy.Permit, error) {
+// replaced returns the route with another call in place of its own, which the policy
+// judges: what was judged is what is run. The error is a [*policy.Denial].
+func (r route) replaced(call allowlist.Call) (route, error) {
+	r.call, r.decision = call, r.policy.Decide(call)
+	return r.permitted()
+}
+
+// permitted returns the route with the permit that its decision grants.
+func (r route) permitted() (permitted route, err error) {
 	if r.agreed {
-		return r.policy.Confirmed(call)
+		r.permit, err = r.decision.Approved()
+	} else {
+		r.permit, err = r.decision.Permit()
 	}
-	return r.policy.Decide(call)
+	return r, err
 }
 
 // Plan judges req and picks the program for it. It starts nothing. The error
@@ -66,7 +76,8 @@ func (g *door) Plan(req Request) (Plan, error) {
 	}
 	call, hidden := g.spelled(call)
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
-	_, plan.refusal = plan.policy.Decide(call)
+	plan.decision = plan.policy.Decide(call)
+	plan.refusal = plan.decision.Err()
 	if err := req.promised(call, plan.refusal); err != nil {
 		return plan, err
 	}
@@ -142,33 +153,36 @@ func (g *door) routeToEmbedded(plan *Plan) error {
 	return g.addRoute(plan, program, filepath.Base(folder))
 }
 
-// addRoute judges the call once more, now aimed at its vault: what was decided
-// is exactly what is run.
+// addRoute adds the way to carry out the call in a vault. What was decided about the
+// call is what is run there.
 func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
-	call := plan.call
-	var err error
-	if vault != "" {
-		if call, err = call.In(vault); err != nil {
-			return err
-		}
+	decision, err := inVault(plan.decision, vault)
+	if err != nil {
+		return err
 	}
+	call := decision.Call()
 	command, err := program.Command(call)
 	if err != nil {
 		return err
 	}
-	permit, err := plan.policy.Decide(call)
-	if err != nil && plan.refusal == nil {
-		return err // it is the vault that the policy is against
-	}
-	preview, _ := plan.policy.Preview(call) // it is worthless where it is not granted
-	if program.Backend() != string(Embedded) && (plan.hidden || preview.Confined()) && !g.resolves(plan, call) {
+	if program.Backend() != string(Embedded) && (plan.hidden || decision.Preview().Confined()) && !g.resolves(plan, call) {
 		return g.confinedTo(call)
 	}
-	plan.routes = append(plan.routes, route{
-		program: program, call: call, command: command, permit: permit, preview: preview, expect: plan.expect, policy: plan.policy,
+	r := route{
+		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy,
 		caller: plan.caller, hidden: plan.hidden, batch: plan.batch,
-	})
+	}
+	r, _ = r.permitted() // without a permit it is only shown
+	plan.routes = append(plan.routes, r)
 	return nil
+}
+
+// inVault returns a decision about its call in a vault, "" for the app's choice.
+func inVault(d policy.Decision, vault string) (policy.Decision, error) {
+	if vault == "" {
+		return d, nil
+	}
+	return d.In(vault)
 }
 
 // resolves reports whether a call that may depend on hidden notes can be carried

@@ -61,7 +61,7 @@ func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int
 
 // planned has the embedded program work out what a call would change.
 func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
-	out, err := g.runner.Run(ctx, r.preview, own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
 	if err != nil || out.Failure != nil {
 		return plannedChange{}, out.Failure, err
 	}

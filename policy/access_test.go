@@ -131,10 +131,10 @@ func TestAccessOverTheWholeSpace(t *testing.T) {
 					open := widest()
 					open.Ceiling = tiers.V0 + tiers.Tier(gates>>2)
 					open.Confirm, open.Mutations, open.UI = confirm, gates&1 != 0, gates&2 != 0
-					_, before := open.Decide(call)
+					_, before := open.Decide(call).Permit()
 					p := open
 					p.Access = rules
-					permit, err := p.Decide(call)
+					permit, err := p.Decide(call).Permit()
 					judged++
 					want := code(before)
 					if wanted := wantedAccess(call, place); wanted != "" && (want == "" || want == "unconfirmed" || want == "command_disabled" && call.Shows()) {
@@ -183,7 +183,7 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 		for name, p := range map[string]policy.Policy{
 			"hiding": with(widest(), hiding, false), "restricting": with(widest(), restricting, false), "ignoring": with(widest(), access.Rules{}, true), "none": widest(),
 		} {
-			permit, err := p.Decide(call)
+			permit, err := p.Decide(call).Permit()
 			if err != nil {
 				if name != "none" && call.FallsBack() && call.Tier() != tiers.Restricted && code(err) != "target_required" {
 					t.Errorf("%s: %v: %v, want target_required", name, call, err)
@@ -226,9 +226,9 @@ func TestAYesLiftsOneRule(t *testing.T) {
 			shut(&q)
 			never := q
 			never.Confirm = policy.ConfirmNever
-			_, want := never.Decide(call)
-			permit, err := q.Confirmed(call)
-			if code(err) != code(want) || permit.Valid() != (err == nil) || permit.OnlyPreviews() {
+			_, want := never.Decide(call).Permit()
+			permit, err := q.Decide(call).Approved()
+			if code(err) != code(want) || permit.Valid() != (err == nil) {
 				t.Fatalf("%v: %v, want %v", call, err, want)
 			}
 		}
@@ -273,9 +273,9 @@ func TestTightenMeets(t *testing.T) {
 		for j, q := range all {
 			tight := p.Tighten(q)
 			for _, call := range calls {
-				a, errA := p.Decide(call)
-				b, errB := q.Decide(call)
-				both, err := tight.Decide(call)
+				a, errA := p.Decide(call).Permit()
+				b, errB := q.Decide(call).Permit()
+				both, err := tight.Decide(call).Permit()
 				if err == nil && both.Confined() && tight.Access.Hide() && (errA != nil || errB != nil) && code(errA)+code(errB) == "access_denied" {
 					continue // hidden by one of them: the program that holds the rules finds no such note
 				}
@@ -294,7 +294,7 @@ func TestTightenMeets(t *testing.T) {
 func TestARefusalNamesTheOrigin(t *testing.T) {
 	p := widest()
 	p.Ceiling, p.Origins = tiers.V0, map[string]string{"tier": "file /etc/x.toml"}
-	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")}))
+	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")})).Permit()
 	var denial *policy.Denial
 	if !errors.As(err, &denial) || denial.Setting != "tier" || !strings.HasSuffix(denial.Hint(), "; tier comes from file /etc/x.toml") {
 		t.Errorf("got %v", err)
@@ -324,7 +324,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 		}
 		p := with(widest(), placesRules(t), false)
 		p.Origins = map[string]string{"access": "file x"}
-		_, err = p.Decide(call)
+		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) {
 			if test.code != "" {
@@ -342,7 +342,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 func TestPatternsWantATarget(t *testing.T) {
 	for _, name := range []string{"outline", "read", "backlinks"} {
 		call := mustParse(t, name, nil)
-		if _, err := with(widest(), access.Rules{}, true).Decide(call); code(err) != "target_required" {
+		if _, err := with(widest(), access.Rules{}, true).Decide(call).Permit(); code(err) != "target_required" {
 			t.Errorf("%v: %v", call, err)
 		}
 	}
@@ -401,7 +401,7 @@ func TestConfined(t *testing.T) {
 			"none": {widest(), false}, "hiding": {with(widest(), hiding, false), test.hides}, "restricting": {with(widest(), restricting, false), test.restricts},
 			"ignoring": {with(widest(), access.Rules{}, true), test.ignores}, "both": {with(widest(), restricting, true), test.ignoresRestricted},
 		} {
-			permit, err := c.policy.Decide(call)
+			permit, err := c.policy.Decide(call).Permit()
 			if err != nil || permit.Confined() != c.want {
 				t.Errorf("%s, %s: confined %v, %v", test.line, name, permit.Confined(), err)
 			}
@@ -429,7 +429,7 @@ func BenchmarkDecide(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Decide(call); err != nil {
+				if _, err := p.Decide(call).Permit(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -439,7 +439,7 @@ func BenchmarkDecide(b *testing.B) {
 			for b.Loop() {
 				call, err := allowlist.ParseWords(name, words)
 				if err == nil {
-					_, err = p.Decide(call)
+					_, err = p.Decide(call).Permit()
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -94,7 +94,7 @@ func mustDecide(t *testing.T, p policy.Policy, line string) policy.Permit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit, err := p.Decide(call)
+	permit, err := p.Decide(call).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

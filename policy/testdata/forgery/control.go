@@ -9,10 +9,13 @@ import (
 )
 
 var (
-	zeroPermit policy.Permit
-	zeroCall   allowlist.Call
-	zeroServer policy.ServerPermit
-	emptyOne   = policy.Permit{}
+	zeroPermit   policy.Permit
+	zeroCall     allowlist.Call
+	zeroServer   policy.ServerPermit
+	zeroPreview  policy.Preview
+	zeroDecision policy.Decision
+	zeroGrant    policy.Grant = zeroPermit
+	emptyOne                  = policy.Permit{}
 )
 
 func honest() (policy.Permit, error) {
@@ -20,5 +23,5 @@ func honest() (policy.Permit, error) {
 	if err != nil {
 		return policy.Permit{}, err
 	}
-	return policy.Policy{Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}.Decide(call)
+	return policy.Policy{Ceiling: tiers.V1, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
 }

@@ -9,9 +9,10 @@ import (
 var someCall allowlist.Call
 
 var permits = []policy.Permit{
-	{call: &someCall},                 // want "unexported field call"
-	{minimum: tiers.DefaultMinimum},   // want "unexported field minimum"
-	{&someCall, tiers.DefaultMinimum}, // want "implicit assignment to unexported field"
+	{grant: nil},                    // want "unexported field grant"
+	{call: someCall},                // want "unknown field call"
+	{minimum: tiers.DefaultMinimum}, // want "unknown field minimum"
+	{nil},                           // want "implicit assignment to unexported field"
 }
 
 type permitTwin struct {
@@ -27,8 +28,9 @@ var (
 )
 
 func changePermit(p policy.Permit) {
-	p.call = &someCall                    // want "p.call undefined"
-	*p.call = someCall                    // want "p.call undefined"
+	p.grant = nil                         // want "p.grant undefined"
+	p.grant.call = someCall               // want "p.grant undefined"
+	p.call = someCall                     // want "p.call undefined"
 	p.minimum = tiers.Version{}           // want "p.minimum undefined"
 	p.step("eval", nil)                   // want "p.step undefined"
 	p.Valid = func() bool { return true } // want "cannot assign"

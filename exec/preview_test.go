@@ -1,0 +1,40 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+)
+
+// What would change is worked out by the embedded program alone, and by nothing that
+// it is told besides: everything else would change something.
+func TestAPreviewStartsNothingButThePlan(t *testing.T) {
+	call, err := allowlist.Parse("append", allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	preview := everything.Decide(call).Preview()
+	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
+	defer r.Close()
+	embedded := Program{backend: toEmbedded, path: "/nowhere/vaultwicket"}
+	for name, p := range map[string]Program{
+		"the app":            {backend: toApp, path: "/nowhere/obsidian"},
+		"the app, told so":   Program{backend: toApp, path: "/nowhere/obsidian"}.Acting(Manner{Task: Plan}),
+		"the embedded CLI":   embedded,
+		"to begin a change":  embedded.Acting(Manner{Task: Begin}),
+		"to look at the end": embedded.Acting(Manner{Task: End}),
+	} {
+		if _, err := r.Preview(context.Background(), preview, p); !errors.Is(err, ErrNoPermit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := r.Preview(context.Background(), policy.Preview{}, embedded.Acting(Manner{Task: Plan})); !errors.Is(err, ErrNoPermit) {
+		t.Errorf("the zero preview: %v", err)
+	}
+	if _, err := r.Preview(context.Background(), preview, embedded.Acting(Manner{Task: Plan})); err == nil || errors.Is(err, ErrNoPermit) {
+		t.Errorf("the plan itself: %v", err)
+	}
+}

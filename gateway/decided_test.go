@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The policy is asked about a call where it is planned, where another call takes its
+// place and where it is known what it would remove, and nowhere else: each of these is
+// passed once by a call, so that what was judged is what is run.
+func TestTheFunctionsThatDecide(t *testing.T) {
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range packages["gateway"].Files {
+		for _, decl := range file.Decls {
+			ast.Inspect(decl, func(n ast.Node) bool {
+				if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Decide" {
+					found = append(found, decl.(*ast.FuncDecl).Name.Name)
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(found)
+	if want := []string{"Permits", "Plan", "losing", "replaced"}; !slices.Equal(found, want) {
+		t.Errorf("Decide is called in %v, want %v", found, want)
+	}
+}
