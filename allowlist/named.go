@@ -14,10 +14,10 @@ func (c Call) Named() (name string, ok bool) {
 // NamesNew returns the name by which a call makes a note in the folder for new
 // notes. ok is false for a call that makes none, or one at a path.
 func (c Call) NamesNew() (name string, ok bool) {
-	if c.Name() != "create" {
+	if c.row == nil || c.row.newNote == "" {
 		return "", false
 	}
-	return c.Param("name")
+	return c.Param(c.row.newNote)
 }
 
 // MadeAt returns the call with the path of the note that it makes in place of the
@@ -27,7 +27,7 @@ func (c Call) MadeAt(path string) (Call, error) {
 	if _, ok := c.NamesNew(); !ok {
 		return Call{}, &ParseError{code: CodeBadValue, Command: c.Name(), Param: "path", Reason: "the call names no new note"}
 	}
-	return c.with("name", path)
+	return c.with(c.row.newNote, path)
 }
 
 // At returns the call with the path of its note in place of the name, so that

@@ -35,6 +35,22 @@ type row struct {
 	// this row with the meaning given here. The zero value means 1.12.0.
 	since tiers.Version
 	reply Reply
+	// access says which access a path of the call needs, where that does not follow
+	// from the effect.
+	access PathAccess
+	// steps are what the call takes on the app, see steps.go.
+	steps []rowStep
+	// newNote is the parameter that names a note to be made in the folder for new
+	// notes, "" if there is none.
+	newNote string
+	// printsNote says that the answer is the text of one note, from its first byte to
+	// its last.
+	printsNote bool
+	// random says that the answer is another one each time.
+	random bool
+	// explains says that the gateway answers the call itself: it tells what the
+	// gateway allows.
+	explains bool
 	// ours marks an extension that the official CLI does not have.
 	ours bool
 }

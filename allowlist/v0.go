@@ -7,10 +7,11 @@ var v0Rows = []row{
 	{
 		// The gateway probes the client with it, so it is open in every tier.
 		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
-		summary: "List the commands of the client, or explain one",
-		params:  []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
-		since:   tiers.Version{1, 12, 2}, // the name of one command
-		reply:   Reply{Kind: Facts},
+		summary:  "List the commands of the client, or explain one",
+		params:   []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
+		since:    tiers.Version{1, 12, 2}, // the name of one command
+		reply:    Reply{Kind: Facts},
+		explains: true,
 	},
 	{
 		// As help: the version gate needs it.
@@ -36,12 +37,13 @@ var v0Rows = []row{
 	},
 	{
 		// The app makes a missing note and prints nothing (recorded on 1.13.7). It
-		// is a read because it is never sent to the app as it stands: its path is
-		// asked for, and the note there is read.
+		// is a read because it is never sent to the app: steps reads the note by its
+		// path.
 		name: "daily:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily,
 		summary: "Print today's daily note",
 		params:  []param{onDay, daysAway}, exclusive: dayOrOffset,
 		reply: Reply{Kind: Content, Silent: true},
+		steps: readsDailyByPath, printsNote: true,
 	},
 	{
 		// Makes a missing note. One release confirmed with "Added to: ", another
@@ -71,7 +73,8 @@ var v0Rows = []row{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
 			inNewTab,
 		},
-		reply: Reply{Kind: Quiet},
+		reply:  Reply{Kind: Quiet},
+		random: true,
 	},
 	{
 		// The help page promises the path and then the text; another description
@@ -84,7 +87,8 @@ var v0Rows = []row{
 			{name: "min-age", kind: kindNumber, most: maxDays, ours: true, summary: "Only notes unchanged for so many days"},
 			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, summary: "The same seed picks the same notes"},
 		},
-		reply: Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+		random: true,
 	},
 	{
 		// An extension: several days in one bounded answer, the missing ones named.

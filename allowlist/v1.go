@@ -52,7 +52,7 @@ var v1Rows = []row{
 	{
 		// The app never refuses: without name and path it makes "Untitled", on a
 		// taken path a numbered copy that it reports as created (recorded on
-		// 1.12.7). So one of the two is required here, and package gateway looks
+		// 1.12.7). So one of the two is required here, and steps looks
 		// first. With a template the app drops content without a word, so the two
 		// exclude each other here. A scripting plugin may run what a template holds;
 		// that is the vault's own setting, and create stays a write.
@@ -72,6 +72,7 @@ var v1Rows = []row{
 		needs: tabNeeds,
 		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}},
+		steps: createsIfAbsent, newNote: "name",
 	},
 	{
 		// Even an empty note is printed with a line break (byte counts recorded on
@@ -79,7 +80,8 @@ var v1Rows = []row{
 		name: "read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Print a note",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
-		reply: Reply{Kind: Content},
+		reply:      Reply{Kind: Content},
+		printsNote: true,
 	},
 	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
@@ -103,6 +105,7 @@ var v1Rows = []row{
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Moved: "}},
+		access:    AccessToMove,
 	},
 	{
 		// Rewrites links like move. With that setting off, 1.12.7 renamed the file
@@ -181,6 +184,7 @@ var v1Rows = []row{
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
+		access:    AccessToWrite, // only a part of the note
 	},
 	{
 		name: "property:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,

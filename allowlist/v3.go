@@ -35,6 +35,7 @@ var v3Rows = []row{
 		exclusive: [][]string{{"file", "folder", "search", "url"}},
 		needs:     []need{{"subpath", []string{"file"}}},
 		reply:     Reply{Kind: Quiet},
+		access:    AccessToRead, // the bookmark is written, not the file
 	},
 	{
 		name: "commands", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,

@@ -131,14 +131,6 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	return d.journal(folder)
 }
 
-// perform has the app carry out a call.
-func (g *door) perform(ctx context.Context, r route) (exec.Outcome, error) {
-	if r.stepwise() {
-		return g.create(ctx, r)
-	}
-	return g.runner.Run(ctx, r.permit, r.program)
-}
-
 // seen is what the embedded program says of a change afterwards.
 type seen struct {
 	State  string `json:"state"` // applied, untouched or otherwise

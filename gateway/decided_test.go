@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +14,19 @@ import (
 // place and where it is known what it would remove, and nowhere else: each of these is
 // passed once by a call, so that what was judged is what is run.
 func TestTheFunctionsThatDecide(t *testing.T) {
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-	if err != nil {
-		t.Fatal(err)
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d files, %v", len(names), err)
 	}
 	var found []string
-	for _, file := range packages["gateway"].Files {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, decl := range file.Decls {
 			ast.Inspect(decl, func(n ast.Node) bool {
 				if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Decide" {

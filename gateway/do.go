@@ -198,7 +198,7 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 	if err := g.pinned(ctx, r); err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
-	r, located, err := g.locate(ctx, r)
+	r, located, err := g.resolved(ctx, r)
 	if err != nil || located.Failure != nil {
 		return located, err
 	}
@@ -217,19 +217,13 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 	return out, err
 }
 
-// runAt carries out a call whose note is known by its path. With the app, some
-// calls are made of steps, see steps.go.
+// runAt carries out a call whose note is known by its path.
 func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
-	switch name := r.call.Name(); {
+	switch {
 	case r.isHidden() && !r.changesNotes():
 		return exec.Missing(r.call), nil
-	case name == "daily:read" && r.stepwise():
-		return g.readDaily(ctx, r)
-	case name == "daily:read":
-		out, err := g.runner.Run(ctx, r.permit, r.program)
-		return r.missingDaily(out, err)
 	case r.changesNotes():
 		return g.change(ctx, r)
 	}
-	return g.runner.Run(ctx, r.permit, r.program)
+	return g.perform(ctx, r)
 }

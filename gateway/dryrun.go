@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 )
 
@@ -209,48 +208,19 @@ func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend = r.program.Backend()
 	d.Shell = shellLine(command)
-	if _, named := r.call.Named(); named && d.Backend == string(App) {
-		d.Notices = append(d.Notices, "first asks which note the name stands for, and runs the call with its path")
-	}
-	if _, made := r.call.NamesNew(); made && d.Backend == string(App) {
-		d.Notices = append(d.Notices, "first looks up the folder for new notes, and runs the call with the path")
-	}
-	if r.stepwise() {
-		switch r.call.Name() {
-		case "daily:read":
-			if first, err := r.program.Command(r.dailyPath()); err == nil {
-				command = first
-				d.Shell = shellRead(first)
-				d.Notices = append(d.Notices, "then reads the note at the path it answers; daily:read itself would make a missing note")
+	for _, s := range r.steps() {
+		d.Notices = append(d.Notices, s.notice)
+		if s.first == nil {
+			continue
+		}
+		if call, err := s.first(r.call); err == nil {
+			if first, err := r.program.Command(call); err == nil {
+				command, d.Shell = first, s.shell(first)
 			}
-		case "create":
-			d.Notices = append(d.Notices, "first asks whether the note exists; create itself would make a numbered copy")
 		}
 	}
 	d.Program, d.Argv = command.Path, command.Args
 	if command.StdinParam != "" {
 		d.Stdin = &Stdin{Bytes: len(command.Stdin)}
 	}
-}
-
-// dailyPath is the question for the path of the daily note, aimed at the same
-// vault. It is for showing: what is run has a permit.
-func (r route) dailyPath() allowlist.Call {
-	call, err := allowlist.Parse("daily:path", nil)
-	if err == nil && r.call.Vault() != "" {
-		call, err = call.In(r.call.Vault())
-	}
-	if err != nil {
-		return allowlist.Call{}
-	}
-	return call
-}
-
-// stepwise reports whether the call is carried out in steps, see steps.go.
-func (r route) stepwise() bool {
-	if r.program.Backend() != string(App) {
-		return false
-	}
-	_, overwrite := r.call.Param("overwrite")
-	return r.call.Name() == "daily:read" || r.call.Name() == "create" && !overwrite
 }

@@ -77,10 +77,10 @@ func (p ExplainedParam) remarks() string {
 }
 
 // explains returns the text with which the gateway itself answers a call, "" for
-// one that a program has to answer. It is "help": what the program would say is what
-// the program takes and how it is started, not what passes here.
+// one that a program has to answer. What a program would explain is what it takes
+// itself and how it is started, not what the gateway allows.
 func (plan Plan) explains() string {
-	if plan.call.Name() != "help" {
+	if !plan.call.Explains() {
 		return ""
 	}
 	name, ok := plan.call.Param("command")

@@ -20,14 +20,7 @@ import (
 // and says which one it was. An Outcome with a Failure, or an error, is the
 // answer to the whole call.
 func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
-	name, named := r.call.Named()
-	_, made := r.call.NamesNew()
-	switch {
-	case r.program.Backend() != string(App) || !named && !made:
-		return r, exec.Outcome{}, nil
-	case made:
-		return g.locateNew(ctx, r)
-	}
+	name, _ := r.call.Named()
 	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
 	if err != nil || asked.Failure != nil {
 		return r, asked, err
@@ -112,11 +105,8 @@ func (g *door) hashed(r route, out exec.Outcome) exec.Outcome {
 	if path, ok := r.call.Param("path"); ok && out.Path == "" && !r.call.Effect().Mutates() {
 		out.Path = path
 	}
-	switch r.call.Name() {
-	case "read", "daily:read":
-		if out.Path != "" && !out.Cut {
-			out.Hash = hashOfPrinted(g.target().folder, out.Path, out.Stdout)
-		}
+	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
+		out.Hash = hashOfPrinted(g.target().folder, out.Path, out.Stdout)
 	}
 	return out
 }

@@ -25,6 +25,7 @@ const maxKeptCall = 64 << 10
 // kept is what is known of an answer whose rest is kept: everything but its text.
 type kept struct {
 	request Request // as it came, without the way to ask
+	call    allowlist.Call
 	answer  Result
 	whole   [sha256.Size]byte // of the text before fields were chosen
 	note    stamp             // of the one note that the text is, where that is known
@@ -133,12 +134,12 @@ func (g *door) keep(req Request, answer Result, whole string, next pages.Positio
 	}
 	req.Ask, req.MaxOutput = nil, 0
 	note := stamp{}
-	if call.Name() == "read" && answer.Hash != "" {
+	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
 		note = stampOf(g.target().folder, answer.Path).before(req.Taken)
 	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
-	id, ok := g.shelf.Put(req.Caller, text, kept{req, answer, sumOf(whole), note})
+	id, ok := g.shelf.Put(req.Caller, text, kept{req, call, answer, sumOf(whole), note})
 	if !ok {
 		return ""
 	}
@@ -184,7 +185,7 @@ func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err 
 	}
 	text, first, err := g.shelf.Get(req.Caller, id)
 	if err == nil {
-		err = req.continues(first.request)
+		err = req.continues(first)
 	}
 	if err == nil {
 		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
@@ -220,7 +221,7 @@ func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, firs
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
-	if !varies(again) && (first.note == stamp{} || first.note != stampOf(g.target().folder, first.answer.Path)) {
+	if !first.call.IsRandom() && (first.note == stamp{} || first.note != stampOf(g.target().folder, first.answer.Path)) {
 		return g.do(ctx, hold, again), true
 	}
 	line := g.records.begin(g.name(), again, g.observedIn(ctx))
@@ -230,13 +231,10 @@ func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, firs
 	return line.ended(Result{OK: true, Command: again.Command, ExitCode: -1}), false
 }
 
-// varies reports whether a call of the table answers differently each time.
-func varies(req Request) bool { return strings.HasPrefix(req.Command, "random") }
-
 // continues refuses a request that is not the one that its cursor belongs to.
-func (r Request) continues(first Request) error {
+func (r Request) continues(before kept) error {
+	first := before.request
 	again, err := r.parse()
-	before, _ := first.parse()
 	switch {
 	case r.Command != first.Command:
 		return refuse(codeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
@@ -244,12 +242,12 @@ func (r Request) continues(first Request) error {
 		return refuse(codeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
 	case r.Fields != nil && !slices.Equal(r.Fields, first.Fields):
 		return refuse(codeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
-	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.String()):
+	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.call.String()):
 		return refuse(codeBadRequest, "leave the parameters out", "the cursor belongs to an answer to other parameters")
 	case r.ExpectHash != "" || r.IdempotencyKey != "":
 		return refuse(codeBadRequest, "leave them out", "expectHash and idempotencyKey are for changes, and a cursor reads")
 	case r.Limit < 0:
-		return r.checkPage(before)
+		return r.checkPage(before.call)
 	}
 	return nil
 }

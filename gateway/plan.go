@@ -201,7 +201,7 @@ func (g *door) resolves(plan *Plan, call allowlist.Call) bool {
 	if _, made := call.NamesNew(); made {
 		at, err = call.MadeAt(anyNote)
 	}
-	return err == nil && at.Alone() || call.Name() == "daily:read"
+	return err == nil && at.Alone() || call.Takes(allowlist.StepReadDaily)
 }
 
 // confinedTo says that the app cannot be asked, because it knows nothing of the

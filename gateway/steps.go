@@ -6,8 +6,84 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 )
+
+// step is how a call that takes a step is carried out on the app, and what a dry run
+// says about it. Both read the one table.
+type step struct {
+	step   allowlist.Step
+	notice string
+	// resolve puts the path of the note in place of its name, before the call is run;
+	// nil for a step that does not.
+	resolve func(*door, context.Context, route) (route, exec.Outcome, error)
+	// run carries out the call; nil for a step behind which it is run as it is.
+	run func(*door, context.Context, route) (exec.Outcome, error)
+	// first is what the app is asked in place of the call, and shell the line that goes
+	// on from there. They are for showing; nil where the call itself is shown.
+	first func(allowlist.Call) (allowlist.Call, error)
+	shell func(first exec.Command) string
+}
+
+// steps are taken in this order.
+var steps = [...]step{
+	{
+		step: allowlist.StepLocate, resolve: (*door).locate,
+		notice: "first asks which note the name stands for, and runs the call with its path",
+	},
+	{
+		step: allowlist.StepLocateNew, resolve: (*door).locateNew,
+		notice: "first looks up the folder for new notes, and runs the call with the path",
+	},
+	{
+		step: allowlist.StepReadDaily, run: (*door).readDaily, first: allowlist.Call.DailyPath, shell: shellRead,
+		notice: "then reads the note at the path it answers; daily:read itself would make a missing note",
+	},
+	{
+		step: allowlist.StepAbsent, run: (*door).createAbsent,
+		notice: "first asks whether the note exists; create itself would make a numbered copy",
+	},
+}
+
+// steps are those that the call takes. Only the app needs any.
+func (r route) steps() []step {
+	if r.program.Backend() != string(App) {
+		return nil
+	}
+	var taken []step
+	for _, s := range steps {
+		if r.call.Takes(s.step) {
+			taken = append(taken, s)
+		}
+	}
+	return taken
+}
+
+// resolved returns the route with a path in place of each name of a note, and what the
+// app was asked for it.
+func (g *door) resolved(ctx context.Context, r route) (route, exec.Outcome, error) {
+	for _, s := range r.steps() {
+		if s.resolve != nil {
+			return s.resolve(g, ctx, r)
+		}
+	}
+	return r, exec.Outcome{}, nil
+}
+
+// perform has the program carry out a call whose note is known by its path.
+func (g *door) perform(ctx context.Context, r route) (exec.Outcome, error) {
+	for _, s := range r.steps() {
+		if s.run != nil {
+			return s.run(g, ctx, r)
+		}
+	}
+	out, err := g.runner.Run(ctx, r.permit, r.program)
+	if r.call.Takes(allowlist.StepReadDaily) {
+		return r.missingDaily(out, err)
+	}
+	return out, err
+}
 
 // readDaily reads today's note without making it. The app's own daily:read
 // makes a missing note (recorded on 1.13.7), so the app is asked for the path
@@ -59,9 +135,9 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	return out, refuse(codeNotFound, hint, "the daily note %q does not exist", clip(note))
 }
 
-// create refuses a taken path, where the app would make a numbered copy and
-// report success (recorded on 1.12.7).
-func (g *door) create(ctx context.Context, r route) (exec.Outcome, error) {
+// createAbsent refuses a path at which a note exists, where the app would make a
+// numbered copy and report success (recorded on 1.12.7).
+func (g *door) createAbsent(ctx context.Context, r route) (exec.Outcome, error) {
 	key := "path"
 	asked, given := r.call.Param("path")
 	if !given {

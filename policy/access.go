@@ -48,15 +48,11 @@ func (s subject) needs(spelled allowlist.Spelled) access.Level {
 	case spelled.Folder:
 		return access.None // what is in it is judged, not the folder
 	}
-	switch s.name {
-	case "base:create": // the path is that of the base
-		return access.Read
-	case "property:remove": // destroys a part of the note
+	switch {
+	case s.access == allowlist.AccessToWrite, s.access == allowlist.AccessToMove && !s.leaves(spelled.Path):
 		return access.Write
-	case "move":
-		if s.leaves(spelled.Path) {
-			return access.Delete
-		}
+	case s.access == allowlist.AccessToMove:
+		return access.Delete
 	}
 	effect := s.effect
 	if s.loses != "" {
@@ -64,7 +60,7 @@ func (s subject) needs(spelled allowlist.Spelled) access.Level {
 	}
 	switch effect {
 	case tiers.Writes:
-		if s.name == "bookmark" {
+		if s.access == allowlist.AccessToRead {
 			return access.Read
 		}
 		return access.Write

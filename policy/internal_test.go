@@ -55,11 +55,11 @@ func TestNeeds(t *testing.T) {
 		{"to publish", subject{name: "x", effect: tiers.Publishes}, note, access.Read},
 		{"to look into a folder", subject{name: "x", effect: tiers.Reads}, allowlist.Spelled{Folder: true}, access.None},
 		{"to write into a folder", subject{name: "x", effect: tiers.Writes}, allowlist.Spelled{Folder: true}, access.None},
-		{"to move into a folder", subject{name: "move", effect: tiers.Writes}, allowlist.Spelled{Folder: true, To: true}, access.Write},
-		{"a base", subject{name: "base:create", effect: tiers.Writes}, note, access.Read},
-		{"a bookmark", subject{name: "bookmark", effect: tiers.Writes}, note, access.Read},
-		{"a bookmark that would destroy", subject{name: "bookmark", effect: tiers.Destroys}, note, access.Delete},
-		{"a property", subject{name: "property:remove", effect: tiers.Destroys}, note, access.Write},
+		{"to move into a folder", subject{access: allowlist.AccessToMove, effect: tiers.Writes}, allowlist.Spelled{Folder: true, To: true}, access.Write},
+		{"a base", subject{access: allowlist.AccessToRead, effect: tiers.Writes}, note, access.Read},
+		{"a bookmark", subject{access: allowlist.AccessToRead, effect: tiers.Writes}, note, access.Read},
+		{"a bookmark that would destroy", subject{access: allowlist.AccessToRead, effect: tiers.Destroys}, note, access.Delete},
+		{"a property", subject{access: allowlist.AccessToWrite, effect: tiers.Destroys}, note, access.Write},
 	} {
 		if got := test.s.needs(test.spelled); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)

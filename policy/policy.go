@@ -140,12 +140,13 @@ type subject struct {
 	shows, sends, fallsBack bool
 	since                   tiers.Version
 	spells                  []allowlist.Spelled
+	access                  allowlist.PathAccess // that the paths need
 }
 
 func subjectOf(call allowlist.Call) subject {
 	return subject{
 		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), table: call.TableEffect(), loses: call.Loses(),
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.FallsBack(), since: call.Since(),
-		spells: call.Spells(),
+		spells: call.Spells(), access: call.PathAccess(),
 	}
 }

@@ -2,11 +2,10 @@ package policy
 
 import "vaultwicket/allowlist"
 
-// Some calls cannot be run as they stand, because the app would do more than
-// the caller asked for. They are carried out in steps instead, and each step
-// needs a permit of its own. The methods below derive it from the permit of the
-// whole call: every step only reads, stays in the vault of the call, and is
-// granted for no other command. The zero Permit derives zero Permits.
+// The app carries out some calls in steps, see [allowlist.Step], and each step needs a
+// permit of its own. The methods below derive it from the permit of the whole call:
+// every step only reads, stays in the vault of the call, and is granted only to calls
+// that take it. The zero Permit derives zero Permits.
 
 // Probe returns the permit for the question that comes before the first call
 // of a program: which version are you?
@@ -14,27 +13,26 @@ func (p Permit) Probe() Permit {
 	return p.step("version", nil).unconfined(true)
 }
 
-// VaultPath returns the permit to ask where the vault of the call lies, which
+// VaultPath returns the permit to ask where the vault of the call is, which
 // tells whether the app means the vault that was configured.
 func (p Permit) VaultPath() Permit {
 	return p.step("vault", allowlist.Params{"info": allowlist.Text("path")}).unconfined(false)
 }
 
-// DailyPath returns the permit to ask where today's daily note is. It is
-// granted to daily commands only.
+// DailyPath returns the permit to ask where today's daily note is. It is granted to
+// calls that take StepReadDaily.
 func (p Permit) DailyPath() Permit {
-	switch p.Call().Name() {
-	case "daily:read", "daily:append", "daily:prepend", "daily":
-		return p.step("daily:path", nil)
+	if !p.Call().Takes(allowlist.StepReadDaily) {
+		return Permit{}
 	}
-	return Permit{}
+	return p.derive(p.Call().DailyPath())
 }
 
-// ReadDaily returns the permit to read the note at path in place of daily:read,
-// which would make a missing note (recorded on 1.13.7). It is granted to
-// daily:read only. The path is judged: it is confined if it is hidden.
+// ReadDaily returns the permit to read the note at path in place of the call. It is
+// granted to calls that take StepReadDaily. The path is judged: it is confined if it
+// is hidden.
 func (p Permit) ReadDaily(path string) Permit {
-	if p.Call().Name() != "daily:read" {
+	if !p.Call().Takes(allowlist.StepReadDaily) {
 		return Permit{}
 	}
 	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
@@ -44,11 +42,10 @@ func (p Permit) ReadDaily(path string) Permit {
 	return permit
 }
 
-// Exists returns the permit to ask whether the note that create would make is
-// there already, because create itself would make a numbered copy (recorded on
-// 1.12.7). key is "path" or "file". It is granted to create only.
+// Exists returns the permit to ask whether the note that the call would make exists
+// already. key is "path" or "file". It is granted to calls that take StepAbsent.
 func (p Permit) Exists(key, value string) Permit {
-	if p.Call().Name() != "create" {
+	if !p.Call().Takes(allowlist.StepAbsent) {
 		return Permit{}
 	}
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})
@@ -56,7 +53,7 @@ func (p Permit) Exists(key, value string) Permit {
 
 // Locate returns the permit to ask which note a name stands for: the call is
 // then judged again with the path in place of the name. It is granted to calls
-// that name a note by file=.
+// that take StepLocate.
 func (p Permit) Locate() Permit {
 	name, ok := p.Call().Named()
 	if !ok {
@@ -83,7 +80,12 @@ func (p Permit) step(name string, params allowlist.Params) Permit {
 	if vault := p.call.Vault(); err == nil && vault != "" {
 		call, err = call.In(vault)
 	}
-	if err != nil {
+	return p.derive(call, err)
+}
+
+// derive returns the permit for the call of a step.
+func (p Permit) derive(call allowlist.Call, err error) Permit {
+	if err != nil || !p.Valid() {
 		return Permit{}
 	}
 	step := *p.grant
