@@ -298,21 +298,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := g.observe(ctx, InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
-	req.Taken = time.Now()
-	line := g.records.begin(g.name(), req, seen)
-	plan, err := g.admit(ctx, req, line, by)
-	if err != nil {
-		return line.refused(failed(req.Command, err)), true
-	}
-	ctx, cancel := g.limited(ctx, req, line.asking)
-	defer cancel()
-	ctx = exec.WithHold(ctx, hold)
-	leave, err := g.enter(ctx, req, plan.call.Name(), g.slots)
-	if err != nil {
-		return line.ended(failed(req.Command, err)), false
-	}
-	defer leave()
-	return line.ended(g.carryOut(ctx, plan)), true
+	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
+	return g.process(ctx, hold, req, by)
 }
 
 // report counts, and says what stopped the batch.

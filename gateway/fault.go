@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 // LogPanic logs what was recovered, where it happened and in which command or
@@ -18,6 +20,27 @@ import (
 func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
 	attrs := append(faultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))
 	log.LogAttrs(context.Background(), LevelBug, "panic", attrs...)
+}
+
+// guard runs do. A panic in it is logged, and is an error that says no more than
+// that there was one.
+func (g *shared) guard(command string, do func()) error {
+	var caught panics.Catcher
+	caught.Try(do)
+	if r := caught.Recovered(); r != nil {
+		LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
+		return errFault
+	}
+	return nil
+}
+
+// logFault logs an error that no caller sees, because it has no code: a fault of
+// ours.
+func (g *shared) logFault(err error) {
+	var c coded
+	if err != nil && !errors.As(err, &c) {
+		g.log.LogAttrs(context.Background(), LevelBug, "an error without a code", faultAttrs(err)...)
+	}
 }
 
 // faultAttrs describes a fault of ours for the log, without what was worked on:

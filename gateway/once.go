@@ -10,10 +10,14 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// once carries out a plan under an idempotency key: the same key with the same
-// call gives the first answer again, also after a restart. A call of which
-// nobody knows whether it was carried out is never carried out again.
+// once carries out a plan. With an idempotency key a call that changes something is
+// carried out once: the same key with the same call gives the first answer again, also
+// after a restart. A call of which nobody knows whether it was carried out is never
+// carried out again.
 func (g *door) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
+	if req.IdempotencyKey == "" || !plan.call.Effect().Mutates() {
+		return carryOut(plan)
+	}
 	name := plan.call.Name()
 	claimed, answer, err := g.claim(req.IdempotencyKey, boundTo(req, digestOf(plan)))
 	switch {

@@ -72,21 +72,6 @@ func formOf(call allowlist.Call) pages.Form {
 	return pages.Text
 }
 
-// answer returns what a caller sees of the answer to a request: all of it, its
-// first page, or the next one.
-func (g *door) answer(ctx context.Context, req Request) Result {
-	req.Vault = g.name() // by whatever it was meant
-	hold := g.runner.Hold()
-	defer hold.Release()
-	if req.Cursor != "" {
-		return g.nextPage(ctx, hold, req)
-	}
-	if req.Keep {
-		req.hiding = g.hiding()
-	}
-	return g.firstPage(req, g.do(ctx, hold, req))
-}
-
 // firstPage chooses the fields of an answer and keeps what is more than a page.
 func (g *door) firstPage(req Request, whole Result) Result {
 	g.shelf.Sweep()
@@ -222,7 +207,8 @@ func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, firs
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
 	if !first.call.IsRandom() && (first.note == stamp{} || first.note != stampOf(g.target().folder, first.answer.Path)) {
-		return g.do(ctx, hold, again), true
+		now, _ = g.process(ctx, hold, again, approved{})
+		return now, true
 	}
 	line := g.records.begin(g.name(), again, g.observedIn(ctx))
 	if _, err := g.admit(ctx, again, line, approved{}); err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/sourcegraph/conc/panics"
-
 	"vaultwicket/exec"
 )
 
@@ -35,46 +33,62 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	return result
 }
 
-// guard runs do. A panic in it is logged, and is an error that says no more than
-// that there was one.
-func (g *shared) guard(command string, do func()) error {
-	var caught panics.Catcher
-	caught.Try(do)
-	if r := caught.Recovered(); r != nil {
-		LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
-		return errFault
+// answer returns what a caller sees of the answer to a request: all of it, its
+// first page, or the next one.
+func (g *door) answer(ctx context.Context, req Request) Result {
+	req.Vault = g.name() // by whatever it was meant
+	hold := g.runner.Hold()
+	defer hold.Release()
+	if req.Cursor != "" {
+		return g.nextPage(ctx, hold, req)
 	}
-	return nil
+	if req.Keep {
+		req.hiding = g.hiding()
+	}
+	whole, _ := g.process(ctx, hold, req, approved{})
+	return g.firstPage(req, whole)
 }
 
-// do carries out a request and returns the whole of its answer, which hold is the
-// right to hold.
-func (g *door) do(ctx context.Context, hold *exec.Hold, req Request) Result {
+// process takes a request through its stages, in this order:
+//
+//  1. admit: pause, rate limits, policy, approval, audit log. Nothing has been started
+//     for the request but what works out its change.
+//  2. acquire: wait for a place among the calls that run at once, and for the changes
+//     before it.
+//  3. once: with an idempotency key that has an answer, give that one.
+//  4. carryOut: run the call on the first program that can, see run.
+//
+// hold is the right to keep a large answer in memory, by is what the user approved
+// already. started is false for a request that ended while it waited.
+func (g *door) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
-	plan, err := g.admit(ctx, req, line, approved{})
+	plan, err := g.admit(ctx, req, line, by)
 	var before *answered
 	if errors.As(err, &before) {
-		return line.ended(g.firstAnswer(before.plan, before.answer))
+		return line.ended(g.firstAnswer(before.plan, before.answer)), true
 	}
 	if err != nil {
-		return line.refused(failed(req.Command, err))
-	}
-	doors := []*turns{g.slots}
-	if plan.call.Effect().Mutates() {
-		doors = []*turns{g.writing, g.slots} // one after the other, and no slot is held while it waits
+		return line.refused(failed(req.Command, err)), true
 	}
 	ctx, cancel := g.limited(ctx, req, line.asking)
 	defer cancel()
-	ctx = exec.WithHold(ctx, hold) // and not before: a person may think for minutes
-	leave, err := g.enter(ctx, req, plan.call.Name(), doors...)
+	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
+	leave, err := g.enter(ctx, req, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
-		return line.ended(failed(req.Command, err))
+		return line.ended(failed(req.Command, err)), false
 	}
 	defer leave()
-	if req.IdempotencyKey != "" && plan.call.Effect().Mutates() {
-		return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }))
+	return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })), true
+}
+
+// places are what a call has to have a place of while it runs. A call that changes
+// something waits for the changes before it, and has no other place meanwhile; within a
+// batch, the batch has that place.
+func (g *door) places(plan Plan, by approved) []*turns {
+	if plan.call.Effect().Mutates() && !by.inBatch {
+		return []*turns{g.writing, g.slots}
 	}
-	return line.ended(g.carryOut(ctx, plan))
+	return []*turns{g.slots}
 }
 
 // admit has a request pass everything that stands before the first process: the
@@ -118,12 +132,6 @@ func (g *door) admit(ctx context.Context, req Request, line *record, by approved
 	return plan, line.allowed(plan)
 }
 
-// limited bounds how long a call may take from when it was taken in: waiting for its
-// turn counts, the time in which a person was asked does not.
-func (g *shared) limited(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, req.Taken.Add(g.runner.Timeout()+asking))
-}
-
 // enter waits for a place behind each door, in their order, but no longer than
 // ctx lasts, and not through a pause. leave gives the places back.
 func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*turns) (leave func(), err error) {
@@ -153,15 +161,6 @@ func (g *shared) enter(ctx context.Context, req Request, command string, doors .
 	return leave, nil
 }
 
-// notBegun says why a call ended while it waited for its turn.
-func (g *shared) notBegun(err error, command string) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
-			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())
-	}
-	return refuse(codeCancelled, "", "command %q: cancelled before it started", command)
-}
-
 // carryOut takes the first route, and the next one if nothing ran on it. What the
 // gateway answers by itself has none.
 func (g *door) carryOut(ctx context.Context, plan Plan) Result {
@@ -182,15 +181,6 @@ func (g *door) carryOut(ctx context.Context, plan Plan) Result {
 		return result
 	}
 	return failed(plan.call.Name(), refuse(codeInternal, "", "a plan without a program"))
-}
-
-// logFault logs an error that no caller sees, because it has no code: a fault of
-// ours.
-func (g *shared) logFault(err error) {
-	var c coded
-	if err != nil && !errors.As(err, &c) {
-		g.log.LogAttrs(context.Background(), LevelBug, "an error without a code", faultAttrs(err)...)
-	}
 }
 
 // run carries out one call on one program.
@@ -226,4 +216,19 @@ func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 		return g.change(ctx, r)
 	}
 	return g.perform(ctx, r)
+}
+
+// limited bounds how long a call may take from when it was taken in: waiting for its
+// turn counts, the time in which a person was asked does not.
+func (g *shared) limited(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, req.Taken.Add(g.runner.Timeout()+asking))
+}
+
+// notBegun says why a call ended while it waited for its turn.
+func (g *shared) notBegun(err error, command string) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
+			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())
+	}
+	return refuse(codeCancelled, "", "command %q: cancelled before it started", command)
 }
