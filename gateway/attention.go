@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 )
@@ -118,30 +116,4 @@ func (a *attention) oldest() (found declined) {
 		}
 	}
 	return found
-}
-
-// digestOfCall is that of one call in the vault. The hash that the caller expects
-// is no part of it: with another one it is the same call once more.
-func (g *door) digestOfCall(plan Plan) callDigest {
-	hash := sha256.New()
-	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
-		fmt.Fprintf(hash, "%d:%s", len(item), item)
-	}
-	return callDigest(hash.Sum(nil))
-}
-
-// digestOfCalls is that of several calls together, in any order. What else a batch
-// does besides makes no other question of them.
-func digestOfCalls(calls []callDigest) callDigest {
-	calls = slices.Clone(calls)
-	slices.SortFunc(calls, func(a, b callDigest) int { return slices.Compare(a[:], b[:]) })
-	hash := sha256.New()
-	for _, call := range slices.Compact(calls) {
-		hash.Write(call[:])
-	}
-	return callDigest(hash.Sum(nil))
-}
-
-func declinedError(command string) error {
-	return refuse(codeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
 }

@@ -51,9 +51,6 @@ type Operation struct {
 	HashFrom Reference
 }
 
-// Reference names a field of the result of an earlier operation.
-type Reference struct{ ClientID, Field string }
-
 // BatchResult is the answer to a batch.
 type BatchResult struct {
 	OK bool `json:"ok"` // every operation is

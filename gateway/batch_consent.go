@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -177,4 +178,73 @@ func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question
 func inOperation(clientID string, err error) error {
 	failure := errorOf(err)
 	return refuse(failure.Code, failure.Hint, "operation %q: %s", clip(clientID), failure.Message)
+}
+
+// refuseBatch ends a batch of which nothing is begun. The log says which of its
+// operations was refused, or that it was the batch, and it counts as one call.
+func (g *door) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
+	if limit := g.admission.call(b.Caller); limit != nil {
+		clientID, err = "", limit
+	}
+	g.recordOfBatch(ctx, b, clientID).refused(failed(batchCommand, err))
+	return refusedBatch(clientID, err)
+}
+
+// recordOfBatch begins a record of the batch, or of its operation of that name.
+func (g *door) recordOfBatch(ctx context.Context, b Batch, clientID string) *record {
+	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
+	if i < 0 {
+		return g.records.begin(g.name(), b.from(Request{Command: batchCommand}), g.observedIn(ctx))
+	}
+	o, plan := b.Operations[i], Plan{}
+	if request, err := o.withStandIns(); err == nil {
+		plan, _ = g.Plan(request)
+	}
+	return g.recordOfStep(ctx, b, o, plan)
+}
+
+// recordOfStep begins the record of an operation before the batch is begun.
+func (g *door) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *record {
+	line := g.records.begin(g.name(), b.from(o.Request), g.observedIn(ctx))
+	line.described(plan)
+	line.takes(o.From)
+	return line
+}
+
+// from gives a request of the batch what is known of who sent it.
+func (b Batch) from(request Request) Request {
+	request.Vault, request.Caller, request.Client, request.Surface = b.Vault, b.Caller, b.Client, b.Surface
+	return request
+}
+
+// foreseeAll is foresee for the operations of a batch, each on the notes as they
+// are before it. Of one that takes values from others nothing is known; it is judged
+// when it runs, and nobody is asked then.
+func (g *door) foreseeAll(ctx context.Context, plan *batchPlan) (clientID string, err error) {
+	var asked []asking
+	for i := range plan.steps {
+		known := slices.IndexFunc(plan.asking, func(a asking) bool { return a.step == i })
+		switch {
+		case len(plan.steps[i].references()) > 0 && known >= 0:
+			asked = append(asked, plan.asking[known])
+			continue
+		case len(plan.steps[i].references()) > 0:
+			continue
+		}
+		var refusal error
+		planned := plan.steps[i].plan
+		if known >= 0 {
+			refusal = plan.asking[known].refusal
+		}
+		planned, refusal = g.foresee(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
+		if refusal != nil && !asks(refusal) {
+			return plan.steps[i].ClientID, refusal
+		}
+		plan.steps[i].call = planned.call
+		if refusal != nil {
+			asked = append(asked, asking{i, planned, refusal})
+		}
+	}
+	plan.asking = asked
+	return "", nil
 }

@@ -157,3 +157,21 @@ func (r BatchResult) forKeeping() BatchResult {
 	}
 	return r
 }
+
+// hideInFirst takes out of the first answer to a batch what may not be seen by now.
+func (g *door) hideInFirst(plan *batchPlan, first *BatchResult) {
+	for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
+		done, step := &first.Results[i], plan.steps[i]
+		if done.Result == nil {
+			continue
+		}
+		err := g.mayBeSeen(step.call, done.Result.Path, done.Result.Stdout)
+		if err == nil && len(step.From) > 0 && done.Result.Path == "" {
+			err = missing(step.call) // of which note it was is not known
+		}
+		if err != nil {
+			*done = OperationResult{ClientID: done.ClientID, Status: statusError, Result: failed(step.Command, err).answer()}
+		}
+	}
+	first.count()
+}

@@ -6,33 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
-	"vaultwicket/tiers"
 )
-
-// Change says what a call did to the note that it was about. Hashes are those
-// of [Result]; an empty one stands for no note.
-type Change struct {
-	ID     string `json:"id"` // with which undo takes it back
-	Before string `json:"before"`
-	After  string `json:"after"`
-	// Added and Removed count the lines of all notes that the call changed. A line
-	// that is changed is removed and added.
-	Added   int `json:"added"`
-	Removed int `json:"removed"`
-}
-
-// changesNotes reports whether the call changes what is in the vault, and not
-// what is published or how the app is set up.
-func (r route) changesNotes() bool {
-	effect := r.call.Effect()
-	return effect == tiers.Writes || effect == tiers.Destroys
-}
 
 // change carries out a call that changes notes. The embedded program keeps,
 // does and checks the change by itself. What the app does is kept before it
@@ -84,51 +62,6 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 		return g.lookAgain(ctx, r, *own, id, out, err)
 	}
 	return g.verified(ctx, r, *own, id, begun, out)
-}
-
-// notKept begins the notice of a change that undo cannot take back.
-const notKept = "not in the journal"
-
-// keeper returns the program that keeps a change of the app, nil if there is
-// none.
-func (g *door) keeper() *exec.Program {
-	folder := g.target().folder
-	if folder == "" {
-		return nil
-	}
-	own, err := g.runner.Embedded(folder)
-	if err != nil {
-		return nil // the folder is gone, or was never there: the app says what that means
-	}
-	return &own
-}
-
-// journal returns the journal of the vault; both programs know it by the same
-// path.
-func (g *door) journal(folder string) (*journal.Journal, error) {
-	abs, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	state := paths.State(g.getenv, abs)
-	if state == "" {
-		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
-	}
-	return journal.OpenAs(filepath.Join(state, "journal"), g.home(), abs, journal.Limits{}), nil
-}
-
-// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
-// folder is not known.
-func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
-	d, err := g.door(vault)
-	if err != nil {
-		return nil, err
-	}
-	folder := d.target().folder
-	if folder == "" {
-		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the journal is that of a folder, which is not known")
-	}
-	return d.journal(folder)
 }
 
 // seen is what the embedded program says of a change afterwards.

@@ -3,119 +3,13 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/approvals"
 )
-
-// Question is what a person is asked before a call.
-type Question struct {
-	Vault, Command string
-	// Path is the note or file that the call is about, "" if it is not known.
-	Path string
-	// Folder holds all that the call would change, and [YesHere] is a yes to it.
-	// It is "" where there is no such folder, what would change is not known, or no
-	// session of the caller's could end it.
-	Folder string
-	// Text is the whole question, fit to be shown: rows from notes begin with a
-	// bar, so that nothing in them can pose as ours.
-	Text string
-	// Digest is that of the exact call, and of the notes as they were when it was
-	// asked about. A yes is good for nothing else.
-	Digest [sha256.Size]byte
-	// Destructive says that the call removes, replaces or publishes: a yes to it
-	// stands for no other call.
-	Destructive bool
-	Caller      string
-
-	files []PlannedFile // that the call would change, as far as is known
-	// identity is that of the vault, call that of the call in it.
-	identity string
-	call     callDigest
-	// change is the digest of the change, "" where the embedded program does not
-	// know it. Then spelled are the hashes of the notes that the call names.
-	change  string
-	spelled map[string]string
-}
-
-// binding is what a call must still be when it is carried out, for an approval to
-// be one of it. The zero value is any call.
-type binding struct {
-	change  string
-	spelled map[string]string
-}
-
-func (q Question) binding() binding { return binding{q.change, q.spelled} }
-
-// calls are what a question is recognised by when it is asked again: the call, and
-// the change that it would make, which can be spelled in more than one way.
-func (q Question) calls() []callDigest {
-	if q.change == "" {
-		return []callDigest{q.call}
-	}
-	return []callDigest{q.call, callDigest(sha256.Sum256([]byte("change " + q.change + q.identity)))}
-}
-
-// Reply is what came of a question.
-type Reply uint8
-
-const (
-	// NoWay is the zero value: the person cannot be asked in this way.
-	NoWay Reply = iota
-	// No: the person declined, or did not answer, or the answer was none.
-	No
-	// Later: the person is being asked, and the caller sends the call again with
-	// the answer.
-	Later
-	// Yes to this call.
-	Yes
-	// YesHere to this call, and to those that change notes in the same folder
-	// until the session ends, but for destructive ones.
-	YesHere
-	// Void: what came is no answer to this question, so the user has not declined.
-	Void
-)
-
-// Asker asks a person and waits for the answer, no longer than ctx lasts.
-type Asker func(ctx context.Context, q Question) Reply
-
-// ApprovalsFolder returns where questions wait in the state folder for a person
-// who answers them in a terminal.
-func ApprovalsFolder(state string) string { return filepath.Join(state, "approvals") }
-
-// consent is how a person is asked.
-type consent struct {
-	desk      *approvals.Desk // nil where there is no place for it
-	standing  *approvals.Standing
-	attention *attention
-}
-
-func newConsent(state string) *consent {
-	c := &consent{standing: approvals.NewStanding(time.Now), attention: newAttention(time.Now)}
-	if state != "" {
-		c.desk = approvals.Open(ApprovalsFolder(state), time.Now)
-	}
-	return c
-}
-
-// standingYes is how long a yes for a folder lasts at most, should the session.
-const standingYes = 8 * time.Hour
-
-// approved says how a call that needs approval may be carried out: by a question
-// that the user said yes to. The zero value asks.
-type approved struct {
-	question *Question
-	// inBatch says that the user was asked about the whole batch: what they were
-	// not shown there is not asked about in the midst of it.
-	inBatch bool
-	// takesBack is for undoing what an operation of the batch has just done.
-	takesBack bool
-}
 
 // plan returns a plan as it may be carried out.
 func (by approved) plan(p Plan) (Plan, error) {
@@ -167,21 +61,6 @@ func (g *door) asBefore(ctx context.Context, req Request, q Question) (Plan, err
 		return plan, err
 	}
 	return plan, q.sameAs(again)
-}
-
-// sameAs returns an error unless a yes to q is one to again.
-func (q Question) sameAs(again Question) error {
-	if q.Digest == again.Digest {
-		return nil
-	}
-	return changedSince(q.Command)
-}
-
-// changedSince says that a call is not carried out because notes are others than
-// the user was shown.
-func changedSince(command string) error {
-	return refuse(codeConflict, "read the notes again; the same call asks the user again, with the notes as they are now",
-		"command %q: notes were changed after the user was asked", command)
 }
 
 // agreed returns a plan to which a person said yes: for the change that q has
@@ -244,10 +123,6 @@ func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) 
 	return false, g.leaveQuestion(vault, q, caller, req, refusal)
 }
 
-// callerOf names who asks, also for the journal: the caller, or this process where
-// that has only one.
-func (g *door) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }
-
 // standsFor reports whether a yes for folders covers all that a call would change.
 func (g *door) standsFor(standing string, q Question) bool {
 	for _, f := range q.files {
@@ -258,15 +133,6 @@ func (g *door) standsFor(standing string, q Question) bool {
 		}
 	}
 	return len(q.files) > 0
-}
-
-// identity tells the vault from every other one, also from one of the same name.
-func (g *door) identity() string {
-	at := g.target()
-	if at.folder == "" {
-		return "app:" + at.app
-	}
-	return "folder:" + g.home()
 }
 
 // redeem takes a yes that was given in a terminal. Without one it says what

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -38,15 +37,6 @@ type DryRun struct {
 // Stdin says that one value travels on standard input.
 type Stdin struct {
 	Bytes int `json:"bytes"`
-}
-
-// PlannedFile is a file that would change. Hashes are those of [Result]; an empty
-// one stands for no file.
-type PlannedFile struct {
-	Path   string `json:"path"`
-	From   string `json:"from,omitempty"` // where it is before a move
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
 }
 
 // Rule is the verdict of one rule of the policy.
@@ -175,23 +165,6 @@ func (d DryRun) shown() DryRun {
 	}
 	d.Argv, d.Notices = shownTexts(slices.Clone(d.Argv)), shownTexts(slices.Clone(d.Notices))
 	return d
-}
-
-// plannedChange is what a call would change, as the embedded program says it.
-type plannedChange struct {
-	Path   string // of the note that it is about
-	Files  []PlannedFile
-	Diff   string
-	Loses  string // why the change is destructive, "" if it is not
-	Digest string // for [exec.Manner]
-}
-
-func readPlanned(answer string) (p plannedChange) {
-	if json.Unmarshal([]byte(answer), &p) != nil {
-		return plannedChange{}
-	}
-	p.Diff = shownText(p.Diff)
-	return p
 }
 
 func rulesOf(verdicts []policy.RuleVerdict) []Rule {

@@ -76,24 +76,6 @@ func (p ExplainedParam) remarks() string {
 	return " (" + strings.Join(notes, "; ") + ")"
 }
 
-// explains returns the text with which the gateway itself answers a call, "" for
-// one that a program has to answer. What a program would explain is what it takes
-// itself and how it is started, not what the gateway allows.
-func (plan Plan) explains() string {
-	if !plan.call.Explains() {
-		return ""
-	}
-	name, ok := plan.call.Param("command")
-	if !ok {
-		return overview(plan.policy)
-	}
-	l, err := explain([]policy.Policy{plan.policy}, name)
-	if err != nil {
-		return ""
-	}
-	return l.Explained().Text()
-}
-
 // overview lists the enabled commands.
 func overview(p policy.Policy) string {
 	var b strings.Builder
@@ -106,9 +88,4 @@ func overview(p policy.Policy) string {
 		fmt.Fprintf(&b, "%s\n  %s\n", signature, c.Summary)
 	}
 	return b.String()
-}
-
-// ownAnswer is the result of a call that the gateway answered by itself.
-func ownAnswer(plan Plan) Result {
-	return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
 }

@@ -2,11 +2,8 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
-	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -68,57 +65,4 @@ func (p Plan) losing(why string, err error) (Plan, error) {
 		err = p.refusal
 	}
 	return p, err
-}
-
-// manner says how the embedded program carries out the change of a route.
-func (r route) manner(id string) exec.Manner {
-	return exec.Manner{
-		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
-		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
-	}
-}
-
-// argument returns the name of a caller as an argument of a program can hold it: one
-// that cannot be held is told by its digest.
-func argument(caller string) string {
-	if len(caller) <= maxCallerArgument && clean.Line(caller) == caller {
-		return caller
-	}
-	sum := sha256.Sum256([]byte(caller))
-	return "caller-" + hex.EncodeToString(sum[:16])
-}
-
-// maxCallerArgument is the longest name of a caller that the journal keeps.
-const maxCallerArgument = 256
-
-// foreseeAll is foresee for the operations of a batch, each on the notes as they
-// are before it. Of one that takes values from others nothing is known; it is judged
-// when it runs, and nobody is asked then.
-func (g *door) foreseeAll(ctx context.Context, plan *batchPlan) (clientID string, err error) {
-	var asked []asking
-	for i := range plan.steps {
-		known := slices.IndexFunc(plan.asking, func(a asking) bool { return a.step == i })
-		switch {
-		case len(plan.steps[i].references()) > 0 && known >= 0:
-			asked = append(asked, plan.asking[known])
-			continue
-		case len(plan.steps[i].references()) > 0:
-			continue
-		}
-		var refusal error
-		planned := plan.steps[i].plan
-		if known >= 0 {
-			refusal = plan.asking[known].refusal
-		}
-		planned, refusal = g.foresee(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
-		if refusal != nil && !asks(refusal) {
-			return plan.steps[i].ClientID, refusal
-		}
-		plan.steps[i].call = planned.call
-		if refusal != nil {
-			asked = append(asked, asking{i, planned, refusal})
-		}
-	}
-	plan.asking = asked
-	return "", nil
 }

@@ -7,9 +7,7 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,7 +23,7 @@ import (
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
-	"vaultwicket/policy/ignore"
+	"vaultwicket/policy/access"
 )
 
 // Backend says which program is to answer.
@@ -40,17 +38,6 @@ const (
 	// Embedded is this binary's own vault CLI and nothing else.
 	Embedded Backend = "embedded"
 )
-
-// Vault is the vault all calls go to. The zero Vault is the one the app
-// chooses.
-type Vault struct {
-	Name   string // as the app knows it
-	ID     string // the app's id, 16 hex digits
-	Folder string // absolute; lets the embedded program serve the vault
-	// Pinned has the app say where its vault of that name or id lies, before
-	// anything else is asked of it, and refuses when that is not Folder.
-	Pinned bool
-}
 
 // Served is a vault with what may be done in it.
 type Served struct {
@@ -198,17 +185,6 @@ func (g *door) isFolder(name string) bool {
 	return filepath.IsAbs(name) && g.vault.Folder != "" && registry.SameFolder(name, g.vault.Folder)
 }
 
-// rules returns the policy in force for the vault.
-func (g *door) rules() policy.Policy {
-	p := *g.policy.Load()
-	p.Access = g.spelledRules(p.Access)
-	if folder := g.target().folder; folder != "" && !p.Ignores {
-		_, err := os.Lstat(filepath.Join(folder, ignore.File))
-		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
-	}
-	return p
-}
-
 // Tighten lays further policies over those in force, for the vaults in their
 // order, and stricter limits over the limits. What is in force is never
 // loosened. What was kept of answers under the earlier policies is forgotten.
@@ -244,4 +220,21 @@ func (g *door) name() string {
 	default:
 		return v.ID
 	}
+}
+
+// respellAfter is how long the names of rules are believed: a rule that takes
+// something away holds in every spelling all the time.
+const respellAfter = time.Second
+
+// ruleNames are access rules with the names that the disk has for their paths.
+type ruleNames struct {
+	written string // the rules that they were made of
+	rules   access.Rules
+	at      time.Time
+}
+
+// pin is whether the app means the vault that was configured.
+type pin struct {
+	mu   sync.Mutex
+	sure bool
 }

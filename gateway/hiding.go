@@ -8,18 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
 )
-
-// hiding stands for what hides notes of a vault: it is another one when the
-// patterns or the policy are others. A call that is under way while they change
-// has read under the earlier ones, so what it keeps must not be shown later.
-type hiding struct {
-	patterns [sha256.Size]byte // zero for none
-	policy   *policy.Policy
-}
 
 // hiding looks at what hides notes of the vault. Where the patterns cannot be read
 // no call succeeds, so it does not matter what they are.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/registry"
 )
 
 // locate puts the path of the note in place of the name by which the call means
@@ -36,12 +37,6 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 		return r, nothingRan(asked), err
 	}
 	return r, asked, nil
-}
-
-// isHidden reports whether the app would be asked for a note that is hidden. The
-// answer is that of a missing one.
-func (r route) isHidden() bool {
-	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.Alone()
 }
 
 // resolver returns the program that says which note a name stands for: the one of
@@ -189,4 +184,42 @@ func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
 		return nil, nil
 	}
 	return root, info
+}
+
+// stampOf returns the stamp of what is at a path in the vault, the zero one where
+// there is no note or the folder of the vault is not known.
+func stampOf(folder, path string) stamp {
+	info := noteInfo(folder, path)
+	if info == nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime()}
+}
+
+// pinned asks the app where its vault lies, once, and refuses when that is
+// another one: the app takes two vaults of one name for either, and a name that
+// it does not know for the one it has open. An answer that is not sure is asked
+// for again at the next call.
+func (g *door) pinned(ctx context.Context, r route) error {
+	if !g.vault.Pinned || g.vault.Folder == "" || r.program.Backend() != string(App) {
+		return nil
+	}
+	g.pin.mu.Lock()
+	defer g.pin.mu.Unlock()
+	if g.pin.sure {
+		return nil
+	}
+	asked, err := g.runner.Run(ctx, r.permit.VaultPath(), r.program)
+	switch {
+	case err != nil:
+		return err
+	case asked.Failure != nil:
+		return asked.Failure
+	}
+	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
+		return refuse(codeVaultNotFound, "the user can set the id of the vault, or correct its folder",
+			"the app says that the vault %q lies in %q, and the settings say %q", g.name(), clip(lies), clip(g.vault.Folder))
+	}
+	g.pin.sure = true
+	return nil
 }

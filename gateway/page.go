@@ -3,60 +3,13 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"slices"
-	"strings"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
-
-// keptLimits bound what is kept of answers that were shown in part: a whole one of
-// the largest kind, while another one is read, is what a gateway has memory for.
-var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
-
-// maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
-// kept beside it.
-const maxKeptCall = 64 << 10
-
-// kept is what is known of an answer whose rest is kept: everything but its text.
-type kept struct {
-	request Request // as it came, without the way to ask
-	call    allowlist.Call
-	answer  Result
-	whole   [sha256.Size]byte // of the text before fields were chosen
-	note    stamp             // of the one note that the text is, where that is known
-}
-
-// checkPage refuses what would mean nothing for the answer to the call.
-func (r Request) checkPage(call allowlist.Call) error {
-	chosen := r.Fields != nil || r.Limit != 0
-	switch {
-	case r.Limit < 0:
-		return refuse(codeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
-	case chosen && call.Effect() != tiers.Reads:
-		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that read, and %q does not only read", call.Name())
-	case r.Fields != nil && !call.Reply().JSON:
-		return refuse(codeBadRequest, fieldsHint(call), "fields chooses from answers in JSON, and this answer of %q is none", call.Name())
-	}
-	return nil
-}
-
-func fieldsHint(call allowlist.Call) string {
-	c, _ := allowlist.Describe(call.Name()) // it is there, or there were no call
-	format, _ := call.Param("format")
-	if format != "json" && slices.ContainsFunc(c.Params, writesJSON) {
-		return "add the parameter format=json"
-	}
-	return "leave fields out; use limit to shorten the answer"
-}
-
-func writesJSON(p allowlist.Param) bool {
-	return p.Name == "format" && slices.Contains(p.Choices, "json")
-}
 
 // formOf returns what the rows of the answer to a call are.
 func formOf(call allowlist.Call) pages.Form {
@@ -176,27 +129,6 @@ func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err 
 		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
 	return page, leaf{id, text}, first, err
-}
-
-// showing returns the result with a page of its text. A part of a row is nothing
-// that a program can read.
-func (r Result) showing(page pages.Page) Result {
-	total := int64(len(r.Stdout))
-	if r.Truncated != nil {
-		total = r.Truncated.TotalBytes
-	}
-	if r.gap != "" {
-		r.Notices = append(slices.Clone(r.Notices), r.gap)
-	}
-	// A copy: the page would hold the whole answer in memory.
-	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
-	if page.Partial {
-		if r.form == pages.JSON {
-			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
-		}
-		r.form = pages.Text
-	}
-	return r
 }
 
 // readAgain carries out the request of a page once more, in the name of who asks

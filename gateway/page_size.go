@@ -3,7 +3,7 @@ package gateway
 import (
 	"fmt"
 	"slices"
-
+	"strings"
 	"vaultwicket/gateway/pages"
 )
 
@@ -71,4 +71,25 @@ func inString(b byte) int {
 		return len(`\u0000`)
 	}
 	return 1
+}
+
+// showing returns the result with a page of its text. A part of a row is nothing
+// that a program can read.
+func (r Result) showing(page pages.Page) Result {
+	total := int64(len(r.Stdout))
+	if r.Truncated != nil {
+		total = r.Truncated.TotalBytes
+	}
+	if r.gap != "" {
+		r.Notices = append(slices.Clone(r.Notices), r.gap)
+	}
+	// A copy: the page would hold the whole answer in memory.
+	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	if page.Partial {
+		if r.form == pages.JSON {
+			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
+		}
+		r.form = pages.Text
+	}
+	return r
 }

@@ -4,63 +4,13 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
-
-// Plan is a request that went through every door but the last: it is parsed,
-// judged, and has a program that will run it.
-type Plan struct {
-	call     allowlist.Call
-	decision policy.Decision // about call
-	refusal  error           // of decision, nil once the user approved
-	routes   []route         // the first is taken; the next one when nothing ran on it
-	notices  []string
-	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to what may not be seen, see [door.spelled]
-	expect   string
-	policy   policy.Policy // by which it was judged
-	// caller is on whose behalf it is carried out, batch what it is part of.
-	caller, batch string
-}
-
-// route is one way to carry out a call. Without a valid permit it is only good
-// for being looked at.
-type route struct {
-	program  exec.Program
-	call     allowlist.Call
-	command  exec.Command
-	decision policy.Decision // about call
-	permit   policy.Permit   // that the call is run with
-	expect   string          // the hash that the note must have
-	entry    string          // of the journal, "" for a new one
-	policy   policy.Policy
-	agreed   bool    // a person said yes
-	shown    binding // to what
-	// caller and batch are those of the plan, for the journal.
-	caller, batch string
-	hidden        bool // a path leads to what may not be seen, see [door.spelled]
-}
-
-// replaced returns the route with another call in place of its own, which the policy
-// judges: what was judged is what is run. The error is a [*policy.Denial].
-func (r route) replaced(call allowlist.Call) (route, error) {
-	r.call, r.decision = call, r.policy.Decide(call)
-	return r.permitted()
-}
-
-// permitted returns the route with the permit that its decision grants.
-func (r route) permitted() (permitted route, err error) {
-	if r.agreed {
-		r.permit, err = r.decision.Approved()
-	} else {
-		r.permit, err = r.decision.Permit()
-	}
-	return r, err
-}
 
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
@@ -98,12 +48,6 @@ func (g *door) Plan(req Request) (Plan, error) {
 func (g *Gateway) Changes(req Request) bool {
 	call, err := req.parse()
 	return err == nil && call.Effect().Mutates()
-}
-
-// asks reports whether a person's yes would lift a refusal.
-func asks(err error) bool {
-	var denial *policy.Denial
-	return errors.As(err, &denial) && denial.NeedsApproval()
 }
 
 // route fills in the ways to carry out the plan.
@@ -177,14 +121,6 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 	return nil
 }
 
-// inVault returns a decision about its call in a vault, "" for the app's choice.
-func inVault(d policy.Decision, vault string) (policy.Decision, error) {
-	if vault == "" {
-		return d, nil
-	}
-	return d.In(vault)
-}
-
 // resolves reports whether a call that may depend on hidden notes can be carried
 // out by the app all the same: the embedded program says which note it names, and
 // the app is asked for that note alone, by its path. With the backend auto the
@@ -243,4 +179,92 @@ var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_di
 func detourable(err error) bool {
 	var away *exec.Unavailable
 	return errors.As(err, &away) && slices.Contains(detours, away.Code())
+}
+
+// check refuses what would mean nothing for the call.
+func (r Request) check(call allowlist.Call) error {
+	switch {
+	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
+		return refuse(codeBadRequest, "give the hash of an earlier result", "expectHash %q is no hash: 16 digits of 0-9 and a-f", clip(r.ExpectHash))
+	case r.ExpectHash != "" && !call.Effect().Mutates():
+		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
+	}
+	return r.checkPage(call)
+}
+
+// promised refuses a call that does more than read, where reading was promised.
+// One that the policy refuses keeps that answer.
+func (r Request) promised(call allowlist.Call, refusal error) error {
+	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
+	if !r.ReadsOnly || reads || refusal != nil && !asks(refusal) {
+		return nil
+	}
+	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this call of %q does more than read, which is all that this tool does", call.Name())
+}
+
+// checkPage refuses what would mean nothing for the answer to the call.
+func (r Request) checkPage(call allowlist.Call) error {
+	chosen := r.Fields != nil || r.Limit != 0
+	switch {
+	case r.Limit < 0:
+		return refuse(codeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
+	case chosen && call.Effect() != tiers.Reads:
+		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that read, and %q does not only read", call.Name())
+	case r.Fields != nil && !call.Reply().JSON:
+		return refuse(codeBadRequest, fieldsHint(call), "fields chooses from answers in JSON, and this answer of %q is none", call.Name())
+	}
+	return nil
+}
+
+func fieldsHint(call allowlist.Call) string {
+	c, _ := allowlist.Describe(call.Name()) // it is there, or there were no call
+	format, _ := call.Param("format")
+	if format != "json" && slices.ContainsFunc(c.Params, writesJSON) {
+		return "add the parameter format=json"
+	}
+	return "leave fields out; use limit to shorten the answer"
+}
+
+func writesJSON(p allowlist.Param) bool {
+	return p.Name == "format" && slices.Contains(p.Choices, "json")
+}
+
+// Permits reports whether the policy of the vault of req lets the call through,
+// if need be after asking a person. It looks at nothing but the table and the
+// policy: no program, no pause, no limit. The error is that of [Gateway.Plan]'s
+// first half; nil is no promise that the call will be carried out.
+func (g *Gateway) Permits(req Request) error {
+	d, err := g.door(req.Vault)
+	if err != nil {
+		return err
+	}
+	call, err := req.parse()
+	if err != nil {
+		return err
+	}
+	call, _ = d.spelled(call)
+	_, err = d.rules().Decide(call).Approved()
+	return err
+}
+
+// Admits returns why no call at all is let through, nil where calls are. A caller
+// that hands out what an earlier call has read asks it first.
+func (g *Gateway) Admits() error { return g.admission.open() }
+
+// explains returns the text with which the gateway itself answers a call, "" for
+// one that a program has to answer. What a program would explain is what it takes
+// itself and how it is started, not what the gateway allows.
+func (plan Plan) explains() string {
+	if !plan.call.Explains() {
+		return ""
+	}
+	name, ok := plan.call.Param("command")
+	if !ok {
+		return overview(plan.policy)
+	}
+	l, err := explain([]policy.Policy{plan.policy}, name)
+	if err != nil {
+		return ""
+	}
+	return l.Explained().Text()
 }

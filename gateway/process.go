@@ -3,6 +3,8 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"vaultwicket/exec"
@@ -81,16 +83,6 @@ func (g *door) process(ctx context.Context, hold *exec.Hold, req Request, by app
 	return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })), true
 }
 
-// places are what a call has to have a place of while it runs. A call that changes
-// something waits for the changes before it, and has no other place meanwhile; within a
-// batch, the batch has that place.
-func (g *door) places(plan Plan, by approved) []*turns {
-	if plan.call.Effect().Mutates() && !by.inBatch {
-		return []*turns{g.writing, g.slots}
-	}
-	return []*turns{g.slots}
-}
-
 // admit has a request pass everything that stands before the first process: the
 // pause, the limits, the policy, the person, the audit log. by is what the user
 // has approved of it already.
@@ -130,35 +122,6 @@ func (g *door) admit(ctx context.Context, req Request, line *record, by approved
 		}
 	}
 	return plan, line.allowed(plan)
-}
-
-// enter waits for a place behind each door, in their order, but no longer than
-// ctx lasts, and not through a pause. leave gives the places back.
-func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*turns) (leave func(), err error) {
-	g.waiting.Add(1)
-	defer g.waiting.Add(-1)
-	var passed []*turns
-	leave = func() {
-		for _, door := range passed {
-			door.release(req.Caller)
-		}
-	}
-	for _, door := range doors {
-		waited, err := door.acquire(ctx, req.Caller)
-		if err != nil {
-			leave()
-			return nil, g.notBegun(err, command)
-		}
-		passed = append(passed, door)
-		if !waited {
-			continue
-		}
-		if err := g.admission.open(); err != nil {
-			leave()
-			return nil, err
-		}
-	}
-	return leave, nil
 }
 
 // carryOut takes the first route, and the next one if nothing ran on it. What the
@@ -218,17 +181,35 @@ func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	return g.perform(ctx, r)
 }
 
-// limited bounds how long a call may take from when it was taken in: waiting for its
-// turn counts, the time in which a person was asked does not.
-func (g *shared) limited(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, req.Taken.Add(g.runner.Timeout()+asking))
-}
-
-// notBegun says why a call ended while it waited for its turn.
-func (g *shared) notBegun(err error, command string) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
-			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())
+// report turns what a program did into a result.
+func report(r route, out exec.Outcome, err error) Result {
+	call := r.call
+	result := Result{
+		OK: err == nil && out.Failure == nil, Command: call.Name(),
+		ExitCode: out.ExitCode, Backend: r.program.Backend(),
+		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloned(out.Notices)), raw: out.Stdout,
+		form: formOf(call),
 	}
-	return refuse(codeCancelled, "", "command %q: cancelled before it started", command)
+	if out.Change != "" {
+		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
+		result.lost = out.Loses || call.Loses() != ""
+	}
+	result.Stdout = result.shown(out.Stdout, "stdout")
+	result.Stderr = result.shown(out.Stderr, "stderr")
+	if call.Reply().JSON && result.Stdout != out.Stdout {
+		result.Stdout = inJSON(result.Stdout)
+	}
+	if out.Cut {
+		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
+		result.gap = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
+	}
+	switch {
+	case err != nil:
+		result.Error = errorOf(err)
+	case out.Failure != nil:
+		result.Error = errorOf(out.Failure)
+	case result.Path == "":
+		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
+	}
+	return result
 }

@@ -8,10 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/tiers"
 )
@@ -59,24 +57,6 @@ func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int
 	return q, nil
 }
 
-// planned has the embedded program work out what a call would change.
-func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
-	if err != nil || out.Failure != nil {
-		return plannedChange{}, out.Failure, err
-	}
-	return readPlanned(out.Stdout), nil, nil
-}
-
-// How much a person is shown before they decide. More is not read.
-const (
-	maxShownLines = 24
-	maxShownBytes = 2 << 10
-	maxShownFiles = 8
-	maxShownName  = 512      // bytes of a path, of which the ends say most
-	maxQuestion   = 16 << 10 // what the desk takes
-)
-
 // questionText writes a question. Everything that did not come from us stands
 // in quotation marks on one line, or behind bars.
 func questionText(q Question, plan Plan, diff string, excerpt int) string {
@@ -115,41 +95,6 @@ func questionText(q Question, plan Plan, diff string, excerpt int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (f PlannedFile) row() string {
-	switch {
-	case f.From != "":
-		return row("moves", f.From, f.Path)
-	case f.Before == "":
-		return row("makes", f.Path)
-	case f.After == "":
-		return row("removes", f.Path)
-	}
-	return row("changes", f.Path)
-}
-
-// row shows a label and its values, with the word "to" between two. What is too
-// long for one row of a terminal is broken behind bars: where a terminal breaks it,
-// text that somebody else has chosen would begin a row.
-func row(label string, values ...string) string {
-	shown := make([]string, len(values))
-	for i, value := range values {
-		shown[i] = quoted(value)
-	}
-	line := label + ": " + strings.Join(shown, " to ")
-	if strings.Count(clean.Excerpt(line, 2, len(line)), "\n") == 1 {
-		return line + "\n"
-	}
-	var b strings.Builder
-	b.WriteString(label + ":\n")
-	for i, value := range shown {
-		if i > 0 {
-			b.WriteString("to:\n")
-		}
-		b.WriteString(clean.Excerpt(value, maxShownLines, 2*maxShownName))
-	}
-	return b.String()
-}
-
 func whatItDoes(e tiers.Effect) string {
 	switch e {
 	case tiers.Writes:
@@ -160,20 +105,6 @@ func whatItDoes(e tiers.Effect) string {
 		return "changes what is published"
 	}
 	return "changes the app"
-}
-
-// quoted shows a name or a short value on one line. Of a long one it shows the
-// ends: the first folders and the name of the note.
-func quoted(s string) string {
-	s = clean.Line(s)
-	if len(s) > maxShownName {
-		end := len(s) - maxShownName/2
-		for !utf8.RuneStart(s[end]) {
-			end++
-		}
-		s = cutText(s, maxShownName/2) + "…" + s[end:]
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `'`) + `"`
 }
 
 // digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
@@ -222,14 +153,6 @@ func (g *door) asShown(r route) error {
 	return nil
 }
 
-// places are the paths that a planned change touches.
-func (f PlannedFile) places() []string {
-	if f.From == "" {
-		return []string{f.Path}
-	}
-	return []string{f.Path, f.From}
-}
-
 // folderOfAll returns the folder of the first file if it holds all of them, else
 // "". For the root of the vault it is "" too: a yes for the root would be one for
 // everything.
@@ -246,4 +169,30 @@ func folderOfAll(files []PlannedFile) string {
 		}
 	}
 	return folder
+}
+
+// digestOfCall is that of one call in the vault. The hash that the caller expects
+// is no part of it: with another one it is the same call once more.
+func (g *door) digestOfCall(plan Plan) callDigest {
+	hash := sha256.New()
+	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return callDigest(hash.Sum(nil))
+}
+
+// digestOfCalls is that of several calls together, in any order. What else a batch
+// does besides makes no other question of them.
+func digestOfCalls(calls []callDigest) callDigest {
+	calls = slices.Clone(calls)
+	slices.SortFunc(calls, func(a, b callDigest) int { return slices.Compare(a[:], b[:]) })
+	hash := sha256.New()
+	for _, call := range slices.Compact(calls) {
+		hash.Write(call[:])
+	}
+	return callDigest(hash.Sum(nil))
+}
+
+func declinedError(command string) error {
+	return refuse(codeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"vaultwicket/exec"
@@ -13,21 +12,6 @@ import (
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
-
-// records writes the audit log. It has none where there is no place for it; then
-// nothing is changed.
-type records struct {
-	logs
-	limited limited
-	session string
-	count   atomic.Uint64
-}
-
-func newRecords(state, session string) *records {
-	r := &records{logs: openLogs(state), session: session}
-	r.limited.write = func(line audit.Line) { _ = r.logs.write(line, false, false) }
-	return r
-}
 
 // record is what the audit log is told of one call.
 type record struct {
@@ -199,14 +183,6 @@ func (r *record) decision(what string, err error) audit.Line {
 		line.Code = errorOf(err).Code
 	}
 	return line
-}
-
-// ruleOf returns the rule of a denial, "" for another error.
-func ruleOf(err error) string {
-	if denial, ok := err.(*policy.Denial); ok {
-		return denial.Rule
-	}
-	return ""
 }
 
 // write writes a line of a call that changes nothing by itself: such a call is

@@ -3,6 +3,7 @@ package gateway
 import (
 	"iter"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/gateway/state/audit"
@@ -95,4 +96,19 @@ func isRoutine(line audit.Line, mutates bool) bool {
 var policyCodes = map[string]bool{
 	policy.CodeTierClosed: true, policy.CodeRestricted: true, policy.CodeDisabled: true, policy.CodeMutationsOff: true,
 	policy.CodeUnconfirmed: true, policy.CodeAccess: true,
+}
+
+// records writes the audit log. It has none where there is no place for it; then
+// nothing is changed.
+type records struct {
+	logs
+	limited limited
+	session string
+	count   atomic.Uint64
+}
+
+func newRecords(state, session string) *records {
+	r := &records{logs: openLogs(state), session: session}
+	r.limited.write = func(line audit.Line) { _ = r.logs.write(line, false, false) }
+	return r
 }

@@ -1,12 +1,12 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"fmt"
-	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/tiers"
+	"vaultwicket/policy"
 )
 
 // Request is what a caller asks for, before anything is known about it.
@@ -70,27 +70,6 @@ func (r Request) parse() (allowlist.Call, error) {
 	return allowlist.Parse(r.Command, r.Params)
 }
 
-// check refuses what would mean nothing for the call.
-func (r Request) check(call allowlist.Call) error {
-	switch {
-	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
-		return refuse(codeBadRequest, "give the hash of an earlier result", "expectHash %q is no hash: 16 digits of 0-9 and a-f", clip(r.ExpectHash))
-	case r.ExpectHash != "" && !call.Effect().Mutates():
-		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
-	}
-	return r.checkPage(call)
-}
-
-// promised refuses a call that does more than read, where reading was promised.
-// One that the policy refuses keeps that answer.
-func (r Request) promised(call allowlist.Call, refusal error) error {
-	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
-	if !r.ReadsOnly || reads || refusal != nil && !asks(refusal) {
-		return nil
-	}
-	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this call of %q does more than read, which is all that this tool does", call.Name())
-}
-
 // Codes that the gateway itself answers with, besides those of the packages
 // below it.
 const (
@@ -132,3 +111,14 @@ func (e *RequestError) Error() string { return e.reason }
 func refuse(code, hint, format string, args ...any) *RequestError {
 	return &RequestError{code: code, hint: hint, reason: fmt.Sprintf(format, args...)}
 }
+
+// hiding stands for what hides notes of a vault: it is another one when the
+// patterns or the policy are others. A call that is under way while they change
+// has read under the earlier ones, so what it keeps must not be shown later.
+type hiding struct {
+	patterns [sha256.Size]byte // zero for none
+	policy   *policy.Policy
+}
+
+// Reference names a field of the result of an earlier operation.
+type Reference struct{ ClientID, Field string }

@@ -1,14 +1,14 @@
 package gateway
 
 import (
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/policy"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
@@ -82,39 +82,6 @@ func failed(command string, err error) Result {
 	return Result{Command: shownText(clip(command)), ExitCode: -1, Error: errorOf(err)}
 }
 
-// report turns what a program did into a result.
-func report(r route, out exec.Outcome, err error) Result {
-	call := r.call
-	result := Result{
-		OK: err == nil && out.Failure == nil, Command: call.Name(),
-		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloned(out.Notices)), raw: out.Stdout,
-		form: formOf(call),
-	}
-	if out.Change != "" {
-		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
-		result.lost = out.Loses || call.Loses() != ""
-	}
-	result.Stdout = result.shown(out.Stdout, "stdout")
-	result.Stderr = result.shown(out.Stderr, "stderr")
-	if call.Reply().JSON && result.Stdout != out.Stdout {
-		result.Stdout = inJSON(result.Stdout)
-	}
-	if out.Cut {
-		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
-		result.gap = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
-	}
-	switch {
-	case err != nil:
-		result.Error = errorOf(err)
-	case out.Failure != nil:
-		result.Error = errorOf(out.Failure)
-	case result.Path == "":
-		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
-	}
-	return result
-}
-
 // cloned copies what may be pieces of a long answer, so that they do not hold all
 // of it in memory.
 func cloned(texts []string) []string {
@@ -140,28 +107,6 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 	return ""
 }
 
-// cutText returns at most limit bytes of s, whole characters, and whole lines
-// when that costs no more than an eighth.
-func cutText(s string, limit int) string {
-	end := limit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	if newline := strings.LastIndexByte(s[:end], '\n'); newline >= limit-limit/8 {
-		end = newline + 1
-	}
-	return s[:end]
-}
-
-const maxQuoted = 200 // of a text from outside in one of our messages
-
-func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	return cutText(s, maxQuoted) + "…"
-}
-
 // Reject is the result of a request that a door in front of the gateway sent
 // back: err is a fact about the request and carries a code and a hint.
 func Reject(command string, err error) Result { return failed(command, err) }
@@ -182,3 +127,44 @@ func (r Result) Output() string { return r.raw }
 // Gap says what is missing in Output, "" when it is whole: of an answer that is
 // larger than what is kept, the middle was dropped.
 func (r Result) Gap() string { return r.gap }
+
+// Change says what a call did to the note that it was about. Hashes are those
+// of [Result]; an empty one stands for no note.
+type Change struct {
+	ID     string `json:"id"` // with which undo takes it back
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Added and Removed count the lines of all notes that the call changed. A line
+	// that is changed is removed and added.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+}
+
+// ruleOf returns the rule of a denial, "" for another error.
+func ruleOf(err error) string {
+	if denial, ok := err.(*policy.Denial); ok {
+		return denial.Rule
+	}
+	return ""
+}
+
+// Marked returns the result with the text of notes between two lines that nobody
+// can write who does not know what is drawn for this one result. An answer in
+// JSON stays as it is: its values are in quotation marks already. So does what no
+// program answered: the words of vaultwicket itself are no text of notes.
+func (r Result) Marked() Result {
+	if !r.OK || r.Stdout == "" || r.form == pages.JSON || r.Backend == "" {
+		return r
+	}
+	fenced, err := clean.Fence(r.Stdout, rand.Reader)
+	if err != nil {
+		return Fault(r.Command)
+	}
+	r.Stdout = fenced
+	return r
+}
+
+// ownAnswer is the result of a call that the gateway answered by itself.
+func ownAnswer(plan Plan) Result {
+	return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
+}

@@ -1,13 +1,11 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 
 	"vaultwicket/gateway/clean"
-	"vaultwicket/gateway/pages"
 )
 
 // shown returns text as it may be shown, and notes what had to be changed.
@@ -64,20 +62,4 @@ func writeJSONEscape(b *strings.Builder, r rune) {
 	for _, unit := range units {
 		b.WriteString(`\u` + strings.Repeat("0", 4-len(strconv.FormatUint(uint64(unit), 16))) + strconv.FormatUint(uint64(unit), 16))
 	}
-}
-
-// Marked returns the result with the text of notes between two lines that nobody
-// can write who does not know what is drawn for this one result. An answer in
-// JSON stays as it is: its values are in quotation marks already. So does what no
-// program answered: the words of vaultwicket itself are no text of notes.
-func (r Result) Marked() Result {
-	if !r.OK || r.Stdout == "" || r.form == pages.JSON || r.Backend == "" {
-		return r
-	}
-	fenced, err := clean.Fence(r.Stdout, rand.Reader)
-	if err != nil {
-		return Fault(r.Command)
-	}
-	r.Stdout = fenced
-	return r
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"slices"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/policy/access"
@@ -42,34 +41,4 @@ func (g *door) hides() func(path string) bool {
 	return func(path string) bool {
 		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)
 	}
-}
-
-// respellAfter is how long the names of rules are believed: a rule that takes
-// something away holds in every spelling all the time.
-const respellAfter = time.Second
-
-// ruleNames are access rules with the names that the disk has for their paths.
-type ruleNames struct {
-	written string // the rules that they were made of
-	rules   access.Rules
-	at      time.Time
-}
-
-// spelledRules returns rules that also hold for the names that the disk has for
-// their paths.
-func (g *door) spelledRules(rules access.Rules) access.Rules {
-	if !rules.Restrict() || g.target().folder == "" {
-		return rules
-	}
-	last := g.ruled.Load()
-	if now := time.Now(); last == nil || last.written != rules.String() || now.Sub(last.at) >= respellAfter {
-		last = &ruleNames{written: rules.String(), at: now, rules: rules.Named(func(path string) string {
-			if name, err := g.names.Name(path); err == nil {
-				return name
-			}
-			return path
-		})}
-		g.ruled.Store(last)
-	}
-	return last.rules
 }

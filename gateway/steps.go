@@ -183,8 +183,3 @@ func madeFrom(key, asked string) []string {
 	}
 	return []string{asked, asked + ".md"}
 }
-
-// nothingRan is the outcome of a call of which only a question was run.
-func nothingRan(question exec.Outcome) exec.Outcome {
-	return exec.Outcome{ExitCode: -1, Duration: question.Duration, Notices: question.Notices}
-}

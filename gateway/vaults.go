@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
 )
 
 // target is a vault as the two backends want it named.
@@ -83,4 +86,43 @@ func AppVaultFolders(getenv func(string) string) []string {
 		folders = append(folders, v.Folder)
 	}
 	return folders
+}
+
+// Vault is the vault all calls go to. The zero Vault is the one the app
+// chooses.
+type Vault struct {
+	Name   string // as the app knows it
+	ID     string // the app's id, 16 hex digits
+	Folder string // absolute; lets the embedded program serve the vault
+	// Pinned has the app say where its vault of that name or id lies, before
+	// anything else is asked of it, and refuses when that is not Folder.
+	Pinned bool
+}
+
+// journal returns the journal of the vault; both programs know it by the same
+// path.
+func (g *door) journal(folder string) (*journal.Journal, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	state := paths.State(g.getenv, abs)
+	if state == "" {
+		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
+	}
+	return journal.OpenAs(filepath.Join(state, "journal"), g.home(), abs, journal.Limits{}), nil
+}
+
+// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
+// folder is not known.
+func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
+	d, err := g.door(vault)
+	if err != nil {
+		return nil, err
+	}
+	folder := d.target().folder
+	if folder == "" {
+		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the journal is that of a folder, which is not known")
+	}
+	return d.journal(folder)
 }

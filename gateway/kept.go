@@ -3,23 +3,32 @@ package gateway
 import (
 	"crypto/sha256"
 	"time"
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/pages"
 )
+
+// keptLimits bound what is kept of answers that were shown in part: a whole one of
+// the largest kind, while another one is read, is what a gateway has memory for.
+var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
+
+// maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
+// kept beside it.
+const maxKeptCall = 64 << 10
+
+// kept is what is known of an answer whose rest is kept: everything but its text.
+type kept struct {
+	request Request // as it came, without the way to ask
+	call    allowlist.Call
+	answer  Result
+	whole   [sha256.Size]byte // of the text before fields were chosen
+	note    stamp             // of the one note that the text is, where that is known
+}
 
 // stamp tells a note from the same note after a change, without reading it. The
 // zero stamp is of no note.
 type stamp struct {
 	size     int64
 	modified time.Time
-}
-
-// stampOf returns the stamp of what is at a path in the vault, the zero one where
-// there is no note or the folder of the vault is not known.
-func stampOf(folder, path string) stamp {
-	info := noteInfo(folder, path)
-	if info == nil {
-		return stamp{}
-	}
-	return stamp{info.Size(), info.ModTime()}
 }
 
 // settled is how long ago the last change of a note must have been for its stamp to

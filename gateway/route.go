@@ -1,0 +1,140 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// Plan is a request that went through every door but the last: it is parsed,
+// judged, and has a program that will run it.
+type Plan struct {
+	call     allowlist.Call
+	decision policy.Decision // about call
+	refusal  error           // of decision, nil once the user approved
+	routes   []route         // the first is taken; the next one when nothing ran on it
+	notices  []string
+	answer   string // of the gateway itself; then there are no routes
+	hidden   bool   // a path leads to what may not be seen, see [door.spelled]
+	expect   string
+	policy   policy.Policy // by which it was judged
+	// caller is on whose behalf it is carried out, batch what it is part of.
+	caller, batch string
+}
+
+// route is one way to carry out a call. Without a valid permit it is only good
+// for being looked at.
+type route struct {
+	program  exec.Program
+	call     allowlist.Call
+	command  exec.Command
+	decision policy.Decision // about call
+	permit   policy.Permit   // that the call is run with
+	expect   string          // the hash that the note must have
+	entry    string          // of the journal, "" for a new one
+	policy   policy.Policy
+	agreed   bool    // a person said yes
+	shown    binding // to what
+	// caller and batch are those of the plan, for the journal.
+	caller, batch string
+	hidden        bool // a path leads to what may not be seen, see [door.spelled]
+}
+
+// replaced returns the route with another call in place of its own, which the policy
+// judges: what was judged is what is run. The error is a [*policy.Denial].
+func (r route) replaced(call allowlist.Call) (route, error) {
+	r.call, r.decision = call, r.policy.Decide(call)
+	return r.permitted()
+}
+
+// permitted returns the route with the permit that its decision grants.
+func (r route) permitted() (permitted route, err error) {
+	if r.agreed {
+		r.permit, err = r.decision.Approved()
+	} else {
+		r.permit, err = r.decision.Permit()
+	}
+	return r, err
+}
+
+// inVault returns a decision about its call in a vault, "" for the app's choice.
+func inVault(d policy.Decision, vault string) (policy.Decision, error) {
+	if vault == "" {
+		return d, nil
+	}
+	return d.In(vault)
+}
+
+// asks reports whether a person's yes would lift a refusal.
+func asks(err error) bool {
+	var denial *policy.Denial
+	return errors.As(err, &denial) && denial.NeedsApproval()
+}
+
+// changesNotes reports whether the call changes what is in the vault, and not
+// what is published or how the app is set up.
+func (r route) changesNotes() bool {
+	effect := r.call.Effect()
+	return effect == tiers.Writes || effect == tiers.Destroys
+}
+
+// manner says how the embedded program carries out the change of a route.
+func (r route) manner(id string) exec.Manner {
+	return exec.Manner{
+		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
+		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
+	}
+}
+
+// argument returns the name of a caller as an argument of a program can hold it: one
+// that cannot be held is told by its digest.
+func argument(caller string) string {
+	if len(caller) <= maxCallerArgument && clean.Line(caller) == caller {
+		return caller
+	}
+	sum := sha256.Sum256([]byte(caller))
+	return "caller-" + hex.EncodeToString(sum[:16])
+}
+
+// maxCallerArgument is the longest name of a caller that the journal keeps.
+const maxCallerArgument = 256
+
+// isHidden reports whether the app would be asked for a note that is hidden. The
+// answer is that of a missing one.
+func (r route) isHidden() bool {
+	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.Alone()
+}
+
+// nothingRan is the outcome of a call of which only a question was run.
+func nothingRan(question exec.Outcome) exec.Outcome {
+	return exec.Outcome{ExitCode: -1, Duration: question.Duration, Notices: question.Notices}
+}
+
+// digestOf tells one call from every other one.
+func digestOf(plan Plan) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, item := range append(plan.call.Items(), plan.expect) {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// boundTo binds a digest to who sent the request, so that nobody else is given the
+// answer: to the session and to what the client calls itself, because over standard
+// input and output every client is the one caller of its own server.
+func boundTo(req Request, digest [sha256.Size]byte) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, item := range []string{"key", req.Caller, req.Client, string(digest[:])} {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// notKept begins the notice of a change that undo cannot take back.
+const notKept = "not in the journal"
