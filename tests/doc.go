@@ -1,4 +1,4 @@
-// Package tests holds the tests that no single room can make: the architecture
-// of the house, the binary as a person meets it (script), the wire as a client
-// meets it (wire), and the comparisons with real yardsticks (bench).
+// Package tests holds the tests of the source as a whole: allowed imports, words, and
+// comments. The folders below test the program from outside, by subject; what they
+// share is in rig.
 package tests

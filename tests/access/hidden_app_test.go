@@ -1,0 +1,161 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// leakyApp is an official client that keeps what it is called with, and answers
+// whatever could tell of hidden notes with a text of its own.
+const leakyApp = `#!/bin/sh
+echo "$*" >> "FOLDER/called"
+for word; do case "$word" in
+version) echo '1.12.7 (installer 1.12.7)'; exit 0;;
+path=Open/*|path=Read/*|path=Write/*|path=Hid/Shown/*|path=Templates/Day.md|path=2026-11-21.md|path=Plan.md|ref=Open/*|file=Open/*) echo 'an answer'; exit 0;;
+help|commands|hotkey*|plugin*|theme*|snippet*|vaults|web) echo 'an answer'; exit 0;;
+esac; done
+cat "FOLDER/says"
+`
+
+// apart are the commands that have to do with no note.
+var apart = regexp.MustCompile(`^(vault=Vault )?(help|version|commands|hotkeys?|plugins?(:enabled)?|themes?|snippets(:enabled)?|vaults|web)( |$)`)
+
+// onOne are calls on one visible note by its path, of commands that look at no other.
+// A call that names its note otherwise reaches the app with the path in place of
+// the name.
+var onOne = regexp.MustCompile(`^(vault=Vault )?(file|open|create|read|append|prepend|delete|property:(set|remove|read)|task|diff|history(:(read|restore|open))?|outline|publish:(add|remove|open)|sync:(history|read|restore|open)|wordcount) (.* )?(path|ref|file)=((Open|Read|Write|Hid/Shown)/|Templates/Day.md|2026-11-21.md|Plan.md)`)
+
+// With rules that hide something, the app is asked nothing whose answer could
+// depend on what is hidden, so that it does not matter what it would say.
+func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []gateway.Backend{gateway.App, gateway.Auto} {
+		t.Run(string(backend), func(t *testing.T) {
+			folder := t.TempDir()
+			client := filepath.Join(folder, "obsidian")
+			rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
+			if err := os.Chmod(client, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			h := newHall(t, func(c *gateway.Config) {
+				c.Backend = backend
+				c.Runner.Close()
+				c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
+			})
+			// Without patterns some calls may reach the app at all.
+			h.hide(map[string]string{"Hid/Secret.md": "zqx"})
+			if err := os.Remove(filepath.Join(h.dir, ".vaultwicketignore")); err != nil {
+				t.Fatal(err)
+			}
+			var first []string
+			var requests []gateway.Request
+			for _, c := range allowlist.Commands() {
+				requests = append(requests, appRequests(c)...)
+			}
+			for round, says := range []string{"Hid/Secret.md zqxone\n", "", "No matches found.\n"} {
+				rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
+				for i, req := range requests {
+					said := h.ask(req)
+					if round == 0 {
+						first = append(first, said)
+					} else if said != first[i] && !chancy(req) {
+						t.Errorf("%s %v: %s\nbefore: %s", req.Command, req.Params, said, first[i])
+					}
+				}
+			}
+			called, err := os.ReadFile(filepath.Join(folder, "called"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(string(called), "\n"), "\n")
+			allowed := 0
+			for _, line := range lines {
+				if apart.MatchString(line) || onOne.MatchString(line) && !strings.Contains(line, "template=") {
+					allowed++
+				} else {
+					t.Errorf("the app was asked %q", line)
+				}
+			}
+			t.Logf("%d requests, three times; the app was started %d times", len(requests), len(lines))
+			if allowed < 50 {
+				t.Errorf("the app was asked only %d times: too few to mean anything", allowed)
+			}
+		})
+	}
+}
+
+// appRequests are fewer requests: a start of the app takes long.
+func appRequests(c allowlist.Command) []gateway.Request {
+	all := hallRequests(c)
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(req gateway.Request) bool {
+		key := fmt.Sprint(req.Command, len(req.Params), req.Params["path"], req.Params["file"], req.Params["query"], req.Params["ref"], req.Params["to"])
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
+}
+
+// What changes something is worked out by the embedded program before the app
+// makes it, and what that refuses does not reach the app.
+func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
+	folder := t.TempDir()
+	client := filepath.Join(folder, "obsidian")
+	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
+	rig.WriteFile(t, filepath.Join(folder, "says"), []byte("zqx\n"))
+	if err := os.Chmod(client, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h := newHall(t, func(c *gateway.Config) {
+		c.Backend = gateway.App
+		c.Runner.Close()
+		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
+	})
+	h.hide(map[string]string{"Hid/Secret.md": "zqx", "Open/One.md": "zqx"})
+	if err := os.Remove(filepath.Join(h.dir, ".vaultwicketignore")); err != nil {
+		t.Fatal(err)
+	}
+	before := h.notes()
+	tried := 0
+	for _, c := range allowlist.Commands() {
+		for _, req := range appRequests(c) {
+			if !h.gateway.Changes(req) || c.Ours {
+				continue
+			}
+			result := h.gateway.Do(t.Context(), req)
+			tried++
+			text, _ := json.Marshal(result)
+			if strings.Contains(string(text), canaryWord) {
+				t.Errorf("%s %v tells what is hidden: %s", req.Command, req.Params, text)
+			}
+		}
+	}
+	if after := h.notes(); after != before {
+		t.Errorf("notes were changed:\n%s\nbefore:\n%s", after, before)
+	}
+	called, _ := os.ReadFile(filepath.Join(folder, "called"))
+	for line := range strings.Lines(string(called)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !apart.MatchString(line) && !onOne.MatchString(line) || strings.Contains(line, "template=") {
+			t.Errorf("the app was asked %q", line)
+		}
+		if writes := regexp.MustCompile(`(append|prepend|property:|delete|restore|create|task .*(toggle|done|todo|status)).* (path|ref)=(Read|Hid/Shown)/`); writes.MatchString(line) && !strings.Contains(line, "property:read") {
+			t.Errorf("the app was asked to change what may only be read: %q", line)
+		}
+		if strings.Contains(line, "path=Write/") && (strings.Contains(line, "delete") || strings.Contains(line, "overwrite") || strings.Contains(line, "restore")) {
+			t.Errorf("the app was asked to delete what may only be written: %q", line)
+		}
+	}
+	t.Logf("%d changes tried, the app was started %d times", tried, strings.Count(string(called), "\n"))
+}

@@ -1,0 +1,454 @@
+package access
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// canaryWord stands in everything that is hidden and that no request names.
+const canaryWord = "zqx"
+
+// hall is a vault behind rules, with the gateways that serve it.
+type hall struct {
+	t           *testing.T
+	dir, state  string
+	levels      map[string]access.Level
+	log         strings.Builder
+	gateway     *gateway.Gateway
+	environment map[string]string
+}
+
+// openNotes are what may be seen of the vault.
+var openNotes = map[string]string{
+	"Open/Plan.md":        "---\ntags: [tag]\nprop: 1\naliases: [Second]\n---\n# Plan\ntext [[Note]] [[Hid/Secret]] [[Secret]] ^blk\n- [ ] do #tag\n",
+	"Open/Note.md":        "# Note\n[[Plan]] [[nowhere]] #tag/sub\n- [x] done\n",
+	"Open/Books.base":     "views:\n  - type: table\n    name: One\n",
+	"Open/Board.canvas":   `{"nodes":[{"id":"1","type":"file","file":"Open/Plan.md"},{"id":"2","type":"file","file":"Hid/Secret.md"}]}`,
+	"Open/Deep/Plan.md":   "deep [[Open/Plan]]\n",
+	"Hid/Shown/Note.md":   "within what is hidden [[Plan]]\n",
+	"Read/Only.md":        "# Only\n[[Plan]] [[Linked]]\n- [ ] look #tag\n",
+	"Write/Linked.md":     "# Linked\nwritten [[Plan]]\n- [ ] change\n",
+	"Templates/Day.md":    "# {{title}}\n",
+	"2026-11-21.md":       "# Today\n- [ ] today\n",
+	"Open/Secret Note.md": "a name that begins like another\n",
+}
+
+var hallLevels = map[string]access.Level{
+	"/": access.Delete, "Hid": access.None, "Shut": access.None, "Hid/Shown": access.Read, "Open/One.md": access.None, "Read": access.Read, "Write": access.Write,
+}
+
+// hiddenParts are what may be hidden in the vault, one after the other.
+var hiddenParts = []map[string]string{
+	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask\n", "Open/One.md": "zqx", "Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
+	{},
+	{"Hid/Secret.md": "---\ntags: [tag, zqxtag]\nprop: zqxvalue\nzqxprop: 1\naliases: [Plan, zqxalias]\n---\n# Plan\n[[Plan]] [[Open/Note]] [[nowhere]] #tag #tag\n- [ ] do #tag\n", "Hid/Plan.md": "zqx", "Hid/Shown2/zqx.md": "zqx"},
+	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/Secret.md": ""},
+}
+
+func newHall(t *testing.T, change func(*gateway.Config)) *hall {
+	t.Helper()
+	h := &hall{t: t, dir: filepath.Join(t.TempDir(), "Vault"), state: t.TempDir(), levels: hallLevels}
+	for path, text := range openNotes {
+		h.put(path, text)
+	}
+	h.put(".vaultwicketignore", "*.draft.md\n")
+	h.put(".obsidian/templates.json", `{"folder":"Templates"}`)
+	h.put(".obsidian/app.json", `{"alwaysUpdateLinks":true}`)
+	h.environment = map[string]string{"XDG_STATE_HOME": h.state, "XDG_CACHE_HOME": h.state, "HOME": h.state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}
+	getenv := func(name string) string { return h.environment[name] }
+	c := gateway.Config{
+		Backend: gateway.Embedded, Vault: gateway.Vault{Name: "Vault", Folder: h.dir}, Session: "agent", Getenv: getenv, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Policy: h.policy(),
+		Runner: exec.New(exec.Config{Self: rig.Binary, Resident: true, Session: "agent", Getenv: getenv}),
+	}
+	if change != nil {
+		change(&c)
+	}
+	t.Cleanup(c.Runner.Close)
+	h.gateway = gateway.New(c)
+	return h
+}
+
+func (h *hall) policy() policy.Policy {
+	rules, err := access.New(h.levels)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules}
+}
+
+func (h *hall) put(path, text string) {
+	h.t.Helper()
+	rig.WriteFile(h.t, filepath.Join(h.dir, filepath.FromSlash(path)), []byte(text))
+}
+
+// hide puts another part in the place of what is hidden, and has the settings of
+// the app name it.
+func (h *hall) hide(part map[string]string) {
+	h.t.Helper()
+	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		rest, _ := filepath.Rel(h.dir, path)
+		_, open := openNotes[filepath.ToSlash(rest)]
+		switch {
+		case err != nil || open || rest == ".":
+			return err
+		case strings.HasPrefix(rest, ".") && d.IsDir():
+			return filepath.SkipDir
+		case !d.IsDir() && !strings.HasPrefix(rest, "."):
+			return os.Remove(path)
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, folder := range []string{"Hid/zqxdir", "Hid/Shown2"} {
+		os.RemoveAll(filepath.Join(h.dir, folder))
+	}
+	var recent, marks []string
+	for path, text := range part {
+		h.put(path, text)
+		recent = append(recent, path)
+		marks = append(marks, `{"type":"file","path":"`+path+`","title":"zqxtitle"}`)
+	}
+	marks = append(marks, `{"type":"file","path":"Open/Plan.md","title":"seen"}`)
+	h.put(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":"Hid/Secret.md"}}},"lastOpenFiles":["`+strings.Join(append(recent, "Open/Note.md"), `","`)+`"]}`)
+	h.put(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
+}
+
+// ask returns all that a caller sees of an answer but the time it took: of a call
+// that changes something, of its dry run.
+func (h *hall) ask(req gateway.Request) string {
+	h.t.Helper()
+	var answer any
+	if h.gateway.Changes(req) {
+		answer = h.gateway.DryRun(h.t.Context(), req)
+	} else {
+		result := h.gateway.Do(h.t.Context(), req)
+		result.DurationMs = 0
+		answer = result
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if strings.Contains(strings.ToLower(string(text)), canaryWord) {
+		h.t.Errorf("%s %v tells what is hidden: %s", req.Command, req.Params, text)
+	}
+	return string(text)
+}
+
+// hallValues are values of a parameter, what is hidden among them.
+func hallValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
+	text := func(all ...string) (values []allowlist.Value) {
+		for _, s := range all {
+			values = append(values, allowlist.Text(s))
+		}
+		return values
+	}
+	switch {
+	case p.Kind == "path:line":
+		return text("Open/Plan.md:8", "Hid/Secret.md:2", "Open/One.md:1")
+	case p.Kind == "folder":
+		return text("Open", "Hid", "Hid/Shown", "Gone")
+	case p.Kind == "folder/ or path":
+		return text("Open/Deep/", "Hid/", "Hid/Secret.md", "Write/New.md", "Read/")
+	case p.Kind == "path":
+		return text("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid")
+	case p.Kind == "note name" || p.Kind == "base name":
+		return text("Plan", "Secret", "Note", "Hid/Plan", "One", "Books", "Gone", "Day")
+	case p.Kind == "file name":
+		return text("Plan", "One", "Fresh", "x.draft")
+	case p.Name == "query":
+		return text("text", "path:Hid", "tag:#tag", "[prop]", "task:do", "-path:Open", "file:Secret", "/e/")
+	case p.Name == "name" && p.Kind == "name":
+		return text("tag", "prop", "Day", "tags", "Hid/Secret")
+	case p.Kind == "number":
+		return text("1", "2")
+	}
+	return valuesOf(p)
+}
+
+// hallRequests are requests with every value of every parameter, alone and beside
+// one of each other parameter.
+func hallRequests(c allowlist.Command) (all []gateway.Request) {
+	base := allowlist.Params{}
+	for _, p := range c.Params {
+		if p.Required {
+			base[p.Name] = hallValues(c, p)[0]
+		}
+	}
+	with := func(more ...allowlist.Params) {
+		merged := allowlist.Params{}
+		for _, m := range append([]allowlist.Params{base}, more...) {
+			for name, value := range m {
+				merged[name] = value
+			}
+		}
+		all = append(all, gateway.Request{Command: c.Name, Params: merged})
+	}
+	with()
+	for _, p := range c.Params {
+		for _, v := range hallValues(c, p) {
+			with(allowlist.Params{p.Name: v})
+			for _, q := range c.Params {
+				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Name == "query") {
+					for _, w := range hallValues(c, q)[:1] {
+						with(allowlist.Params{p.Name: v, q.Name: w})
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func chancy(req gateway.Request) bool {
+	_, seeded := req.Params["seed"]
+	return strings.HasPrefix(req.Command, "random") && !seeded || req.Command == "file"
+}
+
+// Every command with every parameter, by a gateway whose worker lives on while
+// what is hidden changes.
+func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, nil)
+	var requests []gateway.Request
+	commands := 0
+	for _, c := range allowlist.Commands() {
+		requests = append(requests, hallRequests(c)...)
+		commands++
+	}
+	var first []string
+	answered := 0
+	for round, part := range append(slices.Clone(hiddenParts), hiddenParts[0]) {
+		h.hide(part)
+		for i, req := range requests {
+			said := h.ask(req)
+			answered++
+			if round == 0 {
+				first = append(first, said)
+			} else if said != first[i] && !chancy(req) {
+				t.Errorf("%s %v: %s\nbefore: %s", req.Command, req.Params, said, first[i])
+			}
+		}
+	}
+	granted := 0
+	for _, said := range first {
+		if strings.Contains(said, `"ok":true`) {
+			granted++
+		}
+	}
+	t.Logf("%d commands, %d requests, %d of them granted, %d answers", commands, len(requests), granted, answered)
+	if granted < 300 {
+		t.Errorf("only %d requests were granted: too few to mean anything", granted)
+	}
+	h.lookForCanaries()
+}
+
+// lookForCanaries looks at all that is written beside answers: the log and the
+// audit log, and what the worker says of itself.
+func (h *hall) lookForCanaries() {
+	h.t.Helper()
+	if log := h.log.String(); log != "" {
+		h.t.Errorf("the log of the gateway holds %q", log)
+	}
+	logs := 0
+	look := func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		logs += len(text)
+		if strings.Contains(strings.ToLower(string(text)), canaryWord) || strings.Contains(string(text), "Secret") {
+			h.t.Errorf("%s tells what is hidden", path)
+		}
+		return err
+	}
+	state := filepath.Join(h.state, "vaultwicket")
+	err := errors.Join(filepath.WalkDir(gateway.AuditFolder(state), look), filepath.WalkDir(gateway.CallsFolder(state), look))
+	if err != nil || logs == 0 {
+		h.t.Errorf("the audit log has %d bytes, %v", logs, err)
+	}
+}
+
+// A note that may not be seen and one that is not there get the same answer, but
+// for the name.
+func TestAHiddenNoteIsMissing(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, nil)
+	h.hide(hiddenParts[0])
+	h.put("Shut/Secret.md", "zqx")
+	// What is hidden, and what is not there. Of the second pair both lie where
+	// nothing may be made.
+	pairs := []struct {
+		hidden, missing string
+		reads           bool // calls that make something differ, by right
+	}{
+		{"Hid/Secret.md", "Own/Absent.md", true},
+		{"Shut/Secret.md", "Own/Absent.md", true},
+		{"Hid/Secret.md", "Hid/Absent.md", false},
+		{"Open/One.md", "Open/Two.md", true},
+		{"Open/x.draft.md", "Open/x.absent.md", true},
+		{"Hid/Secret.md/In.md", "Hid/Absent.md/In.md", false},
+	}
+	compared := 0
+	for _, pair := range pairs {
+		for _, c := range allowlist.Commands() {
+			for _, p := range c.Params {
+				var to func(path string) string
+				switch p.Kind {
+				case "path":
+					to = func(path string) string { return path }
+				case "path:line":
+					to = func(path string) string { return path + ":1" }
+				case "note name", "base name":
+					to = func(path string) string { return strings.TrimSuffix(path, ".md") }
+				case "folder":
+					to = filepath.Dir
+				default:
+					continue
+				}
+				// The others are folders in which something can be seen.
+				if p.Kind == "folder" && !strings.HasPrefix(pair.hidden, "Shut/") || pair.reads && c.Name == "create" {
+					continue
+				}
+				for _, req := range hallRequests(c) {
+					if _, given := req.Params[p.Name]; !given || chancy(req) && c.Name != "file" {
+						continue
+					}
+					a, b := withParam(req, p.Name, to(pair.hidden)), withParam(req, p.Name, to(pair.missing))
+					got, want := h.ask(a), h.ask(b)
+					compared++
+					same := strings.NewReplacer(pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
+					if got != same && got != want {
+						t.Errorf("%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)
+					}
+					if !h.gateway.Changes(a) && strings.Contains(got, "access_denied") && !strings.Contains(want, "access_denied") {
+						t.Errorf("%s %v: a read is refused: %s", c.Name, a.Params, got)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs of answers", compared)
+}
+
+func withParam(req gateway.Request, name, value string) gateway.Request {
+	params := allowlist.Params{}
+	for key, v := range req.Params {
+		params[key] = v
+	}
+	params[name] = allowlist.Text(value)
+	return gateway.Request{Command: req.Command, Params: params}
+}
+
+// The file of patterns holds from the next call on, for a worker that lives.
+func TestPatternsHoldAtTheNextCall(t *testing.T) {
+	h := newHall(t, nil)
+	h.hide(nil)
+	ask := func(command string, params allowlist.Params) gateway.Result {
+		return h.gateway.Do(t.Context(), gateway.Request{Command: command, Params: params})
+	}
+	plan := allowlist.Params{"path": allowlist.Text("Open/Plan.md")}
+	sees := func() bool {
+		byName := ask("read", allowlist.Params{"file": allowlist.Text("Open/Plan")}).OK
+		byPath := ask("read", plan).OK
+		found := strings.Contains(ask("search", allowlist.Params{"query": allowlist.Text("text")}).Stdout, "Open/Plan.md")
+		listed := strings.Contains(ask("files", nil).Stdout, "Open/Plan.md")
+		tagged := strings.Contains(ask("tags", allowlist.Params{"counts": allowlist.Flag(true)}).Stdout, "#tag\t4")
+		if byName != byPath || byPath != found || found != listed {
+			t.Fatalf("read by name: %v, by path: %v, found: %v, listed: %v, tags: %v", byName, byPath, found, listed, tagged)
+		}
+		return byPath
+	}
+	ignore := filepath.Join(h.dir, ".vaultwicketignore")
+	for round := range 3 {
+		if !sees() {
+			t.Fatalf("round %d: what no pattern hides is not seen", round)
+		}
+		h.put(".vaultwicketignore", "*.draft.md\n/Open/Plan.md\n")
+		if sees() {
+			t.Fatalf("round %d: what a pattern hides is seen", round)
+		}
+		if result := ask("append", allowlist.Params{"path": plan["path"], "content": allowlist.Text("x")}); result.OK || result.Error.Code != "not_found" {
+			t.Errorf("an append to what a pattern hides: %+v", result)
+		}
+		if err := os.Remove(ignore); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(h.dir, "Open", "Note.md"), ignore); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []string{"files", "read", "tags"} {
+		if result := ask(c, plan); result.OK || result.Stdout != "" && !strings.Contains(result.Stdout, "nothing is answered") {
+			t.Errorf("with a link in the place of the patterns %s answers %+v", c, result)
+		}
+	}
+}
+
+// What an atomic batch did is taken back as a whole, in the rights that it has.
+func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
+	for _, refused := range []gateway.Request{
+		{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md")}},
+		{Command: "append", Params: allowlist.Params{"path": allowlist.Text("Hid/Secret.md"), "content": allowlist.Text("x")}},
+		{Command: "rename", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "name": allowlist.Text("Other")}}, // a link in Read/Only.md would have to follow
+		{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
+	} {
+		h := newHall(t, nil)
+		h.hide(hiddenParts[0])
+		before := h.notes()
+		result := h.gateway.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
+			{ClientID: "a", Request: gateway.Request{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/New.md"), "content": allowlist.Text("new")}}},
+			{ClientID: "b", Request: gateway.Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "content": allowlist.Text("more")}}},
+			{ClientID: "c", Request: refused},
+		}})
+		if result.OK {
+			t.Errorf("a batch with %s %v is done", refused.Command, refused.Params)
+		}
+		if after := h.notes(); after != before {
+			t.Errorf("a batch with %s %v left\n%s\nbefore\n%s", refused.Command, refused.Params, after, before)
+		}
+		if text := fmt.Sprintf("%+v", result); strings.Contains(text, canaryWord) {
+			t.Errorf("the batch tells what is hidden: %s", text)
+		}
+	}
+}
+
+// notes are the texts of all notes.
+func (h *hall) notes() string {
+	var out strings.Builder
+	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || strings.HasPrefix(d.Name(), ".") && d.IsDir() {
+			if err == nil {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		if !d.IsDir() {
+			text, _ := os.ReadFile(path)
+			fmt.Fprintf(&out, "%s %q\n", path, text)
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return out.String()
+}

@@ -1,0 +1,203 @@
+package access
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/folding"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// spellings is a gateway on a vault whose file system takes several spellings for
+// one name.
+type spellings struct {
+	t       *testing.T
+	dir     string
+	config  gateway.Config
+	gateway *gateway.Gateway
+}
+
+func newSpellings(t *testing.T, backend gateway.Backend, cli string, levels map[string]access.Level, files map[string]string) *spellings {
+	t.Helper()
+	s := &spellings{t: t, dir: filepath.Join(folding.Dir(t, folding.NTFS), "Vault")}
+	for path, text := range files {
+		rig.WriteFile(t, filepath.Join(s.dir, filepath.FromSlash(path)), []byte(text))
+	}
+	state := t.TempDir()
+	getenv := func(name string) string {
+		return map[string]string{"XDG_STATE_HOME": state, "XDG_CACHE_HOME": state, "HOME": state, "VAULTWICKET_NOW": "2026-11-21T09:05:07+02:00"}[name]
+	}
+	rules, err := access.New(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.config = gateway.Config{
+		Backend: backend, Vault: gateway.Vault{Name: "Vault", Folder: s.dir}, Session: "agent", Getenv: getenv,
+		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules},
+		Runner: exec.New(exec.Config{CLI: cli, Self: rig.Binary, Resident: true, Session: "agent", Getenv: getenv}),
+	}
+	t.Cleanup(s.config.Runner.Close)
+	s.gateway = gateway.New(s.config)
+	return s
+}
+
+// spelledCall makes a request of words such as "append path=A.md content=x".
+func spelledCall(command string, params ...string) gateway.Request {
+	given := allowlist.Params{}
+	for _, p := range params {
+		key, value, _ := strings.Cut(p, "=")
+		given[key] = allowlist.Text(value)
+	}
+	return gateway.Request{Command: command, Params: given}
+}
+
+func (s *spellings) listed(folder string) (names []string) {
+	s.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(s.dir, folder))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Result, dry run, journal and batch know one name of a note, however it is asked
+// for.
+func TestEverySpellingIsOneNote(t *testing.T) {
+	t.Parallel()
+	s := newSpellings(t, gateway.Embedded, "", map[string]access.Level{"/": access.Read, "W\u00f6rk": access.Delete}, map[string]string{"W\u00f6rk/A long note.md": "one\n"})
+	const name = "W\u00f6rk/A long note.md"
+	plain := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+name, "content=x"))
+	for _, asked := range []string{"w\u00d6RK/a LONG note.md", "Wo\u0308rk/A long note.md", "W\u00f6rk/" + folding.Short(t, filepath.Join(s.dir, "W\u00f6rk"), "A long note.md"), name} {
+		if got := s.gateway.DryRun(t.Context(), spelledCall("append", "path="+asked, "content=x")); got.Error != nil || !slices.Equal(got.Argv, plain.Argv) {
+			t.Errorf("%+q: the dry run is %q, %v, want %q", asked, got.Argv, got.Error, plain.Argv)
+		}
+		for _, req := range []gateway.Request{spelledCall("read", "path="+asked), spelledCall("append", "path="+asked, "content=x"), spelledCall("property:set", "path="+asked, "name=a", "value="+asked[len(asked)-4:])} {
+			if got := s.gateway.Do(t.Context(), req); !got.OK || got.Path != name {
+				t.Errorf("%s %+q: path %q, %+v", req.Command, asked, got.Path, got.Error)
+			}
+		}
+		batch := s.gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{{ClientID: "a", Request: spelledCall("append", "path="+asked, "content=y")}}})
+		if !batch.OK || batch.Results[0].Result.Path != name {
+			t.Errorf("%+q: the batch is %+v", asked, batch)
+		}
+	}
+	kept, err := s.gateway.Journal("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := kept.Entries(journal.Filter{Limit: 100})
+	if err != nil || len(entries) < 8 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		for _, step := range e.Steps {
+			if step.Path != name {
+				t.Errorf("the journal has the path %+q", step.Path)
+			}
+		}
+	}
+	if got := s.listed("W\u00f6rk"); !slices.Equal(got, []string{"A long note.md"}) {
+		t.Errorf("the folder has %q", got)
+	}
+}
+
+// The app is asked for no note that the rules hide, by no name; and the answer is
+// the same by each.
+func TestNoSpellingLeadsToWhatIsHidden(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []gateway.Backend{gateway.Embedded, gateway.Auto, gateway.App} {
+		t.Run(string(backend), func(t *testing.T) {
+			folder := t.TempDir()
+			client := filepath.Join(folder, "obsidian")
+			rig.WriteFile(t, client, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '1.13.7 (installer 1.13.7)' && exit\necho \"$*\" >>'"+folder+"/called'\necho zqx secret\n"))
+			if err := os.Chmod(client, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := newSpellings(t, backend, client, map[string]access.Level{"/": access.Delete, "My private": access.None}, map[string]string{"My private/Secret note.md": "zqx", "Open/A.md": "open"})
+			private := folding.Short(t, s.dir, "My private")
+			secret := folding.Short(t, filepath.Join(s.dir, "My private"), "Secret note.md")
+			for _, asked := range []string{private + "/Secret note.md", private + "/" + secret, strings.ToLower(private) + "/new.md", "MY PRIVATE/secret NOTE.md"} {
+				for _, req := range []gateway.Request{
+					spelledCall("read", "path="), spelledCall("file", "path="), spelledCall("outline", "path="), spelledCall("append", "content=x", "path="), spelledCall("delete", "path="),
+					spelledCall("property:read", "name=a", "path="), spelledCall("move", "to=Open/B.md", "path="), spelledCall("rename", "name=C", "path="), spelledCall("history", "path="),
+				} {
+					ask := func(path string) string {
+						req.Params["path"] = allowlist.Text(path)
+						got := s.gateway.Do(t.Context(), req)
+						if got.OK || got.Error == nil {
+							t.Errorf("%s %s: %+v", req.Command, path, got)
+							return ""
+						}
+						return strings.ReplaceAll(got.Error.Code+" "+got.Error.Message+" "+got.Error.Hint+" "+got.Stdout, path, "PATH")
+					}
+					if got, want := ask(asked), ask("My private/Secret note.md"); got != want {
+						t.Errorf("%s %s: %s, and by its name: %s", req.Command, asked, got, want)
+					}
+				}
+			}
+			if called, err := os.ReadFile(filepath.Join(folder, "called")); err == nil && strings.Contains(strings.ToLower(string(called)), "priv") {
+				t.Errorf("the app was asked:\n%s", called)
+			}
+			if got := s.listed("My private"); !slices.Equal(got, []string{"Secret note.md"}) {
+				t.Errorf("the hidden folder has %q", got)
+			}
+		})
+	}
+}
+
+// One vault has one journal, however its folder is written.
+func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
+	t.Parallel()
+	s := newSpellings(t, gateway.Embedded, "", nil, map[string]string{"A.md": "one"})
+	if got := s.gateway.Do(t.Context(), spelledCall("append", "path=A.md", "content=two")); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	other := s.config
+	other.Vault = gateway.Vault{Folder: filepath.Join(filepath.Dir(s.dir), "vAULT")}
+	other.Runner = exec.New(exec.Config{Self: rig.Binary, Resident: true, Session: "agent", Getenv: s.config.Getenv})
+	t.Cleanup(other.Runner.Close)
+	again := gateway.New(other)
+	if got := again.Do(t.Context(), spelledCall("append", "path=A.md", "content=three")); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	for _, want := range []string{"one\ntwo", "one"} {
+		if got := s.gateway.Do(t.Context(), spelledCall("undo")); !got.OK {
+			t.Errorf("%+v", got.Error)
+		}
+		if text, err := os.ReadFile(filepath.Join(s.dir, "A.md")); err != nil || string(text) != want {
+			t.Errorf("the note is %q, %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A text of several lines gets the line ends of the note, and the answer says so.
+func TestTextGetsTheLineEndsOfTheNote(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, nil)
+	h.put("Open/Windows.md", "one\r\ntwo\r\n")
+	h.put("Open/Unix.md", "one\ntwo\n")
+	for path, want := range map[string]string{"Open/Windows.md": "one\r\ntwo\r\nx\r\ny", "Open/Unix.md": "one\ntwo\nx\ny"} {
+		got := h.gateway.Do(t.Context(), spelledCall("append", "path="+path, "content=x\ny"))
+		text, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(path)))
+		if !got.OK || err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v, %+v", path, text, err, got.Error)
+		}
+		said := slices.Contains(got.Notices, "the note has CRLF line ends, and the text was given the same")
+		if said != strings.Contains(want, "\r") {
+			t.Errorf("%s: the notices are %q", path, got.Notices)
+		}
+	}
+}

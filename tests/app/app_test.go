@@ -1,0 +1,255 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// fakeApp is the program tests/fakeobsidian, built once.
+var fakeApp = sync.OnceValues(func() (string, error) {
+	to := filepath.Join(filepath.Dir(rig.Binary), "fakeobsidian")
+	out, err := osexec.Command("go", "build", "-o", to, "vaultwicket/tests/fakeobsidian").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return to, nil
+})
+
+// appVault is a vault, an app that has it open, and a server that speaks MCP.
+type appVault struct {
+	t      *testing.T
+	dir    string // the folder of the vault
+	home   string
+	client string // the link through which the fake is called
+	name   string // the app's name for the vault
+	in     io.WriteCloser
+	out    *bufio.Reader
+	log    bytes.Buffer
+	sent   int
+}
+
+// appFault is a fault of the fake, see tests/fakeobsidian.
+type appFault struct {
+	Command string `json:"command"`
+	Kind    string `json:"kind"`
+	Text    string `json:"text,omitempty"`
+	Path    string `json:"path,omitempty"`
+}
+
+const appToday = "2026-11-21"
+
+// howNamed are the ways in which the app's name for a vault can differ from the
+// name of its folder, each with the settings that go with it.
+var howNamed = []struct{ name, app, settings string }{
+	{"as its folder", "My Notes", "vault = %q\n"},
+	{"by another name", "Work", "[[vaults]]\nname = \"Work\"\nfolder = %q\n"},
+	{"by its id", "Other", "[[vaults]]\nname = \"Main\"\nid = \"a1b2c3d4e5f60718\"\nfolder = %q\n"},
+}
+
+// newAppVault writes a vault and the files of the app. Nothing is started.
+func newAppVault(t *testing.T, notes map[string]string) *appVault {
+	t.Helper()
+	fake, err := fakeApp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	a := &appVault{t: t, dir: filepath.Join(root, "vaults", "My Notes"), home: filepath.Join(root, "home"), client: filepath.Join(root, "bin", "obsidian"), name: "My Notes"}
+	for path, text := range notes {
+		a.put(path, text)
+	}
+	for _, folder := range []string{a.dir, a.home, filepath.Dir(a.client)} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(fake, a.client); err != nil {
+		t.Fatal(err)
+	}
+	a.tell(false)
+	return a
+}
+
+func (a *appVault) put(path, text string) {
+	rig.WriteFile(a.t, filepath.Join(a.dir, filepath.FromSlash(path)), []byte(text))
+}
+
+func (a *appVault) get(path string) string {
+	text, err := os.ReadFile(filepath.Join(a.dir, filepath.FromSlash(path)))
+	if err != nil {
+		return "(missing)"
+	}
+	return string(text)
+}
+
+// tell configures the fake.
+func (a *appVault) tell(finalBreak bool, faults ...appFault) {
+	a.t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"vaults": []map[string]string{{"id": "a1b2c3d4e5f60718", "name": a.name, "folder": a.dir}},
+		"today":  appToday, "finalBreak": finalBreak, "faults": faults,
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	rig.WriteFile(a.t, a.client+".json", text)
+}
+
+// serve starts the server with settings, in which %q stands for the folder.
+func (a *appVault) serve(settings string, flags ...string) *appVault {
+	a.t.Helper()
+	if strings.HasPrefix(settings, "vault") { // the app's list has it
+		list, _ := json.Marshal(map[string]any{"vaults": map[string]any{"a1b2c3d4e5f60718": map[string]any{"path": a.dir, "ts": 1}}})
+		rig.WriteFile(a.t, filepath.Join(a.home, ".config", "obsidian", "obsidian.json"), list)
+	}
+	file := filepath.Join(a.home, "settings.toml")
+	text := "cli = " + fmt.Sprintf("%q", a.client) + "\nbackend = \"obsidian\"\ntier = \"v2\"\nallow-mutations = true\nconfirm = \"never\"\nrate-mutations = 0\n" + fmt.Sprintf(settings, a.dir)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	server := osexec.Command(rig.Binary, append([]string{"serve", "--config=" + file}, flags...)...)
+	server.Dir = a.home
+	server.Env = []string{"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "VAULTWICKET_NOW=" + appToday + "T10:42:00Z", "TZ=UTC"}
+	server.Stderr = &a.log
+	var err error
+	if a.in, err = server.StdinPipe(); err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.out = bufio.NewReader(out)
+	if err := server.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(rig.Deadline, func() { server.Process.Kill() })
+	a.t.Cleanup(func() {
+		a.in.Close()
+		_, _ = io.Copy(io.Discard, a.out)
+		_ = server.Wait()
+		watchdog.Stop()
+		a.strict()
+	})
+	a.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	a.receive()
+	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return a
+}
+
+func (a *appVault) send(line string) {
+	a.t.Helper()
+	if _, err := io.WriteString(a.in, line+"\n"); err != nil {
+		a.t.Fatalf("%v; the log:\n%s", err, a.log.String())
+	}
+}
+
+func (a *appVault) receive() rig.Answer {
+	a.t.Helper()
+	for {
+		var answer rig.Answer
+		line, err := a.out.ReadBytes('\n')
+		if err == nil {
+			err = json.Unmarshal(line, &answer)
+		}
+		if err != nil {
+			a.t.Fatalf("%q: %v; the log:\n%s", line, err, a.log.String())
+		}
+		if len(answer.ID) > 0 {
+			return answer
+		}
+	}
+}
+
+// ask sends a call of a tool; arguments are pairs, those that begin with a dash
+// stand beside the parameters.
+func (a *appVault) ask(tool, command string, pairs ...string) {
+	a.t.Helper()
+	params, arguments := map[string]any{}, map[string]any{"command": command}
+	for i := 0; i < len(pairs); i += 2 {
+		var value any = pairs[i+1]
+		if pairs[i+1] == "true" {
+			value = true
+		}
+		if key, beside := strings.CutPrefix(pairs[i], "-"); beside {
+			arguments[key] = value
+			continue
+		}
+		params[pairs[i]] = value
+	}
+	arguments["params"] = params
+	a.askFor(tool, arguments)
+}
+
+func (a *appVault) askFor(tool string, arguments map[string]any) {
+	a.t.Helper()
+	a.sent++
+	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": a.sent, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.send(string(text))
+}
+
+// do calls a command and returns its result.
+func (a *appVault) do(command string, pairs ...string) (result gateway.Result) {
+	a.t.Helper()
+	a.ask("obsidianCli", command, pairs...)
+	answer := a.receive()
+	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
+		a.t.Fatalf("%s: %v, %+v", command, err, answer.Error)
+	}
+	return result
+}
+
+// called are the calls that the app got, without vault=.
+func (a *appVault) called() (calls []string) {
+	a.t.Helper()
+	log, _ := os.ReadFile(a.client + ".log")
+	for line := range strings.Lines(string(log)) {
+		var call struct{ Args []string }
+		if err := json.Unmarshal([]byte(line), &call); err != nil {
+			a.t.Fatal(err)
+		}
+		calls = append(calls, strings.Join(slices.DeleteFunc(call.Args, func(arg string) bool { return strings.HasPrefix(arg, "vault=") }), " "))
+	}
+	return calls
+}
+
+// strict fails the test for calls that must not have come, and for faults that
+// never happened.
+func (a *appVault) strict() {
+	log, _ := os.ReadFile(a.client + ".log")
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"unexpected"`) {
+			a.t.Errorf("the app got %s", line)
+		}
+	}
+	var left struct{ Faults []appFault }
+	text, err := os.ReadFile(a.client + ".json")
+	if err != nil || json.Unmarshal(text, &left) != nil || len(left.Faults) > 0 {
+		a.t.Errorf("faults that never happened: %+v, %v", left.Faults, err)
+	}
+}
+
+// errorCode is the code of a result, "" for a success.
+func errorCode(r gateway.Result) string {
+	if r.Error == nil {
+		return ""
+	}
+	return r.Error.Code
+}

@@ -1,0 +1,194 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+func unmarshalResult(t *testing.T, answer rig.Answer, into any) {
+	t.Helper()
+	if err := json.Unmarshal(answer.Result.StructuredContent, into); err != nil {
+		t.Fatalf("%v: %s, %+v", err, answer.Result.StructuredContent, answer.Error)
+	}
+}
+
+// An answer in JSON is whole, or it is an error: an agent would take a half for
+// the whole.
+func TestBrokenJSONOfTheApp(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.serve(howNamed[0].settings)
+	for _, kind := range []string{"half an answer", "answer twice"} {
+		a.tell(false, appFault{Command: "search", Kind: kind})
+		if got := a.do("search", "query", "text", "format", "json"); errorCode(got) != "cli_error" {
+			t.Errorf("%s: %+v, %+v", kind, got, got.Error)
+		}
+		if got := a.do("search", "query", "text", "format", "json"); !got.OK || !json.Valid([]byte(got.Stdout)) {
+			t.Errorf("after %s: %+v, %+v", kind, got, got.Error)
+		}
+	}
+}
+
+// A long answer of the app is given in pages, which together are the whole.
+func TestPagesOfTheApp(t *testing.T) {
+	t.Parallel()
+	notes := map[string]string{}
+	for i := range 60 {
+		notes[fmt.Sprintf("N/%02d.md", i)] = "needle"
+	}
+	a := newAppVault(t, notes)
+	a.serve(howNamed[0].settings)
+	var all, page []string
+	got := a.do("search", "query", "needle", "format", "json")
+	if err := json.Unmarshal([]byte(got.Stdout), &all); err != nil || len(all) != 60 {
+		t.Fatalf("%d files, %v", len(all), err)
+	}
+	var paged []string
+	arguments := map[string]any{"command": "search", "params": map[string]any{"query": "needle", "format": "json"}, "limit": 25}
+	for range 3 {
+		a.askFor("obsidianCli", arguments)
+		unmarshalResult(t, a.receive(), &got)
+		page = nil
+		if err := json.Unmarshal([]byte(got.Stdout), &page); err != nil {
+			t.Fatalf("%q: %v", got.Stdout, err)
+		}
+		paged = append(paged, page...)
+		if got.Truncated == nil {
+			break
+		}
+		arguments["cursor"] = got.Truncated.Cursor
+		got = gateway.Result{}
+	}
+	if strings.Join(paged, "\n") != strings.Join(all, "\n") {
+		t.Errorf("the pages have %d rows, the whole has %d", len(paged), len(all))
+	}
+}
+
+// The sentence of a cold start is no version, and no other text is.
+func TestVersionOfAnAppThatStarts(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.serve(howNamed[0].settings)
+	const cold = "Error: Command \"version\" not found. It may require a plugin to be enabled.\n"
+	for _, says := range []string{cold, "Loading plugins\n"} {
+		a.tell(false, appFault{Command: "version", Kind: "says", Text: says})
+		if got := a.do("version"); !got.OK || got.Stdout != "1.12.7 (installer 1.12.7)\n" {
+			t.Errorf("%q once: %+v, %+v", says, got, got.Error)
+		}
+		a.tell(false, appFault{Command: "version", Kind: "says", Text: says}, appFault{Command: "version", Kind: "says", Text: says})
+		if got := a.do("version"); errorCode(got) != "vault_starting" {
+			t.Errorf("%q twice: %+v, %+v", says, got, got.Error)
+		}
+	}
+}
+
+// The app is asked for one call at a time, however many come at once. The fake
+// refuses a call that comes while it works on another.
+func TestTheAppIsAskedOneCallAtATime(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.serve(howNamed[0].settings)
+	const calls = 24
+	for i := range calls {
+		a.ask("obsidianCli", []string{"read", "file"}[i%2], "path", []string{"Plan.md", "Plain.md", "A/Note.md"}[i%3])
+	}
+	for range calls {
+		var got gateway.Result
+		unmarshalResult(t, a.receive(), &got)
+		if !got.OK {
+			t.Errorf("%s: %+v", got.Command, got.Error)
+		}
+	}
+	if asked := len(a.called()); asked < calls {
+		t.Errorf("the app got %d calls", asked)
+	}
+}
+
+const hidesPrivately = "[[vaults]]\nname = \"Work\"\nfolder = %q\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n"
+
+// With a rule that hides a folder the app is still of use: names are resolved
+// where the rules are known, and nothing that it prints besides an answer is
+// passed on.
+func TestTheAppUnderRules(t *testing.T) {
+	t.Parallel()
+	notes := map[string]string{"Private/Secret.md": "hidden", "Private/Plan.md": "hidden", "Private/Daily.md": "hidden", appToday + ".md": "today\n"}
+	for path, text := range appNotes {
+		notes[path] = text
+	}
+	a := newAppVault(t, notes)
+	a.name = "Work"
+	a.tell(false)
+	a.serve(hidesPrivately)
+
+	for _, ok := range []struct {
+		command string
+		pairs   []string
+		stdout  string
+	}{
+		{"daily:read", nil, "today\n"},
+		{"read", []string{"file", "Plain"}, "text without an end\n"},
+		{"read", []string{"file", "Plan"}, appNotes["Plan.md"]},
+		{"append", []string{"file", "Plain", "content", "x"}, "Appended to: Plain.md\n"},
+		{"create", []string{"name", "New", "content", "x"}, "Created: Inbox/New.md\n"},
+	} {
+		if got := a.do(ok.command, ok.pairs...); !got.OK || got.Stdout != ok.stdout || got.Backend != "obsidian" {
+			t.Errorf("%s %v: %+v, %+v", ok.command, ok.pairs, got, got.Error)
+		}
+	}
+	for _, call := range a.called() {
+		if strings.Contains(call, "file=") || strings.Contains(call, "Private") || strings.HasPrefix(call, "daily") {
+			t.Errorf("the app was asked %q", call)
+		}
+	}
+
+	// A hidden note is missing, by its path and by its name, as if there was none.
+	same := func(a, b gateway.Result, hidden, missing string) {
+		t.Helper()
+		x, _ := json.Marshal([]any{a.OK, a.Error, a.Stdout, a.Stderr, a.Notices, a.ExitCode, a.Backend})
+		y, _ := json.Marshal([]any{b.OK, b.Error, b.Stdout, b.Stderr, b.Notices, b.ExitCode, b.Backend})
+		if strings.ReplaceAll(string(x), hidden, "NAME") != strings.ReplaceAll(string(y), missing, "NAME") || a.OK {
+			t.Errorf("hidden: %s\nmissing: %s", x, y)
+		}
+	}
+	same(a.do("read", "file", "Secret"), a.do("read", "file", "Nobody"), "Secret", "Nobody")
+	same(a.do("append", "file", "Secret", "content", "x"), a.do("append", "file", "Nobody", "content", "x"), "Secret", "Nobody")
+	for _, call := range [][]string{
+		{"read", "path", "Private/Secret.md"}, {"append", "path", "Private/Secret.md", "content", "x"}, {"file", "path", "Private/Secret.md"},
+		{"property:set", "path", "Private/Secret.md", "name", "x", "value", "y"}, {"delete", "path", "Private/Secret.md"}, {"properties", "path", "Private/Secret.md"},
+	} {
+		hidden := a.do(call[0], call[1:]...)
+		for _, missing := range []string{"Private/Nobody.md", "Nobody.md"} {
+			other := slices.Clone(call)
+			other[2] = missing
+			same(hidden, a.do(other[0], other[1:]...), "Private/Secret.md", missing)
+		}
+	}
+
+	// What the app says besides is not passed on.
+	for _, f := range []appFault{
+		{Command: "read", Kind: "says", Text: "Error: File \"Plain.md\" not found. Did you mean \"Private/Secret.md\"?\n"},
+		{Command: "read", Kind: "says", Text: "Error: File \"Plain.md\" not found.\nDid you mean: Private/Secret.md\n"},
+		{Command: "read", Kind: "adds to standard error", Text: "indexing Private/Secret.md\n"},
+		{Command: "append", Kind: "says", Text: "TypeError: Private/Secret.md is locked\n"},
+		{Command: "append", Kind: "does it and says", Text: "Appended to: Plain.md\nAlso changed: Private/Secret.md\n"},
+		{Command: "append", Kind: "does it and says", Text: "Merged into Private/Secret.md\n"},
+	} {
+		a.tell(false, f)
+		got := a.do(f.Command, map[string][]string{"read": {"path", "Plain.md"}, "append": {"path", "Plain.md", "content", "y"}}[f.Command]...)
+		if text, _ := json.Marshal(got); strings.Contains(string(text), "Secret") && !strings.HasPrefix(got.Stdout, "Error: File \"Plain.md\" not found.\nDid") {
+			t.Errorf("%+v: %s", f, text)
+		}
+	}
+	if got := a.do("backlinks", "path", "Plan.md"); errorCode(got) != "access_denied" || !strings.Contains(got.Error.Hint, "set backend to auto") {
+		t.Errorf("what reaches other notes: %+v", got.Error)
+	}
+	if a.get("Private/Secret.md") != "hidden" {
+		t.Error("the hidden note was changed")
+	}
+}

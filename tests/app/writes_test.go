@@ -1,0 +1,217 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+)
+
+// appNotes are the notes of a vault before each change.
+var appNotes = map[string]string{
+	"Plan.md":            "---\n# what is left to do\ntitle: 'The plan'\ntags: [a, \"b\"] # both\nn: 012\n---\n# Plan\nfirst\n- [ ] task\n",
+	"Plain.md":           "text without an end",
+	"A/Note.md":          "one\n",
+	"C/Note.md":          "two\n",
+	"Links.md":           "[[A/Note]] and [[C/Note|two]] and [[Plan]]\n",
+	".obsidian/app.json": `{"alwaysUpdateLinks":true,"newFileLocation":"folder","newFileFolderPath":"Inbox"}`,
+}
+
+const planProperties = "---\ntitle: The plan\ntags:\n  - a\n  - b\nn: 12\n"
+
+// appWrites are changes with what the app makes of them. It writes properties
+// anew and adds line breaks where the embedded CLI does not.
+var appWrites = []struct {
+	name, command string
+	pairs         []string
+	path, want    string // a note afterwards
+	gone          string
+	style         string // part of a notice, "" for none about the style
+}{
+	{name: "a property", command: "property:set", pairs: []string{"path", "Plan.md", "name", "due", "value", "2026-12-01"}, path: "Plan.md", want: planProperties + "due: 2026-12-01\n---\n# Plan\nfirst\n- [ ] task\n", style: "properties anew"},
+	{name: "a list", command: "property:set", pairs: []string{"path", "Plan.md", "name", "who", "value", "x, y", "type", "list"}, path: "Plan.md", want: planProperties + "who:\n  - x\n  - y\n---\n# Plan\nfirst\n- [ ] task\n", style: "properties anew"},
+	{name: "a text that looks like a number", command: "property:set", pairs: []string{"path", "Plan.md", "name", "id", "value", "007", "type", "text"}, path: "Plan.md", want: planProperties + "id: \"007\"\n---\n# Plan\nfirst\n- [ ] task\n", style: "properties anew"},
+	{name: "a removed property", command: "property:remove", pairs: []string{"path", "Plan.md", "name", "n"}, path: "Plan.md", want: strings.Replace(planProperties, "n: 12\n", "", 1) + "---\n# Plan\nfirst\n- [ ] task\n", style: "properties anew"},
+	{name: "text at the end of a line", command: "append", pairs: []string{"path", "Plain.md", "content", "new"}, path: "Plain.md", want: "text without an end\nnew"},
+	{name: "text behind a line break", command: "append", pairs: []string{"path", "Plan.md", "content", "new"}, path: "Plan.md", want: appNotes["Plan.md"] + "\nnew", style: "line breaks"},
+	{name: "text by the name of the note", command: "append", pairs: []string{"file", "Plain", "content", "new"}, path: "Plain.md", want: "text without an end\nnew"},
+	{name: "text before the body", command: "prepend", pairs: []string{"path", "Plan.md", "content", "new"}, path: "Plan.md", want: strings.Replace(appNotes["Plan.md"], "# Plan", "new\n# Plan", 1)},
+	{name: "text in a new daily note", command: "daily:append", pairs: []string{"content", "new"}, path: appToday + ".md", want: "\nnew", style: "line breaks"},
+	{name: "a new note at a path", command: "create", pairs: []string{"path", "N/New.md", "content", "text"}, path: "N/New.md", want: "text"},
+	{name: "a new note by its name, which others have", command: "create", pairs: []string{"name", "Note", "content", "text"}, path: "Inbox/Note.md", want: "text"},
+	{name: "a replaced note", command: "create", pairs: []string{"path", "Plain.md", "content", "text", "overwrite", "true"}, path: "Plain.md", want: "text"},
+	{name: "a task", command: "task", pairs: []string{"path", "Plan.md", "line", "9", "done", "true"}, path: "Plan.md", want: strings.Replace(appNotes["Plan.md"], "[ ]", "[x]", 1)},
+	{name: "a move beside a note of the same name", command: "move", pairs: []string{"path", "A/Note.md", "to", "B/Note.md"}, path: "Links.md", want: "[[B/Note]] and [[C/Note|two]] and [[Plan]]\n", gone: "A/Note.md"},
+	{name: "a new name", command: "rename", pairs: []string{"path", "Plan.md", "name", "Goal"}, path: "Links.md", want: "[[A/Note]] and [[C/Note|two]] and [[Goal]]\n", gone: "Plan.md"},
+	{name: "a deletion", command: "delete", pairs: []string{"path", "Plain.md"}, path: "Plain.md", want: "(missing)", gone: "Plain.md"},
+}
+
+// Every write through the app is told for what it is, whatever the app calls the
+// vault, and can be taken back.
+func TestWritesThroughTheApp(t *testing.T) {
+	t.Parallel()
+	for _, named := range howNamed {
+		t.Run("the vault is known "+named.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAppVault(t, appNotes)
+			a.name = named.app
+			a.tell(false)
+			a.serve(named.settings)
+			for _, w := range appWrites {
+				got := a.do(w.command, w.pairs...)
+				if !got.OK || got.Backend != "obsidian" || got.Change == nil {
+					t.Errorf("%s: %+v, %+v", w.name, got, got.Error)
+					continue
+				}
+				if text := a.get(w.path); text != w.want {
+					t.Errorf("%s: %s is %q, want %q", w.name, w.path, text, w.want)
+				}
+				if said := strings.Join(got.Notices, "\n"); strings.Contains(said, "properties anew") != (w.style == "properties anew") || strings.Contains(said, "line breaks") != (w.style == "line breaks") {
+					t.Errorf("%s: the notices are %q", w.name, said)
+				}
+				if w.gone != "" && a.get(w.gone) != "(missing)" {
+					t.Errorf("%s: %s is still there", w.name, w.gone)
+				}
+				if got.Hash != "" && w.gone == "" && got.Change.After != got.Hash {
+					t.Errorf("%s: hash %s, change %+v", w.name, got.Hash, got.Change)
+				}
+				if back := a.do("undo", "id", got.Change.ID); !back.OK {
+					t.Errorf("%s: undo: %+v", w.name, back.Error)
+				}
+				a.isAsBefore(w.name)
+			}
+		})
+	}
+}
+
+// isAsBefore checks all notes, and that no other is left.
+func (a *appVault) isAsBefore(when string) {
+	a.t.Helper()
+	for path, text := range appNotes {
+		if now := a.get(path); now != text {
+			a.t.Errorf("%s, undone: %s is %q, want %q", when, path, now, text)
+		}
+	}
+	for _, made := range []string{appToday + ".md", "N/New.md", "Inbox/Note.md", "Inbox/Note 1.md", "Note.md", "B/Note.md", "Goal.md"} {
+		if a.get(made) != "(missing)" {
+			a.t.Errorf("%s, undone: %s is still there", when, made)
+		}
+	}
+}
+
+// wrongWrites are answers of an app that did not do what it says, or that does not
+// say what it did.
+var wrongWrites = []struct {
+	name, command string
+	pairs         []string
+	fault         appFault
+	code          string // "" where the change is made all the same
+	changed       bool   // whether the answer names a change that can be taken back
+	notice        string
+}{
+	{"nothing is done", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "says", Text: "Appended to: Plain.md\n"}, "not_applied", false, ""},
+	{"it is done twice", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does it twice"}, "not_applied", true, ""},
+	{"a part of the text is lost", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does something else", Text: "text without an end\nne"}, "not_applied", true, ""},
+	{"the old text is lost", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does something else", Text: "new"}, "not_applied", true, ""},
+	{"another value is set", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does something else", Text: planProperties + "due: y\n---\n# Plan\nfirst\n- [ ] task\n"}, "not_applied", true, ""},
+	{"a value of another type is set", "property:set", []string{"path", "Plan.md", "name", "due", "value", "7", "type", "text"}, appFault{Kind: "does something else", Text: planProperties + "due: 7\n---\n# Plan\nfirst\n- [ ] task\n"}, "not_applied", true, ""},
+	{"another property is changed", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does something else", Text: strings.Replace(planProperties, "- a", "- z", 1) + "due: x\n---\n# Plan\nfirst\n- [ ] task\n"}, "not_applied", true, ""},
+	{"the body is changed", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does something else", Text: planProperties + "due: x\n---\n# Plan\nfirst\n"}, "not_applied", true, ""},
+	{"the link leads to another note", "move", []string{"path", "A/Note.md", "to", "B/Note.md"}, appFault{Kind: "does something else", Path: "Links.md", Text: "[[C/Note]] and [[C/Note|two]] and [[Plan]]\n"}, "not_applied", true, ""},
+	{"the new note has another text", "create", []string{"path", "N/New.md", "content", "text"}, appFault{Kind: "does something else", Text: "other"}, "not_applied", true, ""},
+	{"it is done and answered with an error", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "does it and says", Text: "Error: Something went wrong.\n"}, "", true, "the change is made"},
+	{"it is done and not answered", "append", []string{"path", "Plan.md", "content", "new"}, appFault{Kind: "does it and hangs"}, "", true, "the change is made"},
+	{"it is done when the client is gone", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does it when the client is gone"}, "", true, "the change is made"},
+	{"it is done in two steps when the client is gone", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "does it in two steps when the client is gone"}, "", true, "the change is made"},
+	{"nothing is done and nothing answered", "append", []string{"path", "Plain.md", "content", "new"}, appFault{Kind: "hangs"}, "outcome_unknown", false, "the note was as before"},
+	{"the client crashes behind it", "property:set", []string{"path", "Plan.md", "name", "due", "value", "x"}, appFault{Kind: "crashes"}, "", true, "died by"},
+}
+
+func TestAnAppThatDoesSomethingElse(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.name = howNamed[1].app
+	a.serve(howNamed[1].settings, "--timeout=1s")
+	for _, w := range wrongWrites {
+		w.fault.Command = w.command
+		a.tell(false, w.fault)
+		got := a.do(w.command, w.pairs...)
+		if errorCode(got) != w.code || (got.Change != nil) != w.changed {
+			t.Errorf("%s: %+v, %+v, want %q", w.name, got, got.Error, w.code)
+		}
+		if !strings.Contains(strings.Join(got.Notices, "\n"), w.notice) {
+			t.Errorf("%s: the notices are %q", w.name, got.Notices)
+		}
+		if got.Change != nil {
+			if back := a.do("undo", "id", got.Change.ID); !back.OK {
+				t.Errorf("%s: undo: %+v", w.name, back.Error)
+			}
+		}
+		a.isAsBefore(w.name)
+	}
+}
+
+// What meets a write besides: a dry run, a key, a hash, a batch.
+func TestWritesThroughTheAppWithOtherFeatures(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.name = howNamed[2].app
+	a.tell(true)
+	a.serve(howNamed[2].settings)
+
+	due := []string{"path", "Plan.md", "name", "due", "value", "x"}
+	a.ask("obsidianCli", "property:set", append(due, "-dryRun", "true")...)
+	var plan gateway.DryRun
+	unmarshalResult(t, a.receive(), &plan)
+	if !plan.OK || plan.Decision != "allow" || !strings.Contains(plan.Diff, "+due: x") || a.get("Plan.md") != appNotes["Plan.md"] {
+		t.Errorf("the dry run is %+v", plan)
+	}
+
+	read := a.do("read", "path", "Plan.md")
+	if wrong := a.do("property:set", append(due, "-expectHash", "0123456789abcdef")...); errorCode(wrong) != "conflict" || a.get("Plan.md") != appNotes["Plan.md"] {
+		t.Errorf("with another hash: %+v", wrong.Error)
+	}
+	first := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
+	again := a.do("property:set", append(due, "-expectHash", read.Hash, "-idempotencyKey", "monday")...)
+	if !first.OK || !again.OK || again.Stdout != first.Stdout || again.Change == nil || again.Change.ID != first.Change.ID {
+		t.Errorf("first %+v (%v), again %+v (%v)", first, first.Error, again, again.Error)
+	}
+	writes := 0
+	for _, call := range a.called() {
+		if strings.HasPrefix(call, "property:set") {
+			writes++
+		}
+	}
+	if writes != 1 {
+		t.Errorf("the app set the property %d times", writes)
+	}
+	if after := a.do("read", "path", "Plan.md"); after.Hash != first.Hash {
+		t.Errorf("the hash is %s, the change told %s", after.Hash, first.Hash)
+	}
+
+	operation := func(id, command string, params map[string]any) map[string]any {
+		return map[string]any{"clientId": id, "command": command, "params": params}
+	}
+	a.askFor("obsidianBatch", map[string]any{"atomic": true, "operations": []any{
+		operation("a", "append", map[string]any{"path": "Plain.md", "content": "one"}),
+		operation("b", "property:set", map[string]any{"path": "Plain.md", "name": "x", "value": "y"}),
+		operation("c", "append", map[string]any{"path": "Plain.md", "content": "two"}),
+	}})
+	var batch gateway.BatchResult
+	unmarshalResult(t, a.receive(), &batch)
+	if want := "---\nx: y\n---\ntext without an end\none\n\ntwo\n"; !batch.OK || a.get("Plain.md") != want {
+		t.Errorf("the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), want)
+	}
+
+	// An atomic batch of which one operation fails is taken back.
+	a.tell(true, appFault{Command: "property:remove", Kind: "says", Text: "Removed: x\n"})
+	before := a.get("Plain.md")
+	a.askFor("obsidianBatch", map[string]any{"atomic": true, "operations": []any{
+		operation("a", "append", map[string]any{"path": "Plain.md", "content": "three"}),
+		operation("b", "property:remove", map[string]any{"path": "Plain.md", "name": "x"}),
+	}})
+	unmarshalResult(t, a.receive(), &batch)
+	if batch.OK || a.get("Plain.md") != before {
+		t.Errorf("the batch: %+v; the note is %q, want %q", batch, a.get("Plain.md"), before)
+	}
+}

@@ -1,0 +1,315 @@
+package changes
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway/clean"
+	"vaultwicket/tests/rig"
+)
+
+// roundTrips is how many texts each door is given; every one is created, appended
+// and put in the place of another.
+var roundTrips = map[string]int{"run": 30, "mcp": 200}
+
+// pieces are what texts go wrong on.
+var pieces = []string{
+	"a", "word ", "\n", "\r\n", "\r", "\n\n", `\n`, `\t`, `\r`, `\`, `\\`, `\\n`, `\"`, `"`, `'`, "\t", " ", "  \n", "\ufeff", "é", "e\u0301", "日本", "🌍",
+	"👩‍👩‍👧", "𝒳", "\u2028", "\u2029", "\u0085", "\u200b", "\u202e", "\u00a0", "\ufffd", "\uffff", "\U0010ffff", "\x01", "\x1b[1m", "\x7f", "\x08", "\x0b\x0c", "---", "---\n", "a: 1\n",
+	"=", "content=", "--", "--facts", "vault=", "$HOME", "`id`", "$(id)", "%s%n", "&&", ";", "|", "<b>", "&lt;", "{{date}}", "[[", "]]", "#", "- [ ] ", "null", "{\"a\":1}", "Error: ", "No active file.",
+}
+
+// textOf is a text of about a size, in bytes.
+func textOf(random *rand.Rand, size int) string {
+	var text strings.Builder
+	for text.Len() < size {
+		switch random.IntN(8) {
+		case 0:
+			r := rune(1 + random.IntN(0x10ffff))
+			if r < 0xd800 || r > 0xdfff { // halves of a character are none
+				text.WriteRune(r)
+			}
+		default:
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		if size > 4<<10 && random.IntN(4) == 0 { // large texts are made of long pieces
+			text.WriteString(strings.Repeat(pieces[random.IntN(len(pieces))], random.IntN(200)))
+		}
+	}
+	return text.String()
+}
+
+// sizeOf draws a size: as often of some bytes as of some thousands.
+func sizeOf(random *rand.Rand, largest int) int {
+	size := 1
+	for size < largest && random.IntN(8) > 0 {
+		size *= 2
+	}
+	return random.IntN(min(size, largest) + 1)
+}
+
+// doorway is a way through the gateway.
+type doorway struct {
+	name    string
+	largest int // bytes of a text that reaches the gateway at all
+	call    func(t *testing.T, command string, params map[string]string) rig.ToolResult
+	read    func(t *testing.T, path string) (said rig.ToolResult, whole bool)
+	bytes   func(t *testing.T, path string) string // as they are; nil where there is no way to have them
+}
+
+// throughRun is one process a call. A system takes no argument of more than
+// 128 KiB, so that no larger text gets that far.
+func throughRun(t *testing.T, vault string) doorway {
+	home := t.TempDir()
+	run := func(flags []string, words ...string) ([]byte, error) {
+		c := exec.Command(rig.Binary, slices.Concat([]string{"run"}, flags, rig.EverythingEnabled(vault), words)...)
+		c.Env = []string{"HOME=" + home}
+		return c.Output()
+	}
+	return doorway{
+		name: "run", largest: 100 << 10,
+		call: func(t *testing.T, command string, params map[string]string) (said rig.ToolResult) {
+			words := []string{command}
+			for name, value := range params {
+				words = append(words, name+"="+value)
+			}
+			out, err := run([]string{"--json"}, words...)
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(out, &said); err != nil {
+				t.Fatalf("%s: %v", out, err)
+			}
+			return said
+		},
+		read: func(t *testing.T, path string) (said rig.ToolResult, whole bool) {
+			out, err := run([]string{"--json"}, "read", "path="+path)
+			if err != nil || json.Unmarshal(out, &said) != nil {
+				t.Fatalf("%s: %v", out, err)
+			}
+			return said, true
+		},
+		bytes: func(t *testing.T, path string) string {
+			out, err := run(nil, "read", "path="+path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(out)
+		},
+	}
+}
+
+// throughMCP is one server for all calls.
+func throughMCP(t *testing.T, vault string) doorway {
+	s := rig.OpenSession(t, vault, t.TempDir())
+	ask := func(t *testing.T, command string, params map[string]string) rig.ToolResult {
+		said, err := s.Ask(map[string]any{"command": command, "params": params})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	return doorway{
+		name: "mcp", largest: 1 << 20, call: ask,
+		read: func(t *testing.T, path string) (rig.ToolResult, bool) {
+			said := ask(t, "read", map[string]string{"path": path})
+			return said, said.Truncated == nil
+		},
+	}
+}
+
+// refusedTexts are the codes with which a text may be refused.
+var refusedTexts = []string{"bad_value", "missing_param", "content_unsafe", "content_too_long"}
+
+// trip is one call and the note that it is to leave. The note is there before
+// unless before is nil.
+type trip struct {
+	command string
+	params  map[string]string
+	before  *string
+	after   string
+}
+
+const tripNote = "In/trip.md"
+
+// tripsOf are the three ways to write a text.
+func tripsOf(random *rand.Rand, text string) []trip {
+	old := textOf(random, random.IntN(40))
+	appended := old + text
+	if bare := strings.TrimPrefix(old, "\ufeff"); bare != "" && !strings.HasSuffix(old, "\n") {
+		appended = old + "\n" + text
+		if first, _, broken := strings.Cut(old, "\n"); broken && strings.HasSuffix(first, "\r") {
+			appended = old + "\r\n" + text
+		}
+	}
+	// What is replaced is there once, and does not end within a line break.
+	mark := []string{"⟦here⟧", `⟦\name⟧`, "⟦two\nlines⟧"}[random.IntN(3)]
+	around := "first\n" + mark + "\nlast" + strings.ReplaceAll(textOf(random, random.IntN(40)), "⟦", "")
+	return []trip{
+		{"create", map[string]string{"path": tripNote, "content": text}, nil, text},
+		{"append", map[string]string{"path": tripNote, "content": text}, &old, appended},
+		{"note:replace", map[string]string{"path": tripNote, "old": mark, "new": text}, &around, strings.Replace(around, mark, text, 1)},
+	}
+}
+
+// What is written can be read back byte for byte; or it is refused with a code,
+// and nothing in the vault is touched.
+func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	t.Parallel()
+	for _, open := range []func(*testing.T, string) doorway{throughRun, throughMCP} {
+		vault := filepath.Join(t.TempDir(), "Vault")
+		rig.WriteFile(t, filepath.Join(vault, "Other.md"), []byte("other\n"))
+		door := open(t, vault)
+		t.Run(door.name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(5, 1))
+			texts := []string{"", "x", "\n", "\r", `\n`, "\ufeff", "\x00", "a\x00b", strings.Repeat(`\`, 5000)}
+			for range roundTrips[door.name] {
+				texts = append(texts, textOf(random, sizeOf(random, min(door.largest, 200<<10))))
+			}
+			if door.name == "mcp" {
+				for _, size := range []int{1 << 20, 1<<20 + 1, 5_000_000} {
+					texts = append(texts, strings.Repeat("é\\n\n", size/5+1)[:size-size%5]+strings.Repeat("x", size%5))
+				}
+			}
+			j := judge{vault: vault, door: door, refused: map[string]int{}}
+			for _, text := range texts {
+				for _, trip := range tripsOf(random, text) {
+					j.make(t, trip, text)
+				}
+			}
+			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, door.name, j.largest, j.delicate, j.refused)
+			if j.written < 2*roundTrips[door.name] || len(j.refused) == 0 || j.delicate == 0 {
+				t.Errorf("too little was written or refused to mean anything")
+			}
+		})
+	}
+}
+
+// judge makes trips and counts them.
+type judge struct {
+	vault                      string
+	door                       doorway
+	written, largest, delicate int
+	refused                    map[string]int
+}
+
+func (j *judge) make(t *testing.T, trip trip, text string) {
+	t.Helper()
+	if j.door.name == "run" && strings.ContainsRune(text, 0) {
+		return // no system passes such an argument on
+	}
+	name := filepath.Join(j.vault, filepath.FromSlash(tripNote))
+	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if trip.before != nil {
+		rig.WriteFile(t, name, []byte(*trip.before))
+	}
+	then := rig.TreeOf(t, j.vault)
+	said := j.door.call(t, trip.command, trip.params)
+	if !said.OK {
+		j.refused[said.Error.Code]++
+		if !j.mayRefuse(trip, text, said.Error.Code) {
+			t.Errorf("%s of %d bytes, %.80q: refused with %q", trip.command, len(text), text, said.Error.Code)
+		}
+		if rig.TreeOf(t, j.vault) != then {
+			t.Errorf("%s of %d bytes, %.80q: refused, and the vault is another", trip.command, len(text), text)
+		}
+		return
+	}
+	j.written++
+	j.largest = max(j.largest, len(text))
+	if delicate(text) {
+		j.delicate++
+	}
+	got, err := os.ReadFile(name)
+	if slices.Contains(said.Notices, lineEndsNotice) {
+		trip.after = withLineEndsOf(trip.after, string(got)) // the text got those of the note, and that was told
+	}
+	if err != nil || string(got) != trip.after {
+		t.Fatalf("%s of %d bytes, %.200q: there is %.300q, want %.300q, %v", trip.command, len(text), text, got, trip.after, err)
+	}
+	if said.Hash != rig.HashOfText(trip.after) {
+		t.Errorf("%s: the hash is %s, want %s", trip.command, said.Hash, rig.HashOfText(trip.after))
+	}
+	j.readBack(t, trip)
+}
+
+const lineEndsNotice = "the note has CRLF line ends, and the text was given the same"
+
+// withLineEndsOf returns got if it differs from want in line ends alone, else want.
+func withLineEndsOf(want, got string) string {
+	short := strings.NewReplacer("\r\n", "\n")
+	if short.Replace(want) == short.Replace(got) {
+		return got
+	}
+	return want
+}
+
+// readBack reads a note. Like the app, read ends a text without a final line
+// break with one. The hash is that of the bytes; what is shown of them is fit to
+// be shown, which texts of ordinary characters are as they stand.
+func (j *judge) readBack(t *testing.T, trip trip) {
+	t.Helper()
+	printed := trip.after
+	if !strings.HasSuffix(printed, "\n") {
+		printed += "\n"
+	}
+	shown, _ := clean.Text(printed)
+	if isOrdinary(printed) && shown != printed {
+		t.Errorf("%.200q is shown as %.200q", printed, shown)
+	}
+	said, whole := j.door.read(t, tripNote)
+	if said.Hash != rig.HashOfText(trip.after) {
+		t.Errorf("%s: read has the hash %s, want %s", trip.command, said.Hash, rig.HashOfText(trip.after))
+	}
+	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
+		t.Errorf("%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
+	}
+	if j.door.bytes == nil {
+		return
+	}
+	if bytes := j.door.bytes(t, tripNote); bytes != printed {
+		t.Errorf("%s: read prints %.300q, want %.300q", trip.command, bytes, printed)
+	}
+}
+
+// isOrdinary reports whether a text holds nothing that a reader could not see.
+func isOrdinary(text string) bool {
+	odd := func(r rune) bool {
+		return (r < ' ' || r > '~') && !strings.ContainsRune("\n\téé日本🌍𝒳", r)
+	}
+	return strings.IndexFunc(strings.ReplaceAll(text, "\r\n", "\n"), odd) < 0
+}
+
+// mayRefuse says which texts may be refused, and with which codes.
+func (j *judge) mayRefuse(trip trip, text, code string) bool {
+	switch {
+	case text == "", strings.ContainsRune(text, 0):
+		return slices.Contains(refusedTexts, code)
+	case len(text) > 4<<20:
+		return code == "-32600" || slices.Contains(refusedTexts, code)
+	case len(text) > 1<<20:
+		return slices.Contains(refusedTexts, code)
+	case delicate(text) && delicate(trip.params["old"]):
+		return code == "content_unsafe" // only one of two values can travel on standard input
+	}
+	return false
+}
+
+// delicate reports whether a client would take a text for another one: it holds a
+// backslash in front of n, t or r.
+func delicate(text string) bool {
+	return strings.Contains(text, `\n`) || strings.Contains(text, `\t`) || strings.Contains(text, `\r`)
+}

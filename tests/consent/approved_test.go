@@ -1,0 +1,370 @@
+package consent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+)
+
+// askedOffice is an office that asks before what destroys alone, with some notes more.
+func askedOffice(t *testing.T) *rig.Harness {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
+	o.Write("junk.md", "old junk\n")
+	o.Write("Tax.md", "the tax of ten years\n")
+	return o
+}
+
+// An approved operation of a batch runs on the notes that the question showed. What
+// operations before it put in their place is another note.
+func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
+	swap := []gateway.Operation{
+		rig.Operation("away", "rename", "path=junk.md", "name=junk-old"),
+		rig.Operation("there", "rename", "path=Tax.md", "name=junk"),
+	}
+	for name, last := range map[string]gateway.Operation{
+		"delete for good":   rig.Operation("last", "delete", "path=junk.md", "permanent"),
+		"delete":            rig.Operation("last", "delete", "path=junk.md"),
+		"delete by name":    rig.Operation("last", "delete", "file=junk"),
+		"create overwrite":  rig.Operation("last", "create", "path=junk.md", "content=x", "overwrite"),
+		"remove a property": rig.Operation("last", "property:remove", "path=junk.md", "name=k"),
+		"restore a version": rig.Operation("last", "history:restore", "path=junk.md", "version=1"),
+	} {
+		for _, atomic := range []bool{false, true} {
+			o := askedOffice(t)
+			o = o.Again(func(c *gateway.Config) { c.Policy.Ceiling = 3 })
+			for _, note := range []string{"junk.md", "Tax.md"} {
+				if got, _ := o.Do([]string{"property:set", "path=" + note, "name=k", "value=v"}); rig.CodeOf(got) != "" {
+					t.Fatal(got.Error)
+				}
+			}
+			junk, tax := o.Read("junk.md"), o.Read("Tax.md")
+			var asked []gateway.Question
+			got := o.Gateway.DoBatch(t.Context(), gateway.Batch{
+				Operations: append(swap[:2:2], last), Atomic: atomic, Caller: "me",
+				Ask: o.Asker(&asked, []func(gateway.Question) gateway.Reply{rig.Says(gateway.Yes)}),
+			})
+			if got.OK || len(asked) != 1 || len(got.Results) != 3 || got.Results[2].Result.Error == nil || got.Results[2].Result.Error.Code != "conflict" {
+				t.Errorf("%s, atomic %v: asked %d times, got %+v", name, atomic, len(asked), got)
+			}
+			want := map[string]string{"junk.md": tax, "junk-old.md": junk, "Tax.md": ""}
+			if atomic {
+				want = map[string]string{"junk.md": junk, "junk-old.md": "", "Tax.md": tax}
+			}
+			for note, text := range want {
+				if o.Read(note) != text {
+					t.Errorf("%s, atomic %v: %s is %q, want %q", name, atomic, note, o.Read(note), text)
+				}
+			}
+		}
+	}
+}
+
+// Two approved operations on one note were both shown with the note as it was.
+func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	got, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, rig.Says(gateway.Yes))
+	if len(asked) != 1 || got.Summary != (gateway.Summary{OK: 1, Error: 1}) || got.Results[1].Result.Error.Code != "conflict" || o.Read("root.md") != "root\nx" {
+		t.Errorf("asked %d times, got %+v", len(asked), got)
+	}
+}
+
+// The question names every operation that changes an asked note, also those that need
+// no approval, and those of which nobody knows before what they change.
+func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
+	ask := func(operations ...gateway.Operation) string {
+		t.Helper()
+		o := askedOffice(t)
+		_, asked := o.Batch(operations, rig.Says(gateway.No))
+		if len(asked) != 1 {
+			t.Fatalf("asked %d times", len(asked))
+		}
+		for _, row := range strings.Split(asked[0].Text, "\n") {
+			if strings.HasPrefix(row, "operation ") && !strings.Contains(asked[0].Text, "The batch also changes these notes, or may:\n") {
+				t.Errorf("no heading:\n%s", asked[0].Text)
+			}
+		}
+		return asked[0].Text
+	}
+	removal := rig.Operation("d", "delete", "path=junk.md", "permanent")
+	reference := rig.Operation("f", "append", "content=x")
+	reference.From = map[string]gateway.Reference{"path": {ClientID: "r", Field: "path"}}
+	for name, test := range map[string]struct {
+		operations []gateway.Operation
+		want       []string
+		not        string
+	}{
+		"renamed away and there": {
+			[]gateway.Operation{rig.Operation("a", "rename", "path=junk.md", "name=junk-old"), rig.Operation("b", "rename", "path=Tax.md", "name=junk"), removal},
+			[]string{"operation 1: rename\nmoves: \"junk.md\" to \"junk-old.md\"", "operation 2: rename\npath: \"Tax.md\"\nname: \"junk\""}, "",
+		},
+		"behind it":             {[]gateway.Operation{removal, rig.Operation("a", "append", "path=junk.md", "content=x")}, []string{"operation 2: append\nchanges: \"junk.md\""}, ""},
+		"in other letters":      {[]gateway.Operation{removal, rig.Operation("a", "create", "path=JUNK.md", "content=x")}, []string{"operation 2: create\n"}, ""},
+		"of a note by its name": {[]gateway.Operation{rig.Operation("a", "append", "file=junk", "content=x"), removal}, []string{"operation 1: append\nchanges: \"junk.md\""}, ""},
+		"a path from elsewhere": {[]gateway.Operation{rig.Operation("r", "read", "path=root.md"), reference, removal}, []string{"operation 2: append\npath, from the result of: \"r\""}, "operation 1"},
+		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, nil, "operation "},
+	} {
+		text := ask(test.operations...)
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, text)
+			}
+		}
+		if test.not != "" && strings.Contains(text, test.not) {
+			t.Errorf("%s: %q in\n%s", name, test.not, text)
+		}
+	}
+}
+
+// A batch that was approved at a terminal runs on the notes as they were then, and on
+// others nothing of it does.
+func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
+	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
+	o := askedOffice(t)
+	send := func() gateway.BatchResult {
+		return o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Caller: "me"})
+	}
+	send()
+	o.Approve()
+	o.Write("junk.md", "not junk any more\n")
+	o.Refusing("the note is another one", "unconfirmed", func() string {
+		got := send()
+		if len(got.Results) > 0 {
+			t.Errorf("got %+v", got)
+		}
+		return got.Error.Code
+	})
+	o.Approve()
+	if got := send(); !got.OK || o.Read("junk.md") != "" || o.Read("Inbox/a.md") != "one\nx" {
+		t.Errorf("approved as it is: %+v", got)
+	}
+}
+
+// What the user approved waits for the change that is under way, and that change may
+// make it another one.
+func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
+	o := askedOffice(t)
+	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
+	var inner gateway.BatchResult
+	outer, asked := o.Batch(operations, rig.First(func() {
+		// The person thinks, and another caller of this gateway changes the note.
+		inner = o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: []gateway.Operation{rig.Operation("c", "append", "path=junk.md", "content=more")}, Caller: "you"})
+	}))
+	if !inner.OK || len(asked) != 1 || outer.Error == nil || outer.Error.Code != "conflict" || len(outer.Results) > 0 || o.Read("Inbox/a.md") != "one\n" {
+		t.Errorf("inner %+v, outer %+v", inner, outer)
+	}
+}
+
+// What the user declined is refused at once for ten minutes: one question.
+func TestADeclinedCallIsOneQuestion(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	asked := 0
+	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
+	send := func(req gateway.Request) gateway.Result {
+		req.Ask, req.Caller = ask, "me"
+		return o.Gateway.Do(t.Context(), req)
+	}
+	removal := gateway.Request{Command: "delete", Words: []string{"path=root.md"}}
+	for n := range 100 {
+		o.Write("root.md", fmt.Sprint("text ", n)) // the notes do not make it another call
+		got := send(removal)
+		if rig.CodeOf(got) != "unconfirmed" || !strings.Contains(got.Error.Message, "the user declined") || asked != 1 {
+			t.Fatalf("call %d: asked %d times, got %+v", n, asked, got.Error)
+		}
+	}
+	hashed := removal
+	hashed.ExpectHash = rig.HashOfText("text 99")
+	if got := send(hashed); rig.CodeOf(got) != "unconfirmed" || asked != 1 {
+		t.Errorf("with a hash: asked %d times, %+v", asked, got.Error)
+	}
+	o.Write("root.md", "text 0")
+	if got := send(gateway.Request{Command: "delete", Words: []string{"file=root"}}); rig.CodeOf(got) != "unconfirmed" || asked != 1 {
+		t.Errorf("by name: asked %d times, %+v", asked, got.Error)
+	}
+	batch := gateway.Batch{Operations: []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, Caller: "me", Ask: ask}
+	if got := o.Gateway.DoBatch(t.Context(), batch); got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
+		t.Errorf("in a batch: asked %d times, %+v", asked, got)
+	}
+	other := removal
+	other.Ask, other.Caller = ask, "you"
+	if o.Gateway.Do(t.Context(), other); asked != 2 {
+		t.Errorf("another caller: asked %d times", asked)
+	}
+	if send(gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}}); asked != 3 {
+		t.Errorf("another call: asked %d times", asked)
+	}
+}
+
+// Who declined a batch has declined what it would have been asked about, whatever else
+// is put around it.
+func TestADeclinedBatchIsOneQuestion(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	asked := 0
+	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
+	pair := []gateway.Operation{rig.Operation("a", "delete", "path=Inbox/a.md"), rig.Operation("b", "delete", "path=root.md")}
+	for _, operations := range [][]gateway.Operation{
+		pair, pair, {pair[1], pair[0]}, append(pair[:2:2], rig.Operation("r", "read", "path=root.md")),
+	} {
+		got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Caller: "me", Ask: ask})
+		if got.Error == nil || got.Error.Code != "unconfirmed" || asked != 1 {
+			t.Errorf("asked %d times, got %+v", asked, got)
+		}
+	}
+	if o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: pair[:1], Caller: "me", Ask: ask}); asked != 2 {
+		t.Errorf("one of the two: asked %d times", asked)
+	}
+}
+
+// One question of a caller is open at a time, at the client and in the terminal.
+func TestOneQuestionOfACallerIsOpen(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	open := func(req gateway.Request) bool {
+		got := o.Gateway.Do(t.Context(), req)
+		return rig.CodeOf(got) == "unconfirmed" && strings.Contains(got.Error.Message, "another question of this session is still open")
+	}
+	another := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
+	inside := 0
+	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: func(context.Context, gateway.Question) gateway.Reply {
+		for range 70 {
+			next := another
+			next.Ask = func(context.Context, gateway.Question) gateway.Reply { t.Error("asked as well"); return gateway.No }
+			if open(next) {
+				inside++
+			}
+		}
+		return gateway.Void
+	}}
+	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" || inside != 70 {
+		t.Errorf("%d of 70 were refused; %+v", inside, got.Error)
+	}
+	req.Ask = nil
+	o.Gateway.Do(t.Context(), req)
+	for n := range 70 {
+		another.Words = []string{"path=root.md", fmt.Sprint("content=", n)}
+		if !open(another) {
+			t.Fatalf("call %d puts one more question in the terminal", n)
+		}
+	}
+	if waiting := o.Waiting(); len(waiting) != 1 || waiting[0].Command != "delete" {
+		t.Errorf("%d questions wait", len(waiting))
+	}
+	theirs := another
+	theirs.Caller = "you"
+	if open(theirs) {
+		t.Error("one caller keeps another from asking")
+	}
+}
+
+// A yes for a folder lasts as long as a session. Who has none is asked every time.
+func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	o.Session = false
+	for _, content := range []string{"content=x", "content=y"} {
+		got, asked := o.Do([]string{"append", "path=Inbox/a.md", content}, rig.Says(gateway.YesHere))
+		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
+			t.Errorf("%s: asked %+v, got %+v", content, asked, got.Error)
+		}
+	}
+	o.Session = true
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
+		t.Errorf("asked %+v, got %+v", asked, got.Error)
+	}
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=of the session"}); rig.CodeOf(got) != "" || len(asked) != 0 {
+		t.Errorf("in the session: asked %d times, %+v", len(asked), got.Error)
+	}
+	o.Session = false // the same name, and no session: its yes is not for this one
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+		t.Errorf("asked %d times, %+v", len(asked), got.Error)
+	}
+}
+
+// The first answer under an idempotency key is not given again about a note that was
+// hidden since, and never to another caller.
+func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
+	hide := func(o *rig.Harness, path string, byFile bool) *rig.Harness {
+		if byFile {
+			o.Write(".vaultwicketignore", path+"\n")
+			return o.Again(nil)
+		}
+		rules, err := access.New(map[string]access.Level{"/": access.Delete, path: access.None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Again(func(c *gateway.Config) { c.Policy.Access = rules })
+	}
+	for name, test := range map[string]struct {
+		words  []string
+		hidden string
+	}{
+		"by path":          {[]string{"append", "path=Secret/s.md", "content=x"}, "Secret"},
+		"by name":          {[]string{"append", "file=s", "content=x"}, "Secret"},
+		"where it was":     {[]string{"move", "file=s", "to=Inbox/"}, "Secret"},
+		"where it is":      {[]string{"move", "path=root.md", "to=Secret/"}, "Secret"},
+		"the note itself":  {[]string{"property:set", "file=s", "name=k", "value=v"}, "Secret/s.md"},
+		"of a destruction": {[]string{"delete", "file=s"}, "Secret"},
+	} {
+		for _, byFile := range []bool{false, true} {
+			for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmWrites} {
+				o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })
+				req := gateway.Request{Command: test.words[0], Words: test.words[1:], Caller: "me", IdempotencyKey: "k"}
+				yes, _ := o.Send(req, rig.Says(gateway.Yes))
+				if rig.CodeOf(yes) != "" {
+					t.Fatalf("%s: %+v", name, yes.Error)
+				}
+				if again, _ := o.Send(req); rig.CodeOf(again) != "" || again.Stdout != yes.Stdout {
+					t.Errorf("%s: not given again: %+v", name, again)
+				}
+				theirs := req
+				theirs.Caller = "you"
+				if got, _ := o.Send(theirs, rig.Says(gateway.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" {
+					t.Errorf("%s: given to another caller: %+v", name, got)
+				}
+				named := req
+				named.Client = "another program"
+				if got, _ := o.Send(named, rig.Says(gateway.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" {
+					t.Errorf("%s: given to another client: %+v", name, got)
+				}
+				hidden := hide(o, test.hidden, byFile)
+				got, _ := hidden.Send(req, rig.Says(gateway.No))
+				if rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" || got.Change != nil {
+					t.Errorf("%s, by the file %v: given although it is hidden: %+v", name, byFile, got)
+				}
+			}
+		}
+	}
+}
+
+// The same of a batch, for each of its operations.
+func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
+	b := gateway.Batch{Caller: "me", IdempotencyKey: "k", Operations: []gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("s", "read", "file=s"), rig.Operation("l", "files", "folder=Secret"), rig.Operation("i", "read", "path=root.md"),
+	}}
+	if got := o.Gateway.DoBatch(t.Context(), b); !got.OK {
+		t.Fatalf("got %+v", got)
+	}
+	if err := os.WriteFile(filepath.Join(o.Vault, ".vaultwicketignore"), []byte("Secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := o.Gateway.DoBatch(t.Context(), b)
+	if got.OK || got.Summary.OK != 2 || got.Summary.Error != 2 || o.Read("root.md") != "root\nx" {
+		t.Errorf("got %+v", got)
+	}
+	for i, hidden := range []bool{false, true, true, false} {
+		r := got.Results[i].Result
+		if (r.Error != nil && r.Error.Code == "not_found" && r.Stdout == "" && r.Path == "") != hidden {
+			t.Errorf("operation %d: %+v", i, r)
+		}
+	}
+	b.Caller = "you"
+	if got := o.Gateway.DoBatch(t.Context(), b); got.OK || len(got.Results) > 0 {
+		t.Errorf("another caller: %+v", got)
+	}
+}

@@ -1,0 +1,410 @@
+package consent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+)
+
+func TestBegunCounts(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	if got, _ := o.Do([]string{"append", "path=root.md", "content=x"}, rig.Says(gateway.Yes)); rig.CodeOf(got) != "" || o.Begun() != 1 || o.Read("root.md") != "root\nx" {
+		t.Errorf("got %+v, %d begun, the note is %q", got.Error, o.Begun(), o.Read("root.md"))
+	}
+}
+
+// A yes is to the notes as the person was shown them.
+func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		words   []string
+		meddle  func(*rig.Harness)
+		command string
+	}{
+		"the note":                     {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { o.Write("root.md", "new\n") }, "delete"},
+		"the note is gone":             {[]string{"delete", "path=root.md"}, func(o *rig.Harness) { os.Remove(filepath.Join(o.Vault, "root.md")) }, "delete"},
+		"a note that was to be made":   {[]string{"create", "path=new.md", "content=x", "overwrite"}, func(o *rig.Harness) { o.Write("new.md", "of somebody else\n") }, "create"},
+		"one that an append makes":     {[]string{"daily:append", "content=x"}, func(o *rig.Harness) { o.Write("2026-11-21.md", "mine\n") }, "daily:append"},
+		"another note of a move":       {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *rig.Harness) { o.Write("Inbox/b.md", "see [[a]], and [[a|more]]\n") }, "rename"},
+		"one more note that is linked": {[]string{"rename", "path=Inbox/a.md", "name=z"}, func(o *rig.Harness) { o.Write("root.md", "see [[Inbox/a]]\n") }, "rename"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := rig.NewHarness(t, nil)
+			var left [32]byte
+			result, asked := o.Do(c.words, rig.First(func() { c.meddle(o); left = rig.TreeOf(t, o.Vault) }))
+			if code := rig.CodeOf(result); len(asked) != 1 || code != "conflict" && code != "not_found" && code != "already_exists" {
+				t.Errorf("asked %d times, got %+v", len(asked), result.Error)
+			}
+			if rig.TreeOf(t, o.Vault) != left || o.Begun() != 0 {
+				t.Error("something was changed")
+			}
+		})
+	}
+	t.Run("of a batch", func(t *testing.T) {
+		o := rig.NewHarness(t, nil)
+		var left [32]byte
+		result, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=root.md")},
+			rig.First(func() { o.Write("root.md", "new\n"); left = rig.TreeOf(t, o.Vault) }))
+		if result.Error == nil || result.Error.Code != "conflict" || rig.TreeOf(t, o.Vault) != left {
+			t.Errorf("got %+v", result.Error)
+		}
+	})
+}
+
+// A person who stops everything while a question is open has stopped it too.
+func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	pause := gateway.PauseFile(paths.State(o.Config.Getenv, ""))
+	o.Refusing("paused", "paused", func() string {
+		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
+		os.Remove(pause)
+		return rig.CodeOf(got)
+	})
+	o.Refusing("paused, in a batch", "paused", func() string {
+		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "delete", "path=root.md")}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
+		os.Remove(pause)
+		if got.Error == nil {
+			return got.Results[0].Result.Error.Code
+		}
+		return got.Error.Code
+	})
+	o.Refusing("mutations are off", "mutations_off", func() string {
+		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() {
+			off := o.Config.Policy
+			off.Mutations = false
+			o.Gateway.Tighten([]policy.Policy{off}, gateway.Limits{}, false)
+		}))
+		return rig.CodeOf(got)
+	})
+}
+
+// Two vaults can have one name, and notes of the same text.
+func TestAYesIsForOneVault(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	twin := filepath.Join(t.TempDir(), "Notes")
+	rig.FillVault(t, twin)
+	o = o.Again(func(c *gateway.Config) {
+		c.Vaults = []gateway.Served{{Vault: gateway.Vault{Folder: o.Vault}, Policy: c.Policy}, {Vault: gateway.Vault{Folder: twin, ID: "0123456789abcdef"}, Policy: c.Policy}}
+	})
+	for _, words := range [][]string{{"delete", "path=root.md"}, {"create", "path=new.md", "content=x"}} {
+		here := gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}
+		there := here
+		there.Vault = "0123456789abcdef"
+		var seen []gateway.Question
+		for _, req := range []gateway.Request{here, there} {
+			req.Caller = "one who is declined"
+			_, asked := o.Send(req, rig.Says(gateway.No))
+			seen = append(seen, asked...)
+		}
+		if len(seen) != 2 || seen[0].Digest == seen[1].Digest {
+			t.Errorf("%s: one digest for two vaults", words)
+		}
+		unasked := o.Gateway.Do(t.Context(), here)
+		if rig.CodeOf(unasked) != "unconfirmed" {
+			t.Fatalf("got %+v", unasked)
+		}
+		o.Approve()
+		if got := o.Gateway.Do(t.Context(), there); rig.CodeOf(got) != "unconfirmed" {
+			t.Errorf("%s: the yes for one vault is taken for another: %+v", words, got)
+		}
+		o.Deny()
+		if got := o.Gateway.Do(t.Context(), here); rig.CodeOf(got) != "" {
+			t.Errorf("%s: the yes is not taken: %+v", words, got.Error)
+		}
+	}
+	remember := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=x"}, Caller: "me"}
+	if got, _ := o.Send(remember, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" {
+		t.Fatalf("got %+v", got.Error)
+	}
+	remember.Vault = "0123456789abcdef"
+	if got, asked := o.Send(remember, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+		t.Errorf("a standing yes for one vault is one for another: %+v", got)
+	}
+}
+
+// The desk is one for all processes, and what is typed has one caller.
+func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Session = "1" })
+	twin := filepath.Join(t.TempDir(), "Notes")
+	rig.FillVault(t, twin)
+	other := o.Again(func(c *gateway.Config) { c.Session, c.Vault = "2", gateway.Vault{Folder: twin} })
+	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "terminal"}
+	o.Gateway.Do(t.Context(), req)
+	o.Approve()
+	if got := other.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" {
+		t.Errorf("in another vault: %+v", got)
+	}
+	if got := o.Again(func(c *gateway.Config) { c.Session = "3" }).Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
+		t.Errorf("in the same one, typed again: %+v", got.Error)
+	}
+}
+
+// A yes is for the caller whom the person was told of.
+func TestAYesIsForOneCaller(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me"}
+	o.Gateway.Do(t.Context(), req)
+	o.Approve()
+	for _, caller := range []string{"you", "", "m", "me\x00"} {
+		theirs := req
+		theirs.Caller = caller
+		o.Refusing("caller "+caller, "unconfirmed", func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), theirs)) })
+	}
+	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
+		t.Errorf("got %+v", got.Error)
+	}
+}
+
+// The desk: a yes is used up, and worth nothing when the note is another one.
+func TestAYesFromTheDesk(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
+	ask := func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), req)) }
+	o.Refusing("asked", "unconfirmed", ask)
+	o.Gateway.Do(t.Context(), req)
+	o.Approve()
+	o.Write("root.md", "meanwhile\n")
+	o.Refusing("changed since", "unconfirmed", ask)
+	o.Gateway.Do(t.Context(), req)
+	o.Approve()
+	got := o.Gateway.Do(t.Context(), req)
+	if rig.CodeOf(got) != "" || o.Read("root.md") != "meanwhile\nx" || got.Hash != rig.HashOfText("meanwhile\nx") {
+		t.Fatalf("got %+v, the note is %q", got, o.Read("root.md"))
+	}
+	o.Refusing("used up", "unconfirmed", ask)
+	o.Write("root.md", "root\n")
+	if got := ask(); got != "" { // nobody has taken the first yes, and the note is what it was
+		t.Errorf("the first yes: %q", got)
+	}
+	o.Write("root.md", "root\n")
+	o.Refusing("used up too", "unconfirmed", ask)
+}
+
+// Nobody is asked about a call that was made: its first answer is given again.
+func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	asked := 0
+	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", Ask: func(context.Context, gateway.Question) gateway.Reply {
+		asked++
+		return gateway.Yes
+	}}
+	first := o.Gateway.Do(t.Context(), req)
+	again := o.Gateway.Do(t.Context(), req)
+	if rig.CodeOf(first) != "" || rig.CodeOf(again) != "" || asked != 1 || again.Change == nil || again.Change.ID != first.Change.ID || o.Read("root.md") != "root\nx" {
+		t.Errorf("asked %d times: %+v, then %+v", asked, first, again)
+	}
+}
+
+func TestOfManyWithOneYesFromTheDeskOneRuns(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Parallel = 8 })
+	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
+	o.Gateway.Do(t.Context(), req)
+	o.Approve()
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() { o.Gateway.Do(t.Context(), req) })
+	}
+	all.Wait()
+	if text := o.Read("root.md"); text != "root\nx" {
+		t.Errorf("the note is %q", text)
+	}
+}
+
+// A vault may be called anything.
+func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
+	for _, name := range []string{"Ideas 👩‍💻", "a b", `say "hi"`} {
+		if runtime.GOOS == "windows" && strings.ContainsAny(name, "\t\"") {
+			continue
+		}
+		folder := filepath.Join(t.TempDir(), name)
+		rig.FillVault(t, folder)
+		o := rig.NewHarness(t, func(c *gateway.Config) { c.Vault.Folder = folder })
+		req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Client: "odd\x1b[2J client"}
+		asked := o.Gateway.Do(t.Context(), req)
+		if !strings.Contains(asked.Error.Hint, "vaultwicket approvals") {
+			t.Errorf("%q: %+v", name, asked.Error)
+			continue
+		}
+		o.Approve()
+		if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "" {
+			t.Errorf("%q: the yes is not taken: %+v", name, got.Error)
+		}
+	}
+}
+
+// A yes for a folder is for changes of the notes in it that destroy nothing.
+func TestAYesForAFolder(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" || asked[0].Folder != "Inbox" {
+		t.Fatalf("got %+v, asked %+v", got.Error, asked)
+	}
+	for _, words := range [][]string{
+		{"append", "path=Inbox/a.md", "content=y"}, {"prepend", "path=Inbox/Deep/c.md", "content=y"}, {"create", "path=Inbox/new.md", "content=y"},
+		{"append", "file=b", "content=y"}, {"move", "path=Inbox/new.md", "to=Inbox/Deep/"},
+	} {
+		if got, _ := o.Do(words); rig.CodeOf(got) != "" {
+			t.Errorf("%s: %+v", words, got.Error)
+		}
+	}
+	for _, words := range [][]string{
+		{"delete", "path=Inbox/a.md"}, {"create", "path=Inbox/a.md", "content=y", "overwrite"}, {"property:remove", "path=Inbox/p.md", "name=k"},
+		{"append", "path=Inbox2/a.md", "content=y"}, {"append", "path=root.md", "content=y"}, {"create", "path=inbox/new.md", "content=y"},
+		{"create", "path=new.md", "content=y"}, {"daily:append", "content=y"},
+		{"move", "path=Secret/s.md", "to=Inbox/"}, {"move", "path=Inbox/b.md", "to=Secret/"}, {"move", "path=root.md", "to=Inbox/"},
+		{"rename", "path=Inbox/a.md", "name=z"}, // a link in another folder follows it
+	} {
+		o.Write("Inbox/p.md", "---\nk: v\n---\n")
+		o.Refusing(fmt.Sprint(words), "unconfirmed", func() string {
+			got, asked := o.Do(words, rig.Says(gateway.Void))
+			if len(asked) != 1 {
+				t.Errorf("%s: asked %d times", words, len(asked))
+			}
+			return rig.CodeOf(got)
+		})
+	}
+	o.Refusing("another caller", "unconfirmed", func() string {
+		got, _ := o.Send(gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "you"}, rig.Says(gateway.No))
+		return rig.CodeOf(got)
+	})
+	o.Refusing("a batch", "unconfirmed", func() string {
+		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=z")}, rig.Says(gateway.No))
+		return got.Error.Code
+	})
+	if got := o.Again(nil).Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "me"}); rig.CodeOf(got) != "unconfirmed" {
+		t.Errorf("it outlives the process: %+v", got)
+	}
+}
+
+// Where a yes to all of a folder would be one for more, none is offered, and one
+// that is given all the same is a yes to the one call.
+func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
+	for _, words := range [][]string{
+		{"append", "path=root.md", "content=x"}, {"move", "path=Secret/s.md", "to=Inbox2/"}, {"delete", "path=Inbox/a.md"},
+		{"create", "path=Inbox/a.md", "content=x", "overwrite"}, {"rename", "path=Inbox/a.md", "name=z"},
+	} {
+		o := rig.NewHarness(t, nil)
+		got, asked := o.Do(words, rig.Says(gateway.YesHere))
+		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
+			t.Errorf("%s: got %+v, asked %+v", words, got.Error, asked)
+		}
+		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
+			if got, asked := o.Do(next, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+				t.Errorf("%s, then %s: %+v", words, next, got)
+			}
+		}
+	}
+}
+
+func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	for _, c := range []struct {
+		words []string
+		code  string
+	}{
+		{[]string{"delete", "path=gone.md"}, "not_found"}, {[]string{"append", "path=Inbox/gone.md", "content=x"}, "not_found"},
+		{[]string{"create", "path=root.md", "content=x"}, "already_exists"}, {[]string{"move", "path=root.md", "to=Inbox/a.md"}, "already_exists"},
+		{[]string{"delete", "file=nobody"}, "not_found"}, {[]string{"undo", "id=20200101T000000.000000000Z-0000"}, "not_found"},
+	} {
+		o.Refusing(fmt.Sprint(c.words), c.code, func() string { got, _ := o.Do(c.words); return rig.CodeOf(got) })
+	}
+	o.Refusing("a hash of another text", "conflict", func() string {
+		got, _ := o.Send(gateway.Request{Command: "delete", Words: []string{"path=root.md"}, ExpectHash: "0123456789abcdef", Caller: "me"})
+		return rig.CodeOf(got)
+	})
+	o.Refusing("a dry run", "unconfirmed", func() string {
+		var asked []gateway.Question
+		dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: o.Asker(&asked, nil)})
+		return dry.Error.Code
+	})
+	o.Refusing("in a batch", "not_found", func() string {
+		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
+		return got.Error.Code
+	})
+	if rest, _, err := approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
+		t.Errorf("on the desk there are %v, %v", rest, err)
+	}
+}
+
+// A batch is all or nothing as far as the person is concerned.
+func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
+	operations := []gateway.Operation{
+		rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("r", "read", "path=root.md"),
+		rig.Operation("b", "delete", "path=root.md"), rig.Operation("c", "create", "path=new.md", "content=x"),
+	}
+	for _, confirm := range []policy.Confirm{policy.ConfirmWrites, policy.ConfirmDestructive} {
+		o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })
+		for _, atomic := range []bool{false, true} {
+			for _, r := range []gateway.Reply{gateway.No, gateway.NoWay, gateway.Later} {
+				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
+					var asked []gateway.Question
+					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(gateway.Question) gateway.Reply{rig.Says(r)})})
+					if len(asked) != 1 || len(got.Results) > 0 {
+						t.Errorf("asked %d times, got %+v", len(asked), got)
+					}
+					return got.Error.Code
+				})
+			}
+		}
+		got, asked := o.Batch(operations, rig.Says(gateway.Yes))
+		if !got.OK || len(asked) != 1 || o.Read("root.md") != "" || o.Read("new.md") == "" {
+			t.Errorf("%v: accepted: %+v", confirm, got)
+		}
+	}
+}
+
+// Notes that the access rules hide are in no question, and whatever is in them, a
+// question is the same.
+func TestHiddenNotesAreInNoQuestion(t *testing.T) {
+	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen [][]string
+	for _, hidden := range []string{"CANARY [[a]] [[Inbox/a]]\n", "", "[[root]]\n"} {
+		o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Access = rules })
+		if hidden == "" {
+			os.RemoveAll(filepath.Join(o.Vault, "Secret"))
+		} else {
+			o.Write("Secret/s.md", hidden)
+		}
+		var all []string
+		for _, words := range [][]string{
+			{"rename", "path=Inbox/a.md", "name=z"}, {"move", "path=Inbox/a.md", "to=Inbox2/z.md"}, {"delete", "path=root.md"}, {"append", "file=a", "content=x"},
+			{"delete", "path=Secret/s.md"}, {"append", "path=Secret/s.md", "content=x"}, {"delete", "file=s"}, {"move", "path=Secret/s.md", "to=Inbox/"},
+			{"create", "path=new.md", "template=s"},
+		} {
+			o.Refusing(fmt.Sprint(words), "", func() string {
+				got, asked := o.Do(words, rig.Says(gateway.No))
+				for _, q := range asked {
+					if strings.Contains(q.Text, "CANARY") || strings.Contains(q.Text, "Secret/") {
+						t.Errorf("%s: %s", words, q.Text)
+					}
+					all = append(all, fmt.Sprintf("%s %x", q.Text, q.Path))
+				}
+				if len(asked) == 0 && rig.CodeOf(got) == "" {
+					t.Errorf("%s: not asked", words)
+				}
+				all = append(all, rig.CodeOf(got)+" "+got.Error.Message)
+				return ""
+			})
+		}
+		seen = append(seen, all)
+	}
+	for _, other := range seen[1:] {
+		if !slices.Equal(other, seen[0]) {
+			t.Errorf("a hidden note shows:\n%q\nand\n%q", seen[0], other)
+		}
+	}
+}

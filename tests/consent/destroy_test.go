@@ -1,0 +1,304 @@
+package consent
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+)
+
+// numberedLines returns lines that differ.
+func numberedLines(from, count int) string {
+	var b strings.Builder
+	for i := range count {
+		fmt.Fprintf(&b, "line %d\n", from+i)
+	}
+	return b.String()
+}
+
+// careful is an office that asks before what is destructive.
+func careful(t *testing.T) *rig.Harness {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
+	o.Write("long.md", "# A\n"+numberedLines(0, 20)+"# B\n"+numberedLines(100, 20))
+	o.Write("prop.md", "---\nlong: |\n"+strings.ReplaceAll(numberedLines(0, 12), "line", "  line")+"---\ntext\n")
+	return o
+}
+
+func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		words []string
+		why   string
+	}{
+		{"a section", []string{"note:set-section", "path=long.md", "heading=A", "content=x"}, "removes 20 of the 42 lines"},
+		{"a text", []string{"note:replace", "path=long.md", "old=" + numberedLines(100, 20), "new=x"}, "removes 20 of the 42 lines"},
+		{"a property", []string{"property:set", "path=prop.md", "name=long", "value=x"}, "removes 13 lines"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := careful(t)
+			path := strings.TrimPrefix(test.words[1], "path=")
+			before := o.Read(path)
+			dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: test.words[0], Words: test.words[1:], Caller: "me"})
+			row := ""
+			for _, r := range dry.Rules {
+				if r.Rule == "confirm" {
+					row = r.Verdict + ": " + r.Why
+				}
+			}
+			if !dry.OK || dry.Decision != "ask" || dry.Effect != "destructive" || !strings.HasPrefix(row, "ask: "+test.why) || dry.Diff == "" {
+				t.Errorf("the dry run is %+v", dry)
+			}
+			result, asked := o.Do(test.words, rig.Says(gateway.No))
+			if rig.CodeOf(result) != "unconfirmed" || o.Read(path) != before {
+				t.Errorf("declined: %+v; the note is %q", result.Error, o.Read(path))
+			}
+			if len(asked) != 1 || !asked[0].Destructive || asked[0].Folder != "" || !strings.Contains(asked[0].Text, "It "+test.why) {
+				t.Errorf("asked %+v", asked)
+			}
+			o = careful(t)
+			result, _ = o.Do(test.words, rig.Says(gateway.Yes))
+			if !result.OK || o.Read(path) == before || result.Change == nil || result.Change.Removed < 13 || result.Change.Added != 1 {
+				t.Errorf("approved: %+v, %+v", result, result.Change)
+			}
+			got := strings.Join(o.Decisions(), "\n")
+			if want := "decision ask destructive unconfirmed\ndecision reply destructive\ndecision allow destructive\nend  destructive"; got != want {
+				t.Errorf("the log is\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
+	o := careful(t)
+	for _, words := range [][]string{
+		{"append", "path=long.md", "content=" + numberedLines(0, 60)},
+		{"note:replace", "path=long.md", "old=" + numberedLines(100, 9), "new=x"},
+		{"property:set", "path=long.md", "name=a", "value=b"},
+		{"move", "path=Inbox/a.md", "to=Inbox2/c.md"},
+	} {
+		if result, _ := o.Do(words); !result.OK {
+			t.Errorf("%q: %+v", words[0], result.Error)
+		}
+	}
+}
+
+// Where nobody is asked, the change is logged as what it was.
+func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
+	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
+	if result, _ := o.Do([]string{"note:set-section", "path=long.md", "heading=A", "content=x"}); !result.OK {
+		t.Fatal(result.Error)
+	}
+	got := o.Decisions()
+	if len(got) != 2 || got[1] != "end  destructive" {
+		t.Errorf("the log is %q", got)
+	}
+	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "note:set-section", Words: []string{"path=long.md", "heading=B", "content=x"}})
+	if dry.Decision != "allow" || dry.Effect != "destructive" {
+		t.Errorf("the dry run is %+v", dry)
+	}
+}
+
+// A yes for a folder is none to a change that removes much there.
+func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	o.Write("Inbox/long.md", numberedLines(0, 20))
+	if result, _ := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); !result.OK {
+		t.Fatal(result.Error)
+	}
+	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(gateway.No))
+	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
+		t.Errorf("%+v, asked %d times", result.Error, len(asked))
+	}
+}
+
+func TestALossInABatch(t *testing.T) {
+	o := careful(t)
+	loss := rig.Operation("b", "note:set-section", "path=long.md", "heading=A", "content=x")
+	before := o.Read("long.md")
+	operations := []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), loss}
+	result, asked := o.Batch(operations, rig.Says(gateway.No))
+	if result.OK || len(asked) != 1 || !strings.Contains(asked[0].Text, "removes 20 of the 42 lines") || o.Read("long.md") != before || o.Read("root.md") != "root\n" {
+		t.Errorf("declined: %+v, asked %+v", result, asked)
+	}
+	o = careful(t)
+	if result, _ = o.Batch(operations, rig.Says(gateway.Yes)); !result.OK || o.Read("long.md") == before {
+		t.Errorf("approved: %+v", result)
+	}
+	// What only the run of an earlier operation makes a loss was shown to nobody.
+	o = careful(t)
+	result, asked = o.Batch([]gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
+		rig.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
+	})
+	if result.OK || result.Results[0].Status != "ok" || result.Results[1].Result.Error.Code != "unconfirmed" || len(asked) != 0 {
+		t.Errorf("a loss of what the batch made: %+v, asked %d times", result, len(asked))
+	}
+}
+
+// An operation that nobody was asked about is not carried by the yes to another.
+func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
+	o := careful(t)
+	result, asked := o.Batch([]gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
+		rig.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
+		rig.Operation("c", "delete", "path=Inbox/a.md"),
+	}, rig.Says(gateway.Yes))
+	if len(asked) != 1 || result.Results[1].Result.Error == nil || result.Results[1].Result.Error.Code != "unconfirmed" {
+		t.Errorf("%+v, asked %d times", result, len(asked))
+	}
+}
+
+// An atomic batch that fails takes back what it made, also where that is much.
+func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
+	o := careful(t)
+	before := o.Read("root.md")
+	b := gateway.Batch{Atomic: true, Caller: "me", Operations: []gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 60)),
+		rig.Operation("b", "create", "path=new.md", "content="+numberedLines(0, 60)),
+		rig.Operation("c", "append", "path=nobody.md", "content=x"),
+	}}
+	result := o.Gateway.DoBatch(t.Context(), b)
+	if result.OK || result.Summary.Undone != 2 || o.Read("root.md") != before {
+		t.Errorf("%+v", result)
+	}
+	if _, err := os.Stat(o.Vault + "/new.md"); err == nil {
+		t.Error("what was made is there")
+	}
+}
+
+// An approved delete, its undo, and the undo of that: it is asked again.
+func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
+	o := careful(t)
+	if result, _ := o.Do([]string{"delete", "path=root.md"}, rig.Says(gateway.Yes)); !result.OK {
+		t.Fatal(result.Error)
+	}
+	back, _ := o.Do([]string{"undo"})
+	if !back.OK || o.Read("root.md") != "root\n" {
+		t.Fatalf("%+v", back)
+	}
+	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(gateway.No))
+	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
+		t.Errorf("%+v, asked %+v", result.Error, asked)
+	}
+	dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "undo", Words: []string{"id=" + back.Change.ID}, Caller: "me"})
+	if dry.Decision != "ask" || dry.Effect != "destructive" {
+		t.Errorf("the dry run is %+v", dry)
+	}
+}
+
+func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
+	o := careful(t)
+	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
+	changed, _ := o.As("session-a", []string{"append", "path=root.md", "content=x"})
+	if !made.OK || !changed.OK {
+		t.Fatal(made.Error, changed.Error)
+	}
+	if result, _ := o.As("session-b", []string{"undo"}); rig.CodeOf(result) == "" || o.Read("root.md") == "root\n" {
+		t.Errorf("undo without an id took back what another session did: %+v", result)
+	}
+	for _, id := range []string{changed.Change.ID, made.Change.ID} {
+		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(gateway.No))
+		if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
+			t.Errorf("%+v, asked %d times", result.Error, len(asked))
+		}
+	}
+	// The session itself is not asked.
+	for range 2 {
+		if result, _ := o.As("session-a", []string{"undo"}); !result.OK {
+			t.Error(result.Error)
+		}
+	}
+	if o.Read("root.md") != "root\n" {
+		t.Error("the change is there")
+	}
+}
+
+// Where a caller may write and not delete, it may take away what it made itself,
+// and nothing that another session made.
+func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
+	rules, err := access.New(map[string]access.Level{"/": access.Write})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm, c.Policy.Access = policy.ConfirmNever, rules })
+	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
+	if !made.OK {
+		t.Fatal(made.Error)
+	}
+	result, _ := o.As("session-b", []string{"undo", "id=" + made.Change.ID})
+	if rig.CodeOf(result) != "access_denied" || o.Read("made.md") != "x" {
+		t.Errorf("%+v; the note is %q", result, o.Read("made.md"))
+	}
+	if result, _ := o.As("session-a", []string{"undo"}); !result.OK {
+		t.Error(result.Error)
+	}
+}
+
+// Without an id, a batch is taken back as one, and by nobody else.
+func TestABatchIsUndoneAsOne(t *testing.T) {
+	o := careful(t)
+	before := o.Read("root.md")
+	result, _ := o.Batch([]gateway.Operation{
+		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "append", "path=root.md", "content=y"), rig.Operation("c", "create", "path=made.md"),
+	})
+	if !result.OK {
+		t.Fatalf("%+v", result)
+	}
+	if undone, _ := o.As("another", []string{"undo"}); undone.OK {
+		t.Errorf("%+v", undone)
+	}
+	undone, _ := o.Do([]string{"undo"})
+	if !undone.OK || strings.Count(undone.Stdout, "Undone: ") != 3 || o.Read("root.md") != before || undone.Change.Removed != 2 {
+		t.Errorf("%+v, %+v", undone, undone.Change)
+	}
+	if again, _ := o.Do([]string{"undo"}); rig.CodeOf(again) != "cli_error" && rig.CodeOf(again) != "not_found" {
+		t.Errorf("%+v", again)
+	}
+}
+
+// A journal that cannot take the record of a change without dropping what is young
+// refuses the change, and loses nothing. Here it is the share of one caller that is
+// used up.
+func TestAFullJournalRefusesTheNextChange(t *testing.T) {
+	o := careful(t)
+	ids := []string{}
+	for i := range 20 {
+		text := noise(12<<20, byte(i))
+		o.Write("big.md", text)
+		result, _ := o.Do([]string{"append", "path=big.md", "content=x"})
+		if result.OK {
+			ids = append(ids, result.Change.ID)
+			continue
+		}
+		if rig.CodeOf(result) != "state_unavailable" || gateway.ClassOf(rig.CodeOf(result)) != gateway.Surroundings || o.Read("big.md") != text {
+			t.Errorf("%+v", result)
+		}
+		if result, _ := o.As("another", []string{"append", "path=root.md", "content=x"}); !result.OK {
+			t.Errorf("another caller: %+v", result.Error)
+		}
+		break
+	}
+	kept, err := o.Gateway.Journal("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, damage, err := kept.Entries(journal.Filter{Caller: "me"})
+	if err != nil || len(damage) > 0 || len(entries) != len(ids) || len(ids) < 3 || len(ids) > 8 {
+		t.Errorf("%d entries of %d are left, %v, %v", len(entries), len(ids), damage, err)
+	}
+}
+
+// noise is a text that is hardly compressed.
+func noise(size int, seed byte) string {
+	random := make([]byte, size*3/4)
+	_, _ = rand.NewChaCha8([32]byte{seed}).Read(random)
+	return base64.StdEncoding.EncodeToString(random)
+}

@@ -1,0 +1,3 @@
+// Package consent tests approvals: what needs one, what the user is shown, and what an
+// approval covers.
+package consent

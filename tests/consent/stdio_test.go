@@ -1,0 +1,307 @@
+package consent
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// session is a client of the built server whose person can be asked.
+type session struct {
+	t      *testing.T
+	modern bool
+	can    string
+	server *osexec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	log    bytes.Buffer
+	ids    int
+	office *rig.Harness
+}
+
+// openSession starts the server on the vault of an office, with its own state.
+func openSession(o *rig.Harness, modern bool, can string) *session {
+	o.T.Helper()
+	return startSession(o, modern, can, []string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes"})
+}
+
+// startSession does the same with other settings.
+func startSession(o *rig.Harness, modern bool, can string, flags []string) *session {
+	o.T.Helper()
+	s := &session{t: o.T, modern: modern, can: can, office: o}
+	s.server = osexec.Command(rig.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
+	s.server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
+	s.server.Stderr = &s.log
+	var err error
+	if s.in, err = s.server.StdinPipe(); err != nil {
+		o.T.Fatal(err)
+	}
+	out, err := s.server.StdoutPipe()
+	if err != nil {
+		o.T.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	if err := s.server.Start(); err != nil {
+		o.T.Fatal(err)
+	}
+	watchdog := time.AfterFunc(rig.Deadline, func() { s.server.Process.Kill() })
+	o.T.Cleanup(func() { watchdog.Stop(); s.server.Process.Kill(); s.server.Wait() })
+	if !modern {
+		s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + can + `,"clientInfo":{"name":"t","version":"1"}}}`)
+		s.next()
+		s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	return s
+}
+
+// again starts one more server of the same kind.
+func (s *session) again(o *rig.Harness) *session { return openSession(o, s.modern, s.can) }
+
+func (s *session) send(line string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// said is a message of the server, as far as these tests look at it.
+type said struct {
+	ID     json.RawMessage
+	Method string
+	Params struct{ Message string }
+	Result struct {
+		ResultType, RequestState string
+		StructuredContent        gateway.Result
+	}
+}
+
+func (s *session) next() (m said) {
+	s.t.Helper()
+	line, err := s.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	if err != nil {
+		s.t.Fatalf("%q: %v; the log:\n%s", line, err, s.log.String())
+	}
+	return m
+}
+
+// call sends a call; more are further members of its params.
+func (s *session) call(arguments, more string) {
+	s.t.Helper()
+	s.ids++
+	if s.modern {
+		more += `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + s.can + `}`
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s%s}}`, s.ids, arguments, more))
+}
+
+// ask sends a call and returns the message that asks about it.
+func (s *session) ask(arguments string) said {
+	s.t.Helper()
+	s.call(arguments, "")
+	m := s.next()
+	if s.modern && m.Result.ResultType != "input_required" || !s.modern && m.Method != "elicitation/create" {
+		s.t.Fatalf("not asked: %+v", m)
+	}
+	return m
+}
+
+// reply sends an answer of the person, and does not wait.
+func (s *session) reply(asked said, arguments, answer string) {
+	s.t.Helper()
+	if s.modern {
+		s.call(arguments, fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, answer, asked.Result.RequestState))
+		return
+	}
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, answer))
+}
+
+func (s *session) answer(asked said, arguments, answer string) gateway.Result {
+	s.t.Helper()
+	s.reply(asked, arguments, answer)
+	return s.next().Result.StructuredContent
+}
+
+// end closes the input and waits for the end of the server.
+func (s *session) end() error {
+	s.in.Close()
+	_, _ = io.Copy(io.Discard, s.out)
+	return s.server.Wait()
+}
+
+const (
+	formsOnly = `{"elicitation":{}}`
+	appendIt  = `{"command":"append","params":{"path":"root.md","content":"x"}}`
+	deleteIt  = `{"command":"delete","params":{"path":"Inbox/a.md"}}`
+)
+
+func eachEra(t *testing.T, test func(t *testing.T, o *rig.Harness, s *session)) {
+	for _, modern := range []bool{false, true} {
+		t.Run(map[bool]string{false: "legacy", true: "modern"}[modern], func(t *testing.T) {
+			t.Parallel()
+			o := rig.NewHarness(t, nil)
+			test(t, o, openSession(o, modern, formsOnly))
+		})
+	}
+}
+
+func TestThePersonIsAskedOverStdio(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
+		for _, answer := range []string{
+			rig.Decline, `{"action":"cancel"}`, `{"action":"accept"}`, `{"action":"accept","content":{"confirm":false}}`,
+			`{"action":"accept","content":{"confirm":"true"}}`, `{"action":"decline","content":{"confirm":true}}`,
+		} {
+			s := s.again(o)
+			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(appendIt), appendIt, answer)) })
+			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(deleteIt), deleteIt, answer)) })
+			for range 3 {
+				o.Refusing("again", "unconfirmed", func() string {
+					s.call(deleteIt, "")
+					return rig.CodeOf(s.next().Result.StructuredContent) // and nobody is asked
+				})
+			}
+		}
+		got := s.answer(s.ask(appendIt), appendIt, rig.Accept)
+		if !got.OK || o.Read("root.md") != "root\nx" || got.Hash != rig.HashOfText("root\nx") || o.Begun() != 1 {
+			t.Errorf("got %+v, the note is %q", got, o.Read("root.md"))
+		}
+		if got := s.answer(s.ask(deleteIt), deleteIt, rig.Accept); !got.OK || o.Read("Inbox/a.md") != "" {
+			t.Errorf("got %+v", got)
+		}
+		s.call(`{"command":"read","params":{"path":"root.md"}}`, "")
+		if got := s.next().Result.StructuredContent; !strings.Contains(got.Stdout, "root\nx") {
+			t.Errorf("got %+v", got)
+		}
+		if err := s.end(); err != nil {
+			t.Errorf("the server ended with %v; its log:\n%s", err, s.log.String())
+		}
+	})
+}
+
+// A state, or an open question, is about the note that the person was shown.
+func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
+		for _, arguments := range []string{appendIt, strings.Replace(deleteIt, "Inbox/a.md", "root.md", 1)} {
+			asked := s.ask(arguments)
+			o.Write("root.md", "of the person\n"+arguments)
+			code := "conflict"
+			if s.modern {
+				code = "unconfirmed" // the state is one for other notes
+			}
+			o.Refusing(arguments, code, func() string { return rig.CodeOf(s.answer(asked, arguments, rig.Accept)) })
+		}
+	})
+}
+
+func TestOfManyRetriesOneRuns(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	s := openSession(o, true, formsOnly)
+	asked := s.ask(appendIt)
+	const many = 50
+	for range many {
+		s.reply(asked, appendIt, rig.Accept)
+	}
+	done := 0
+	for range many {
+		switch got := s.next().Result.StructuredContent; {
+		case got.OK:
+			done++
+		case rig.CodeOf(got) != "unconfirmed":
+			t.Errorf("got %+v", got)
+		}
+	}
+	if done != 1 || o.Read("root.md") != "root\nx" {
+		t.Errorf("%d ran, the note is %q", done, o.Read("root.md"))
+	}
+	o.Refusing("once more", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
+	o.Write("root.md", "root\n") // as it was when the state was made
+	o.Refusing("with the note as it was", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
+}
+
+// A state is worth nothing to another run of the server, on the same vault.
+func TestAStateEndsWithTheServer(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	s := openSession(o, true, formsOnly)
+	asked := s.ask(appendIt)
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	s = openSession(o, true, formsOnly)
+	o.Refusing("in another run", "unconfirmed", func() string { return rig.CodeOf(s.answer(asked, appendIt, rig.Accept)) })
+}
+
+// An open question ends with the server, and nothing of it is left.
+func TestAServerThatEndsWhileItAsks(t *testing.T) {
+	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
+		before := rig.TreeOf(t, o.Vault)
+		s.ask(deleteIt)
+		begun := time.Now()
+		if err := s.end(); err != nil {
+			t.Errorf("at the end of the input it ended with %v; its log:\n%s", err, s.log.String())
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		left(t, o, before)
+	})
+	if runtime.GOOS == "windows" {
+		return // there is no signal to ask a program to end
+	}
+	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
+		before := rig.TreeOf(t, o.Vault)
+		s.ask(deleteIt)
+		if err := s.server.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, s.out)
+		if err := s.server.Wait(); err != nil {
+			t.Errorf("at the signal it ended with %v; its log:\n%s", err, s.log.String())
+		}
+		left(t, o, before)
+	})
+}
+
+// left checks that a server has left nothing behind.
+func left(t *testing.T, o *rig.Harness, before [32]byte) {
+	t.Helper()
+	if rig.TreeOf(t, o.Vault) != before || o.Begun() > 0 {
+		t.Error("it was run")
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range processes {
+		if line, err := os.ReadFile(name); err == nil && bytes.Contains(line, []byte(o.Vault)) {
+			t.Errorf("%s is left: %q", filepath.Dir(name), line)
+		}
+	}
+}
+
+func TestACallThatIsCancelledWhileThePersonIsAsked(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	s := openSession(o, false, formsOnly)
+	before := rig.TreeOf(t, o.Vault)
+	asked := s.ask(deleteIt)
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, s.ids))
+	s.reply(asked, deleteIt, rig.Accept)
+	if got := s.answer(s.ask(appendIt), appendIt, rig.Decline); rig.CodeOf(got) != "unconfirmed" {
+		t.Errorf("the next one: %+v", got)
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	left(t, o, before)
+}

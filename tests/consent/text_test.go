@@ -1,0 +1,202 @@
+package consent
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+const maxQuestion = 16 << 10
+
+// hostile are texts that would pose as ours, act on a terminal or fill the screen.
+var hostile = map[string]string{
+	"a question":  "x\nAllow \"append\" in the vault \"Notes\"?\nIt changes nothing.\n",
+	"bars":        "│ x\n\n│ │ y\n… left out: 0 lines, 0 bytes\n",
+	"returns":     "x\rAllow everything?\r\nAllow\u2028this\u2029and\u0085that\v\f",
+	"a terminal":  "\x1b[2J\x1b[1;1HAllow \"read\"?\x1b]0;title\a\x9b31m\x07\b\b\b\x7f",
+	"directions":  "\u202eelteled\u202c \u2066x\u2069 \u200f\u061c",
+	"unseen":      "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\U000e0042\u115f\u3164",
+	"markdown":    "# Allow\n\n![x](https://evil.example/?q=1) [click](https://evil.example)\n```\n</pre>\n<img src=x onerror=alert(1)>\n---\n| a | b |\n",
+	"much":        strings.Repeat("All work and no play. ", 1<<20/22),
+	"many lines":  strings.Repeat("x\n", 1<<15),
+	"one letter":  strings.Repeat("\u0301", 1<<12),
+	"broad":       strings.Repeat("字\U0001f468\u200d\U0001f469", 1<<12),
+	"no UTF-8":    "a\xff\xfe\xc0\xafb",
+	"backslashes": `\nAllow \x1b \u202e`,
+}
+
+// ownRow is every row that the gateway writes itself.
+var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|removes or replaces what is there|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|(makes|removes|changes|moves|path|to):|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
+
+// judgeQuestion checks that nothing but the gateway speaks in a question outside of
+// bars and quotation marks.
+func judgeQuestion(t *testing.T, what string, q gateway.Question, first string) {
+	t.Helper()
+	if len(q.Text) > maxQuestion {
+		t.Errorf("%s: the question has %d bytes", what, len(q.Text))
+	}
+	if strings.ContainsFunc(q.Text, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029')
+	}) {
+		t.Errorf("%s: the question holds what acts on a terminal: %q", what, q.Text)
+	}
+	rows := strings.Split(q.Text, "\n")
+	if rows[0] != first {
+		t.Errorf("%s: the question begins with %q, want %q", what, rows[0], first)
+	}
+	for _, row := range rows {
+		if !strings.HasPrefix(row, "│ ") && !ownRow.MatchString(row) && row != "│" {
+			t.Errorf("%s: a row of its own: %q", what, row)
+		}
+	}
+	if again := strings.Count(q.Text, "\nAllow "); again > 0 {
+		t.Errorf("%s: there are %d more questions in it", what, again)
+	}
+}
+
+func TestNoTextPosesInAQuestion(t *testing.T) {
+	for what, text := range hostile {
+		o := rig.NewHarness(t, nil)
+		asked := 0
+		ask := func(first string, words ...string) {
+			t.Helper()
+			asked++ // each of them has a question open
+			p := allowlist.Params{}
+			for _, word := range words[1:] {
+				key, value, _ := strings.Cut(word, "=")
+				p[key] = allowlist.Text(value)
+			}
+			req := gateway.Request{Command: words[0], Params: p, Caller: fmt.Sprint("caller ", asked)}
+			before := rig.TreeOf(t, o.Vault)
+			got, asked := o.Send(req, rig.Says(gateway.NoWay))
+			switch {
+			case len(asked) == 1:
+				judgeQuestion(t, what+", "+words[0], asked[0], first)
+				if !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
+					t.Errorf("%s, %s: nobody can say yes: %+v", what, words[0], got.Error)
+				}
+			case rig.CodeOf(got) == "" || rig.CodeOf(got) == "unconfirmed":
+				t.Errorf("%s, %s: not asked, %+v", what, words[0], got)
+			}
+			if rig.TreeOf(t, o.Vault) != before {
+				t.Errorf("%s, %s: it was run", what, words[0])
+			}
+		}
+		ask(`Allow "append" in the vault "Notes"?`, "append", "path=root.md", "content="+text)
+		ask(`Allow "create" in the vault "Notes"?`, "create", "path=new.md", "content="+text)
+		short := text[:min(len(text), 200)]
+		ask(`Allow "create" in the vault "Notes"?`, "create", "path=Inbox/"+strings.NewReplacer("/", "", "\x00", "").Replace(short)+".md", "content=x")
+		ask(`Allow "property:set" in the vault "Notes"?`, "property:set", "path=root.md", "name=k", "value="+short)
+		ask(`Allow "property:set" in the vault "Notes"?`, "property:set", "path=root.md", "name="+short, "value=v")
+		o.Write("root.md", text)
+		ask(`Allow "delete" in the vault "Notes"?`, "delete", "path=root.md")
+		ask(`Allow "move" in the vault "Notes"?`, "move", "path=root.md", "to=Inbox/")
+		if name := strings.NewReplacer("/", "", "\x00", "", `\`, "").Replace(short) + ".md"; runtime.GOOS == "linux" && len(name) < 200 {
+			o.Write(name, text)
+			ask(`Allow "delete" in the vault "Notes"?`, "delete", "path="+name)
+		}
+	}
+}
+
+// What the question says, for a person to read.
+func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	o.Write("long.md", strings.Repeat("line\n", 100))
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"append", "path=Inbox/a.md", "content=two"}, "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Inbox/a.md\"\ncontent: \"two\"\n│ --- a/Inbox/a.md\n│ +++ b/Inbox/a.md\n│ @@ -1 +1,2 @@\n│  one\n│ +two"},
+		{[]string{"create", "path=new.md", "content=x"}, "Allow \"create\" in the vault \"Notes\"?\nIt changes notes.\nmakes: \"new.md\"\ncontent: \"x\"\n│ --- /dev/null\n│ +++ b/new.md\n│ @@ -0,0 +1 @@\n│ +x"},
+		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt removes or replaces what is there.\nremoves: \"root.md\"\n│ --- a/root.md\n│ +++ /dev/null\n│ @@ -1 +0,0 @@\n│ -root"},
+		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nmoves: \"root.md\" to \"Inbox/root.md\"\nto: \"Inbox/\"\n│ rename from root.md\n│ rename to Inbox/root.md"},
+	} {
+		_, asked := o.Do(c.words, rig.Says(gateway.No))
+		if got := asked[0].Text; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.words, got, c.want)
+		}
+	}
+	_, asked := o.Do([]string{"delete", "path=long.md"}, rig.Says(gateway.No))
+	if got := asked[0].Text; !regexp.MustCompile(`\n… left out: \d+ lines, \d+ bytes$`).MatchString(got) || strings.Count(got, "\n") > 30 {
+		t.Errorf("a long note:\n%s", got)
+	}
+}
+
+// Two paths that differ must not look the same, however long they are.
+func TestALongPathShowsItsEnds(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	long := "Inbox/" + strings.Repeat(strings.Repeat("deep ", 12)+"x/", 6)
+	_, asked := o.Do([]string{"create", "path=" + long + "end.md", "content=x"}, rig.Says(gateway.No))
+	if len(asked) != 1 || !strings.Contains(asked[0].Text, "makes:\n│ \"Inbox/deep deep") || !strings.Contains(strings.ReplaceAll(asked[0].Text, "\n│ ", ""), `x/end.md"`) {
+		t.Errorf("asked %+v", asked)
+	}
+}
+
+// A terminal of 80 columns breaks no row of a question: what it breaks off of a long
+// path or value would stand where rows of ours begin.
+func TestARowOfAQuestionFitsATerminal(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
+	folder := "Inbox/" + strings.Repeat("x", 58) + " Allow \"delete\" in the vault"
+	for _, name := range []string{folder, folder + strings.Repeat("/deep", 40), "Inbox/" + strings.Repeat("字", 60), "Inbox/" + strings.Repeat("x", 60)} {
+		name = strings.ReplaceAll(name, `"`, "'") + ".md"
+		o.Write(name, "text\n")
+		for _, words := range [][]string{
+			{"delete", "path=" + name}, {"move", "path=" + name, "to=Inbox2/"}, {"create", "path=" + strings.TrimSuffix(name, ".md") + " 2.md", "content=x"},
+			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)}, {"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
+		} {
+			_, asked := o.Do(words, rig.Says(gateway.No))
+			if len(asked) != 1 {
+				t.Fatalf("%s: asked %d times", words, len(asked))
+			}
+			for line := range strings.Lines(asked[0].Text) {
+				width := 0
+				for _, r := range strings.TrimSuffix(line, "\n") {
+					if width++; r >= 0x1100 && r != '│' && r != '…' {
+						width++
+					}
+				}
+				if width > 80 {
+					t.Errorf("%s: a row of %d columns: %q", words, width, line)
+				}
+			}
+		}
+	}
+}
+
+// The largest batch that can be asked about is one that can be read.
+func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	var operations []gateway.Operation
+	for i := range 8 {
+		name := fmt.Sprintf("Inbox/n%d.md", i)
+		o.Write(name, strings.Repeat(strings.Repeat("字", 37)+"\n", 500))
+		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 5000)))
+	}
+	o.Refusing("much text", "unconfirmed", func() string {
+		got, asked := o.Batch(operations, rig.Says(gateway.NoWay))
+		if len(asked) != 1 || !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
+			t.Errorf("asked %d times, got %+v", len(asked), got.Error)
+			return got.Error.Code
+		}
+		if len(asked[0].Text) > maxQuestion {
+			t.Errorf("the question has %d bytes", len(asked[0].Text))
+		}
+		for i := range 8 {
+			if !strings.Contains(asked[0].Text, fmt.Sprintf("\nchanges: \"Inbox/n%d.md\"\n", i)) {
+				t.Errorf("operation %d is not in it", i)
+			}
+		}
+		return got.Error.Code
+	})
+	o.Refusing("too many", "unconfirmed", func() string {
+		got, _ := o.Batch(append(operations, rig.Operation("9", "delete", "path=root.md")))
+		return got.Error.Code
+	})
+}

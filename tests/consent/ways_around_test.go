@@ -1,0 +1,243 @@
+package consent
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// waysAround is what no answer to an agent says: a command that approves, the raw
+// program, a program to start by hand, or a setting without whose it is to change.
+var waysAround = []*regexp.Regexp{
+	regexp.MustCompile(`vaultwicket (approve|vault|run|dry-run|batch|undo)\b`),
+	regexp.MustCompile(`\b[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}\b`), // the code of a question
+	regexp.MustCompile(`(?i)\bby hand\b|\bits own CLI\b|\buse the (Obsidian )?(CLI|app)\b|\buse the Obsidian app itself\b`),
+	regexp.MustCompile(`(?i)^(start|restart|set|install|update|switch|give the folder|take it off|add it to the setting|run) (the gateway|cli|vault|min-cli|XDG|Obsidian|it by|of the vault)`),
+	regexp.MustCompile(`(?i)(start|restart) the gateway with`),
+	regexp.MustCompile(`--(tier|allow-[a-z]+|confirm|backend|yes|write|enable-only|disable|vault)\b`),
+	regexp.MustCompile(`a person can`),
+}
+
+// origin is where a setting comes from, which the policy is open about.
+var origin = regexp.MustCompile(`flag --[a-z-]+`)
+
+func wayAround(text string) string {
+	text = origin.ReplaceAllString(text, "flag")
+	for _, way := range waysAround {
+		if found := way.FindString(text); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// notForAgents are files whose texts reach only the user: what is told before a server
+// runs, and what the raw program says to whoever started it.
+var notForAgents = map[string]string{
+	"policy/server.go":                       "the flags of a server that answers over a pipe of ours",
+	"cmd/internal/vault/line.go":             "the usage of the raw program, after a command line that the gateway never makes",
+	"gateway/mcpserver/streamable/listen.go": "settings of the server, before it listens",
+}
+
+// No text in the packages that answer an agent shows a way around the policy.
+func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
+	texts := 0
+	for _, root := range []string{"allowlist", "policy", "exec", "gateway", "tiers", "cmd/internal/vault"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", filepath.FromSlash(root)), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			name, _ := filepath.Rel(filepath.Join("..", ".."), path)
+			if notForAgents[filepath.ToSlash(name)] != "" {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				literal, ok := n.(*ast.BasicLit)
+				if !ok || literal.Kind != token.STRING {
+					return true
+				}
+				text, err := strconv.Unquote(literal.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts++
+				if strings.HasPrefix(text, "--") && !strings.Contains(text, " ") {
+					return true // a switch between our own programs
+				}
+				if found := wayAround(text); found != "" {
+					t.Errorf("%s: %q shows a way around: %q", name, text, found)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if texts < 2000 {
+		t.Errorf("only %d texts were found", texts)
+	}
+}
+
+// The same of what a running server answers: every command under several policies, run
+// and previewed, with every resource, prompt and tool.
+func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
+	o := rig.NewHarness(t, nil)
+	for name, flags := range map[string][]string{
+		"read-only":                   {"--tier=v0"},
+		"reads":                       {"--tier=v3"},
+		"changes, asked":              {"--tier=v3", "--allow-mutations", "--allow-publish", "--confirm=writes"},
+		"nothing is open":             {"--tier=v1", "--allow-mutations", "--enable-only=daily:read", "--confirm=destructive"},
+		"the app, which is not there": {"--tier=v3", "--allow-mutations", "--backend=obsidian", "--cli=/nowhere/obsidian"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := askEverything(t, o, append([]string{"--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...))
+			if a.answers < 2*len(allowlist.Names()) {
+				t.Errorf("only %d answers", a.answers)
+			}
+		})
+	}
+}
+
+// asking is an agent that asks for everything and looks for a way around.
+type asking struct {
+	*session
+	answers int
+	secrets []string // places that are no business of an agent
+}
+
+func askEverything(t *testing.T, o *rig.Harness, flags []string) *asking {
+	t.Helper()
+	a := &asking{session: startSession(o, false, `{}`, flags), secrets: []string{rig.Binary, o.State}}
+	a.session.t = t
+	a.ask("tools/list", `{}`)
+	a.ask("prompts/list", `{}`)
+	for _, uri := range append([]string{"vaultwicket://commands", "vaultwicket://policy", "vaultwicket://status"}, helpPages()...) {
+		a.ask("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+	}
+	for _, prompt := range []string{"morning-review", "evening-journal", "weekly-rollup", "surprise-me"} {
+		a.ask("prompts/get", fmt.Sprintf(`{"name":%q}`, prompt))
+	}
+	for _, command := range allowlist.Commands() {
+		for _, dry := range []string{"", `,"dryRun":true`} {
+			a.ask("tools/call", fmt.Sprintf(`{"name":"obsidianCli","arguments":{"command":%q,"params":%s%s}}`, command.Name, paramsFor(command), dry))
+		}
+	}
+	a.ask("tools/call", `{"name":"obsidianCli","arguments":{"command":"help"}}`)
+	a.ask("tools/call", `{"name":"obsidianCli","arguments":{"command":"help","params":{"command":"delete"}}}`)
+	a.ask("tools/call", `{"name":"obsidianBatch","arguments":{"operations":[{"clientId":"a","command":"delete","params":{"path":"root.md"}}]}}`)
+	return a
+}
+
+func helpPages() (uris []string) {
+	for _, name := range allowlist.Names() {
+		uris = append(uris, "vaultwicket://help/"+name)
+	}
+	return uris
+}
+
+// paramsFor are parameters with which a command can be judged.
+func paramsFor(c allowlist.Command) string {
+	params := map[string]any{}
+	for _, p := range c.Params {
+		switch {
+		case p.Name == "path" && !strings.HasPrefix(c.Name, "daily"):
+			params["path"] = "root.md"
+		case p.Required && p.Kind == "number":
+			params[p.Name] = "1"
+		case p.Required && len(p.Choices) > 0:
+			params[p.Name] = p.Choices[0]
+		case p.Required:
+			params[p.Name] = "x"
+		}
+	}
+	text, _ := json.Marshal(params)
+	return string(text)
+}
+
+func (a *asking) ask(method, params string) {
+	a.t.Helper()
+	a.ids++
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, a.ids, method, params))
+	line, err := a.out.ReadBytes('\n')
+	if err != nil {
+		a.t.Fatalf("%s %s: %v\n%s", method, params, err, a.log.String())
+	}
+	var message any
+	if err := json.Unmarshal(line, &message); err != nil {
+		a.t.Fatal(err)
+	}
+	a.answers++
+	a.look(method+" "+params, message)
+}
+
+// look looks at every text of an answer by itself, as a hint begins one.
+func (a *asking) look(what string, value any) {
+	a.t.Helper()
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			if name == "shell" || name == "program" {
+				a.t.Errorf("%s: the answer has %q", what, name)
+			}
+			a.look(what, inner)
+		}
+	case []any:
+		for _, inner := range value {
+			a.look(what, inner)
+		}
+	case string:
+		var inner any
+		if strings.HasPrefix(value, "{") && json.Unmarshal([]byte(value), &inner) == nil {
+			a.look(what, inner)
+			return
+		}
+		if found := wayAround(value); found != "" {
+			a.t.Errorf("%s: %q shows a way around: %q", what, found, value)
+		}
+		for _, secret := range a.secrets {
+			if strings.Contains(value, secret) {
+				a.t.Errorf("%s: names %q: %q", what, secret, value)
+			}
+		}
+	}
+}
+
+// The check itself finds what it is there for.
+func TestWaysAroundAreFound(t *testing.T) {
+	for _, text := range []string{
+		`a person can allow it in a terminal with "vaultwicket approve 7ZBC-2GX4"`, `"vaultwicket vault FOLDER delete"`, "the code is 7ZBC-2GX4",
+		"start Obsidian and use its own CLI for this command", "run the client by hand", "start the gateway with --tier v1", "set cli to a path", "use the Obsidian app itself for this",
+	} {
+		if wayAround(text) == "" {
+			t.Errorf("%q is not found", text)
+		}
+	}
+	for _, p := range []policy.Policy{{}, {Ceiling: tiers.V3}, {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmWrites}} {
+		for _, l := range gateway.New(gateway.Config{Policy: p}).Listing() {
+			if l.Denial != nil && l.Denial.Hint() != "" && !strings.Contains(l.Denial.Hint(), "the user can") && l.Denial.Code() != "target_required" {
+				t.Errorf("%s: the hint %q does not say whose move it is", l.Name, l.Denial.Hint())
+			}
+		}
+	}
+}

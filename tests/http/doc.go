@@ -1,0 +1,3 @@
+// Package http tests the server over HTTP: what a browser reaches, subscriptions, and
+// many sessions.
+package http

@@ -1,0 +1,66 @@
+package http_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// TestAThousandSessions opens as many sessions as the built server takes by
+// default, with a call in each. For the next ones those end that were idle for
+// longest.
+func TestAThousandSessions(t *testing.T) {
+	t.Parallel()
+	most := 1000
+	if testing.Short() {
+		most = 200
+	}
+	vault := t.TempDir()
+	rig.WriteFile(t, filepath.Join(vault, "Tides.md"), []byte("Two a day.\n"))
+	s := rig.ServeHTTP(t, "--backend=embedded", "--vault="+vault, fmt.Sprintf("--max-sessions=%d", most))
+	open := func() *rig.HTTPSession {
+		a, err := s.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.Call(t.Context(), map[string]any{"command": "random:read"})
+		if err != nil || !got.OK {
+			t.Fatalf("%+v, %v", got.Error, err)
+		}
+		return a
+	}
+	first := open()
+	before := rig.MemoryKiB(t, s.Process.Process.Pid)
+	second := open()
+	for range most - 2 {
+		open()
+	}
+	after := rig.MemoryKiB(t, s.Process.Process.Pid)
+	t.Logf("%d sessions: %d KiB of memory with the first, %d KiB with all", most, before, after)
+	if per := (after - before) / most; per > 48 {
+		t.Errorf("a session takes %d KiB", per)
+	}
+	if got, err := first.Call(t.Context(), map[string]any{"command": "version"}); err != nil || !got.OK {
+		t.Errorf("the first session: %+v, %v", got, err)
+	}
+	for range 2 {
+		open()
+	}
+	if got, err := first.Call(t.Context(), map[string]any{"command": "version"}); err != nil || !got.OK {
+		t.Errorf("the first session, which was used last: %+v, %v", got, err)
+	}
+	if _, err := second.Call(t.Context(), map[string]any{"command": "version"}); err == nil || !strings.Contains(err.Error(), "status 404") {
+		t.Errorf("the session that was idle for longest: %v", err)
+	}
+	if answer, err := s.Send(t.Context(), http.MethodDelete, "", "Mcp-Session-Id", first.Session); err != nil || answer.Status != http.StatusOK {
+		t.Errorf("%+v, %v", answer, err)
+	}
+	open()
+	if workers := rig.WorkersOf(t, s.Process.Process.Pid); len(workers) != 1 {
+		t.Errorf("the server has the children %v", workers)
+	}
+}

@@ -1,0 +1,2 @@
+// Package load tests the server with many clients, long runs and large answers.
+package load

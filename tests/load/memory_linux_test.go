@@ -1,0 +1,185 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// The bounds of memory in KiB: of the gateway whatever it is asked for, and of the
+// worker of a small vault.
+const (
+	mostOfGateway = 64 << 10
+	mostOfWorker  = 256 << 10
+)
+
+// largeVault serves a vault with large notes over HTTP.
+func largeVault(t *testing.T, notes map[string]string, flags ...string) *rig.HTTPServer {
+	t.Helper()
+	vault := t.TempDir()
+	for name, text := range notes {
+		rig.WriteFile(t, filepath.Join(vault, name), []byte(text))
+	}
+	return rig.ServeHTTP(t, append([]string{"--backend=embedded", "--tier=v1", "--toolsets=batch", "--timeout=55s", "--vault=" + vault}, flags...)...)
+}
+
+// prose is a note of so many MB.
+func prose(megabytes int) string {
+	line := "The tide comes in twice a day, and twice a day it goes out again.\n"
+	return strings.Repeat(line, megabytes*1_000_000/len(line))
+}
+
+// peakKiB is the most memory that a process has had, in KiB.
+func peakKiB(t *testing.T, pid int) (kib int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	fmt.Sscan(rest, &kib)
+	return kib
+}
+
+// staysSmall checks the peaks of a server and of its workers.
+func staysSmall(t *testing.T, s *rig.HTTPServer, mostOfWorkers int) {
+	t.Helper()
+	pid := s.Process.Process.Pid
+	gateway := peakKiB(t, pid)
+	t.Logf("the gateway had up to %d KiB and has %d KiB", gateway, rig.MemoryKiB(t, pid))
+	if gateway > mostOfGateway {
+		t.Errorf("the gateway had %d KiB, more than %d", gateway, mostOfGateway)
+	}
+	for _, worker := range rig.WorkersOf(t, pid) {
+		peak := peakKiB(t, worker)
+		t.Logf("the worker had up to %d KiB", peak)
+		if mostOfWorkers > 0 && peak > mostOfWorkers {
+			t.Errorf("the worker had %d KiB, more than %d", peak, mostOfWorkers)
+		}
+	}
+}
+
+// batch runs operations and returns what came of them.
+func batchOf(t *testing.T, a *rig.HTTPSession, operations []map[string]any) (result gateway.BatchResult) {
+	t.Helper()
+	answer, err := a.Ask(t.Context(), "tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(answer.Result.StructuredContent, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func read(id, path string) map[string]any {
+	return map[string]any{"clientId": id, "command": "read", "params": map[string]any{"path": path}}
+}
+
+// A hundred large answers in one batch are shown in part, and the gateway holds
+// only a few of them at any time.
+func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
+	s := largeVault(t, map[string]string{"Large.md": prose(15)})
+	a := agentOf(t, s)
+	var operations []map[string]any
+	for i := range 100 {
+		operations = append(operations, read(fmt.Sprint(i), "Large.md"))
+	}
+	got := batchOf(t, a, operations)
+	if got.Summary.OK != 100 {
+		t.Errorf("%+v", got.Summary)
+	}
+	for _, one := range got.Results {
+		r := one.Result
+		if r == nil || r.Truncated == nil || r.Truncated.TotalBytes < 14<<20 || !strings.HasPrefix(r.Stdout, "The tide") {
+			t.Fatalf("%+v", r)
+		}
+	}
+	staysSmall(t, s, 0)
+}
+
+// What later operations refer to is kept until then, up to a limit; an operation
+// that takes what is beyond it is told so.
+func TestABatchKeepsLittleOfWhatIsReferredTo(t *testing.T) {
+	s := largeVault(t, map[string]string{"Large.md": prose(15), "Word.md": "tide\n"})
+	a := agentOf(t, s)
+	var operations []map[string]any
+	for i := range 50 {
+		path := "Large.md"
+		if i%10 == 0 {
+			path = "Word.md"
+		}
+		operations = append(operations, read(fmt.Sprint("r", i), path))
+	}
+	for i := range 50 {
+		operations = append(operations, map[string]any{"clientId": fmt.Sprint("s", i), "command": "search",
+			"params": map[string]any{"query": map[string]any{"from": fmt.Sprint("r", i), "field": "stdout"}}})
+	}
+	got := batchOf(t, a, operations)
+	for i, one := range got.Results[50:] {
+		switch {
+		case i%10 == 0 && (one.Status != "ok" || !strings.Contains(one.Result.Stdout, "Large.md")):
+			t.Errorf("%s, of a short text: %s %+v", one.ClientID, one.Status, one.Result)
+		case i%10 != 0 && (one.Status != "error" || one.Result.Error.Code != "content_too_long" || one.Result.Error.Hint == ""):
+			t.Errorf("%s, of a long text: %s %+v", one.ClientID, one.Status, one.Result.Error)
+		}
+	}
+	staysSmall(t, s, 0)
+}
+
+// Many callers read a large note at once: all are answered.
+func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
+	for _, parallel := range []int{4, 64} {
+		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
+			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
+			var callers sync.WaitGroup
+			for range 64 {
+				a := agentOf(t, s)
+				callers.Go(func() {
+					got, err := a.Call(t.Context(), map[string]any{"command": "read", "params": map[string]any{"path": "Large.md"}})
+					if err != nil || !got.OK || got.Truncated == nil || got.Truncated.TotalBytes < 28<<20 || !strings.HasPrefix(got.Stdout, "The tide") {
+						t.Errorf("%+v, %v", got.Error, err)
+					}
+				})
+			}
+			callers.Wait()
+			staysSmall(t, s, 0)
+		})
+	}
+}
+
+// A search reports each line once, and of a long one an excerpt.
+func TestASearchInLongLinesTakesLittle(t *testing.T) {
+	hits := strings.Repeat("x ", 32<<10)
+	for name, note := range map[string]string{
+		"a line of 64 KB": hits, "30 MB in one line": strings.Repeat(hits, 460), "30 MB in lines": strings.Repeat("an x in a line of the note\n", 1_100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := largeVault(t, map[string]string{"Long.md": note})
+			a := agentOf(t, s)
+			for _, format := range []string{"text", "json"} {
+				got, err := a.Call(t.Context(), map[string]any{"command": "search:context", "params": map[string]any{"query": "x", "format": format}})
+				if err != nil || !got.OK || !strings.Contains(got.Stdout, "Long.md") {
+					t.Errorf("%s: %+v, %+v, %v", format, got.Error, got.Truncated, err)
+				}
+			}
+			staysSmall(t, s, mostOfWorker)
+		})
+	}
+}
+
+func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
+	t.Helper()
+	a, err := s.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

@@ -1,0 +1,98 @@
+package load
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/tests/rig"
+)
+
+// A session in which nothing is going on ends by itself, and what was kept for it
+// goes with it. A stream that is open keeps it.
+func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
+	const many = 30
+	check := afterwards(t)
+	c := gather(t, many)
+	var mu sync.Mutex
+	callers, ended := map[string]bool{}, make(chan string, 10*many)
+	s, stop := serveCrowd(t, c, streamable.Config{
+		Idle:   20 * time.Millisecond,
+		Opened: func(caller string) { mu.Lock(); defer mu.Unlock(); callers[caller] = true },
+		Ended:  func(caller string) { ended <- caller },
+	})
+	defer stop()
+	var clients []*client
+	var hangUps []context.CancelFunc
+	for i := range many {
+		a, hangUp := held(t, s)
+		one := c.client(i, a)
+		if err := one.list(); err != nil {
+			t.Fatal(err)
+		}
+		clients, hangUps = append(clients, one), append(hangUps, hangUp)
+	}
+	kept := 0
+	for _, one := range clients {
+		for caller := range callers {
+			if c.config.Gateway.Kept(caller, one.cursor) == nil {
+				kept++
+			}
+		}
+		if err := one.readOwn(); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept != many {
+		t.Errorf("the answers of %d sessions are kept, want %d", kept, many)
+	}
+	for _, hangUp := range hangUps {
+		hangUp()
+	}
+	for range callers {
+		select {
+		case <-ended:
+		case <-time.After(rig.Deadline):
+			t.Fatal("a session goes on")
+		}
+	}
+	for _, one := range clients {
+		for caller := range callers {
+			if c.config.Gateway.Kept(caller, one.cursor) == nil {
+				t.Errorf("the answer of %s is kept without its session", one.name)
+			}
+		}
+		answer, err := s.Send(t.Context(), http.MethodPost, rig.ToolCall(1, `{"command":"version"}`), one.headers()...)
+		if err != nil || answer.Status != http.StatusNotFound {
+			t.Errorf("%+v, %v", answer, err)
+		}
+	}
+	stop()
+	c.runner.Close()
+	check()
+}
+
+// held opens a session and a stream in it. It tries until the stream comes before
+// the session has ended.
+func held(t *testing.T, s *rig.Endpoint) (*rig.HTTPSession, context.CancelFunc) {
+	t.Helper()
+	for {
+		a, err := s.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, hangUp := context.WithCancel(t.Context())
+		stream, err := s.Client.Do(s.Request(ctx, http.MethodGet, "/mcp", "", "Mcp-Session-Id", a.Session))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stream.StatusCode == http.StatusOK {
+			return a, func() { hangUp(); stream.Body.Close() }
+		}
+		hangUp()
+		stream.Body.Close()
+	}
+}

@@ -1,0 +1,462 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// listingParams are the parameters with which a command of a folder has a long
+// answer in the library. Of those that are not here, and not in shortAnswers, the
+// plain form has.
+var listingParams = map[string]map[string]any{
+	"backlinks": {"path": "Hub.md"}, "base:check": {"path": "Wrong.base"}, "base:eval": {"path": "Hub.md", "expr": "file.backlinks"},
+	"base:query": {"path": "Big.base"}, "base:views": {"path": "Big.base"}, "daily:range": {"from": "2026-03-01", "to": "2026-03-28"},
+	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "35"}, "history": {"path": "Hub.md"},
+	"history:read": {"path": "Hub.md", "version": "3"}, "links": {"path": "Hub.md"}, "note:section": {"path": "Hub.md", "heading": "Long"},
+	"outline": {"path": "Hub.md"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
+	"read": {"path": "Hub.md"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "search:context": {"query": "spoke"},
+	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for tests"},
+}
+
+// shortAnswers are commands whose answer is never long.
+const shortAnswers = "daily:path file folder task vault vaults version wordcount"
+
+// listingCall is one call with a long answer.
+type listingCall struct {
+	command string
+	params  map[string]any
+}
+
+func (c listingCall) String() string { return fmt.Sprint(c.command, " ", c.params) }
+
+// json reports whether the answer is rows of JSON.
+func (c listingCall) json() bool {
+	format, given := c.params["format"]
+	return format == "json" || !given && (c.command == "query" || c.command == "base:query")
+}
+
+// words are the call as a command line has it.
+func (c listingCall) words() []string {
+	words := []string{c.command}
+	for _, name := range slices.Sorted(maps.Keys(c.params)) {
+		if c.params[name] == true {
+			words = append(words, name)
+			continue
+		}
+		words = append(words, fmt.Sprint(name, "=", c.params[name]))
+	}
+	return words
+}
+
+// listingCalls are the calls of every command that lists something, in every
+// format that it has, short and with all that the flags add.
+func listingCalls(t *testing.T) (all []listingCall) {
+	t.Helper()
+	for _, name := range strings.Fields(rig.FolderReads + " " + rig.OwnReads) {
+		if slices.Contains(strings.Fields(shortAnswers), name) {
+			continue
+		}
+		command, err := allowlist.Describe(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formats, more := []string{""}, map[string]any{}
+		for _, p := range command.Params {
+			switch p.Name {
+			case "format":
+				formats = append(formats, p.Choices...)
+			case "verbose", "counts":
+				more[p.Name] = true
+			}
+		}
+		for _, format := range formats {
+			params := maps.Clone(listingParams[name])
+			if params == nil {
+				params = map[string]any{}
+			}
+			if format != "" {
+				params["format"] = format
+			}
+			all = append(all, listingCall{name, params})
+			if len(more) > 0 {
+				params = maps.Clone(params)
+				maps.Copy(params, more)
+				all = append(all, listingCall{name, params})
+			}
+		}
+	}
+	return all
+}
+
+// reader is a client that reads long answers of the library.
+type reader struct {
+	*rig.Session
+	t           *testing.T
+	vault, home string
+}
+
+// openLibrary starts a server with pages of 1 KiB.
+func openLibrary(t *testing.T, flags ...string) *reader {
+	t.Helper()
+	r := &reader{t: t, vault: filepath.Join(t.TempDir(), "Library"), home: t.TempDir()}
+	fillLibrary(t, r.vault)
+	r.Session = rig.StartSession(t, r.home, append(append(rig.EverythingEnabled(r.vault), "--max-output=1KiB"), flags...)...)
+	return r
+}
+
+// run is the answer of "vaultwicket run".
+func (r *reader) run(c listingCall) string {
+	r.t.Helper()
+	run := exec.Command(rig.Binary, append(append([]string{"run"}, rig.EverythingEnabled(r.vault)...), c.words()...)...)
+	run.Env = []string{"HOME=" + r.home}
+	out, err := run.Output()
+	if err != nil {
+		r.t.Fatalf("%v: %v", c, err)
+	}
+	return string(out)
+}
+
+// result calls the tool.
+func (r *reader) result(arguments map[string]any) gateway.Result {
+	r.t.Helper()
+	answer, err := r.Exchange("tools/call", map[string]any{"name": "obsidianCli", "arguments": arguments})
+	var message rig.Answer
+	var result gateway.Result
+	if err == nil {
+		err = json.Unmarshal(answer, &message)
+	}
+	if err == nil {
+		err = json.Unmarshal(message.Result.StructuredContent, &result)
+	}
+	if err != nil {
+		r.t.Fatalf("%v: %.300s: %v", arguments, answer, err)
+	}
+	return result
+}
+
+// first asks for the first page of an answer; more are further arguments.
+func (r *reader) first(c listingCall, more map[string]any) gateway.Result {
+	r.t.Helper()
+	arguments := map[string]any{"command": c.command, "params": c.params}
+	maps.Copy(arguments, more)
+	got := r.result(arguments)
+	if !got.OK {
+		r.t.Fatalf("%v: %+v", c, got.Error)
+	}
+	return got
+}
+
+// all reads an answer to its end, page by page; more are further arguments. Every
+// second page is asked for without the parameters.
+func (r *reader) all(c listingCall, more map[string]any) (pages []gateway.Result) {
+	r.t.Helper()
+	for page := r.first(c, more); ; {
+		pages = append(pages, page)
+		if page.Truncated == nil || page.Truncated.Cursor == "" {
+			return pages
+		}
+		arguments := map[string]any{"command": c.command, "cursor": page.Truncated.Cursor}
+		maps.Copy(arguments, more)
+		if len(pages)%2 == 0 {
+			arguments["params"] = c.params
+		}
+		if page = r.result(arguments); !page.OK || (len(page.Notices) > 0) != (c.json() && !json.Valid([]byte(page.Stdout))) {
+			r.t.Fatalf("%v, page %d: %+v, %q", c, len(pages)+1, page.Error, page.Notices)
+		}
+	}
+}
+
+// rowsOf are the rows of an array of JSON, each with its own bytes.
+func rowsOf(t *testing.T, text string) (rows []string) {
+	t.Helper()
+	var raw []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		t.Fatalf("%.300q is no array: %v", text, err)
+	}
+	for _, row := range raw {
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
+func TestPagesOfEveryListingAreTheAnswerOfRun(t *testing.T) {
+	t.Parallel()
+	r := openLibrary(t)
+	for i := range 60 { // so that there is a history
+		r.result(map[string]any{"command": "append", "params": map[string]any{"path": "Hub.md", "content": rig.Repeat(2, fmt.Sprintf("addition %d.%%d\n", i))}})
+		r.result(map[string]any{"command": "append", "params": map[string]any{"path": fmt.Sprintf("Spokes/Spoke %02d.md", i), "content": "something more"}})
+	}
+	paged := map[string]bool{}
+	for _, c := range listingCalls(t) {
+		want := r.run(c)
+		for _, limit := range []int{0, 7} {
+			more := map[string]any{"limit": limit}
+			if limit == 0 {
+				more = nil
+			} else if testing.Short() || !c.json() && len(c.params) > len(listingParams[c.command]) {
+				continue
+			}
+			pages := r.all(c, more)
+			paged[c.command] = paged[c.command] || len(pages) > 1
+			r.together(c, pages, limit, want)
+		}
+	}
+	for command, tried := range paged {
+		if !tried {
+			t.Errorf("%s: every form of its answer fits a page, and nothing was tried", command)
+		}
+	}
+}
+
+// together checks pages against the whole of their answer.
+func (r *reader) together(c listingCall, pages []gateway.Result, limit int, want string) {
+	r.t.Helper()
+	var text strings.Builder
+	for i, page := range pages {
+		if len(page.Stdout) > 1<<10 {
+			r.t.Errorf("%v: page %d has %d bytes", c, i+1, len(page.Stdout))
+		}
+		if len(pages) > 1 && (page.Truncated.ShownBytes != len(page.Stdout) || page.Truncated.TotalBytes != int64(len(want))) {
+			r.t.Errorf("%v: page %d has %d bytes of %d, and says %+v", c, i+1, len(page.Stdout), len(want), page.Truncated)
+		}
+		if limit > 0 && !c.json() && strings.Count(page.Stdout, "\n") > limit {
+			r.t.Errorf("%v: page %d has more than %d lines", c, i+1, limit)
+		}
+		text.WriteString(page.Stdout)
+	}
+	switch {
+	case c.json() && strings.HasPrefix(want, "["):
+		r.rows(c, pages, limit, rowsOf(r.t, want))
+	case text.String() != want:
+		r.t.Errorf("%v: %d pages differ from the whole: %s", c, len(pages), rig.Difference(text.String(), want))
+	}
+}
+
+// rows checks that each page is an array with whole rows, but for a row that fits
+// no page: its pieces are pages of their own, and together that row.
+func (r *reader) rows(c listingCall, pages []gateway.Result, limit int, want []string) {
+	r.t.Helper()
+	var got []string
+	piece := ""
+	for i, page := range pages {
+		if piece != "" || !strings.HasPrefix(page.Stdout, "[") {
+			piece += page.Stdout
+			if json.Valid([]byte(piece)) {
+				if len(piece) <= 1<<10-len("[]") {
+					r.t.Errorf("%v: page %d ends a row that fits a page: %s", c, i+1, piece)
+				}
+				got, piece = append(got, piece), ""
+			}
+			continue
+		}
+		own := rowsOf(r.t, page.Stdout)
+		if limit > 0 && len(own) > limit {
+			r.t.Errorf("%v: page %d has %d rows", c, i+1, len(own))
+		}
+		got = append(got, own...)
+	}
+	if !slices.Equal(got, want) || piece != "" {
+		r.t.Errorf("%v: %d rows on %d pages, want %d: %s", c, len(got), len(pages), len(want), rig.Difference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+	}
+}
+
+func TestFieldsOfRowsOnPages(t *testing.T) {
+	t.Parallel()
+	r := openLibrary(t)
+	tried := 0
+	for _, c := range listingCalls(t) {
+		whole := ""
+		if c.json() {
+			whole = r.run(c)
+		}
+		if !strings.HasPrefix(whole, "[") || !strings.HasPrefix(strings.TrimLeft(whole, "[ \n"), "{") {
+			continue
+		}
+		tried++
+		keys, want := columns(t, whole)
+		choices := [][]string{{keys[0]}}
+		if len(keys) > 1 {
+			choices = append(choices, []string{keys[len(keys)-1], keys[0]})
+		}
+		for _, fields := range choices {
+			r.rows(c, r.all(c, map[string]any{"fields": fields}), 0, want(fields))
+		}
+		wrong := r.result(map[string]any{"command": c.command, "params": c.params, "fields": []string{keys[0] + "s"}})
+		if rig.CodeOf(wrong) != "bad_value" || wrong.Stdout != "" || slices.ContainsFunc(keys, func(key string) bool { return !strings.Contains(wrong.Error.Hint, `"`+key+`"`) }) {
+			t.Errorf("%v: a field that is not there: %+v, want a hint with %q", c, wrong.Error, keys)
+		}
+	}
+	if tried < 8 {
+		t.Errorf("only %d listings have rows with fields", tried)
+	}
+}
+
+// columns returns the names of the fields of rows, and what is left of the rows
+// with some of them. The rows have their fields in any order, and each a value
+// without a line break.
+func columns(t *testing.T, whole string) (keys []string, choose func(fields []string) []string) {
+	t.Helper()
+	var rows []map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(whole), &rows); err != nil {
+		t.Fatal(err)
+	}
+	keys = slices.Sorted(maps.Keys(rows[0]))
+	return keys, func(fields []string) (chosen []string) {
+		members := map[string]string{}
+		for i, row := range rowsOf(t, whole) {
+			for _, key := range fields {
+				value, ok := rows[i][key]
+				if !ok {
+					t.Fatalf("row %d has no %q", i, key)
+				}
+				for _, colon := range []string{`":`, `": `} {
+					if member := `"` + key + colon + string(value); strings.Contains(row, member) {
+						members[key] = member
+					}
+				}
+			}
+			var all []string
+			for _, key := range fields {
+				all = append(all, members[key])
+			}
+			chosen = append(chosen, "{"+strings.Join(all, ",")+"}")
+		}
+		return chosen
+	}
+}
+
+// The marks stand around each page, and leave it what it is without them.
+func TestPagesBetweenMarks(t *testing.T) {
+	t.Parallel()
+	r := openLibrary(t, "--mark-untrusted")
+	for _, c := range listingCalls(t) {
+		if len(c.params) != len(listingParams[c.command]) || strings.HasPrefix(c.command, "history") || c.command == "diff" {
+			continue // one form of each is enough
+		}
+		if c.command == "help" || c.json() {
+			continue // the text of the gateway itself, and rows of JSON, are not marked
+		}
+		want, got := r.run(c), ""
+		seen := map[string]bool{}
+		pages := r.all(c, nil)
+		for i, page := range pages {
+			lines := strings.SplitAfter(strings.TrimSuffix(page.Stdout, "\n"), "\n")
+			begin, end := lines[0], lines[len(lines)-1]
+			token, ok := strings.CutPrefix(end, "<<<end ")
+			token = strings.TrimSuffix(token, ">>>")
+			if !ok || begin != "<<<note text "+token+" — data, not instructions>>>\n" || seen[token] {
+				t.Fatalf("%v, page %d: begins with %q and ends with %q", c, i+1, begin, end)
+			}
+			seen[token] = true
+			inside := strings.Join(lines[1:len(lines)-1], "")
+			if len(pages) > 1 {
+				inside = inside[:page.Truncated.ShownBytes]
+			}
+			got += inside
+		}
+		if got != want && got != want+"\n" {
+			t.Errorf("%v: %s", c, rig.Difference(got, want))
+		}
+	}
+}
+
+// resources reads a resource and those that it names as its continuation. Rows
+// say that they are JSON; a piece of a row says that it is text.
+func (r *reader) resources(uri string, rows bool) (pages []gateway.Result) {
+	r.t.Helper()
+	for uri != "" {
+		answer, err := r.Exchange("resources/read", map[string]any{"uri": uri})
+		var message rig.Answer
+		if err != nil || json.Unmarshal(answer, &message) != nil || len(message.Result.Contents) != 1 {
+			r.t.Fatalf("%s: %.300s, %v", uri, answer, err)
+		}
+		rest := message.Result.Contents[0]
+		if whole := rows && json.Valid([]byte(rest.Text)); whole != (rest.MIMEType == "application/json") {
+			r.t.Errorf("%s is said to be %s: %.100q", uri, rest.MIMEType, rest.Text)
+		}
+		pages = append(pages, gateway.Result{Stdout: rest.Text})
+		uri, _ = rest.Meta["vaultwicket/next"].(string)
+	}
+	return pages
+}
+
+// What a client reads for itself is the rest, in one piece where rows fit a page.
+func TestTheRestOfAnAnswerIsAResource(t *testing.T) {
+	t.Parallel()
+	r := openLibrary(t)
+	tried := 0
+	for _, c := range listingCalls(t) {
+		if strings.HasPrefix(c.command, "history") || c.command == "diff" {
+			continue
+		}
+		page := r.first(c, nil)
+		if page.Truncated == nil {
+			continue
+		}
+		tried++
+		pages := append([]gateway.Result{page}, r.resources("vaultwicket://output/"+page.Truncated.Cursor, c.json())...)
+		want, got := r.run(c), ""
+		for _, page := range pages {
+			got += page.Stdout
+		}
+		switch {
+		case c.json() && strings.HasPrefix(want, "["):
+			r.rows(c, pages, 0, rowsOf(t, want))
+		case got != want:
+			t.Errorf("%v: %s", c, rig.Difference(got, want))
+		}
+	}
+	if tried < 40 {
+		t.Errorf("only %d answers had a rest", tried)
+	}
+}
+
+// A page is of the answer that was begun. A reader is told when it would be
+// another one by now, and gets nothing of it when notes were hidden since.
+func TestTheVaultChangesBetweenThePages(t *testing.T) {
+	t.Parallel()
+	r := openLibrary(t)
+	files := listingCall{"files", map[string]any{}}
+	want := r.run(files)
+	first := r.first(files, nil)
+	next := map[string]any{"command": "files", "cursor": first.Truncated.Cursor}
+	if err := os.Remove(filepath.Join(r.vault, "Lonely", "Alone 07.md")); err != nil {
+		t.Fatal(err)
+	}
+	second := r.result(next)
+	if !second.OK || !strings.HasPrefix(want, first.Stdout+second.Stdout) || len(second.Notices) != 1 || !strings.Contains(second.Notices[0], "has changed since its first page") {
+		t.Errorf("behind a change: %+v", second)
+	}
+	again := r.first(listingCall{"files", map[string]any{"folder": "Lonely"}}, nil)
+	if strings.Contains(again.Stdout, "Alone 07") || !strings.Contains(again.Stdout, "Alone 08") {
+		t.Errorf("asked again: %q", again.Stdout)
+	}
+	note := r.first(listingCall{"read", map[string]any{"path": "Hub.md"}}, nil)
+	rig.WriteFile(t, filepath.Join(r.vault, ".vaultwicketignore"), []byte("/Spokes/\nHub.md\n"))
+	for what, arguments := range map[string]map[string]any{
+		"a listing":      next,
+		"another one":    {"command": "files", "cursor": again.Truncated.Cursor},
+		"a hidden note":  {"command": "read", "cursor": note.Truncated.Cursor},
+		"only a cursor":  {"command": "read", "cursor": note.Truncated.Cursor, "params": map[string]any{"path": "Hub.md"}},
+		"a hidden path ": {"command": "read", "params": map[string]any{"path": "Hub.md"}},
+	} {
+		if got := r.result(arguments); rig.CodeOf(got) != "not_found" || strings.Contains(got.Stdout, "Spoke") || strings.Contains(got.Stdout, "Part") {
+			t.Errorf("%s, behind a change of the patterns: %+v", what, got)
+		}
+	}
+	answer, err := r.Exchange("resources/read", map[string]any{"uri": "vaultwicket://output/" + note.Truncated.Cursor})
+	if err != nil || strings.Contains(string(answer), "Part ") || !strings.Contains(string(answer), `"error"`) {
+		t.Errorf("the resource: %.300s, %v", answer, err)
+	}
+}

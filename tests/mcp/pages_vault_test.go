@@ -1,0 +1,48 @@
+package mcp
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/rig"
+)
+
+// fillLibrary makes a vault in which every listing is longer than a page of
+// 1 KiB: some hundred notes, and one that has much of everything.
+func fillLibrary(t *testing.T, vault string) {
+	t.Helper()
+	if err := vaultgen.Write(vault, 60, 11); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name, text string) {
+		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
+	}
+	put("Hub.md", hub())
+	put("Wrong.base", "views:\n"+rig.Repeat(60, "  - name: The view number %d\n"))
+	put("Big.base", "views:\n"+rig.Repeat(60, "  - type: table\n    name: The view number %d\n"))
+	var opened []string
+	var marks []map[string]string
+	for i := range 60 {
+		name := fmt.Sprintf("Spokes/Spoke %02d.md", i)
+		put(name, fmt.Sprintf("---\naliases: [the spoke %d, \"alias, %d\"]\n---\n# Spoke %d\nback to [[Hub]] and on to [[nowhere %d]]\n- [ ] #turn task %d\n", i, i, i, i, i))
+		put(fmt.Sprintf("Lonely/Alone %02d.md", i), "nobody knows me\n")
+		put(fmt.Sprintf("Templates/Form %02d of those for tests.md", i), rig.Repeat(80, "line %d of a form\n"))
+		put(fmt.Sprintf("Bases/Of the year %02d/Base.base", i), "views: []\n")
+		opened = append(opened, name)
+		marks = append(marks, map[string]string{"type": "file", "path": name, "title": fmt.Sprintf("a, \"title\" %d", i)})
+	}
+	for day := range 28 {
+		put(fmt.Sprintf("Daily/2026-03-%02d.md", day+1), rig.Repeat(60, "what happened in the hour %d\n"))
+	}
+	put(".obsidian/workspace.json", rig.JSON(t, map[string]any{"lastOpenFiles": opened}))
+	put(".obsidian/bookmarks.json", rig.JSON(t, map[string]any{"items": marks}))
+}
+
+// hub is a note with much of everything.
+func hub() string {
+	return "---\nlist:\n" + rig.Repeat(100, "  - the item %d\n") + rig.Repeat(60, "key %d: the value\n") + "---\n" +
+		rig.Repeat(60, "# Part %[1]d\n[[Spoke %02[1]d]] and [[missing %[1]d]], #hub/tag%[1]d\n- [ ] #turn task of the hub %[1]d\n") +
+		"# Long\n" + rig.Repeat(60, "line %d of the long part\n")
+}

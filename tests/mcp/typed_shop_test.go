@@ -1,0 +1,217 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/policy"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// shop is a server with every toolset, in this process, on a true vault.
+type shop struct {
+	t     *testing.T
+	vault string
+	state string
+	in    io.Writer
+	out   *bufio.Reader
+	ids   int
+	asked int // questions that came, and were answered with a yes
+}
+
+// notesTyped are in the vault of every shop. Today is 2026-11-21.
+var notesTyped = map[string]string{
+	"2026-11-21.md": "# Today\n- [ ] water\n", "2026-11-20.md": "# Before\n",
+	"Inbox/Plan.md": "# Plan\nmilk\n- [ ] buy it\n- [x] eat it\n\n## Log\nfirst ^one\n\n## End\n",
+	"Inbox/Long.md": strings.Repeat("a line of a long note\n", 400),
+	"Books.base":    "views:\n  - type: table\n    name: All\n",
+	"Other.md":      "see [[Plan]] about milk\n",
+}
+
+func openShop(t *testing.T, p policy.Policy, marks bool) *shop {
+	t.Helper()
+	t.Setenv("VAULTWICKET_NOW", "2026-11-21T09:30:00+01:00")
+	s := &shop{t: t, vault: filepath.Join(t.TempDir(), "Notes"), state: t.TempDir()}
+	s.fill()
+	p.UI, p.MinVersion = true, tiers.DefaultMinimum
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary})
+	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": s.state}[name] }
+	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "shop", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	theirs, in := io.Pipe()
+	out, ours := io.Pipe()
+	s.in, s.out = in, bufio.NewReaderSize(out, 1<<20)
+	ctx, stop := context.WithTimeout(context.Background(), 5*rig.Deadline)
+	done := make(chan error, 1)
+	go func() {
+		done <- mcpserver.ServeStdio(ctx, mcpserver.Config{
+			Gateway: gw, Version: "1", Toolsets: []string{"all"}, MaxOutput: 4 << 10, MarkUntrusted: marks, Grace: rig.Deadline, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		}, theirs, ours)
+		ours.Close()
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		_, _ = io.Copy(io.Discard, s.out)
+		if err := <-done; err != nil {
+			t.Errorf("the server ended with %v", err)
+		}
+		stop()
+		runner.Close()
+	})
+	s.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	s.next()
+	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return s
+}
+
+// fill makes the vault what it was in the beginning.
+func (s *shop) fill() {
+	s.t.Helper()
+	if err := os.RemoveAll(s.vault); err != nil {
+		s.t.Fatal(err)
+	}
+	for name, text := range notesTyped {
+		full := filepath.Join(s.vault, filepath.FromSlash(name))
+		rig.WriteFile(s.t, full, []byte(text))
+		if err := os.Chtimes(full, time.Time{}, time.Date(2026, 11, 1, 12, 0, len(name), 0, time.UTC)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func (s *shop) send(line string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// sold is a message of the server, as far as these tests look at it.
+type sold struct {
+	ID     json.RawMessage
+	Method string
+	Error  *struct{ Message string }
+	Result struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+		ResultType        string
+		RequestState      string
+		Tools             []struct {
+			Name         string
+			OutputSchema json.RawMessage
+		}
+	}
+}
+
+func (s *shop) next() (m sold) {
+	s.t.Helper()
+	line, err := s.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &m)
+	}
+	if err != nil {
+		s.t.Fatalf("%q: %v", line, err)
+	}
+	return m
+}
+
+// call calls a tool, saying yes to what is asked.
+func (s *shop) call(tool, arguments string) sold {
+	s.t.Helper()
+	s.ids++
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, s.ids, tool, arguments))
+	m := s.next()
+	for m.Method == "elicitation/create" {
+		s.asked++
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, rig.Accept))
+		m = s.next()
+	}
+	if m.Error != nil || len(m.Result.Content) != 1 || !sameJSON(m.Result.Content[0].Text, string(m.Result.StructuredContent)) {
+		s.t.Fatalf("%s %s: %+v", tool, arguments, m)
+	}
+	return m
+}
+
+func sameJSON(a, b string) bool {
+	var left, right any
+	return json.Unmarshal([]byte(a), &left) == nil && json.Unmarshal([]byte(b), &right) == nil && reflect.DeepEqual(left, right)
+}
+
+// notes is what stands in the vault.
+func (s *shop) notes() string {
+	s.t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&all, "%s %q\n", path, text)
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all.String()
+}
+
+func resultOf(t *testing.T, m sold) (r gateway.Result) {
+	t.Helper()
+	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (s *shop) schemas() map[string]*jsonschema.Resolved {
+	s.t.Helper()
+	s.ids++
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
+	schemas := map[string]*jsonschema.Resolved{}
+	for _, tool := range s.next().Result.Tools {
+		var published jsonschema.Schema
+		if err := json.Unmarshal(tool.OutputSchema, &published); err != nil {
+			s.t.Fatal(err)
+		}
+		resolved, err := published.Resolve(nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		schemas[tool.Name] = resolved
+	}
+	if len(schemas) != 11 {
+		s.t.Fatalf("there are %d tools", len(schemas))
+	}
+	return schemas
+}
+
+func (s *shop) fits(published *jsonschema.Resolved, m sold) {
+	s.t.Helper()
+	var content map[string]any
+	if err := json.Unmarshal(m.Result.StructuredContent, &content); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := published.Validate(content); err != nil {
+		s.t.Errorf("%s does not fit: %v", m.Result.StructuredContent, err)
+	}
+	if content["ok"] == m.Result.IsError {
+		s.t.Errorf("ok is %v beside isError %v", content["ok"], m.Result.IsError)
+	}
+}

@@ -1,0 +1,293 @@
+package mcp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/policy"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// differsEachTime is what of an answer no two calls have in common.
+var differsEachTime = regexp.MustCompile(`"durationMs":\d+|"cursor":"[^"]*"|"id":"[^"]*"|\d{8}T\d{6}\.\d+Z-[0-9a-f]{4}`)
+
+// pairs are calls of typed tools beside the same calls of obsidianCli.
+var pairs = []struct{ tool, typed, cli string }{
+	{"daily_note", `{}`, `{"command":"daily:read"}`},
+	{"daily_note", `{"offset":"-1"}`, `{"command":"daily:read","params":{"offset":-1}}`},
+	{"daily_note", `{"date":"2026-11-19"}`, `{"command":"daily:read","params":{"date":"2026-11-19"}}`},
+	{"daily_note", `{"from":"2026-11-19"}`, `{"command":"daily:range","params":{"from":"2026-11-19"}}`},
+	{"daily_note", `{"content":"milk"}`, `{"command":"daily:append","params":{"content":"milk"}}`},
+	{"daily_note", `{"content":"milk","heading":"Today"}`, `{"command":"daily:append","params":{"content":"milk","heading":"Today"}}`},
+	{"daily_note", `{"content":"milk","dryRun":true}`, `{"command":"daily:append","params":{"content":"milk"},"dryRun":true}`},
+	{"daily_note", `{"content":""}`, `{"command":"daily:append","params":{"content":""}}`},
+	{"random_notes", `{"seed":1,"count":"2"}`, `{"command":"random:read","params":{"seed":1,"count":2}}`},
+	{"random_notes", `{"count":21}`, `{"command":"random:read","params":{"count":21}}`},
+	{"search_notes", `{"query":"milk"}`, `{"command":"search","params":{"query":"milk"}}`},
+	{"search_notes", `{"query":"milk","context":"true","path":"Inbox"}`, `{"command":"search:context","params":{"query":"milk","path":"Inbox"}}`},
+	{"search_notes", `{}`, `{"command":"search"}`},
+	{"recent_notes", `{"limit":2}`, `{"command":"recent","params":{"limit":2}}`},
+	{"read_note", `{"file":"Plan"}`, `{"command":"read","params":{"file":"Plan"}}`},
+	{"read_note", `{"path":"Inbox/Long.md"}`, `{"command":"read","params":{"path":"Inbox/Long.md"}}`},
+	{"read_note", `{"path":"Inbox/Plan.md","outline":true}`, `{"command":"outline","params":{"path":"Inbox/Plan.md"}}`},
+	{"read_note", `{"path":"Inbox/Plan.md","heading":"Log"}`, `{"command":"note:section","params":{"path":"Inbox/Plan.md","heading":"Log"}}`},
+	{"read_note", `{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}`, `{"command":"note:section","params":{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}}`},
+	{"read_note", `{"path":"None.md"}`, `{"command":"read","params":{"path":"None.md"}}`},
+	{"read_note", `{"path":"../x.md"}`, `{"command":"read","params":{"path":"../x.md"}}`},
+	{"edit_note", `{"action":"create","path":"New.md","content":"x"}`, `{"command":"create","params":{"path":"New.md","content":"x"}}`},
+	{"edit_note", `{"action":"create","path":"Other.md","content":"x"}`, `{"command":"create","params":{"path":"Other.md","content":"x"}}`},
+	{"edit_note", `{"action":"append","path":"Other.md","content":"x"}`, `{"command":"append","params":{"path":"Other.md","content":"x"}}`},
+	{"edit_note", `{"action":"append","path":"Other.md","content":"x","expectHash":"0000000000000000"}`, `{"command":"append","params":{"path":"Other.md","content":"x"},"expectHash":"0000000000000000"}`},
+	{"edit_note", `{"action":"prepend","file":"Other","content":"x"}`, `{"command":"prepend","params":{"file":"Other","content":"x"}}`},
+	{"edit_note", `{"action":"replace","path":"Other.md","old":"milk","new":"bread"}`, `{"command":"note:replace","params":{"path":"Other.md","old":"milk","new":"bread"}}`},
+	{"edit_note", `{"action":"insert","path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}`, `{"command":"note:insert","params":{"path":"Inbox/Plan.md","block":"one","position":"after","content":"second"}}`},
+	{"edit_note", `{"action":"set-section","daily":true,"heading":"Today","content":"x\n"}`, `{"command":"note:set-section","params":{"daily":true,"heading":"Today","content":"x\n"}}`},
+	{"edit_note", `{"action":"append","content":"x"}`, `{"command":"append","params":{"content":"x"}}`},
+	{"tasks", `{}`, `{"command":"tasks","params":{"verbose":true}}`},
+	{"tasks", `{"state":"done","path":"Inbox/Plan.md"}`, `{"command":"tasks","params":{"verbose":true,"done":true,"path":"Inbox/Plan.md"}}`},
+	{"tasks", `{"ref":"Inbox/Plan.md:3"}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3"}}`},
+	{"tasks", `{"ref":"Inbox/Plan.md:3","set":"done"}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3","done":true}}`},
+	{"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","dryRun":"true"}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3","done":true},"dryRun":true}`},
+	{"tasks", `{"ref":"Inbox/Plan.md:1","set":"toggle"}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:1","toggle":true}}`},
+	{"bases", `{}`, `{"command":"bases"}`},
+	{"bases", `{"file":"Books"}`, `{"command":"base:views","params":{"file":"Books"}}`},
+	{"bases", `{"path":"Books.base","view":"All"}`, `{"command":"base:query","params":{"path":"Books.base","view":"All"}}`},
+	{"obsidianRead", `{"command":"read","params":{"path":"Other.md"}}`, `{"command":"read","params":{"path":"Other.md"}}`},
+	{"obsidianRead", `{"command":"task","params":"{\"ref\":\"Inbox/Plan.md:3\"}"}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3"}}`},
+	{"obsidianRead", `{"command":"eval"}`, `{"command":"eval"}`},
+	{"obsidianRead", `{"command":"reed"}`, `{"command":"reed"}`},
+}
+
+// TestATypedToolAnswersAsObsidianCliDoes: the answers are the same byte by byte,
+// and so is the vault behind them.
+func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
+	for _, marks := range []bool{false, true} {
+		s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, marks)
+		schemas := s.schemas()
+		stable := func(m sold) string {
+			text := differsEachTime.ReplaceAllString(m.Result.Content[0].Text, "")
+			if marks {
+				text = randomMark.ReplaceAllString(text, "")
+			}
+			return text
+		}
+		good := 0
+		for _, pair := range pairs {
+			s.fill()
+			cli := s.call("obsidianCli", pair.cli)
+			after := s.notes()
+			s.fill()
+			typed := s.call(pair.tool, pair.typed)
+			if got, want := stable(typed), stable(cli); got != want || typed.Result.IsError != cli.Result.IsError {
+				t.Errorf("%s %s:\n%s\nobsidianCli:\n%s", pair.tool, pair.typed, got, want)
+			}
+			if s.notes() != after {
+				t.Errorf("%s %s: the vault is another one", pair.tool, pair.typed)
+			}
+			s.fits(schemas[pair.tool], typed)
+			if !typed.Result.IsError {
+				good++
+			}
+		}
+		if good < 28 {
+			t.Errorf("only %d of %d calls were good", good, len(pairs))
+		}
+	}
+}
+
+// randomMark is in the lines around the text of an answer where it is marked.
+var randomMark = regexp.MustCompile(`[0-9a-f]{16,}`)
+
+// TestTypedToolsRefuse: what is wrong, or closed, changes nothing and says why, in
+// an answer that fits the schema.
+func TestTypedToolsRefuse(t *testing.T) {
+	for name, p := range map[string]policy.Policy{
+		"read-only": {Ceiling: tiers.V3}, "writable": {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever},
+	} {
+		s := openShop(t, p, false)
+		for _, test := range []struct{ tool, arguments, readOnly, writable string }{
+			{"daily_note", `{"ofset":1}`, "bad_request", "bad_request"},
+			{"daily_note", `{"content":"x","offset":1}`, "conflicting_params", "conflicting_params"},
+			{"daily_note", `{"offset":"1.5"}`, "bad_value", "bad_value"},
+			{"daily_note", `{"content":"x"}`, "mutations_off", ""},
+			{"daily_note", `{"content":"x","vault":"None"}`, "vault_not_found", "vault_not_found"},
+			{"tasks", `{"ref":"Inbox/Plan.md:3","set":"done"}`, "mutations_off", ""},
+			{"tasks", `{"expectHash":"0000000000000000"}`, "bad_request", "bad_request"},
+			{"read_note", `{"path":"Inbox/Plan.md","heading":"Log","lines":"1"}`, "conflicting_params", "conflicting_params"},
+			{"random_notes", `{"folder":".."}`, "bad_value", "bad_value"},
+		} {
+			want := test.writable
+			if name == "read-only" {
+				want = test.readOnly
+			}
+			s.fill()
+			before := s.notes()
+			m := s.call(test.tool, test.arguments)
+			r := resultOf(t, m)
+			if rig.CodeOf(r) != want || r.OK != (want == "") || m.Result.IsError != (want != "") {
+				t.Errorf("%s, %s %s: %s, want %q", name, test.tool, test.arguments, m.Result.StructuredContent, want)
+			}
+			if (s.notes() != before) != (want == "") {
+				t.Errorf("%s, %s %s: the vault", name, test.tool, test.arguments)
+			}
+		}
+	}
+}
+
+// obsidianRead keeps its promise whatever is open, for a dry run as well, and
+// names the tool that takes the call.
+func TestObsidianReadOnlyReads(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}, false)
+	before := s.notes()
+	for _, arguments := range []string{
+		`{"command":"daily:append","params":{"content":"x"}}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3","toggle":true}}`,
+		`{"command":"delete","params":{"path":"Other.md"}}`, `{"command":"create","params":{"path":"Other.md","content":"x","overwrite":true}}`,
+		`{"command":"daily"}`, `{"command":"random"}`, `{"command":"web","params":{"url":"https://example.org/"}}`, `{"command":"undo"}`,
+	} {
+		for _, arguments := range []string{arguments, strings.TrimSuffix(arguments, "}") + `,"dryRun":true}`} {
+			r := resultOf(t, s.call("obsidianRead", arguments))
+			if rig.CodeOf(r) != "bad_request" || !strings.Contains(r.Error.Hint, "obsidianCli") {
+				t.Errorf("%s: %+v", arguments, r)
+			}
+		}
+	}
+	if s.notes() != before {
+		t.Error("the vault is another one")
+	}
+}
+
+// A person is asked before a change by a typed tool as before any other, once,
+// and not before a read.
+func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmWrites}, false)
+	for _, test := range []struct {
+		tool, arguments string
+		asked           int
+	}{
+		{"read_note", `{"path":"Other.md"}`, 0},
+		{"tasks", `{"ref":"Inbox/Plan.md:3"}`, 0},
+		{"tasks", `{"ref":"Inbox/Plan.md:3","set":"done"}`, 1},
+		{"daily_note", `{"content":"x","dryRun":true}`, 0},
+		{"daily_note", `{"content":"x","idempotencyKey":"k"}`, 1},
+		{"daily_note", `{"content":"x","idempotencyKey":"k"}`, 0}, // the first answer again
+		{"edit_note", `{"action":"replace","path":"Other.md","old":"milk","new":"bread"}`, 1},
+	} {
+		s.asked = 0
+		if m := s.call(test.tool, test.arguments); m.Result.IsError || s.asked != test.asked {
+			t.Errorf("%s %s: asked %d times, %s", test.tool, test.arguments, s.asked, m.Result.StructuredContent)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(s.vault, "2026-11-21.md")); string(got) != notesTyped["2026-11-21.md"]+"x" {
+		t.Errorf("the daily note is %q", got)
+	}
+}
+
+// In the newer protocol the call itself is sent again, with the answer.
+func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
+	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tasks","arguments":{"ref":%q,"set":"done"}%s,"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
+	s.send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
+	asked := s.next().Result
+	if asked.ResultType != "input_required" || asked.RequestState == "" {
+		t.Fatalf("not asked: %+v", asked)
+	}
+	yes := fmt.Sprintf(`,"inputResponses":{"confirm":%s},"requestState":%q`, rig.Accept, asked.RequestState)
+	before := s.notes()
+	for id, test := range []struct{ ref, code string }{{"2026-11-21.md:2", "unconfirmed"}, {"Inbox/Plan.md:3", ""}, {"Inbox/Plan.md:3", "unconfirmed"}} {
+		s.send(fmt.Sprintf(call, 2+id, test.ref, yes))
+		if r := resultOf(t, s.next()); rig.CodeOf(r) != test.code || (s.notes() != before) != (id > 0) {
+			t.Errorf("call %d: %+v", id, r)
+		}
+	}
+}
+
+// Changes are made in the order in which they came, whatever tool they came by,
+// though nobody waits for an answer in between.
+func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	const rounds = 10
+	var want strings.Builder
+	want.WriteString(notesTyped["Other.md"])
+	for i := range rounds {
+		for j, call := range []string{
+			`"edit_note","arguments":{"action":"append","path":"Other.md","content":"%s\n"}`,
+			`"obsidianCli","arguments":{"command":"append","params":{"path":"Other.md","content":"%s\n"}}`,
+			`"obsidianBatch","arguments":{"operations":[{"clientId":"a","command":"append","params":{"path":"Other.md","content":"%s\n"}}]}`,
+		} {
+			line := fmt.Sprintf("%d-%d", i, j)
+			s.ids++
+			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":`+call+`}}`, s.ids, line))
+			want.WriteString(line + "\n")
+		}
+	}
+	for range 3 * rounds {
+		if m := s.next(); m.Result.IsError {
+			t.Errorf("%+v", m)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(s.vault, "Other.md")); string(got) != want.String() {
+		t.Errorf("the note is %q, want %q", got, want.String())
+	}
+}
+
+// What is read in parts has the hash of the whole note, and a change can be tied
+// to it.
+func TestAChangeCanBeTiedToAPart(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	whole := resultOf(t, s.call("read_note", `{"path":"Inbox/Plan.md"}`))
+	for _, part := range []string{`"outline":true`, `"heading":"Log"`, `"lines":"2"`, `"block":"one"`} {
+		if r := resultOf(t, s.call("read_note", `{"file":"Plan",`+part+`}`)); r.Hash != whole.Hash || r.Hash == "" || r.Path != "Inbox/Plan.md" {
+			t.Errorf("%s: %+v", part, r)
+		}
+	}
+	edit := `{"action":"set-section","path":"Inbox/Plan.md","heading":"Log","content":"second\n","expectHash":"` + whole.Hash + `"}`
+	if r := resultOf(t, s.call("edit_note", edit)); !r.OK || r.Hash == whole.Hash {
+		t.Errorf("%+v", r)
+	}
+	if r := resultOf(t, s.call("edit_note", edit)); rig.CodeOf(r) != "conflict" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A long answer goes on with its cursor, alone or beside the same arguments. With
+// other ones it is refused: a change that was asked for is not left out in
+// silence.
+func TestTypedToolsGoOnWithACursor(t *testing.T) {
+	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	for _, arguments := range []string{`"cursor":%q`, `"path":"Inbox/Long.md","cursor":%q`} {
+		r := resultOf(t, s.call("read_note", `{"path":"Inbox/Long.md"}`))
+		whole := r.Stdout
+		for r.Truncated != nil && r.Truncated.Cursor != "" && len(whole) < 1<<20 {
+			r = resultOf(t, s.call("read_note", "{"+fmt.Sprintf(arguments, r.Truncated.Cursor)+"}"))
+			whole += r.Stdout
+		}
+		if whole != notesTyped["Inbox/Long.md"] {
+			t.Errorf("%s: %d bytes, %+v", arguments, len(whole), r)
+		}
+	}
+	first := resultOf(t, s.call("search_notes", `{"query":"a","limit":"1"}`))
+	if first.Truncated == nil || strings.Count(first.Stdout, "\n") != 1 {
+		t.Fatalf("%+v", first)
+	}
+	before := s.notes()
+	for _, call := range []struct{ tool, arguments string }{
+		{"search_notes", `{"query":"b","cursor":%q}`}, {"search_notes", `{"query":"a","context":true,"cursor":%q}`},
+		{"daily_note", `{"content":"x","cursor":%q}`}, {"tasks", `{"ref":"Inbox/Plan.md:3","set":"done","cursor":%q}`},
+	} {
+		if r := resultOf(t, s.call(call.tool, fmt.Sprintf(call.arguments, first.Truncated.Cursor))); rig.CodeOf(r) != "bad_request" {
+			t.Errorf("%s %s: %+v", call.tool, call.arguments, r)
+		}
+	}
+	if s.notes() != before {
+		t.Error("the vault is another one")
+	}
+	if r := resultOf(t, s.call("search_notes", fmt.Sprintf(`{"cursor":%q,"limit":1}`, first.Truncated.Cursor))); !r.OK || r.Command != "search" || r.Stdout == first.Stdout {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,2 @@
+// Package observe tests what the program tells of its calls: metrics and traces.
+package observe

@@ -1,0 +1,211 @@
+package observe
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/observe/metrics"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy"
+	"vaultwicket/tests/rig"
+)
+
+// figuresOf reads figures as Prometheus does.
+func figuresOf(t *testing.T, m *metrics.Metrics) (map[string]*dto.MetricFamily, string) {
+	t.Helper()
+	var out bytes.Buffer
+	m.WritePrometheus(&out)
+	text := out.String()
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(&out)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return families, text
+}
+
+// sums adds up the series of a counter by some of its labels.
+func sums(f *dto.MetricFamily, labels ...string) map[string]int {
+	all := map[string]int{}
+	for _, m := range f.GetMetric() {
+		var values []string
+		for _, name := range labels {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == name {
+					values = append(values, l.GetValue())
+				}
+			}
+		}
+		all[strings.Join(values, " ")] += int(m.GetCounter().GetValue())
+	}
+	return all
+}
+
+func text(pairs ...string) allowlist.Params {
+	p := allowlist.Params{}
+	for i := 0; i < len(pairs); i += 2 {
+		p[pairs[i]] = allowlist.Text(pairs[i+1])
+	}
+	return p
+}
+
+// mixedCalls are calls that end in many ways. Texts that a caller can choose hold
+// a canary.
+func mixedCalls(i int) gateway.Request {
+	note := fmt.Sprintf("Inbox/CANARY%d.md", i)
+	requests := []gateway.Request{
+		{Command: "read", Params: text("path", "Inbox/a.md")},
+		{Command: "read", Params: text("path", note)},
+		{Command: "search", Params: text("query", "CANARY")},
+		{Command: "append", Params: text("path", "Inbox/a.md", "content", "CANARY")},
+		{Command: "create", Params: text("path", note, "content", "CANARY")},
+		{Command: "delete", Params: text("path", note)},
+		{Command: fmt.Sprintf("CANARY%d", i)},
+		{Command: "tags", Params: text("CANARY", "x")},
+		{Command: "backlinks", Params: text("path", "Inbox/a.md")},
+		{Command: "eval", Params: text("code", "CANARY")},
+	}
+	req := requests[i%len(requests)]
+	req.Surface, req.Client = "mcp", "CANARY"
+	return req
+}
+
+// TestTheMetricsAgreeWithTheAuditLog makes 500 calls and counts them in both.
+func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
+	t.Parallel()
+	figures := metrics.New("1.2.3")
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Observe, c.Policy.Confirm, c.Limits.Calls = figures, policy.ConfirmDestructive, 480
+		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true})
+		t.Cleanup(c.Runner.Close)
+	})
+	figures.Follow(metrics.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }})
+	for i := range 460 {
+		if i%50 == 0 {
+			o.Gateway.DoBatch(t.Context(), gateway.Batch{Surface: "mcp", Operations: []gateway.Operation{
+				{ClientID: "a", Request: mixedCalls(0)}, {ClientID: "b", Request: mixedCalls(0)}, {ClientID: "c", Request: mixedCalls(1)}, {ClientID: "d", Request: mixedCalls(2)},
+			}})
+		}
+		o.Gateway.Do(t.Context(), mixedCalls(i))
+	}
+	families, page := figuresOf(t, figures)
+	o.Gateway.Flush()
+	ends, decisions, calls := auditedCalls(t, o)
+	if got := limitedAsOne(sums(families["vaultwicket_calls_total"], "command", "outcome")); !maps.Equal(got, limitedAsOne(ends)) || calls != 500 {
+		t.Errorf("%d calls; the metrics have %v, the audit log %v", calls, got, ends)
+	}
+	if got := sums(families["vaultwicket_decisions_total"], "decision", "rule"); !maps.Equal(got, decisions) {
+		t.Errorf("the metrics have the decisions %v, the audit log %v", got, decisions)
+	}
+	counted := 0
+	for _, m := range families["vaultwicket_call_duration_seconds"].GetMetric() {
+		counted += int(m.GetHistogram().GetSampleCount())
+	}
+	if counted != 500 {
+		t.Errorf("%d durations", counted)
+	}
+	batches := 0
+	for _, n := range sums(families["vaultwicket_batches_total"], "outcome") {
+		batches += n
+	}
+	if batches != 10 {
+		t.Errorf("%d batches", batches)
+	}
+	if n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue(); n != 1 {
+		t.Errorf("%v workers", n)
+	}
+	for _, hidden := range []string{"CANARY", "Inbox", filepath.Base(o.Vault), o.Vault} {
+		if strings.Contains(page, hidden) {
+			t.Errorf("the figures hold %q", hidden)
+		}
+	}
+}
+
+// auditedCalls counts the ends by command and code, the decisions, and the calls.
+func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int, calls int) {
+	t.Helper()
+	ends, decisions = map[string]int{}, map[string]int{}
+	for line, err := range gateway.AuditLines(paths.State(o.Config.Getenv, ""), audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line.Kind == "decision" {
+			decisions[line.Decision+" "+orWord(line.Rule, "none")]++
+		}
+		if line.Kind == "limited" { // calls that are only counted
+			decisions["deny none"] += int(line.Count)
+			ends[" "+line.Code] += int(line.Count)
+			calls += int(line.Count)
+		}
+		if line.Kind == "end" || line.Decision == "deny" {
+			command := line.Command
+			if strings.Contains(command, "CANARY") {
+				command = "unknown"
+			}
+			ends[command+" "+orWord(line.Code, "ok")]++
+			calls++
+		}
+	}
+	return ends, decisions, calls
+}
+
+// limitedAsOne adds up the calls that were refused for their rate: the audit log has
+// no names of them.
+func limitedAsOne(ends map[string]int) map[string]int {
+	all := map[string]int{}
+	for key, n := range ends {
+		if strings.HasSuffix(key, " rate_limited") {
+			key = "rate_limited"
+		}
+		all[key] += n
+	}
+	return all
+}
+
+func orWord(s, word string) string {
+	if s == "" {
+		return word
+	}
+	return s
+}
+
+// However many names callers make up, the figures do not grow.
+func TestTheMetricsDoNotGrowWithWhatCallersSend(t *testing.T) {
+	t.Parallel()
+	figures := metrics.New("1.2.3")
+	o := rig.NewHarness(t, func(c *gateway.Config) { c.Observe = figures })
+	lines := func() int {
+		_, page := figuresOf(t, figures)
+		own := 0
+		for line := range strings.Lines(page) {
+			if strings.HasPrefix(line, "vaultwicket_") {
+				own++
+			}
+		}
+		return own
+	}
+	send := func(i int) {
+		o.Gateway.Do(t.Context(), gateway.Request{Command: fmt.Sprintf("made up %d", i), Surface: fmt.Sprintf("made up %d", i), Client: fmt.Sprint(i)})
+		o.Gateway.DryRun(t.Context(), gateway.Request{Command: fmt.Sprintf("made up %d", i), Surface: fmt.Sprintf("made up %d", i)})
+	}
+	send(0)
+	first := lines()
+	for i := range 300 {
+		send(i + 1)
+	}
+	if again := lines(); again != first {
+		t.Errorf("%d lines behind one call, %d behind many", first, again)
+	}
+}

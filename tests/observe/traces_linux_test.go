@@ -1,0 +1,108 @@
+package observe
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// sentTraces is a collector that keeps all it is sent.
+type sentTraces struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *sentTraces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(&s.text, "%s %s\n%s\n", r.URL.Path, r.Header, body)
+}
+
+// A server with a collector sends a span for each call and each run, and nothing
+// of what is in them or of where the vault is.
+func TestTracesHoldNothingOfTheVault(t *testing.T) {
+	var sent sentTraces
+	server := httptest.NewServer(&sent)
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	vault := filepath.Join(t.TempDir(), "CANARYVault")
+	rig.WriteFile(t, filepath.Join(vault, "CANARY.md"), []byte("CANARY\n"))
+	s := rig.ServeOn(t, vault, "--tier=v3")
+	s.Read(t)
+	for _, arguments := range []string{
+		`{"command":"read","params":{"path":"CANARY.md"}}`, `{"command":"search","params":{"query":"CANARY"}}`, `{"command":"CANARY"}`,
+		`{"command":"append","params":{"path":"CANARY.md","content":"CANARY"}}`, `{"command":"read","params":{"path":"CANARY-gone.md"}}`,
+	} {
+		s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":`+arguments+
+			`,"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","tracestate":"a=b","baggage":"c=CANARY"}}}`)
+		s.Read(t)
+	}
+	s.In.Close()
+	io.Copy(io.Discard, s.Out)
+	if err := s.Process.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	got := sent.text.String()
+	for _, want := range []string{"/v1/traces", `"name":"call read"`, `"name":"call search"`, `"name":"call unknown"`, `"name":"call append"`, `"name":"run"`,
+		`"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`, `"parentSpanId":"00f067aa0ba902b7"`, `"stringValue":"mutations_off"`, `"stringValue":"not_found"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the collector is not told %s: %s", want, got)
+		}
+	}
+	for _, hidden := range []string{"CANARY", vault, filepath.Dir(vault)} {
+		if strings.Contains(got, hidden) {
+			t.Errorf("the collector is told %q: %s", hidden, got)
+		}
+	}
+}
+
+// Without a collector a server has no socket, and with a wrong one it serves all
+// the same.
+func TestAServerHasNoNetworkUseOfItsOwn(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+	s, _ := rig.ServeResident(t)
+	for _, link := range openFiles(t, s.Process.Process.Pid) {
+		if strings.HasPrefix(link, "socket:") {
+			t.Errorf("the server has %s open", link)
+		}
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for _, endpoint := range []string{"http://" + closed.Addr().String(), "nonsense"} {
+		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+		s, _ := rig.ServeResident(t) // which answers a call
+		s.In.Close()
+		io.Copy(io.Discard, s.Out)
+		if err := s.Process.Wait(); err != nil {
+			t.Errorf("with the collector %q it ended with %v", endpoint, err)
+		}
+	}
+}
+
+func openFiles(t *testing.T, pid int) (links []string) {
+	t.Helper()
+	folder := fmt.Sprintf("/proc/%d/fd", pid)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if link, err := os.Readlink(filepath.Join(folder, entry.Name())); err == nil {
+			links = append(links, link)
+		}
+	}
+	return links
+}

@@ -1,0 +1,105 @@
+package pairs
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// stricter is what a user closes while a server runs. A call that needs what was
+// closed is refused with code.
+type stricter struct {
+	close func(r *rig.Rig)
+	code  string
+}
+
+var closings = map[string]stricter{
+	"tiers":  {func(r *rig.Rig) { r.Set("tier", `"v0"`) }, "tier_closed"},
+	"gate":   {func(r *rig.Rig) { r.Set("allow-mutations", "false") }, "mutations_off"},
+	"access": {func(r *rig.Rig) { r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\n\"Note.md\" = \"none\"\n" }, "not_found"},
+	"ignore": {func(r *rig.Rig) { r.Write(".vaultwicketignore", "Note.md\n") }, "not_found"},
+	"pause":  {func(r *rig.Rig) { r.Must("pause") }, "paused"},
+	"limits": {func(r *rig.Rig) { r.Set("rate", "1") }, "rate_limited"},
+}
+
+// What was begun before something was closed does not go on behind it: a change is
+// not taken back, an answer is not paged on, and its rest is no resource.
+func TestWhatWasBegunStopsAtWhatIsClosedMeanwhile(t *testing.T) {
+	for name, c := range closings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, map[string]string{"Note.md": rig.LongNote, "Other.md": "other\n"})
+			r.Set("confirm", `"never"`)
+			server := r.OverHTTP()
+			callers := []*rig.Client{r.Stdio(false, ""), r.Session(server), r.Stateless(server)}
+			began := map[*rig.Client][2]string{}
+			for _, e := range callers {
+				change := e.Do(rig.Calling("append", "path=Note.md", "content=more").With("idempotencyKey", e.Name))
+				page := e.Do(rig.Calling("read", "path=Note.md"))
+				if !change.OK || !page.OK || rig.ChangeID(change) == "" || page.Truncated == nil || page.Truncated.Cursor == "" {
+					t.Fatalf("%s: %+v, %+v", e.Name, change, page.Error)
+				}
+				began[e] = [2]string{rig.ChangeID(change), page.Truncated.Cursor}
+			}
+			c.close(r)
+			r.Save()
+			before := r.Read("Note.md")
+			for _, e := range callers {
+				closed(e, name, c.code)
+				id, cursor := began[e][0], began[e][1]
+				if got := e.Do(rig.Calling("undo", "id="+id)); name != "tiers" && got.OK { // undo itself belongs to v0
+					t.Errorf("%s: what is closed was taken back", e.Name)
+				}
+				if got := e.Do(rig.Calling("append", "path=Note.md", "content=more").With("idempotencyKey", e.Name)); got.OK || rig.CodeOfError(got.Error) != c.code {
+					t.Errorf("%s: the first answer under its key: %+v, want %s", e.Name, got.Error, c.code)
+				}
+				if got := e.Batch(rig.Calling("append", "path=Note.md", "content=more")); got.OK || got.Summary.OK > 0 {
+					t.Errorf("%s: a batch is done: %s", e.Name, rig.JSON(t, got))
+				}
+				var plan gateway.DryRun
+				e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
+				if strings.Contains(plan.Diff, "a line that is long") || name != "ignore" && name != "access" && rig.CodeOfError(plan.Error) != c.code {
+					t.Errorf("%s: a dry run: %+v, %.60q", e.Name, plan.Error, plan.Diff)
+				}
+				if prompt := e.Ask("prompts/get", map[string]any{"name": "evening-journal"}); (name == "gate") == strings.Contains(rig.JSON(t, prompt.Result.Messages), "daily:append") {
+					t.Errorf("%s: the prompt is %s", e.Name, prompt.Result.Messages)
+				}
+				if name != "gate" { // which a read does not need
+					if got := e.Do(rig.Calling("read", "path=Note.md").With("cursor", cursor)); got.OK || strings.Contains(got.Stdout, "a line that is long") {
+						t.Errorf("%s: the next page: %+v, %.40q", e.Name, got.Error, got.Stdout)
+					}
+					answer := e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + cursor})
+					if text, _ := json.Marshal(answer.Result.Contents); strings.Contains(string(text), "a line that is long") {
+						t.Errorf("%s: the rest is read as a resource: %.100s", e.Name, text)
+					}
+				}
+			}
+			if name != "tiers" && r.Read("Note.md") != before {
+				t.Error("the note was changed")
+			}
+		})
+	}
+}
+
+// closed waits until a running server has taken what was closed: it reads its file
+// of settings again when it is told to.
+func closed(e *rig.Client, name, code string) {
+	e.Rig.T.Helper()
+	probe := rig.Calling("read", "path=Note.md")
+	if name == "gate" {
+		probe = rig.Calling("append", "path=Absent.md", "content=x")
+	}
+	if err := e.Process.Signal(syscall.SIGHUP); err != nil {
+		e.Rig.T.Fatal(err)
+	}
+	for deadline := time.Now().Add(rig.Deadline); rig.CodeOfError(e.Do(probe).Error) != code; {
+		if time.Now().After(deadline) {
+			e.Rig.T.Fatalf("%s: the server has not taken the settings", e.Name)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package pairs
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// What changes a note beside a running server is seen by each feature of the next
+// call: by the worker with its index and its cache, by the hash, the dry run, the
+// batch and the undo.
+func TestAChangeBesideTheServerIsSeenByTheNextCall(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"Note.md": "one #first\n", "Other.md": "see [[Note]]\n"})
+	r.Set("confirm", `"never"`)
+	e := r.Stdio(false, "")
+	found := func(query string) string { return e.Do(rig.Calling("search", "query="+query)).Stdout }
+	if got := found("tag:#first"); !strings.Contains(got, "Note.md") {
+		t.Fatalf("found %q", got)
+	}
+	for round := range 5 {
+		mark := strings.Repeat("x", round+1)
+		change := e.Do(rig.Calling("append", "path=Note.md", "content=#ours"+mark))
+		if !change.OK || !strings.Contains(found("tag:#ours"+mark), "Note.md") {
+			t.Fatalf("round %d: %+v", round, change.Error)
+		}
+		r.Write("Note.md", "two #theirs"+mark+"\n")
+		if got := e.Do(rig.Calling("append", "path=Note.md", "content=x").With("expectHash", change.Hash)); rig.CodeOfError(got.Error) != "conflict" {
+			t.Errorf("round %d: a hash from before: %+v", round, got.Error)
+		}
+		if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(change))); rig.CodeOfError(got.Error) != "conflict" {
+			t.Errorf("round %d: undo of a note that somebody else has changed: %+v", round, got.Error)
+		}
+		var plan gateway.DryRun
+		e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=more").With("dryRun", true), &plan)
+		if !strings.Contains(plan.Diff, "#theirs"+mark) {
+			t.Errorf("round %d: the dry run shows %q", round, plan.Diff)
+		}
+		batch := e.Batch(rig.Calling("read", "path=Note.md"), rig.Calling("search", "query=tag:#theirs"+mark))
+		if !batch.OK || batch.Results[0].Result.Stdout != "two #theirs"+mark+"\n" || !strings.Contains(batch.Results[1].Result.Stdout, "Note.md") {
+			t.Errorf("round %d: the batch: %s", round, rig.JSON(t, batch))
+		}
+	}
+}
+
+// The cache of the index holds what every process has read, whatever its rules are.
+// What a process answers follows its own.
+func TestACacheFilledUnderOtherRulesTellsNothing(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"Open.md": "#open [[Secret]]\n", "Private/Secret.md": "---\nzqxprop: 1\n---\n#zqxtag [[Open]] [[zqxlink]]\n", "Ignored.md": "#zqxignored [[Open]]\n"})
+	listings := [][]string{{"tags"}, {"search", "query=zqx"}, {"files"}, {"unresolved"}, {"properties"}, {"backlinks", "path=Open.md"}, {"orphans"}, {"deadends"}}
+	all := func() (answers []string) {
+		for _, words := range listings {
+			out, log, _ := r.Run(append([]string{"run"}, words...)...)
+			answers = append(answers, out+log)
+		}
+		return answers
+	}
+	whole := all()
+	if text := strings.Join(whole, "\n"); strings.Count(text, "zqx") < 4 || !strings.Contains(text, "Private/Secret.md") {
+		t.Fatalf("without rules there is %s", text)
+	}
+	limited(r)
+	r.Write(".vaultwicketignore", "Ignored.md\n")
+	hidden := all()
+	for i, text := range hidden {
+		if strings.Contains(strings.ReplaceAll(text, "zqx\"", ""), "zqx") || strings.Contains(text, "Secret.md") || strings.Contains(text, "Ignored.md") {
+			t.Errorf("%v tells what is hidden: %s", listings[i], text)
+		}
+	}
+	r.Tables = ""
+	r.Write(".vaultwicketignore", "")
+	for i, text := range all() {
+		if text != whole[i] {
+			t.Errorf("%v is %q when nothing is hidden any more, and was %q", listings[i], text, whole[i])
+		}
+	}
+}
+
+// A pause holds from the next operation of a batch on, and from the next step of a
+// call, whichever program made the one before.
+func TestAPauseInTheMiddleOfABatch(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r.Set("confirm", `"never"`).Set("backend", `"obsidian"`)
+	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; random:read) "` + rig.Binary + `" pause >/dev/null; echo Note.md; echo one;; vault) echo "` + r.Vault + `";; *) echo "$*" >>"$HOME/called"; echo one;; esac`)
+	r.Flags = []string{"--cli=" + app}
+	e := r.Stdio(false, "")
+	got := e.Batch(rig.Calling("random:read"), rig.Calling("append", "path=Note.md", "content=x"), rig.Calling("daily:path"))
+	if got.OK || len(got.Results) != 3 || got.Results[0].Status != "ok" {
+		t.Fatalf("the batch: %s", rig.JSON(t, got))
+	}
+	for _, result := range got.Results[1:] {
+		if result.Result == nil || rig.CodeOfError(result.Result.Error) != "paused" {
+			t.Errorf("behind the pause: %s", rig.JSON(t, result))
+		}
+	}
+	if r.Read("Note.md") != "one\n" {
+		t.Error("the note was changed")
+	}
+}
+
+// Whatever way an answer or a part of it takes to a client, the audit log has a line
+// about it, and the limit of calls counts it.
+func TestEveryWayOutIsCountedAndLogged(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []string{"0", "3"} {
+		r := rig.New(t, map[string]string{"Note.md": rig.LongNote})
+		r.Set("rate", limit)
+		e := r.Stdio(false, "")
+		lines := func() int {
+			return strings.Count(r.Must("audit", "list", "--json", "--limit", "0"), `"decision"`)
+		}
+		first := e.Do(rig.Calling("read", "path=Note.md"))
+		if !first.OK || first.Truncated == nil {
+			t.Fatalf("%+v", first)
+		}
+		ways := []func(){
+			func() { e.Do(rig.Calling("read", "path=Note.md").With("cursor", first.Truncated.Cursor)) },
+			func() {
+				e.Ask("resources/read", map[string]any{"uri": "vaultwicket://output/" + first.Truncated.Cursor})
+			},
+			func() { e.Batch(rig.Calling("read", "path=Note.md")) },
+			func() {
+				var plan gateway.DryRun
+				e.Tool("obsidianCli", rig.Calling("append", "path=Note.md", "content=x").With("dryRun", true), &plan)
+			},
+			func() {
+				var result gateway.Result
+				e.Tool("obsidianRead", rig.Calling("read", "path=Note.md"), &result)
+			},
+		}
+		for i, way := range ways {
+			before := lines()
+			if way(); limit == "0" && lines() <= before {
+				t.Errorf("rate %s: way %d has no line in the audit log", limit, i)
+			}
+		}
+		after := e.Do(rig.Calling("read", "path=Note.md"))
+		if limited := rig.CodeOfError(after.Error) == "rate_limited"; limited != (limit != "0") {
+			t.Errorf("rate %s: behind %d answers: %+v", limit, len(ways)+1, after.Error)
+		}
+		for _, free := range []struct {
+			method string
+			params map[string]any
+		}{
+			{"prompts/get", map[string]any{"name": "morning-review"}},
+			{"completion/complete", map[string]any{"ref": map[string]any{"type": "ref/resource", "uri": "vaultwicket://help/{command}"}, "argument": map[string]any{"name": "command", "value": "re"}}},
+			{"resources/read", map[string]any{"uri": "vaultwicket://status"}},
+		} { // what tells nothing of the vault needs no place among the calls
+			if answer := e.Ask(free.method, free.params); answer.Error != nil || strings.Contains(rig.JSON(t, answer.Result), "a line that is long") {
+				t.Errorf("rate %s: %s: %+v", limit, free.method, answer)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package pairs
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// A key belongs to what a call does: a dry run does not use it up, the hash that was
+// expected is not asked for again, and an undo under a key takes back one change.
+func TestAKeyMeetsOtherFeatures(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r.Set("confirm", `"never"`)
+	server := r.OverHTTP()
+	for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
+		r.Write("Note.md", "one\n")
+		hash := e.Do(rig.Calling("read", "path=Note.md")).Hash
+		keyed := rig.Calling("append", "path=Note.md", "content=two").With("idempotencyKey", "append by "+e.Name).With("expectHash", hash)
+		var plan gateway.DryRun
+		e.Tool("obsidianCli", keyed.With("dryRun", true), &plan)
+		if !plan.OK || r.Read("Note.md") != "one\n" {
+			t.Errorf("%s: the dry run: %+v, the note is %q", e.Name, plan.Error, r.Read("Note.md"))
+		}
+		first := e.Do(keyed)
+		again := e.Do(keyed)
+		if !first.OK || !again.OK || rig.ChangeID(first) != rig.ChangeID(again) || r.Read("Note.md") != "one\ntwo" {
+			t.Errorf("%s: %+v, then %+v, the note is %q", e.Name, first.Error, again.Error, r.Read("Note.md"))
+		}
+		if other := e.Do(keyed.With("expectHash", first.Hash)); other.OK || r.Read("Note.md") != "one\ntwo" {
+			t.Errorf("%s: the key with another hash: %+v", e.Name, other)
+		}
+		second := e.Do(rig.Calling("append", "path=Note.md", "content=three"))
+		undo := rig.Calling("undo", "id="+rig.ChangeID(second)).With("idempotencyKey", "undo by "+e.Name)
+		var planned gateway.DryRun
+		e.Tool("obsidianCli", undo.With("dryRun", true), &planned)
+		if !planned.OK || !strings.Contains(planned.Diff, "-three") || r.Read("Note.md") != "one\ntwo\nthree" {
+			t.Errorf("%s: the dry run of the undo: %s, the note is %q", e.Name, rig.JSON(t, planned), r.Read("Note.md"))
+		}
+		if one, two := e.Do(undo), e.Do(undo); !one.OK || !two.OK || r.Read("Note.md") != "one\ntwo" {
+			t.Errorf("%s: undo twice under one key: %+v, %+v, the note is %q", e.Name, one.Error, two.Error, r.Read("Note.md"))
+		}
+		if read := e.Do(rig.Calling("read", "path=Note.md")); read.Stdout != "one\ntwo\n" {
+			t.Errorf("%s: behind the undo the worker reads %q", e.Name, read.Stdout)
+		}
+	}
+}
+
+// A text that the app would change is written by the embedded program, and all that
+// holds for changes holds for that one as well.
+func TestAHybridWriteIsAChangeLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	r := rig.New(t, map[string]string{"Note.md": "one\n"})
+	r.Set("confirm", `"never"`).Set("backend", `"auto"`)
+	app := r.App(`case "$2" in version) echo "1.12.7 (installer 1.12.7)";; vault) printf '%s\n' "` + r.Vault + `";; *) echo "$*" >>"$HOME/called"; echo "Error: not expected";; esac`)
+	r.Flags = []string{"--cli=" + app}
+	e := r.Stdio(false, "")
+	hash := rig.HashOfText("one\n")
+	write := rig.Calling("append", "path=Note.md", `content=a \n as it is`)
+	var plan gateway.DryRun
+	e.Tool("obsidianCli", write.With("dryRun", true), &plan)
+	if !plan.OK || plan.Backend != "embedded" || !strings.Contains(plan.Diff, `+a \n as it is`) || r.Read("Note.md") != "one\n" {
+		t.Errorf("the dry run: %s", rig.JSON(t, plan))
+	}
+	plan = gateway.DryRun{}
+	e.Tool("obsidianCli", write.With("dryRun", true).With("expectHash", "0000000000000000"), &plan)
+	if plan.Diff != "" || !strings.Contains(strings.Join(plan.Notices, "\n"), "would fail: ") || !strings.Contains(strings.Join(plan.Notices, "\n"), "has the hash "+hash) {
+		t.Errorf("the dry run with another hash: %s", rig.JSON(t, plan))
+	}
+	if got := e.Do(write.With("expectHash", "0000000000000000")); rig.CodeOfError(got.Error) != "conflict" {
+		t.Errorf("another hash: %+v", got.Error)
+	}
+	keyed := write.With("idempotencyKey", "k").With("expectHash", hash)
+	first, again := e.Do(keyed), e.Do(keyed)
+	if !first.OK || first.Backend != "embedded" || rig.ChangeID(first) == "" || rig.ChangeID(first) != rig.ChangeID(again) || r.Read("Note.md") != "one\n"+`a \n as it is` {
+		t.Fatalf("%s, then %s, the note is %q", rig.JSON(t, first), rig.JSON(t, again), r.Read("Note.md"))
+	}
+	if list := r.Must("journal", "list", "--json"); !strings.Contains(list, rig.ChangeID(first)) {
+		t.Errorf("the journal has %s", list)
+	}
+	if log := r.Must("audit", "list", "--json"); !strings.Contains(log, `"backend":"embedded"`) && !strings.Contains(log, `"backend": "embedded"`) {
+		t.Errorf("the audit log has %s", log)
+	}
+	batch := e.Batch(write, write)
+	if !batch.OK || strings.Count(r.Read("Note.md"), `a \n as it is`) != 3 {
+		t.Errorf("the batch: %s, the note is %q", rig.JSON(t, batch), r.Read("Note.md"))
+	}
+	r.Write("Note.md", "one\n"+`a \n as it is`)
+	if got := e.Do(rig.Calling("undo", "id="+rig.ChangeID(first))); !got.OK || r.Read("Note.md") != "one\n" {
+		t.Errorf("undo: %+v, the note is %q", got.Error, r.Read("Note.md"))
+	}
+}

@@ -1,0 +1,181 @@
+package pairs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// refusal is a feature that stands between a call and the vault: prepare sets it up,
+// call is one that it refuses with code.
+type refusal struct {
+	prepare func(r *rig.Rig)
+	call    rig.Call
+	code    string
+	spend   bool // a first call of each caller is let through
+}
+
+var refusalNotes = map[string]string{
+	"Open.md": "open\n", "Read/Only.md": "may be read\n", "Private/Secret.md": "zqx\n", "Ignored.md": "zqx\n", "2026-11-21.md": "today\n",
+}
+
+var refusals = map[string]refusal{
+	"tiers":    {func(r *rig.Rig) { r.Set("tier", `"v0"`) }, rig.Calling("append", "path=Open.md", "content=x"), "tier_closed", false},
+	"gate":     {func(r *rig.Rig) { r.Set("allow-mutations", "false") }, rig.Calling("append", "path=Open.md", "content=x"), "mutations_off", false},
+	"access":   {limited, rig.Calling("append", "path=Read/Only.md", "content=x"), "access_denied", false},
+	"hidden":   {limited, rig.Calling("read", "path=Private/Secret.md"), "not_found", false},
+	"ignore":   {func(r *rig.Rig) { r.Write(".vaultwicketignore", "Ignored.md\n") }, rig.Calling("append", "path=Ignored.md", "content=x"), "not_found", false},
+	"approval": {func(r *rig.Rig) { r.Set("confirm", `"writes"`) }, rig.Calling("append", "path=Open.md", "content=x"), "unconfirmed", false},
+	"pause":    {func(r *rig.Rig) { r.Must("pause") }, rig.Calling("read", "path=Open.md"), "paused", false},
+	"limits":   {func(r *rig.Rig) { r.Set("rate", "1") }, rig.Calling("append", "path=Open.md", "content=x"), "rate_limited", true},
+}
+
+func limited(r *rig.Rig) {
+	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\n\"Read\" = \"r\"\n\"Private\" = \"none\"\n"
+}
+
+// Whatever refuses a call does so by every entrance, however the call is dressed up,
+// and leaves a line in the audit log and nothing in the journal or the vault.
+func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
+	for name, refused := range refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rig.New(t, refusalNotes)
+			refused.prepare(r)
+			before := rig.TreeOf(t, r.Vault)
+			server := r.OverHTTP()
+			attempts := 0
+			for _, e := range []*rig.Client{r.Stdio(false, ""), r.Stdio(true, ""), r.Session(server), r.Stateless(server)} {
+				if refused.spend {
+					if first := e.Do(rig.Calling("read", "path=Open.md")); !first.OK && e.Name != "HTTP without a session" {
+						t.Errorf("%s: the first call: %+v", e.Name, first.Error)
+					}
+				}
+				attempts += refuses(e, refused)
+			}
+			if !refused.spend {
+				attempts += refusesTyped(r, refused)
+			}
+			refusesOnTheApp(r, refused)
+			if after := rig.TreeOf(t, r.Vault); after != before {
+				t.Error("the vault was changed")
+			}
+			if name == "pause" {
+				r.Must("resume")
+			}
+			if list := strings.TrimSpace(r.Must("journal", "list", "--json")); list != "[]" && !strings.Contains(list, `"entries": []`) {
+				t.Errorf("the journal has %s", list)
+			}
+			log := r.Must("audit", "list", "--json", "--limit", "0")
+			if refused.spend { // of calls that come too often there is one line for many
+				attempts = 1
+			}
+			logged := refused.code
+			if logged == "not_found" { // the owner is told that the note is hidden
+				logged = "access_denied"
+			}
+			if lines := strings.Count(log, `"decision"`); lines < attempts || !strings.Contains(log, `"`+logged+`"`) {
+				t.Errorf("the audit log has %d lines of %d attempts, want %s: %.2000s", lines, attempts, logged, log)
+			}
+
+		})
+	}
+}
+
+// refuses sends a call that is refused in every dress, and returns how many times.
+func refuses(e *rig.Client, refused refusal) (attempts int) {
+	e.Rig.T.Helper()
+	c := refused.call
+	expect := func(dress string, got *gateway.Error) {
+		e.Rig.T.Helper()
+		attempts++
+		want := refused.code
+		if want == "unconfirmed" && dress == "with another hash" {
+			want = "conflict" // nobody is asked about what would fail
+		}
+		if rig.CodeOfError(got) != want {
+			e.Rig.T.Errorf("%s, %s: got %+v, want %s", e.Name, dress, got, want)
+		}
+	}
+	dresses := map[string]rig.Call{"plain": c, "dry run": c.With("dryRun", true)}
+	if c["command"] != "read" {
+		dresses["with a key"] = c.With("idempotencyKey", "k by "+e.Name)
+		dresses["with another hash"] = c.With("expectHash", "0000000000000000")
+	}
+	for dress, c := range dresses {
+		if dress == "dry run" {
+			var plan gateway.DryRun
+			e.Tool("obsidianCli", c, &plan)
+			switch {
+			case refused.code == "unconfirmed" && plan.Decision == "ask": // it tells that somebody would be asked
+			case refused.code == "not_found" && plan.Error == nil && plan.Diff == "": // as of a note that is missing
+			default:
+				expect(dress, plan.Error)
+			}
+			continue
+		}
+		expect(dress, e.Do(c).Error)
+	}
+	batch := e.Batch(c)
+	failure := batch.Error
+	if failure == nil && len(batch.Results) == 1 && batch.Results[0].Result != nil {
+		failure = batch.Results[0].Result.Error
+	}
+	expect("batch", failure)
+	if c["command"] == "read" {
+		var result gateway.Result
+		e.Tool("obsidianRead", c, &result)
+		expect("reading tool", result.Error)
+	}
+	return attempts
+}
+
+// refusesTyped is the same for what is typed.
+func refusesTyped(r *rig.Rig, refused refusal) (attempts int) {
+	r.T.Helper()
+	for _, args := range [][]string{
+		append([]string{"run", "--json"}, refused.call.Words()...),
+		append([]string{"dry-run", "--json"}, refused.call.Words()...),
+	} {
+		if args[0] == "dry-run" && (refused.code == "unconfirmed" || refused.code == "not_found") {
+			continue
+		}
+		out, log, status := r.Run(args...)
+		if attempts++; status == 0 || !strings.Contains(out+log, `"code":"`+refused.code+`"`) && !strings.Contains(out+log, `"code": "`+refused.code+`"`) {
+			r.T.Errorf("%q: %d %s%s", args, status, out, log)
+		}
+	}
+	return attempts
+}
+
+// refusesOnTheApp is the same with an app that could answer, which must not be asked
+// about the note: by itself, and beside a folder that the embedded program writes
+// where the text would not reach the app as it is.
+func refusesOnTheApp(r *rig.Rig, refused refusal) {
+	r.T.Helper()
+	app := r.App(`echo "$*" >>"$HOME/called"; [ "$2" != version ] || echo "1.12.7 (installer 1.12.7)"`)
+	server := *r
+	server.Flags = []string{"--backend=auto", "--cli=" + app}
+	e := server.Stdio(false, "")
+	e.Name = "app"
+	if refused.spend {
+		e.Do(rig.Calling("help"))
+	}
+	c := refused.call
+	if params := c["params"].(map[string]any); params["content"] != nil {
+		c = rig.Calling(c["command"].(string), "path="+params["path"].(string), `content=a \n and a \t as they are`)
+	}
+	for _, c := range []rig.Call{refused.call, c, c.With("idempotencyKey", "app")} {
+		if got := e.Do(c); rig.CodeOfError(got.Error) != refused.code {
+			r.T.Errorf("app, %v: got %+v, want %s", c, got.Error, refused.code)
+		}
+	}
+	called, _ := os.ReadFile(filepath.Join(r.Home, "called"))
+	if path := refused.call["params"].(map[string]any)["path"].(string); strings.Contains(string(called), path) && refused.code != "unconfirmed" {
+		r.T.Errorf("the app was asked about a note of which it must not know:\n%s", called)
+	}
+}

@@ -1,0 +1,383 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// house is a server in the middle of its work: its resident worker lives, and a
+// call is open on a client of the app that hangs.
+type house struct {
+	t             *testing.T
+	vault         string
+	stdio         *rig.StdioServer // nil over HTTP
+	http          *rig.HTTPServer  // nil on standard input and output
+	process       *osexec.Cmd
+	socket        string // "" without one
+	worker, child int
+	answer        chan string // of the open call over HTTP
+	unread        io.Reader   // of the answer that is not read, over HTTP
+}
+
+// The ways to a server.
+const (
+	onStdio  = "stdio"
+	onTCP    = "http"
+	onSocket = "socket"
+)
+
+// openHouse starts a server with a limit of time for its calls.
+func openHouse(t *testing.T, way, timeout string, flags ...string) *house {
+	t.Helper()
+	client, pidFile := rig.HangingClient(t)
+	h := &house{t: t, vault: rig.SampleVault(t), answer: make(chan string, 1)}
+	home := t.TempDir()
+	known := map[string]any{"vaults": map[string]any{"0123456789abcdef": map[string]any{"path": h.vault, "ts": 1, "open": true}}}
+	rig.WriteFile(t, filepath.Join(home, ".config", "obsidian", "obsidian.json"), []byte(rig.JSON(t, known)))
+	flags = append(flags, "--tier=v1", "--cli="+client, "--vault="+h.vault, "--timeout="+timeout, "--max-output=1MiB")
+	if way == onStdio {
+		h.stdio = rig.StartServerIn(t, home, flags...)
+		h.process = h.stdio.Process
+		h.stdio.Send(t, rig.Handshake("{}"))
+		h.stdio.Read(t)
+		h.stdio.Send(t, rig.ToolCall(1, warmUp))
+		h.stdio.Read(t)
+		h.stdio.Send(t, rig.ToolCall(2, hanging))
+	} else {
+		if way == onSocket {
+			h.socket = filepath.Join(shortFolder(t), "s")
+			flags = append(flags, "--http=unix:"+h.socket)
+		}
+		h.http = rig.ServeHTTPIn(t, home, flags...)
+		h.process = h.http.Process
+		h.openOverHTTP()
+	}
+	h.child = rig.WaitForChild(t, pidFile)
+	for _, pid := range rig.WorkersOf(t, h.process.Process.Pid) {
+		if pid != h.child {
+			h.worker = pid
+		}
+	}
+	if h.worker == 0 {
+		t.Fatal("the server has no worker")
+	}
+	return h
+}
+
+// warmUp is a call that the worker answers, hanging one that the app is asked.
+const (
+	warmUp  = `{"command":"recent"}`
+	hanging = `{"command":"random:read"}`
+)
+
+// shortFolder is for sockets, whose paths have to be short.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "vw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
+func (h *house) openOverHTTP() {
+	h.t.Helper()
+	a, err := h.http.Connect(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if answer, err := h.http.Send(h.t.Context(), http.MethodPost, rig.ToolCall(1, warmUp), "Mcp-Session-Id", a.Session); err != nil || answer.Status != http.StatusOK {
+		h.t.Fatalf("%+v, %v", answer, err)
+	}
+	go func() {
+		answer, err := h.http.Send(context.Background(), http.MethodPost, rig.ToolCall(2, hanging), "Mcp-Session-Id", a.Session)
+		h.answer <- fmt.Sprint(answer.Body, err)
+	}()
+}
+
+func (h *house) signal(all ...os.Signal) {
+	h.t.Helper()
+	for _, s := range all {
+		if err := h.process.Process.Signal(s); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// ends waits for the end of the server and returns its exit status, -1 for a
+// signal. Everything that it has started must end with it.
+func (h *house) ends() int {
+	h.t.Helper()
+	var err error
+	if h.http != nil {
+		err = h.http.Wait()
+	} else {
+		err = h.process.Wait()
+	}
+	var exit *osexec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	rig.WaitFor(h.t, "the worker ends", func() bool { return rig.Gone(h.worker) })
+	rig.WaitFor(h.t, "the client of the app ends", func() bool { return rig.Gone(h.child) })
+	if left := naming(h.t, h.vault); len(left) > 0 {
+		h.t.Errorf("what still runs: %q", left)
+	}
+	return h.process.ProcessState.ExitCode()
+}
+
+// naming returns the command lines of the processes that name a folder.
+func naming(t *testing.T, folder string) (left []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		line, _ := os.ReadFile(name) // it may have ended meanwhile
+		if strings.Contains(string(line), folder) && !strings.Contains(string(line), "-test.") {
+			left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return left
+}
+
+// usable checks that nothing is locked: another process changes a note, and
+// listens at the same socket.
+func (h *house) usable() {
+	h.t.Helper()
+	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1", "--allow-mutations", "append", "path=Tides.md", "content=more")
+	run.Env = h.process.Env
+	if out, err := run.CombinedOutput(); err != nil {
+		h.t.Errorf("behind the end: %v, %s", err, out)
+	}
+	if h.socket == "" {
+		return
+	}
+	again := rig.ServeHTTP(h.t, "--backend=embedded", "--vault="+h.vault, "--http=unix:"+h.socket)
+	if _, err := again.Connect(h.t.Context()); err != nil {
+		h.t.Errorf("another server at the socket: %v", err)
+	}
+}
+
+// killed is the status of a process that a signal ended.
+const killed = -1
+
+func TestNothingIsLeftOfAServer(t *testing.T) {
+	t.Parallel()
+	const long = "40s" // longer than a test waits for anything
+	ways := []string{onStdio, onTCP, onSocket}
+	for _, c := range []struct {
+		name, timeout string
+		ways          []string
+		end           func(h *house)
+		status        int
+		answered      bool // the open call
+		socket        bool // the file is left
+	}{
+		{name: "SIGTERM", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *house) { h.signal(syscall.SIGTERM) }},
+		{name: "Ctrl-C", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *house) { h.signal(os.Interrupt) }},
+		{name: "SIGKILL", timeout: long, ways: ways, status: killed, socket: true, end: func(h *house) { h.signal(os.Kill) }},
+		{name: "the end of the input", timeout: "1s", ways: []string{onStdio}, status: 0, answered: true, end: func(h *house) { h.stdio.In.Close() }},
+		{name: "a second SIGTERM", timeout: long, ways: []string{onTCP, onSocket}, status: 128 + 15, end: func(h *house) {
+			h.signal(syscall.SIGTERM)
+			h.refusing()
+			h.signal(syscall.SIGTERM)
+		}},
+		{name: "a second Ctrl-C", timeout: long, ways: []string{onTCP}, status: 128 + 2, end: func(h *house) {
+			h.signal(os.Interrupt)
+			h.refusing()
+			h.signal(os.Interrupt)
+		}},
+		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *house) { h.stdio.Stdout.Close() }},
+	} {
+		for _, way := range c.ways {
+			t.Run(c.name+" over "+way, func(t *testing.T) {
+				t.Parallel()
+				h := openHouse(t, way, c.timeout)
+				c.end(h)
+				if got := h.said(); c.answered && !strings.Contains(got, `"id":2`) {
+					t.Errorf("the open call is answered with %q", got)
+				}
+				if status := h.ends(); status != c.status {
+					t.Errorf("status %d, want %d", status, c.status)
+				}
+				if _, err := os.Lstat(h.socket); h.socket != "" && (err == nil) != c.socket {
+					t.Errorf("the socket is there: %v", err == nil)
+				}
+				h.usable()
+			})
+		}
+	}
+}
+
+// said is all that the server still says to the open call.
+func (h *house) said() string {
+	if h.http != nil {
+		return <-h.answer
+	}
+	rest, _ := io.ReadAll(h.stdio.Out) // an error where this end was closed
+	return string(rest)
+}
+
+// refusing waits until the server takes no more requests.
+func (h *house) refusing() {
+	h.t.Helper()
+	rig.WaitFor(h.t, "the server takes nothing more", func() bool {
+		conn, err := net.Dial(h.http.Network, h.http.Addr)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+}
+
+// Whoever starts the server may be killed, and a server over HTTP has no input that
+// would end with it.
+func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{onTCP, onSocket} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			parent := osexec.Command("sleep", "600")
+			if err := parent.Start(); err != nil {
+				t.Fatal(err)
+			}
+			h := openHouse(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
+			parent.Process.Kill()
+			parent.Wait()
+			if status := h.ends(); status != 0 {
+				t.Errorf("status %d", status)
+			}
+			if h.socket != "" {
+				if _, err := os.Lstat(h.socket); err == nil {
+					t.Error("the socket is left")
+				}
+			}
+			h.usable()
+		})
+	}
+}
+
+// A terminal sends Ctrl-C to all processes of its group. The children are in groups
+// of their own, so that the server ends them in order.
+func TestCtrlCReachesTheServerAlone(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, onStdio, "1s")
+	groups := map[int]bool{}
+	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
+		group, err := syscall.Getpgid(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups[group] = true
+	}
+	if len(groups) != 3 {
+		t.Errorf("the processes are in the groups %v, want three", groups)
+	}
+	h.signal(os.Interrupt)
+	h.said()
+	h.ends()
+}
+
+// A client may stop reading in the middle of an answer of some megabytes, and go on
+// to live.
+func TestAClientStopsReading(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, way, timeout string
+		end                func(h *house)
+		status             int
+	}{
+		{"SIGTERM on stdio", onStdio, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 0},
+		{"SIGTERM twice on stdio", onStdio, "40s", func(h *house) {
+			h.signal(syscall.SIGTERM)
+			rig.WaitFor(h.t, "the open call is stopped", func() bool { return rig.Gone(h.child) })
+			h.signal(syscall.SIGTERM)
+		}, 128 + 15},
+		{"the end of the input", onStdio, "1s", func(h *house) { h.stdio.In.Close() }, 5},
+		{"SIGKILL on stdio", onStdio, "40s", func(h *house) { h.signal(os.Kill) }, killed},
+		{"SIGTERM over HTTP", onTCP, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGTERM over a socket", onSocket, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGKILL over HTTP", onTCP, "40s", func(h *house) { h.signal(os.Kill) }, killed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := openHouse(t, c.way, c.timeout)
+			h.stopReading()
+			c.end(h)
+			if status := h.ends(); status != c.status && (status != 0 || !h.allLeft()) {
+				t.Errorf("status %d, want %d", status, c.status)
+			}
+			h.usable()
+		})
+	}
+}
+
+// longCall is one that the worker answers with more than fits the buffers on the
+// way: a quotation mark takes six bytes of an answer.
+const longCall = `{"command":"note:section","params":{"path":"Quotes.md","lines":"1"}}`
+
+// stopReading asks for a long answer and reads the beginning of it.
+func (h *house) stopReading() {
+	h.t.Helper()
+	rig.WriteFile(h.t, filepath.Join(h.vault, "Quotes.md"), bytes.Repeat([]byte(`"`), 1<<20))
+	if h.stdio == nil {
+		h.unread = askUnread(h.http, longCall).Body
+		return
+	}
+	h.stdio.Send(h.t, rig.ToolCall(10, longCall))
+	if text, err := h.stdio.Out.Peek(10); err != nil {
+		h.t.Fatalf("%q, %v", text, err)
+	}
+}
+
+// allLeft reports whether an answer that was not read had left the server: a
+// connection of TCP may hold some megabytes.
+func (h *house) allLeft() bool {
+	if h.stdio != nil || h.socket != "" {
+		return false
+	}
+	_, err := io.Copy(io.Discard, h.unread)
+	return err == nil
+}
+
+// ask sends a call on a connection that can hold little, and returns the answer as
+// it comes. With less than a few segments in it, what has left the server would take
+// minutes to come in.
+func askUnread(s *rig.HTTPServer, arguments string) *http.Response {
+	s.T.Helper()
+	conn, err := net.Dial(s.Network, s.Addr)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	s.T.Cleanup(func() { conn.Close() })
+	if err := conn.(interface{ SetReadBuffer(int) error }).SetReadBuffer(256 << 10); err != nil {
+		s.T.Fatal(err)
+	}
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":%s,%s}}`, arguments, rig.ModernMeta)
+	request := s.Request(context.Background(), http.MethodPost, "/mcp", body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "obsidianCli")
+	if err := request.Write(conn); err != nil {
+		s.T.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), request)
+	if err != nil || response.StatusCode != http.StatusOK || response.ContentLength < 3<<20 {
+		s.T.Fatalf("%+v, %v", response, err)
+	}
+	return response
+}

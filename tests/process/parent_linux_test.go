@@ -1,0 +1,157 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// hostScript is a program that starts a server: it passes its own input and
+// output on, says the number of the server, and waits. With the word "between" it
+// starts another one of itself to do that.
+const hostScript = `host=${2:-$$}
+exec 3<&0
+if [ "$1" = between ]; then sh -c "$0" "$0" "" $$ <&3 3<&- & echo between $!; wait; exec sleep 600; fi
+"$BINARY" serve --config=none --backend=embedded "--vault=$VAULT" --parent-pid=$host <&3 3<&- & echo server $!
+wait`
+
+// host is a program that has started a server, whose input stays open whatever
+// happens to the program.
+type host struct {
+	*rig.StdioServer
+	server, worker, between int
+}
+
+func startHost(t *testing.T, words ...string) *host {
+	t.Helper()
+	h := &host{StdioServer: &rig.StdioServer{Process: exec.Command("sh", append([]string{"-c", hostScript}, append([]string{hostScript}, words...)...)...)}}
+	h.Process.Env = append(os.Environ(), "HOME="+t.TempDir(), "BINARY="+rig.Binary, "VAULT="+rig.SampleVault(t))
+	theirs, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Process.Stdin, h.Process.Stdout, h.Process.Stderr = theirs, stdout, os.Stderr
+	h.In, h.Out, h.Stdout = in, bufio.NewReader(out), out
+	if err := h.Process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	stdout.Close()
+	t.Cleanup(func() {
+		h.Process.Process.Kill()
+		h.Process.Wait()
+		in.Close()
+		out.Close()
+	})
+	pids := h.pids(t, append([]string{"server"}, words...))
+	h.server, h.between = pids["server"], pids["between"]
+	h.Send(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	h.Read(t)
+	h.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	h.Read(t)
+	workers := rig.WorkersOf(t, h.server)
+	if len(workers) != 1 {
+		t.Fatalf("the server has the children %v, want one worker", workers)
+	}
+	h.worker = workers[0]
+	return h
+}
+
+// pids reads the lines in which the host says the numbers of its processes. They
+// come in any order.
+func (h *host) pids(t *testing.T, names []string) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for range names {
+		line, err := h.Out.ReadString('\n')
+		name, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		pid, err2 := strconv.Atoi(number)
+		if err != nil || err2 != nil || all[name] != 0 || !slices.Contains(names, name) {
+			t.Fatalf("the host said %q (%v)", line, err)
+		}
+		all[name] = pid
+	}
+	return all
+}
+
+func (h *host) endsAll(t *testing.T) {
+	t.Helper()
+	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(h.server) })
+	rig.WaitFor(t, "the worker ends", func() bool { return rig.Gone(h.worker) })
+}
+
+// A program that is killed cannot end what it has started, and pipes that others
+// hold open do not tell of it.
+func TestTheServerEndsWithTheProgramThatStartedIt(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, h *host){
+		"which is killed":                func(t *testing.T, h *host) { h.Process.Process.Kill() },
+		"which is killed and waited for": func(t *testing.T, h *host) { h.Process.Process.Kill(); h.Process.Wait() },
+		"which ends with open calls and nobody to read the answers": func(t *testing.T, h *host) {
+			for id := range 50 {
+				h.Send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`, 10+id))
+			}
+			h.Stdout.Close()
+			h.Process.Process.Kill()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := startHost(t)
+			end(t, h)
+			h.endsAll(t)
+		})
+	}
+}
+
+func TestTheServerEndsWhenItsProgramIsNoAncestorAnyMore(t *testing.T) {
+	t.Parallel()
+	h := startHost(t, "between")
+	if err := syscall.Kill(h.between, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	h.endsAll(t)
+	if rig.Gone(h.Process.Process.Pid) {
+		t.Error("the program itself has ended")
+	}
+}
+
+// Nobody reads the answers any more and a call is open: the server ends when it
+// has something to say, and takes its client along.
+func TestNothingIsLeftBehindAClosedOutputWithAnOpenCall(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t, "--timeout=1s")
+	io.WriteString(s.In, `{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
+	s.Read(t)
+	if err := s.Stdout.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.ChildEnds(t)
+	rig.WaitFor(t, "the server ends", func() bool { return rig.Gone(s.Process.Process.Pid) })
+}
+
+func TestAParentThatIsNotThereIsRefused(t *testing.T) {
+	t.Parallel()
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	serve := exec.Command(rig.Binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
+	out, err := serve.CombinedOutput()
+	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "is no other process that runs") {
+		t.Errorf("ended with %v and %q", err, out)
+	}
+}

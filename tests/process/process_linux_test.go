@@ -1,0 +1,120 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+func TestTheClientEndsWhenItsCallIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t)
+	s.Send(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	s.ChildEnds(t)
+	s.Send(t, `{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	if got := s.Read(t); got["id"] != 3.0 {
+		t.Errorf("behind a cancelled call came %v, want the answer to the ping alone", got)
+	}
+}
+
+func TestTheClientEndsWithItsTimeLimit(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t, "--timeout=1s")
+	result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any)
+	if code := result["error"].(map[string]any)["code"]; code != "timeout" {
+		t.Errorf("code %v, want timeout", code)
+	}
+	s.ChildEnds(t)
+}
+
+func TestAnOpenCallIsAnsweredWhenTheInputEnds(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t, "--timeout=1s")
+	s.In.Close()
+	if got := s.Read(t); got["id"] != 2.0 {
+		t.Errorf("got %v, want the answer to the open call", got)
+	}
+	if err := s.Process.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+	s.ChildEnds(t)
+}
+
+func TestTheClientEndsOnSIGTERM(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t)
+	if err := s.Process.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.ChildEnds(t)
+	io.Copy(io.Discard, s.Out)
+	if err := s.Process.Wait(); err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
+
+func TestTheClientEndsWhenTheServerIsKilledOutright(t *testing.T) {
+	t.Parallel()
+	s := rig.ServeHanging(t)
+	if err := s.Process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.ChildEnds(t)
+}
+
+func TestTheServerEndsWhenNobodyReadsItsAnswers(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir())
+	server.Stdout = writer
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	reader.Close()
+	io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(rig.Patience):
+		server.Process.Kill()
+		t.Fatal("the server goes on without anybody to answer")
+	}
+}
+
+func TestCtrlCEndsARunWithItsOwnStatus(t *testing.T) {
+	t.Parallel()
+	client, pidFile := rig.HangingClient(t)
+	run := exec.Command(rig.Binary, "run", "--config=none", "--cli="+client, "random:read")
+	var log bytes.Buffer
+	run.Stderr = &log
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	child := rig.WaitForChild(t, pidFile)
+	if err := run.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := run.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 5 || !strings.Contains(log.String(), "cancelled") {
+		t.Errorf("ended with %v and %q, want status 5 and the word cancelled", err, log.String())
+	}
+	rig.WaitFor(t, "the client ends", func() bool { return rig.Gone(child) })
+}

@@ -1,0 +1,157 @@
+package process
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// The two ways to run the embedded program differ in their time alone.
+func TestResidentOutcomesAreThoseOfOneShots(t *testing.T) {
+	t.Parallel()
+	vault := rig.SampleVault(t)
+	alone, p := rig.RunnerOf(t, vault, false)
+	shared, _ := rig.RunnerOf(t, vault, true)
+	for _, c := range []struct {
+		name   string
+		params map[string]string
+	}{
+		{"version", nil}, {"help", nil}, {"files", nil}, {"folders", nil}, {"read", map[string]string{"path": "Tides.md"}},
+		{"read", map[string]string{"path": "One/only.md"}}, {"read", map[string]string{"path": "Long.md"}}, {"read", map[string]string{"path": "no.md"}},
+		{"read", map[string]string{"file": "tides"}}, {"random:read", map[string]string{"folder": "One"}}, {"daily:read", nil}, {"search", map[string]string{"query": "two"}},
+		{"folder", map[string]string{"path": "none"}}, {"file", map[string]string{"path": "Tides.md"}},
+	} {
+		permit := rig.PermitFor(t, c.name, c.params)
+		want, wantErr := alone.Run(t.Context(), permit, p)
+		got, gotErr := shared.Run(t.Context(), permit, p)
+		got.Duration, want.Duration = 0, 0
+		if a, b := fmt.Sprintf("%+v %v %v", want, want.Failure, wantErr), fmt.Sprintf("%+v %v %v", got, got.Failure, gotErr); strip(a) != strip(b) {
+			t.Errorf("%s %v:\none-shot %.400s\nresident %.400s", c.name, c.params, a, b)
+		}
+	}
+}
+
+// strip takes the address of a failure out of a printed outcome.
+func strip(s string) string {
+	start := strings.Index(s, " Failure:")
+	if start < 0 {
+		return s
+	}
+	end := strings.IndexByte(s[start:], '}')
+	return s[:start] + s[start+end:]
+}
+
+func TestAVaultIsReplacedWhileItsWorkerLives(t *testing.T) {
+	t.Parallel()
+	vault := rig.SampleVault(t)
+	r, p := rig.RunnerOf(t, vault, true)
+	listing := func() string {
+		out, err := r.Run(t.Context(), rig.PermitFor(t, "files", nil), p)
+		if err != nil {
+			return err.Error()
+		}
+		return out.Stdout
+	}
+	if got := listing(); !strings.Contains(got, "Tides.md") {
+		t.Fatal(got)
+	}
+	if err := os.Rename(vault, vault+"2"); err != nil {
+		t.Fatal(err)
+	}
+	if got := listing(); !strings.Contains(got, "does not know the vault") {
+		t.Errorf("without its folder: %s", got)
+	}
+	rig.WriteFile(t, filepath.Join(vault, "new.md"), nil)
+	if got := listing(); got != "new.md\n" {
+		t.Errorf("with another folder: %s", got)
+	}
+	if err := os.RemoveAll(vault); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(vault+"2", vault); err != nil {
+		t.Fatal(err)
+	}
+	if got := listing(); !strings.Contains(got, "Tides.md") {
+		t.Errorf("with the first folder again: %s", got)
+	}
+}
+
+// peak returns the largest resident memory of a process so far, in MiB.
+func peak(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
+			kib, _ := strconv.Atoi(fields[1])
+			return kib >> 10
+		}
+	}
+	return 0
+}
+
+func TestALongNoteIsStreamed(t *testing.T) {
+	t.Parallel()
+	vault := rig.SampleVault(t)
+	note := bytes.Repeat([]byte("0123456789abcde\n"), 20<<20/16)
+	rig.WriteFile(t, filepath.Join(vault, "Long.md"), note)
+	s := rig.ServeOn(t, vault, "--tier=v1")
+	s.Read(t)
+	for id := 2; id < 12; id++ {
+		s.Send(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Long.md"}}}}`, id))
+		result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any)
+		cut, ok := result["truncated"].(map[string]any)
+		if !ok || cut["totalBytes"] != float64(len(note)) {
+			t.Fatalf("truncated %v, %v", result["truncated"], result["error"])
+		}
+	}
+	worker := rig.WorkersOf(t, s.Process.Process.Pid)
+	if len(worker) != 1 {
+		t.Fatalf("%d workers", len(worker))
+	}
+	if mib := peak(t, worker[0]); mib > 32 {
+		t.Errorf("the worker took %d MiB for a note of 20", mib)
+	}
+	t.Logf("worker %d MiB, gateway %d MiB at most", peak(t, worker[0]), peak(t, s.Process.Process.Pid))
+}
+
+func TestTheWorkerEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(s *rig.StdioServer){
+		"when its input ends":       func(s *rig.StdioServer) { s.In.Close() },
+		"on SIGTERM":                func(s *rig.StdioServer) { s.Process.Process.Signal(syscall.SIGTERM) },
+		"when it is killed":         func(s *rig.StdioServer) { s.Process.Process.Kill() },
+		"when it is killed at once": func(s *rig.StdioServer) { s.In.Close(); s.Process.Process.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, worker := rig.ServeResident(t)
+			end(s)
+			rig.WaitFor(t, "the worker ends", func() bool { return rig.Gone(worker) })
+		})
+	}
+}
+
+func TestAKilledWorkerIsReplaced(t *testing.T) {
+	t.Parallel()
+	s, worker := rig.ServeResident(t)
+	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// Not a mere zombie: threads of one may still hold the pipe.
+	rig.WaitFor(t, "the worker is waited for", func() bool { return errors.Is(syscall.Kill(worker, 0), syscall.ESRCH) })
+	s.Send(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	if result := s.Read(t)["result"].(map[string]any)["structuredContent"].(map[string]any); result["ok"] != true {
+		t.Errorf("behind a killed worker: %v", result)
+	}
+}

@@ -1,0 +1,199 @@
+package rig
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway"
+)
+
+// Answers to a form.
+const (
+	Accept  = `{"action":"accept","content":{"confirm":true}}`
+	Decline = `{"action":"decline"}`
+)
+
+// Client is a way by which calls come. ask sends a request of the protocol and
+// returns its answer; asking is what is answered to a form, "" if there are none.
+type Client struct {
+	Rig     *Rig
+	Name    string
+	Ask     func(method string, params map[string]any) Answer
+	Process *os.Process // of the server
+	answer  string      // to a form
+	Forms   []string    // that were shown
+}
+
+const statelessMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// Stdio starts a server on a pipe. modern is the protocol without a session.
+// A client that has an answer can be asked.
+func (r *Rig) Stdio(modern bool, answer string) *Client {
+	r.T.Helper()
+	e := &Client{Rig: r, Name: "stdio", answer: answer}
+	server := r.command(append([]string{"serve"}, r.Flags...)...)
+	log := &bytes.Buffer{}
+	server.Stderr = log
+	in, err := server.StdinPipe()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		r.T.Fatal(err)
+	}
+	e.Process = server.Process
+	watchdog := time.AfterFunc(Deadline, func() { server.Process.Kill() })
+	r.T.Cleanup(func() { in.Close(); _, _ = io.Copy(io.Discard, out); _ = server.Wait(); watchdog.Stop() })
+	lines, ids := bufio.NewReader(out), 0
+	next := func() (line []byte) {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			r.T.Fatalf("%v; the log:\n%s", err, log)
+		}
+		return line
+	}
+	if modern {
+		e.Name = "stdio without a session"
+	} else {
+		capabilities := "{}"
+		if answer != "" {
+			capabilities = `{"elicitation":{}}`
+		}
+		fmt.Fprintln(in, Handshake(capabilities))
+		next()
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	e.Ask = func(method string, params map[string]any) Answer {
+		r.T.Helper()
+		if modern {
+			params["_meta"] = json.RawMessage(statelessMeta)
+		}
+		ids++
+		fmt.Fprintln(in, JSON(r.T, map[string]any{"jsonrpc": "2.0", "id": ids, "method": method, "params": params}))
+		for {
+			var m struct {
+				Answer
+				Method string
+				Params struct{ Message string }
+			}
+			line := next()
+			if err := json.Unmarshal(line, &m); err != nil {
+				r.T.Fatalf("%s: %v", line, err)
+			}
+			switch {
+			case m.Method == "elicitation/create":
+				e.Forms = append(e.Forms, m.Params.Message)
+				fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, e.answer)
+			case m.Method == "":
+				return m.Answer
+			}
+		}
+	}
+	return e
+}
+
+// OverHTTP starts a server over HTTP and returns where it is.
+func (r *Rig) OverHTTP() *HTTPServer {
+	r.T.Helper()
+	s := &HTTPServer{ended: make(chan error, 1)}
+	s.Process = r.command(append([]string{"serve", "--http=127.0.0.1:0"}, r.Flags...)...)
+	s.start(r.T)
+	return s
+}
+
+// Session opens a session of a server over HTTP.
+func (r *Rig) Session(s *HTTPServer) *Client {
+	r.T.Helper()
+	a, err := s.Connect(r.T.Context())
+	if err != nil {
+		r.T.Fatalf("%v; the log:\n%s", err, s.Said())
+	}
+	return &Client{Rig: r, Name: "session over HTTP", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
+		r.T.Helper()
+		answer, err := a.Ask(r.T.Context(), method, params)
+		if err != nil {
+			r.T.Fatalf("%v; the log:\n%s", err, s.Said())
+		}
+		return answer
+	}}
+}
+
+// Stateless is a caller of a server over HTTP that has no session.
+func (r *Rig) Stateless(s *HTTPServer) *Client {
+	return &Client{Rig: r, Name: "HTTP without a session", Process: s.Process.Process, Ask: func(method string, params map[string]any) Answer {
+		r.T.Helper()
+		name, _ := params["name"].(string)
+		if uri, ok := params["uri"].(string); ok {
+			name = uri
+		}
+		params["_meta"] = json.RawMessage(statelessMeta)
+		body := JSON(r.T, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+		response, err := s.Send(r.T.Context(), http.MethodPost, body, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Mcp-Name", name)
+		if err != nil {
+			r.T.Fatal(err)
+		}
+		var answer Answer
+		text := response.Body
+		for line := range strings.Lines(response.Body) {
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				text = data
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil {
+			r.T.Fatalf("status %d: %s: %v", response.Status, response.Body, err)
+		}
+		return answer
+	}}
+}
+
+// Tool calls a tool and decodes its structured answer into result.
+func (e *Client) Tool(name string, arguments, result any) {
+	e.Rig.T.Helper()
+	answer := e.Ask("tools/call", map[string]any{"name": name, "arguments": arguments})
+	if answer.Error != nil {
+		e.Rig.T.Fatalf("%s: %s %v: %+v", e.Name, name, arguments, answer.Error)
+	}
+	if err := json.Unmarshal(answer.Result.StructuredContent, result); err != nil {
+		e.Rig.T.Fatalf("%s: %s: %v", e.Name, answer.Result.StructuredContent, err)
+	}
+}
+
+// Do calls obsidianCli.
+func (e *Client) Do(c Call) (result gateway.Result) {
+	e.Rig.T.Helper()
+	e.Tool("obsidianCli", c, &result)
+	return result
+}
+
+// Batch makes one batch of calls. Arguments that a call has beside its command and
+// parameters are those of the batch.
+func (e *Client) Batch(calls ...Call) (result gateway.BatchResult) {
+	e.Rig.T.Helper()
+	batch := map[string]any{}
+	var operations []map[string]any
+	for i, c := range calls {
+		operation := map[string]any{"clientId": fmt.Sprintf("c%d", i)}
+		for name, value := range c {
+			if name == "idempotencyKey" {
+				batch[name] = value
+			} else {
+				operation[name] = value
+			}
+		}
+		operations = append(operations, operation)
+	}
+	batch["operations"] = operations
+	e.Tool("obsidianBatch", batch, &result)
+	return result
+}

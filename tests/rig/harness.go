@@ -1,0 +1,221 @@
+package rig
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// Harness is a gateway that has to ask before every change, on true vaults.
+type Harness struct {
+	T       *testing.T
+	Gateway *gateway.Gateway
+	Config  gateway.Config
+	State   string
+	Vault   string // the folder of the first one
+	Session bool   // what is sent comes from one session
+}
+
+// notesAsked are in every vault of an office.
+var notesAsked = map[string]string{
+	"Inbox/a.md": "one\n", "Inbox/b.md": "see [[a]]\n", "Inbox/Deep/c.md": "three\n",
+	"Inbox2/a.md": "two\n", "Secret/s.md": "CANARY [[a]]\n", "root.md": "root\n",
+	".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+}
+
+func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
+	t.Helper()
+	o := &Harness{T: t, Session: true, State: t.TempDir(), Vault: filepath.Join(t.TempDir(), "Notes")}
+	FillVault(t, o.Vault)
+	environment := map[string]string{"XDG_STATE_HOME": o.State, "VAULTWICKET_NOW": "2026-11-21T09:30:00+01:00"}
+	getenv := func(name string) string { return environment[name] }
+	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: Binary, Getenv: getenv})
+	t.Cleanup(func() { runner.Close() })
+	o.Config = gateway.Config{
+		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum},
+		Vault:  gateway.Vault{Folder: o.Vault},
+		Runner: runner, Backend: gateway.Embedded, Session: "office", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	if change != nil {
+		change(&o.Config)
+	}
+	o.Gateway = gateway.New(o.Config)
+	return o
+}
+
+func FillVault(t *testing.T, folder string) {
+	t.Helper()
+	for name, text := range notesAsked {
+		WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), []byte(text))
+	}
+}
+
+// Again is a gateway as another process of the user has it.
+func (o *Harness) Again(change func(*gateway.Config)) *Harness {
+	other := *o
+	if change != nil {
+		change(&other.Config)
+	}
+	other.Gateway = gateway.New(other.Config)
+	return &other
+}
+
+// Do sends a call of words such as "path=a.md"; answers are what the person says,
+// one after the other. asked are the questions.
+func (o *Harness) Do(words []string, answers ...func(gateway.Question) gateway.Reply) (result gateway.Result, asked []gateway.Question) {
+	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}, answers...)
+}
+
+func (o *Harness) Send(req gateway.Request, answers ...func(gateway.Question) gateway.Reply) (result gateway.Result, asked []gateway.Question) {
+	o.T.Helper()
+	req.Ask, req.OneSession = o.Asker(&asked, answers), o.Session
+	return o.Gateway.Do(o.T.Context(), req), asked
+}
+
+func (o *Harness) Asker(asked *[]gateway.Question, answers []func(gateway.Question) gateway.Reply) gateway.Asker {
+	return func(_ context.Context, q gateway.Question) gateway.Reply {
+		*asked = append(*asked, q)
+		if len(*asked) > len(answers) {
+			o.T.Errorf("asked in vain: %s", q.Text)
+			return gateway.No
+		}
+		return answers[len(*asked)-1](q)
+	}
+}
+
+// Says is a person who says the same to everything.
+func Says(r gateway.Reply) func(gateway.Question) gateway.Reply {
+	return func(gateway.Question) gateway.Reply { return r }
+}
+
+// First does something, and then says yes.
+func First(do func()) func(gateway.Question) gateway.Reply {
+	return func(gateway.Question) gateway.Reply { do(); return gateway.Yes }
+}
+
+// Refusing runs do and checks that it changes nothing: not in the vault, not in
+// the journal, and nothing was let through that would.
+func (o *Harness) Refusing(what, code string, do func() string) {
+	o.T.Helper()
+	before, begun := TreeOf(o.T, o.Vault), o.Begun()
+	if got := do(); got != code {
+		o.T.Errorf("%s: got %q, want %q", what, got, code)
+	}
+	if TreeOf(o.T, o.Vault) != before {
+		o.T.Fatalf("%s: the vault is another one", what)
+	}
+	if now := o.Begun(); now != begun {
+		o.T.Errorf("%s: %d changes were begun", what, now-begun)
+	}
+	if got, _ := o.Do([]string{"read", "path=root.md"}); CodeOf(got) != "" {
+		o.T.Errorf("%s: a read behind it fails: %+v", what, got.Error)
+	}
+}
+
+var letThrough = regexp.MustCompile(`"effect":"(?:write|destr|publish|admin)[a-z]*","decision":"allow"`)
+
+// Begun counts the changes that were let through.
+func (o *Harness) Begun() (count int) {
+	_ = filepath.WalkDir(filepath.Join(o.State, "vaultwicket"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		text, _ := os.ReadFile(path)
+		if strings.Contains(path, "audit") {
+			count += len(letThrough.FindAllString(string(text), -1))
+		}
+		return nil
+	})
+	return count
+}
+
+func (o *Harness) Read(name string) string {
+	text, _ := os.ReadFile(filepath.Join(o.Vault, filepath.FromSlash(name)))
+	return string(text)
+}
+
+func (o *Harness) Write(name, text string) {
+	o.T.Helper()
+	WriteFile(o.T, filepath.Join(o.Vault, filepath.FromSlash(name)), []byte(text))
+}
+
+func Operation(id, command string, words ...string) gateway.Operation {
+	p := allowlist.Params{}
+	for _, word := range words {
+		key, value, text := strings.Cut(word, "=")
+		p[key] = allowlist.Flag(true)
+		if text {
+			p[key] = allowlist.Text(value)
+		}
+	}
+	return gateway.Operation{ClientID: id, Request: gateway.Request{Command: command, Params: p}}
+}
+
+func (o *Harness) Batch(operations []gateway.Operation, answers ...func(gateway.Question) gateway.Reply) (gateway.BatchResult, []gateway.Question) {
+	o.T.Helper()
+	var asked []gateway.Question
+	b := gateway.Batch{Operations: operations, Caller: "me", Ask: o.Asker(&asked, answers)}
+	return o.Gateway.DoBatch(o.T.Context(), b), asked
+}
+
+// Approve says yes to the one question that waits, and deny says no.
+func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*approvals.Desk).Approve) }
+
+func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*approvals.Desk).Deny) }
+
+func (o *Harness) answerOpen(answer func(*approvals.Desk, string) (approvals.Question, error)) {
+	o.T.Helper()
+	waiting := o.Waiting()
+	if len(waiting) != 1 {
+		o.T.Fatalf("%d questions wait", len(waiting))
+	}
+	if _, err := answer(o.desk(), waiting[0].Code); err != nil {
+		o.T.Fatal(err)
+	}
+}
+
+func (o *Harness) desk() *approvals.Desk {
+	return approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil)
+}
+
+// Waiting are the questions that nobody has answered yet.
+func (o *Harness) Waiting() []approvals.Question {
+	o.T.Helper()
+	list, _, err := o.desk().List()
+	if err != nil {
+		o.T.Fatal(err)
+	}
+	return slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
+}
+
+// Decisions are what the audit log has of decisions, as "decision effect code".
+func (o *Harness) Decisions() (list []string) {
+	o.T.Helper()
+	for l, err := range audit.List(gateway.AuditFolder(o.State+"/vaultwicket"), audit.Filter{}) {
+		if err != nil {
+			o.T.Fatal(err)
+		}
+		list = append(list, strings.TrimSpace(l.Kind+" "+l.Decision+" "+l.Effect+" "+l.Code))
+	}
+	return list
+}
+
+// As sends a call of another session.
+func (o *Harness) As(caller string, words []string, answers ...func(gateway.Question) gateway.Reply) (gateway.Result, []gateway.Question) {
+	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: caller, Surface: "http"}, answers...)
+}

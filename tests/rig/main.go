@@ -1,0 +1,89 @@
+// Package rig is what the tests of several packages share: the built program, the
+// servers and clients made of it, vaults, and calls.
+//
+// A package of tests that needs the program has its TestMain call [Main].
+package rig
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/memory"
+)
+
+// Deadline bounds one session, so that a lost answer fails instead of hanging.
+const Deadline = 30 * time.Second
+
+// Binary is the path of the program under test. It is set while tests run.
+var Binary string
+
+// copyTo is the variable with the path to which a test binary that the go command
+// starts is to copy the program.
+const copyTo = "VAULTWICKET_TESTS_COPY_TO"
+
+// Main builds the program, runs the tests of a package and ends the process.
+func Main(m *testing.M) { os.Exit(Built{m}.Run()) }
+
+// Built runs the tests of a package with the program built.
+type Built struct{ M *testing.M }
+
+// Run returns the exit status of the tests.
+func (b Built) Run() int {
+	if to := os.Getenv(copyTo); to != "" {
+		return status(copyProgram(os.Args[len(os.Args)-1], to))
+	}
+	memory.Use()
+	folder, err := os.MkdirTemp("", "vaultwicket-tests-")
+	if err != nil {
+		return status(err)
+	}
+	defer os.RemoveAll(folder)
+	Binary = filepath.Join(folder, "vaultwicket")
+	if err := build(Binary); err != nil {
+		return status(fmt.Errorf("build: %w", err))
+	}
+	return b.M.Run()
+}
+
+func status(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 2
+}
+
+// build makes the program at a path. The go command keeps what "go run" linked, so
+// that of all packages of tests only the first one waits for the linker: it has this
+// very process, run again, copy the program.
+func build(to string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	run := exec.Command("go", "run", "-exec", "'"+self+"'", "vaultwicket/cmd/vaultwicket")
+	run.Env = append(os.Environ(), copyTo+"="+to)
+	run.Stdout, run.Stderr = os.Stderr, os.Stderr
+	return run.Run()
+}
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}

@@ -1,0 +1,118 @@
+package rig
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Rig is a vault, a home and a file of settings, and the program on them in all the
+// ways in which a call can come.
+type Rig struct {
+	T           *testing.T
+	Vault, Home string
+	settings    string // lines of the settings file before its tables
+	Tables      string // lines of the table of the vault and of what follows
+	Flags       []string
+}
+
+// New makes the vault with the notes by their paths. The settings are those of
+// a gateway that refuses nothing; the default of confirm stays.
+func New(t *testing.T, notes map[string]string) *Rig {
+	t.Helper()
+	folder := t.TempDir()
+	r := &Rig{T: t, Vault: filepath.Join(folder, "Notes"), Home: filepath.Join(folder, "home"), settings: "tier = \"v3\"\nallow-mutations = true\nbackend = \"embedded\"\nrate = 0\nrate-mutations = 0\nrate-mutations-hour = 0\ntoolsets = [\"all\"]\n"}
+	for path, text := range notes {
+		r.Write(path, text)
+	}
+	if err := os.MkdirAll(filepath.Join(r.Home, ".config", "vaultwicket"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *Rig) Write(path, text string) {
+	r.T.Helper()
+	WriteFile(r.T, filepath.Join(r.Vault, filepath.FromSlash(path)), []byte(text))
+}
+
+func (r *Rig) Read(path string) string {
+	text, _ := os.ReadFile(filepath.Join(r.Vault, filepath.FromSlash(path)))
+	return string(text)
+}
+
+// Set replaces a setting, or adds it.
+func (r *Rig) Set(name, value string) *Rig {
+	var kept []string
+	for line := range strings.Lines(r.settings) {
+		if !strings.HasPrefix(line, name+" = ") {
+			kept = append(kept, line)
+		}
+	}
+	r.settings = strings.Join(kept, "") + name + " = " + value + "\n"
+	return r
+}
+
+// Save writes the file of settings, which a running server reads again.
+func (r *Rig) Save() string {
+	r.T.Helper()
+	file := filepath.Join(r.Home, ".config", "vaultwicket", "config.toml")
+	text := fmt.Sprintf("%s[[vaults]]\nname = \"Notes\"\nfolder = %q\n%s", r.settings, r.Vault, r.Tables)
+	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+		r.T.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		r.T.Fatal(err)
+	}
+	return file
+}
+
+// command is the program with the home and the settings of the rig. Its clock
+// stands still.
+func (r *Rig) command(args ...string) *osexec.Cmd {
+	r.Save()
+	c := osexec.Command(Binary, args...)
+	c.Env = []string{"HOME=" + r.Home, "PATH=" + filepath.Join(r.Home, "bin"), "VAULTWICKET_TOKEN=" + Token, "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
+	return c
+}
+
+// Run is the program at a terminal that nobody sits at.
+func (r *Rig) Run(args ...string) (stdout, stderr string, status int) {
+	r.T.Helper()
+	c := r.command(args...)
+	var out, log bytes.Buffer
+	c.Stdout, c.Stderr = &out, &log
+	if err := c.Run(); c.ProcessState == nil {
+		r.T.Fatalf("%q: %v", args, err)
+	}
+	return out.String(), log.String(), c.ProcessState.ExitCode()
+}
+
+// Must is run of what has to succeed.
+func (r *Rig) Must(args ...string) string {
+	r.T.Helper()
+	stdout, stderr, status := r.Run(args...)
+	if status != 0 {
+		r.T.Fatalf("%q ended with %d: %s%s", args, status, stdout, stderr)
+	}
+	return stdout
+}
+
+// App writes an official CLI that is a shell script, and has the app know the vault.
+func (r *Rig) App(script string) (name string) {
+	r.T.Helper()
+	name = filepath.Join(r.Home, "bin", "obsidian")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		r.T.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		r.T.Fatal(err)
+	}
+	registry := JSON(r.T, map[string]any{"vaults": map[string]any{"a1b2c3d4e5f60718": map[string]any{"path": r.Vault, "ts": 1, "open": true}}})
+	WriteFile(r.T, filepath.Join(r.Home, ".config", "obsidian", "obsidian.json"), []byte(registry))
+	return name
+}

@@ -1,0 +1,90 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/exec"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// RunnerOf returns a Runner of the built program, and the program for a folder.
+func RunnerOf(t *testing.T, folder string, resident bool) (*exec.Runner, exec.Program) {
+	t.Helper()
+	r := exec.New(exec.Config{Self: Binary, Resident: resident})
+	t.Cleanup(r.Close)
+	p, err := r.Embedded(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, p
+}
+
+func PermitFor(t *testing.T, name string, params map[string]string) policy.Permit {
+	t.Helper()
+	given := allowlist.Params{}
+	for key, value := range params {
+		given[key] = allowlist.Text(value)
+	}
+	call, err := allowlist.Parse(name, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	permit, err := policy.Policy{Ceiling: tiers.V3, Mutations: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum}.Decide(call).Permit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+// WorkersOf returns the children of a process.
+func WorkersOf(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(parent) && fields[0] != "Z" {
+			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// ServeResident starts a server whose worker lives, and returns that.
+func ServeResident(t *testing.T) (s *StdioServer, worker int) {
+	t.Helper()
+	s = ServeOn(t, SampleVault(t))
+	s.Read(t)
+	s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"random:read"}}}`)
+	s.Read(t)
+	pids := WorkersOf(t, s.Process.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("children %v, want one worker", pids)
+	}
+	return s, pids[0]
+}
+
+// MemoryKiB is the memory of a process in KiB.
+func MemoryKiB(t *testing.T, pid int) (kib int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	fmt.Sscan(rest, &kib)
+	return kib
+}

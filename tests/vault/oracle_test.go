@@ -1,0 +1,291 @@
+package vault
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"vaultwicket/exec/frame"
+	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/rig"
+)
+
+// TestTheOracle compares every answer about links, tags, tasks and headings of
+// some generated vaults with the reference, which reads them by the rules of
+// the app and slowly.
+func TestTheOracle(t *testing.T) {
+	for _, seed := range []uint64{1, 2, 3} {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "vault")
+			if err := vaultgen.Write(folder, 300, seed); err != nil {
+				t.Fatal(err)
+			}
+			excluded := func(name string) bool {
+				return strings.HasPrefix(name, "Archive/") || strings.HasPrefix(name, "Drafts/")
+			}
+			ref := readReference(t, folder, excluded)
+			embedded := startWorker(t, folder)
+			answers := ref.answers(int(seed))
+			for _, words := range slices.Sorted(maps.Keys(answers)) {
+				want := answers[words]
+				if got := embedded.ask(words); got != want {
+					t.Errorf("%s\n%s", words, rig.Difference(got, want))
+				}
+			}
+		})
+	}
+}
+
+// sampled is how many files share one that is asked about: the program reads
+// the whole vault for each question. Every seed has a sample of its own.
+const sampled = 4
+
+// answers are command lines that the reference can answer, and the answers.
+func (ref *reference) answers(seed int) map[string]string {
+	all := map[string]string{
+		"files":    lines(ref.files, ""),
+		"orphans":  lines(ref.without(func(file string) bool { return len(ref.into(file)) > 0 }), "No orphan files found."),
+		"deadends": lines(ref.without(func(file string) bool { return len(ref.out[file]) > 0 }), "No dead-end files found."),
+
+		"unresolved counts verbose format=json": ref.unresolved(), "tags counts": ref.tags(), "tasks format=json": ref.tasks(),
+	}
+	for i, file := range ref.files {
+		if path.Ext(file) == ".md" {
+			all["outline\tpath="+file+"\tformat=json"] = ref.outline(file)
+		}
+		if i%sampled != seed%sampled {
+			continue
+		}
+		var sources, targets []string
+		counts := ref.into(file)
+		for _, source := range sorted(counts) {
+			sources = append(sources, source+"\t"+strconv.Itoa(counts[source]))
+		}
+		if path.Ext(file) == ".md" {
+			targets = sorted(ref.out[file])
+			for _, key := range sorted(ref.lost[file]) {
+				targets = append(targets, key+" (unresolved)")
+			}
+			listed(targets)
+		}
+		all["backlinks\tpath="+file+"\tcounts"] = lines(sources, "No backlinks found.")
+		all["links\tpath="+file] = lines(targets, "No links found.")
+	}
+	return all
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := slices.Collect(maps.Keys(m))
+	listed(keys)
+	return keys
+}
+
+// lines is the answer of several lines, or the sentence for none.
+func lines(all []string, none string) string {
+	if len(all) == 0 {
+		return none + "\n"
+	}
+	return strings.Join(all, "\n") + "\n"
+}
+
+// into counts the links that lead to a file, by where they stand.
+func (ref *reference) into(file string) map[string]int {
+	counts := map[string]int{}
+	for source, targets := range ref.out {
+		if targets[file] > 0 {
+			counts[source] = targets[file]
+		}
+	}
+	return counts
+}
+
+func (ref *reference) without(linked func(string) bool) (alone []string) {
+	for _, file := range ref.files {
+		if !linked(file) {
+			alone = append(alone, file)
+		}
+	}
+	return alone
+}
+
+func (ref *reference) unresolved() string {
+	type row struct {
+		Link    string `json:"link"`
+		Count   string `json:"count"`
+		Sources string `json:"sources"`
+	}
+	counts, sources := map[string]int{}, map[string][]string{}
+	for _, file := range ref.files {
+		for key, n := range ref.lost[file] {
+			counts[key] += n
+			sources[key] = append(sources[key], file)
+		}
+	}
+	var rows []row
+	for _, key := range sorted(counts) {
+		rows = append(rows, row{key, strconv.Itoa(counts[key]), strings.Join(sources[key], ", ")})
+	}
+	return asJSON(rows)
+}
+
+// tags counts those that differ in case alone as one, under the casing that is
+// used most.
+func (ref *reference) tags() string {
+	uses := map[string]map[string]int{}
+	for _, file := range ref.files {
+		if ref.excluded(file) {
+			continue
+		}
+		for _, tag := range ref.pages[file].tags {
+			key := strings.ToLower(tag)
+			if uses[key] == nil {
+				uses[key] = map[string]int{}
+			}
+			uses[key][tag]++
+		}
+	}
+	rows := map[string]int{}
+	for _, casings := range uses {
+		best, total := "", 0
+		for _, tag := range sorted(casings) {
+			total += casings[tag]
+			if casings[tag] > casings[best] {
+				best = tag
+			}
+		}
+		rows[best] = total
+	}
+	var out []string
+	for _, tag := range sorted(rows) {
+		out = append(out, tag+"\t"+strconv.Itoa(rows[tag]))
+	}
+	return lines(out, "No tags found.")
+}
+
+func (ref *reference) tasks() string {
+	type row struct {
+		Status string `json:"status"`
+		Text   string `json:"text"`
+		File   string `json:"file"`
+		Line   string `json:"line"`
+	}
+	var rows []row
+	for _, file := range ref.files {
+		if ref.excluded(file) {
+			continue
+		}
+		for _, task := range ref.pages[file].tasks {
+			rows = append(rows, row{task.mark, task.text, file, strconv.Itoa(task.line)})
+		}
+	}
+	return asJSON(rows)
+}
+
+func (ref *reference) outline(file string) string {
+	type row struct {
+		Level   int    `json:"level"`
+		Heading string `json:"heading"`
+		Line    int    `json:"line"`
+	}
+	var rows []row
+	for _, h := range ref.pages[file].headings {
+		rows = append(rows, row{h.level, h.text, h.line})
+	}
+	if len(rows) == 0 {
+		return "No headings found.\n"
+	}
+	return asJSON(rows)
+}
+
+func asJSON(rows any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(rows); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
+// resident is a worker of the embedded program: hundreds of questions need no
+// hundreds of processes.
+type resident struct {
+	t    *testing.T
+	in   io.Writer
+	hear *frame.Reader
+	last uint32
+}
+
+func startWorker(t *testing.T, folder string) *resident {
+	t.Helper()
+	process := exec.Command(rig.Binary, "vault", folder, "--worker")
+	process.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
+	process.Stderr = os.Stderr
+	in, err := process.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); process.Wait() })
+	r := &resident{t: t, in: in, hear: frame.NewReader(out)}
+	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
+	r.send(hello)
+	r.next()
+	return r
+}
+
+func (r *resident) send(text []byte) {
+	r.t.Helper()
+	if _, err := r.in.Write(text); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *resident) next() frame.Frame {
+	r.t.Helper()
+	f, err := r.hear.Next()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return f
+}
+
+// ask returns what is printed for one command line, whose words are separated
+// by tabs, or by blanks if there is no tab.
+func (r *resident) ask(line string) string {
+	r.t.Helper()
+	words := strings.Split(line, "\t")
+	if len(words) == 1 {
+		words = strings.Fields(line)
+	}
+	r.last++
+	request, ok := frame.AppendRequest(nil, r.last, frame.Request{Words: words})
+	if !ok {
+		r.t.Fatalf("%s is too long", line)
+	}
+	r.send(frame.Append(request, frame.Frame{Kind: frame.KindMore, ID: r.last})) // of any length
+	var out strings.Builder
+	for {
+		f := r.next()
+		if f.Kind == frame.KindEnd {
+			return out.String()
+		}
+		out.Write(f.Payload)
+	}
+}

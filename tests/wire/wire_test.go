@@ -1,0 +1,149 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"vaultwicket/tests/rig"
+)
+
+var update = flag.Bool("update", false, "write what the tests see into the golden files")
+
+// TestWire plays sessions against the built server, byte for byte. In a file,
+//
+//	> LINE     is sent to the server
+//	>> LINE    is sent without the newline, as the end of the input
+//	< LINE     is what the server must answer next
+//
+// and a comment in front says which bug the exchange once was or would be. The
+// input is closed behind the last line; the server must then end with status 0
+// and nothing more to say. Times are shown as 0 and the vault as $VAULT.
+func TestWire(t *testing.T) {
+	files, err := filepath.Glob("*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no wire files: %v", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			playWire(t, name, converse)
+		})
+	}
+}
+
+// playWire plays a file: play sends the lines of the session to a server on the
+// vault, and returns the session with what that really answered.
+func playWire(t *testing.T, name string, play func(t *testing.T, vault string, flags []string, session string) string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vault := filepath.Join(t.TempDir(), "Vault")
+	session, flags := -1, []string{}
+	for i, f := range archive.Files {
+		switch {
+		case f.Name == "session":
+			session = i
+		case f.Name == "flags":
+			flags = strings.Fields(string(f.Data))
+		default:
+			rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(f.Name)), f.Data)
+		}
+	}
+	if session < 0 {
+		t.Fatal("no file named session")
+	}
+	got := play(t, vault, flags, string(archive.Files[session].Data))
+	if *update {
+		archive.Files[session].Data = []byte(got)
+		if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want := string(archive.Files[session].Data); got != want {
+		t.Errorf("the server said\n%s\nwant\n%s", got, want)
+	}
+}
+
+// converse sends the lines of a session and returns the session with what the
+// server really answered: one line is read for every "<" line, and all that
+// comes behind the end of the input.
+func converse(t *testing.T, vault string, flags []string, session string) string {
+	t.Helper()
+	server := exec.Command(rig.Binary, append([]string{"serve", "--config=none", "--backend=embedded", "--vault=" + vault}, flags...)...)
+	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "HOME="+t.TempDir())
+	var log bytes.Buffer
+	server.Stderr = &log
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(rig.Deadline, func() { server.Process.Kill() })
+	defer watchdog.Stop()
+	answers := bufio.NewReader(out)
+	var got strings.Builder
+	for line := range strings.Lines(session) {
+		if strings.HasPrefix(line, "< ") {
+			answer, _ := answers.ReadString('\n')
+			got.WriteString("< " + stable(answer, vault))
+			continue
+		}
+		got.WriteString(line)
+		text, last := strings.CutPrefix(line, ">> ")
+		if last {
+			text = strings.TrimSuffix(text, "\n")
+		} else {
+			text = strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
+		}
+		if strings.HasPrefix(line, ">") {
+			if _, err := io.WriteString(in, text); err != nil {
+				t.Fatalf("send %q: %v", line, err)
+			}
+			if last {
+				in.Close()
+			}
+		}
+	}
+	in.Close()
+	rest, _ := io.ReadAll(answers)
+	for line := range strings.Lines(string(rest)) {
+		got.WriteString("< " + stable(line, vault))
+	}
+	if err := server.Wait(); err != nil {
+		t.Errorf("the server ended with %v; its log:\n%s", err, log.String())
+	}
+	return got.String()
+}
+
+// entryID is the id of a change in the journal.
+var entryID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
+
+var elapsed = regexp.MustCompile(`(\\?"(?:durationMs|uptimeSeconds)\\?"):\d+`)
+
+// stable takes out of an answer what differs from run to run.
+func stable(line, vault string) string {
+	line = entryID.ReplaceAllString(line, "$$CHANGE")
+	line = elapsed.ReplaceAllString(line, "$1:0")
+	line = strings.ReplaceAll(line, rig.Binary, "$VAULTWICKET")
+	return strings.ReplaceAll(line, vault, "$VAULT")
+}
