@@ -2,25 +2,20 @@ package tests
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// corridor says which room of the house may import which. It is a statement of
-// policy: do not change it to fix a build.
+// allowedImports says which packages of this module a package may import. It is a
+// statement of policy: do not change it to fix a build.
 //
-// exec/frame, gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry, policy/access and
-// policy/ignore are the rooms that both programs of the binary know: the protocol
-// between them, what is kept of changes, and where, what the app says of its vaults,
-// and what may be done with which note. They import nothing of ours but
-// gateway/state/private, by which files that are the user's alone are opened.
-const corridor = `
+// Both programs of the binary import exec/frame, gateway/state/journal, gateway/names,
+// gateway/state/paths, gateway/registry, policy/access and policy/ignore: the protocol
+// between the two, the journal, the locations of files, the app's list of vaults, and
+// the access rules. These packages import nothing of this module but
+// gateway/state/private, which opens private files.
+const allowedImports = `
 tiers                        :
 allowlist                    : tiers
 policy                       : policy/access allowlist tiers
@@ -55,9 +50,9 @@ cmd/internal/release         :
 tests                        :
 `
 
-// doors says which files alone may hold a power. A trailing slash means every
-// file of that folder and none below; two doors are separated by a space.
-var doors = []struct{ power, door, why string }{
+// capabilities says which files alone may import a package. A trailing slash means
+// every file of that folder and none below; several are separated by spaces.
+var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/", "nothing else starts a process"},
 	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/message/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/ gateway/mcpserver/typed/", "the protocol stays at the edge"},
 	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
@@ -75,40 +70,37 @@ var doors = []struct{ power, door, why string }{
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
+<<<<<<< HEAD
 	{"net/http", "gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network has one door, and a collector that the environment names"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
+=======
+	{"net/http", "gateway/mcpserver/streamable/ gateway/tracing/", "the network is used by the server over HTTP and for traces only"},
+	{"go.opentelemetry.io/otel/sdk/trace", "gateway/tracing/", "what a collector is told is written in one place"},
+	{"go.opentelemetry.io/otel/trace", "gateway/tracing/", "what a collector is told is written in one place"},
+>>>>>>> 3517a77 (tests: words of the trade in names and messages, kept by a test)
 }
 
-// source is one Go file that is no test.
-type source struct {
-	name   string // slash path below the root
-	syntax *ast.File
-	set    *token.FileSet
-}
-
-func (s source) room() string { return path.Dir(s.name) }
-
-func TestImportsFollowTheCorridor(t *testing.T) {
+func TestOnlyAllowedImports(t *testing.T) {
 	allowed := map[string][]string{}
-	for line := range strings.Lines(corridor) {
-		if room, list, ok := strings.Cut(line, ":"); ok {
-			allowed[strings.TrimSpace(room)] = strings.Fields(list)
+	for line := range strings.Lines(allowedImports) {
+		if folder, list, ok := strings.Cut(line, ":"); ok {
+			allowed[strings.TrimSpace(folder)] = strings.Fields(list)
 		}
 	}
 	for _, s := range sources(t) {
-		room := s.room()
-		if strings.HasPrefix(room, "cmd/internal/vault/") {
-			room = "cmd/internal/vault"
+		folder := s.folder()
+		if strings.HasPrefix(folder, "cmd/internal/vault/") {
+			folder = "cmd/internal/vault"
 		}
-		list, known := allowed[room]
+		list, known := allowed[folder]
 		if !known {
-			t.Errorf("%s: the corridor has no room %q", s.name, room)
+			t.Errorf("%s: allowedImports has no row for %q", s.name, folder)
 		}
 		for _, spec := range s.syntax.Imports {
 			target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "vaultwicket/")
 			if ours && !slices.ContainsFunc(list, func(pattern string) bool { return covers(pattern, target) }) {
-				t.Errorf("%s imports %s, which does not stand to its right", s.name, target)
+				t.Errorf("%s imports %s, which its row of allowedImports does not contain", s.name, target)
 			}
 		}
 	}
@@ -121,26 +113,26 @@ func covers(pattern, target string) bool {
 	return pattern == target
 }
 
-func TestEachPowerHasOneDoor(t *testing.T) {
-	held := map[string]bool{}
+func TestEachCapabilityHasItsImporters(t *testing.T) {
+	imported := map[string]bool{}
 	for _, s := range sources(t) {
 		for _, spec := range s.syntax.Imports {
 			name := strings.Trim(spec.Path.Value, `"`)
-			for _, d := range doors {
-				if name != d.power {
+			for _, c := range capabilities {
+				if name != c.imported {
 					continue
 				}
-				held[d.power] = true
-				if doors := strings.Fields(d.door); !slices.Contains(doors, s.name) && !slices.Contains(doors, s.room()+"/") {
-					t.Errorf("%s imports %s; its door is %q, because %s", s.name, name, d.door, d.why)
+				imported[name] = true
+				if allowed := strings.Fields(c.importers); !slices.Contains(allowed, s.name) && !slices.Contains(allowed, s.folder()+"/") {
+					t.Errorf("%s imports %s, which only %q may, because %s", s.name, name, c.importers, c.why)
 				}
 			}
 		}
 	}
-	for _, power := range []string{"os/exec", "github.com/mark3labs/mcp-go/server", "github.com/spf13/pflag",
+	for _, name := range []string{"os/exec", "github.com/mark3labs/mcp-go/server", "github.com/spf13/pflag",
 		"github.com/hashicorp/go-version", "github.com/sourcegraph/conc/panics", "github.com/pelletier/go-toml/v2"} {
-		if !held[power] {
-			t.Errorf("nothing imports %s: the list of doors is stale", power)
+		if !imported[name] {
+			t.Errorf("nothing imports %s: the list of capabilities is stale", name)
 		}
 	}
 }
@@ -151,7 +143,7 @@ var startsProcess = []string{"os.StartProcess", "syscall.Exec", "syscall.ForkExe
 
 func TestOnlyExecStartsProcesses(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.room() == "exec" {
+		if s.folder() == "exec" {
 			continue
 		}
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
@@ -167,7 +159,7 @@ func TestPoliciesAreWrittenInCmdOnly(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
 			literal, ok := n.(*ast.CompositeLit)
-			if ok && selector(literal.Type) == "policy.Policy" && s.room() != "cmd/vaultwicket" {
+			if ok && selector(literal.Type) == "policy.Policy" && s.folder() != "cmd/vaultwicket" {
 				t.Errorf("%s writes a policy", s.set.Position(n.Pos()))
 			}
 			return true
@@ -184,17 +176,17 @@ func selector(n ast.Node) string {
 	return ""
 }
 
-func TestEveryRoomHasOnePackageComment(t *testing.T) {
-	rooms, comments := map[string]bool{}, map[string]int{}
+func TestEveryPackageHasOneComment(t *testing.T) {
+	folders, comments := map[string]bool{}, map[string]int{}
 	for _, s := range sources(t) {
-		rooms[s.room()] = true
+		folders[s.folder()] = true
 		if s.syntax.Doc != nil {
-			comments[s.room()]++
+			comments[s.folder()]++
 		}
 	}
-	for room := range rooms {
-		if comments[room] != 1 {
-			t.Errorf("%s has %d package comments, want 1", room, comments[room])
+	for folder := range folders {
+		if comments[folder] != 1 {
+			t.Errorf("%s has %d package comments, want 1", folder, comments[folder])
 		}
 	}
 }
@@ -235,39 +227,17 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	return ok && id.IsExported()
 }
 
-// sources returns every Go file of the module that is no test and no data.
+// sources returns every Go file of the module except tests and test data.
 func sources(t *testing.T) []source {
 	t.Helper()
-	root := filepath.Join("..")
 	var all []source
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for _, s := range everySource(t) {
+		if !strings.HasSuffix(s.name, "_test.go") && !strings.HasPrefix(s.name, "tests/") {
+			all = append(all, s)
 		}
-		rel, _ := filepath.Rel(root, name)
-		rel = filepath.ToSlash(rel)
-		if entry.IsDir() {
-			if base := entry.Name(); base == "testdata" || rel != "." && strings.HasPrefix(base, ".") || rel == "gateway/mcpserver/jsonschema" || strings.HasPrefix(rel, "tests/") {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
-			return nil
-		}
-		set := token.NewFileSet()
-		syntax, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		all = append(all, source{rel, syntax, set})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if len(all) < 50 {
-		t.Fatalf("found %d source files, want the whole house", len(all))
+		t.Fatalf("found %d source files, want those of the whole module", len(all))
 	}
 	return all
 }

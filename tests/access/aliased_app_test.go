@@ -24,7 +24,7 @@ func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
 	if err := os.Chmod(client, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := newHall(t, func(c *gateway.Config) {
+	h := newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = gateway.App
 		c.Runner.Close()
 		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})

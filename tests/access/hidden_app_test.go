@@ -48,7 +48,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 			if err := os.Chmod(client, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			h := newHall(t, func(c *gateway.Config) {
+			h := newHiddenVault(t, func(c *gateway.Config) {
 				c.Backend = backend
 				c.Runner.Close()
 				c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
@@ -97,7 +97,7 @@ func TestTheAppIsNotAskedWhatCouldTell(t *testing.T) {
 
 // appRequests are fewer requests: a start of the app takes long.
 func appRequests(c allowlist.Command) []gateway.Request {
-	all := hallRequests(c)
+	all := sampleRequests(c)
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(req gateway.Request) bool {
 		key := fmt.Sprint(req.Command, len(req.Params), req.Params["path"], req.Params["file"], req.Params["query"], req.Params["ref"], req.Params["to"])
@@ -117,7 +117,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	if err := os.Chmod(client, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := newHall(t, func(c *gateway.Config) {
+	h := newHiddenVault(t, func(c *gateway.Config) {
 		c.Backend = gateway.App
 		c.Runner.Close()
 		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})

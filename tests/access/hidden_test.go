@@ -24,8 +24,8 @@ import (
 // canaryWord stands in everything that is hidden and that no request names.
 const canaryWord = "zqx"
 
-// hall is a vault behind rules, with the gateways that serve it.
-type hall struct {
+// hiddenVault is a vault behind rules, with the gateways that serve it.
+type hiddenVault struct {
 	t           *testing.T
 	dir, state  string
 	levels      map[string]access.Level
@@ -49,7 +49,7 @@ var openNotes = map[string]string{
 	"Open/Secret Note.md": "a name that begins like another\n",
 }
 
-var hallLevels = map[string]access.Level{
+var hiddenLevels = map[string]access.Level{
 	"/": access.Delete, "Hid": access.None, "Shut": access.None, "Hid/Shown": access.Read, "Open/One.md": access.None, "Read": access.Read, "Write": access.Write,
 }
 
@@ -61,9 +61,9 @@ var hiddenParts = []map[string]string{
 	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/Secret.md": ""},
 }
 
-func newHall(t *testing.T, change func(*gateway.Config)) *hall {
+func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
 	t.Helper()
-	h := &hall{t: t, dir: filepath.Join(t.TempDir(), "Vault"), state: t.TempDir(), levels: hallLevels}
+	h := &hiddenVault{t: t, dir: filepath.Join(t.TempDir(), "Vault"), state: t.TempDir(), levels: hiddenLevels}
 	for path, text := range openNotes {
 		h.put(path, text)
 	}
@@ -84,7 +84,7 @@ func newHall(t *testing.T, change func(*gateway.Config)) *hall {
 	return h
 }
 
-func (h *hall) policy() policy.Policy {
+func (h *hiddenVault) policy() policy.Policy {
 	rules, err := access.New(h.levels)
 	if err != nil {
 		h.t.Fatal(err)
@@ -92,14 +92,14 @@ func (h *hall) policy() policy.Policy {
 	return policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum, Access: rules}
 }
 
-func (h *hall) put(path, text string) {
+func (h *hiddenVault) put(path, text string) {
 	h.t.Helper()
 	rig.WriteFile(h.t, filepath.Join(h.dir, filepath.FromSlash(path)), []byte(text))
 }
 
 // hide puts another part in the place of what is hidden, and has the settings of
 // the app name it.
-func (h *hall) hide(part map[string]string) {
+func (h *hiddenVault) hide(part map[string]string) {
 	h.t.Helper()
 	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
 		rest, _ := filepath.Rel(h.dir, path)
@@ -133,7 +133,7 @@ func (h *hall) hide(part map[string]string) {
 
 // ask returns all that a caller sees of an answer but the time it took: of a call
 // that changes something, of its dry run.
-func (h *hall) ask(req gateway.Request) string {
+func (h *hiddenVault) ask(req gateway.Request) string {
 	h.t.Helper()
 	var answer any
 	if h.gateway.Changes(req) {
@@ -153,8 +153,8 @@ func (h *hall) ask(req gateway.Request) string {
 	return string(text)
 }
 
-// hallValues are values of a parameter, what is hidden among them.
-func hallValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
+// sampleValues are values of a parameter, what is hidden among them.
+func sampleValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
 	text := func(all ...string) (values []allowlist.Value) {
 		for _, s := range all {
 			values = append(values, allowlist.Text(s))
@@ -184,13 +184,13 @@ func hallValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
 	return valuesOf(p)
 }
 
-// hallRequests are requests with every value of every parameter, alone and beside
+// sampleRequests are requests with every value of every parameter, alone and beside
 // one of each other parameter.
-func hallRequests(c allowlist.Command) (all []gateway.Request) {
+func sampleRequests(c allowlist.Command) (all []gateway.Request) {
 	base := allowlist.Params{}
 	for _, p := range c.Params {
 		if p.Required {
-			base[p.Name] = hallValues(c, p)[0]
+			base[p.Name] = sampleValues(c, p)[0]
 		}
 	}
 	with := func(more ...allowlist.Params) {
@@ -204,11 +204,11 @@ func hallRequests(c allowlist.Command) (all []gateway.Request) {
 	}
 	with()
 	for _, p := range c.Params {
-		for _, v := range hallValues(c, p) {
+		for _, v := range sampleValues(c, p) {
 			with(allowlist.Params{p.Name: v})
 			for _, q := range c.Params {
 				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Name == "query") {
-					for _, w := range hallValues(c, q)[:1] {
+					for _, w := range sampleValues(c, q)[:1] {
 						with(allowlist.Params{p.Name: v, q.Name: w})
 					}
 				}
@@ -227,11 +227,11 @@ func chancy(req gateway.Request) bool {
 // what is hidden changes.
 func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	t.Parallel()
-	h := newHall(t, nil)
+	h := newHiddenVault(t, nil)
 	var requests []gateway.Request
 	commands := 0
 	for _, c := range allowlist.Commands() {
-		requests = append(requests, hallRequests(c)...)
+		requests = append(requests, sampleRequests(c)...)
 		commands++
 	}
 	var first []string
@@ -263,7 +263,7 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 
 // lookForCanaries looks at all that is written beside answers: the log and the
 // audit log, and what the worker says of itself.
-func (h *hall) lookForCanaries() {
+func (h *hiddenVault) lookForCanaries() {
 	h.t.Helper()
 	if log := h.log.String(); log != "" {
 		h.t.Errorf("the log of the gateway holds %q", log)
@@ -291,7 +291,7 @@ func (h *hall) lookForCanaries() {
 // for the name.
 func TestAHiddenNoteIsMissing(t *testing.T) {
 	t.Parallel()
-	h := newHall(t, nil)
+	h := newHiddenVault(t, nil)
 	h.hide(hiddenParts[0])
 	h.put("Shut/Secret.md", "zqx")
 	// What is hidden, and what is not there. Of the second pair both lie where
@@ -328,7 +328,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 				if p.Kind == "folder" && !strings.HasPrefix(pair.hidden, "Shut/") || pair.reads && c.Name == "create" {
 					continue
 				}
-				for _, req := range hallRequests(c) {
+				for _, req := range sampleRequests(c) {
 					if _, given := req.Params[p.Name]; !given || chancy(req) && c.Name != "file" {
 						continue
 					}
@@ -360,7 +360,7 @@ func withParam(req gateway.Request, name, value string) gateway.Request {
 
 // The file of patterns holds from the next call on, for a worker that lives.
 func TestPatternsHoldAtTheNextCall(t *testing.T) {
-	h := newHall(t, nil)
+	h := newHiddenVault(t, nil)
 	h.hide(nil)
 	ask := func(command string, params allowlist.Params) gateway.Result {
 		return h.gateway.Do(t.Context(), gateway.Request{Command: command, Params: params})
@@ -411,7 +411,7 @@ func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
 		{Command: "rename", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "name": allowlist.Text("Other")}}, // a link in Read/Only.md would have to follow
 		{Command: "create", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md"), "content": allowlist.Text("x"), "overwrite": allowlist.Flag(true)}},
 	} {
-		h := newHall(t, nil)
+		h := newHiddenVault(t, nil)
 		h.hide(hiddenParts[0])
 		before := h.notes()
 		result := h.gateway.DoBatch(t.Context(), gateway.Batch{Atomic: true, Operations: []gateway.Operation{
@@ -432,7 +432,7 @@ func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
 }
 
 // notes are the texts of all notes.
-func (h *hall) notes() string {
+func (h *hiddenVault) notes() string {
 	var out strings.Builder
 	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || strings.HasPrefix(d.Name(), ".") && d.IsDir() {

@@ -186,7 +186,7 @@ func TestEverySpellingOfTheVaultHasOneJournal(t *testing.T) {
 // A text of several lines gets the line ends of the note, and the answer says so.
 func TestTextGetsTheLineEndsOfTheNote(t *testing.T) {
 	t.Parallel()
-	h := newHall(t, nil)
+	h := newHiddenVault(t, nil)
 	h.put("Open/Windows.md", "one\r\ntwo\r\n")
 	h.put("Open/Unix.md", "one\ntwo\n")
 	for path, want := range map[string]string{"Open/Windows.md": "one\r\ntwo\r\nx\r\ny", "Open/Unix.md": "one\ntwo\nx\ny"} {

@@ -15,7 +15,7 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// roundTrips is how many texts each door is given; every one is created, appended
+// roundTrips is how many texts each route is given; every one is created, appended
 // and put in the place of another.
 var roundTrips = map[string]int{"run": 30, "mcp": 200}
 
@@ -55,8 +55,8 @@ func sizeOf(random *rand.Rand, largest int) int {
 	return random.IntN(min(size, largest) + 1)
 }
 
-// doorway is a way through the gateway.
-type doorway struct {
+// route is a way through the gateway.
+type route struct {
 	name    string
 	largest int // bytes of a text that reaches the gateway at all
 	call    func(t *testing.T, command string, params map[string]string) rig.ToolResult
@@ -66,14 +66,14 @@ type doorway struct {
 
 // throughRun is one process a call. A system takes no argument of more than
 // 128 KiB, so that no larger text gets that far.
-func throughRun(t *testing.T, vault string) doorway {
+func throughRun(t *testing.T, vault string) route {
 	home := t.TempDir()
 	run := func(flags []string, words ...string) ([]byte, error) {
 		c := exec.Command(rig.Binary, slices.Concat([]string{"run"}, flags, rig.EverythingEnabled(vault), words)...)
 		c.Env = []string{"HOME=" + home}
 		return c.Output()
 	}
-	return doorway{
+	return route{
 		name: "run", largest: 100 << 10,
 		call: func(t *testing.T, command string, params map[string]string) (said rig.ToolResult) {
 			words := []string{command}
@@ -108,7 +108,7 @@ func throughRun(t *testing.T, vault string) doorway {
 }
 
 // throughMCP is one server for all calls.
-func throughMCP(t *testing.T, vault string) doorway {
+func throughMCP(t *testing.T, vault string) route {
 	s := rig.OpenSession(t, vault, t.TempDir())
 	ask := func(t *testing.T, command string, params map[string]string) rig.ToolResult {
 		said, err := s.Ask(map[string]any{"command": command, "params": params})
@@ -117,7 +117,7 @@ func throughMCP(t *testing.T, vault string) doorway {
 		}
 		return said
 	}
-	return doorway{
+	return route{
 		name: "mcp", largest: 1 << 20, call: ask,
 		read: func(t *testing.T, path string) (rig.ToolResult, bool) {
 			said := ask(t, "read", map[string]string{"path": path})
@@ -167,29 +167,29 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	t.Parallel()
-	for _, open := range []func(*testing.T, string) doorway{throughRun, throughMCP} {
+	for _, open := range []func(*testing.T, string) route{throughRun, throughMCP} {
 		vault := filepath.Join(t.TempDir(), "Vault")
 		rig.WriteFile(t, filepath.Join(vault, "Other.md"), []byte("other\n"))
-		door := open(t, vault)
-		t.Run(door.name, func(t *testing.T) {
+		route := open(t, vault)
+		t.Run(route.name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 1))
 			texts := []string{"", "x", "\n", "\r", `\n`, "\ufeff", "\x00", "a\x00b", strings.Repeat(`\`, 5000)}
-			for range roundTrips[door.name] {
-				texts = append(texts, textOf(random, sizeOf(random, min(door.largest, 200<<10))))
+			for range roundTrips[route.name] {
+				texts = append(texts, textOf(random, sizeOf(random, min(route.largest, 200<<10))))
 			}
-			if door.name == "mcp" {
+			if route.name == "mcp" {
 				for _, size := range []int{1 << 20, 1<<20 + 1, 5_000_000} {
 					texts = append(texts, strings.Repeat("é\\n\n", size/5+1)[:size-size%5]+strings.Repeat("x", size%5))
 				}
 			}
-			j := judge{vault: vault, door: door, refused: map[string]int{}}
+			j := judge{vault: vault, route: route, refused: map[string]int{}}
 			for _, text := range texts {
 				for _, trip := range tripsOf(random, text) {
 					j.make(t, trip, text)
 				}
 			}
-			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, door.name, j.largest, j.delicate, j.refused)
-			if j.written < 2*roundTrips[door.name] || len(j.refused) == 0 || j.delicate == 0 {
+			t.Logf("%d calls through %s wrote up to %d bytes, %d of them texts with a backslash and a letter; refused: %v", j.written, route.name, j.largest, j.delicate, j.refused)
+			if j.written < 2*roundTrips[route.name] || len(j.refused) == 0 || j.delicate == 0 {
 				t.Errorf("too little was written or refused to mean anything")
 			}
 		})
@@ -199,14 +199,14 @@ func TestEveryTextMakesTheRoundTripOrIsRefused(t *testing.T) {
 // judge makes trips and counts them.
 type judge struct {
 	vault                      string
-	door                       doorway
+	route                      route
 	written, largest, delicate int
 	refused                    map[string]int
 }
 
 func (j *judge) make(t *testing.T, trip trip, text string) {
 	t.Helper()
-	if j.door.name == "run" && strings.ContainsRune(text, 0) {
+	if j.route.name == "run" && strings.ContainsRune(text, 0) {
 		return // no system passes such an argument on
 	}
 	name := filepath.Join(j.vault, filepath.FromSlash(tripNote))
@@ -217,7 +217,7 @@ func (j *judge) make(t *testing.T, trip trip, text string) {
 		rig.WriteFile(t, name, []byte(*trip.before))
 	}
 	then := rig.TreeOf(t, j.vault)
-	said := j.door.call(t, trip.command, trip.params)
+	said := j.route.call(t, trip.command, trip.params)
 	if !said.OK {
 		j.refused[said.Error.Code]++
 		if !j.mayRefuse(trip, text, said.Error.Code) {
@@ -270,17 +270,17 @@ func (j *judge) readBack(t *testing.T, trip trip) {
 	if isOrdinary(printed) && shown != printed {
 		t.Errorf("%.200q is shown as %.200q", printed, shown)
 	}
-	said, whole := j.door.read(t, tripNote)
+	said, whole := j.route.read(t, tripNote)
 	if said.Hash != rig.HashOfText(trip.after) {
 		t.Errorf("%s: read has the hash %s, want %s", trip.command, said.Hash, rig.HashOfText(trip.after))
 	}
 	if whole != (len(shown) <= 1<<20) || whole && said.Stdout != shown {
 		t.Errorf("%s: read back %.300q, want %.300q", trip.command, said.Stdout, shown)
 	}
-	if j.door.bytes == nil {
+	if j.route.bytes == nil {
 		return
 	}
-	if bytes := j.door.bytes(t, tripNote); bytes != printed {
+	if bytes := j.route.bytes(t, tripNote); bytes != printed {
 		t.Errorf("%s: read prints %.300q, want %.300q", trip.command, bytes, printed)
 	}
 }

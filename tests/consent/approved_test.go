@@ -14,8 +14,8 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// askedOffice is an office that asks before what destroys alone, with some notes more.
-func askedOffice(t *testing.T) *rig.Harness {
+// askedHarness is a harness that asks before what destroys alone, with some notes more.
+func askedHarness(t *testing.T) *rig.Harness {
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
 	o.Write("junk.md", "old junk\n")
 	o.Write("Tax.md", "the tax of ten years\n")
@@ -38,7 +38,7 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 		"restore a version": rig.Operation("last", "history:restore", "path=junk.md", "version=1"),
 	} {
 		for _, atomic := range []bool{false, true} {
-			o := askedOffice(t)
+			o := askedHarness(t)
 			o = o.Again(func(c *gateway.Config) { c.Policy.Ceiling = 3 })
 			for _, note := range []string{"junk.md", "Tax.md"} {
 				if got, _ := o.Do([]string{"property:set", "path=" + note, "name=k", "value=v"}); rig.CodeOf(got) != "" {
@@ -81,7 +81,7 @@ func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
 func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 	ask := func(operations ...gateway.Operation) string {
 		t.Helper()
-		o := askedOffice(t)
+		o := askedHarness(t)
 		_, asked := o.Batch(operations, rig.Says(gateway.No))
 		if len(asked) != 1 {
 			t.Fatalf("asked %d times", len(asked))
@@ -127,7 +127,7 @@ func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 // others nothing of it does.
 func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
-	o := askedOffice(t)
+	o := askedHarness(t)
 	send := func() gateway.BatchResult {
 		return o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Caller: "me"})
 	}
@@ -150,7 +150,7 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 // What the user approved waits for the change that is under way, and that change may
 // make it another one.
 func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
-	o := askedOffice(t)
+	o := askedHarness(t)
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
 	var inner gateway.BatchResult
 	outer, asked := o.Batch(operations, rig.First(func() {

@@ -24,7 +24,7 @@ func numberedLines(from, count int) string {
 	return b.String()
 }
 
-// careful is an office that asks before what is destructive.
+// careful is a harness that asks before what is destructive.
 func careful(t *testing.T) *rig.Harness {
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmDestructive })
 	o.Write("long.md", "# A\n"+numberedLines(0, 20)+"# B\n"+numberedLines(100, 20))

@@ -21,18 +21,18 @@ import (
 
 // session is a client of the built server whose person can be asked.
 type session struct {
-	t      *testing.T
-	modern bool
-	can    string
-	server *osexec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
-	log    bytes.Buffer
-	ids    int
-	office *rig.Harness
+	t       *testing.T
+	modern  bool
+	can     string
+	server  *osexec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	log     bytes.Buffer
+	ids     int
+	harness *rig.Harness
 }
 
-// openSession starts the server on the vault of an office, with its own state.
+// openSession starts the server on the vault of a harness, with its own state.
 func openSession(o *rig.Harness, modern bool, can string) *session {
 	o.T.Helper()
 	return startSession(o, modern, can, []string{"--backend=embedded", "--tier=v1", "--allow-mutations", "--confirm=writes"})
@@ -41,7 +41,7 @@ func openSession(o *rig.Harness, modern bool, can string) *session {
 // startSession does the same with other settings.
 func startSession(o *rig.Harness, modern bool, can string, flags []string) *session {
 	o.T.Helper()
-	s := &session{t: o.T, modern: modern, can: can, office: o}
+	s := &session{t: o.T, modern: modern, can: can, harness: o}
 	s.server = osexec.Command(rig.Binary, append([]string{"serve", "--config=none", "--vault=" + o.Vault}, flags...)...)
 	s.server.Env = append(os.Environ(), "HOME="+o.T.TempDir(), "XDG_STATE_HOME="+o.State)
 	s.server.Stderr = &s.log

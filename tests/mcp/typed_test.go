@@ -67,9 +67,9 @@ var pairs = []struct{ tool, typed, cli string }{
 // and so is the vault behind them.
 func TestATypedToolAnswersAsObsidianCliDoes(t *testing.T) {
 	for _, marks := range []bool{false, true} {
-		s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, marks)
+		s := newTypedServer(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, marks)
 		schemas := s.schemas()
-		stable := func(m sold) string {
+		stable := func(m message) string {
 			text := differsEachTime.ReplaceAllString(m.Result.Content[0].Text, "")
 			if marks {
 				text = randomMark.ReplaceAllString(text, "")
@@ -109,7 +109,7 @@ func TestTypedToolsRefuse(t *testing.T) {
 	for name, p := range map[string]policy.Policy{
 		"read-only": {Ceiling: tiers.V3}, "writable": {Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever},
 	} {
-		s := openShop(t, p, false)
+		s := newTypedServer(t, p, false)
 		for _, test := range []struct{ tool, arguments, readOnly, writable string }{
 			{"daily_note", `{"ofset":1}`, "bad_request", "bad_request"},
 			{"daily_note", `{"content":"x","offset":1}`, "conflicting_params", "conflicting_params"},
@@ -142,7 +142,7 @@ func TestTypedToolsRefuse(t *testing.T) {
 // obsidianRead keeps its promise whatever is open, for a dry run as well, and
 // names the tool that takes the call.
 func TestObsidianReadOnlyReads(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Publish: true, Confirm: policy.ConfirmNever}, false)
 	before := s.notes()
 	for _, arguments := range []string{
 		`{"command":"daily:append","params":{"content":"x"}}`, `{"command":"task","params":{"ref":"Inbox/Plan.md:3","toggle":true}}`,
@@ -164,7 +164,7 @@ func TestObsidianReadOnlyReads(t *testing.T) {
 // A person is asked before a change by a typed tool as before any other, once,
 // and not before a read.
 func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmWrites}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmWrites}, false)
 	for _, test := range []struct {
 		tool, arguments string
 		asked           int
@@ -189,7 +189,7 @@ func TestThePersonIsAskedAboutTypedTools(t *testing.T) {
 
 // In the newer protocol the call itself is sent again, with the answer.
 func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmWrites}, false)
 	const call = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"tasks","arguments":{"ref":%q,"set":"done"}%s,"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
 	s.send(fmt.Sprintf(call, 1, "Inbox/Plan.md:3", ""))
@@ -210,7 +210,7 @@ func TestThePersonIsAskedAboutTypedToolsByTheAnswer(t *testing.T) {
 // Changes are made in the order in which they came, whatever tool they came by,
 // though nobody waits for an answer in between.
 func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever}, false)
 	const rounds = 10
 	var want strings.Builder
 	want.WriteString(notesTyped["Other.md"])
@@ -239,7 +239,7 @@ func TestChangesByDifferentToolsKeepTheirOrder(t *testing.T) {
 // What is read in parts has the hash of the whole note, and a change can be tied
 // to it.
 func TestAChangeCanBeTiedToAPart(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmNever}, false)
 	whole := resultOf(t, s.call("read_note", `{"path":"Inbox/Plan.md"}`))
 	for _, part := range []string{`"outline":true`, `"heading":"Log"`, `"lines":"2"`, `"block":"one"`} {
 		if r := resultOf(t, s.call("read_note", `{"file":"Plan",`+part+`}`)); r.Hash != whole.Hash || r.Hash == "" || r.Path != "Inbox/Plan.md" {
@@ -259,7 +259,7 @@ func TestAChangeCanBeTiedToAPart(t *testing.T) {
 // other ones it is refused: a change that was asked for is not left out in
 // silence.
 func TestTypedToolsGoOnWithACursor(t *testing.T) {
-	s := openShop(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, false)
+	s := newTypedServer(t, policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever}, false)
 	for _, arguments := range []string{`"cursor":%q`, `"path":"Inbox/Long.md","cursor":%q`} {
 		r := resultOf(t, s.call("read_note", `{"path":"Inbox/Long.md"}`))
 		whole := r.Stdout

@@ -10,7 +10,7 @@ const (
 	place   = "/dev/shm"
 	tmpfs   = 0x01021994
 	noexec  = 0x8
-	minRoom = 2 << 30 // all packages of a run share it
+	minFree = 2 << 30 // all packages of a run share it
 )
 
 // Use has all temporary folders of this process and its children be in memory. It
@@ -27,7 +27,7 @@ func isFit(folder string) bool {
 	if err := syscall.Statfs(folder, &facts); err != nil {
 		return false
 	}
-	return facts.Type == tmpfs && facts.Flags&noexec == 0 && facts.Bavail*uint64(facts.Bsize) >= minRoom && syscall.Access(folder, 2) == nil
+	return facts.Type == tmpfs && facts.Flags&noexec == 0 && facts.Bavail*uint64(facts.Bsize) >= minFree && syscall.Access(folder, 2) == nil
 }
 
 // Folder returns a temporary folder for one test, in memory where there is room.

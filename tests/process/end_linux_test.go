@@ -19,9 +19,9 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// house is a server in the middle of its work: its resident worker lives, and a
+// busyServer is a server in the middle of its work: its resident worker lives, and a
 // call is open on a client of the app that hangs.
-type house struct {
+type busyServer struct {
 	t             *testing.T
 	vault         string
 	stdio         *rig.StdioServer // nil over HTTP
@@ -40,11 +40,11 @@ const (
 	onSocket = "socket"
 )
 
-// openHouse starts a server with a limit of time for its calls.
-func openHouse(t *testing.T, way, timeout string, flags ...string) *house {
+// newBusyServer starts a server with a limit of time for its calls.
+func newBusyServer(t *testing.T, way, timeout string, flags ...string) *busyServer {
 	t.Helper()
 	client, pidFile := rig.HangingClient(t)
-	h := &house{t: t, vault: rig.SampleVault(t), answer: make(chan string, 1)}
+	h := &busyServer{t: t, vault: rig.SampleVault(t), answer: make(chan string, 1)}
 	home := t.TempDir()
 	known := map[string]any{"vaults": map[string]any{"0123456789abcdef": map[string]any{"path": h.vault, "ts": 1, "open": true}}}
 	rig.WriteFile(t, filepath.Join(home, ".config", "obsidian", "obsidian.json"), []byte(rig.JSON(t, known)))
@@ -95,7 +95,7 @@ func shortFolder(t *testing.T) string {
 	return folder
 }
 
-func (h *house) openOverHTTP() {
+func (h *busyServer) openOverHTTP() {
 	h.t.Helper()
 	a, err := h.http.Connect(h.t.Context())
 	if err != nil {
@@ -110,7 +110,7 @@ func (h *house) openOverHTTP() {
 	}()
 }
 
-func (h *house) signal(all ...os.Signal) {
+func (h *busyServer) signal(all ...os.Signal) {
 	h.t.Helper()
 	for _, s := range all {
 		if err := h.process.Process.Signal(s); err != nil {
@@ -121,7 +121,7 @@ func (h *house) signal(all ...os.Signal) {
 
 // ends waits for the end of the server and returns its exit status, -1 for a
 // signal. Everything that it has started must end with it.
-func (h *house) ends() int {
+func (h *busyServer) ends() int {
 	h.t.Helper()
 	var err error
 	if h.http != nil {
@@ -159,7 +159,7 @@ func naming(t *testing.T, folder string) (left []string) {
 
 // usable checks that nothing is locked: another process changes a note, and
 // listens at the same socket.
-func (h *house) usable() {
+func (h *busyServer) usable() {
 	h.t.Helper()
 	run := osexec.Command(rig.Binary, "run", "--config=none", "--backend=embedded", "--vault="+h.vault, "--tier=v1", "--allow-mutations", "append", "path=Tides.md", "content=more")
 	run.Env = h.process.Env
@@ -185,31 +185,31 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 	for _, c := range []struct {
 		name, timeout string
 		ways          []string
-		end           func(h *house)
+		end           func(h *busyServer)
 		status        int
 		answered      bool // the open call
 		socket        bool // the file is left
 	}{
-		{name: "SIGTERM", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *house) { h.signal(syscall.SIGTERM) }},
-		{name: "Ctrl-C", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *house) { h.signal(os.Interrupt) }},
-		{name: "SIGKILL", timeout: long, ways: ways, status: killed, socket: true, end: func(h *house) { h.signal(os.Kill) }},
-		{name: "the end of the input", timeout: "1s", ways: []string{onStdio}, status: 0, answered: true, end: func(h *house) { h.stdio.In.Close() }},
-		{name: "a second SIGTERM", timeout: long, ways: []string{onTCP, onSocket}, status: 128 + 15, end: func(h *house) {
+		{name: "SIGTERM", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *busyServer) { h.signal(syscall.SIGTERM) }},
+		{name: "Ctrl-C", timeout: "1s", ways: ways, status: 0, answered: true, end: func(h *busyServer) { h.signal(os.Interrupt) }},
+		{name: "SIGKILL", timeout: long, ways: ways, status: killed, socket: true, end: func(h *busyServer) { h.signal(os.Kill) }},
+		{name: "the end of the input", timeout: "1s", ways: []string{onStdio}, status: 0, answered: true, end: func(h *busyServer) { h.stdio.In.Close() }},
+		{name: "a second SIGTERM", timeout: long, ways: []string{onTCP, onSocket}, status: 128 + 15, end: func(h *busyServer) {
 			h.signal(syscall.SIGTERM)
 			h.refusing()
 			h.signal(syscall.SIGTERM)
 		}},
-		{name: "a second Ctrl-C", timeout: long, ways: []string{onTCP}, status: 128 + 2, end: func(h *house) {
+		{name: "a second Ctrl-C", timeout: long, ways: []string{onTCP}, status: 128 + 2, end: func(h *busyServer) {
 			h.signal(os.Interrupt)
 			h.refusing()
 			h.signal(os.Interrupt)
 		}},
-		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *house) { h.stdio.Stdout.Close() }},
+		{name: "an output that is closed", timeout: "1s", ways: []string{onStdio}, status: 5, end: func(h *busyServer) { h.stdio.Stdout.Close() }},
 	} {
 		for _, way := range c.ways {
 			t.Run(c.name+" over "+way, func(t *testing.T) {
 				t.Parallel()
-				h := openHouse(t, way, c.timeout)
+				h := newBusyServer(t, way, c.timeout)
 				c.end(h)
 				if got := h.said(); c.answered && !strings.Contains(got, `"id":2`) {
 					t.Errorf("the open call is answered with %q", got)
@@ -227,7 +227,7 @@ func TestNothingIsLeftOfAServer(t *testing.T) {
 }
 
 // said is all that the server still says to the open call.
-func (h *house) said() string {
+func (h *busyServer) said() string {
 	if h.http != nil {
 		return <-h.answer
 	}
@@ -236,7 +236,7 @@ func (h *house) said() string {
 }
 
 // refusing waits until the server takes no more requests.
-func (h *house) refusing() {
+func (h *busyServer) refusing() {
 	h.t.Helper()
 	rig.WaitFor(h.t, "the server takes nothing more", func() bool {
 		conn, err := net.Dial(h.http.Network, h.http.Addr)
@@ -258,7 +258,7 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 			if err := parent.Start(); err != nil {
 				t.Fatal(err)
 			}
-			h := openHouse(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
+			h := newBusyServer(t, way, "1s", fmt.Sprintf("--parent-pid=%d", parent.Process.Pid))
 			parent.Process.Kill()
 			parent.Wait()
 			if status := h.ends(); status != 0 {
@@ -278,7 +278,7 @@ func TestAServerOverHTTPEndsWithTheProgramThatStartedIt(t *testing.T) {
 // of their own, so that the server ends them in order.
 func TestCtrlCReachesTheServerAlone(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, onStdio, "1s")
+	h := newBusyServer(t, onStdio, "1s")
 	groups := map[int]bool{}
 	for _, pid := range []int{h.process.Process.Pid, h.worker, h.child} {
 		group, err := syscall.Getpgid(pid)
@@ -301,24 +301,24 @@ func TestAClientStopsReading(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, way, timeout string
-		end                func(h *house)
+		end                func(h *busyServer)
 		status             int
 	}{
-		{"SIGTERM on stdio", onStdio, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 0},
-		{"SIGTERM twice on stdio", onStdio, "40s", func(h *house) {
+		{"SIGTERM on stdio", onStdio, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 0},
+		{"SIGTERM twice on stdio", onStdio, "40s", func(h *busyServer) {
 			h.signal(syscall.SIGTERM)
 			rig.WaitFor(h.t, "the open call is stopped", func() bool { return rig.Gone(h.child) })
 			h.signal(syscall.SIGTERM)
 		}, 128 + 15},
-		{"the end of the input", onStdio, "1s", func(h *house) { h.stdio.In.Close() }, 5},
-		{"SIGKILL on stdio", onStdio, "40s", func(h *house) { h.signal(os.Kill) }, killed},
-		{"SIGTERM over HTTP", onTCP, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 5},
-		{"SIGTERM over a socket", onSocket, "1s", func(h *house) { h.signal(syscall.SIGTERM) }, 5},
-		{"SIGKILL over HTTP", onTCP, "40s", func(h *house) { h.signal(os.Kill) }, killed},
+		{"the end of the input", onStdio, "1s", func(h *busyServer) { h.stdio.In.Close() }, 5},
+		{"SIGKILL on stdio", onStdio, "40s", func(h *busyServer) { h.signal(os.Kill) }, killed},
+		{"SIGTERM over HTTP", onTCP, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGTERM over a socket", onSocket, "1s", func(h *busyServer) { h.signal(syscall.SIGTERM) }, 5},
+		{"SIGKILL over HTTP", onTCP, "40s", func(h *busyServer) { h.signal(os.Kill) }, killed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := openHouse(t, c.way, c.timeout)
+			h := newBusyServer(t, c.way, c.timeout)
 			h.stopReading()
 			c.end(h)
 			if status := h.ends(); status != c.status && (status != 0 || !h.allLeft()) {
@@ -334,7 +334,7 @@ func TestAClientStopsReading(t *testing.T) {
 const longCall = `{"command":"note:section","params":{"path":"Quotes.md","lines":"1"}}`
 
 // stopReading asks for a long answer and reads the beginning of it.
-func (h *house) stopReading() {
+func (h *busyServer) stopReading() {
 	h.t.Helper()
 	rig.WriteFile(h.t, filepath.Join(h.vault, "Quotes.md"), bytes.Repeat([]byte(`"`), 1<<20))
 	if h.stdio == nil {
@@ -349,7 +349,7 @@ func (h *house) stopReading() {
 
 // allLeft reports whether an answer that was not read had left the server: a
 // connection of TCP may hold some megabytes.
-func (h *house) allLeft() bool {
+func (h *busyServer) allLeft() bool {
 	if h.stdio != nil || h.socket != "" {
 		return false
 	}

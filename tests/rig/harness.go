@@ -31,7 +31,7 @@ type Harness struct {
 	Session bool   // what is sent comes from one session
 }
 
-// notesAsked are in every vault of an office.
+// notesAsked are in every vault of a harness.
 var notesAsked = map[string]string{
 	"Inbox/a.md": "one\n", "Inbox/b.md": "see [[a]]\n", "Inbox/Deep/c.md": "three\n",
 	"Inbox2/a.md": "two\n", "Secret/s.md": "CANARY [[a]]\n", "root.md": "root\n",
@@ -49,7 +49,7 @@ func NewHarness(t *testing.T, change func(*gateway.Config)) *Harness {
 	o.Config = gateway.Config{
 		Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, UI: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum},
 		Vault:  gateway.Vault{Folder: o.Vault},
-		Runner: runner, Backend: gateway.Embedded, Session: "office", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Runner: runner, Backend: gateway.Embedded, Session: "harness", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if change != nil {
 		change(&o.Config)

@@ -25,8 +25,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// shop is a server with every toolset, in this process, on a true vault.
-type shop struct {
+// typedServer is a server with every toolset, in this process, on a true vault.
+type typedServer struct {
 	t     *testing.T
 	vault string
 	state string
@@ -36,7 +36,7 @@ type shop struct {
 	asked int // questions that came, and were answered with a yes
 }
 
-// notesTyped are in the vault of every shop. Today is 2026-11-21.
+// notesTyped are in the vault of every typedServer. Today is 2026-11-21.
 var notesTyped = map[string]string{
 	"2026-11-21.md": "# Today\n- [ ] water\n", "2026-11-20.md": "# Before\n",
 	"Inbox/Plan.md": "# Plan\nmilk\n- [ ] buy it\n- [x] eat it\n\n## Log\nfirst ^one\n\n## End\n",
@@ -45,15 +45,15 @@ var notesTyped = map[string]string{
 	"Other.md":      "see [[Plan]] about milk\n",
 }
 
-func openShop(t *testing.T, p policy.Policy, marks bool) *shop {
+func newTypedServer(t *testing.T, p policy.Policy, marks bool) *typedServer {
 	t.Helper()
 	t.Setenv("VAULTWICKET_NOW", "2026-11-21T09:30:00+01:00")
-	s := &shop{t: t, vault: filepath.Join(t.TempDir(), "Notes"), state: t.TempDir()}
+	s := &typedServer{t: t, vault: filepath.Join(t.TempDir(), "Notes"), state: t.TempDir()}
 	s.fill()
 	p.UI, p.MinVersion = true, tiers.DefaultMinimum
 	runner := exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary})
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": s.state}[name] }
-	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "shop", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Folder: s.vault}, Runner: runner, Backend: gateway.Embedded, Session: "typed", Getenv: getenv, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	theirs, in := io.Pipe()
 	out, ours := io.Pipe()
 	s.in, s.out = in, bufio.NewReaderSize(out, 1<<20)
@@ -81,7 +81,7 @@ func openShop(t *testing.T, p policy.Policy, marks bool) *shop {
 }
 
 // fill makes the vault what it was in the beginning.
-func (s *shop) fill() {
+func (s *typedServer) fill() {
 	s.t.Helper()
 	if err := os.RemoveAll(s.vault); err != nil {
 		s.t.Fatal(err)
@@ -95,15 +95,15 @@ func (s *shop) fill() {
 	}
 }
 
-func (s *shop) send(line string) {
+func (s *typedServer) send(line string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// sold is a message of the server, as far as these tests look at it.
-type sold struct {
+// message is a message of the server, as far as these tests look at it.
+type message struct {
 	ID     json.RawMessage
 	Method string
 	Error  *struct{ Message string }
@@ -120,7 +120,7 @@ type sold struct {
 	}
 }
 
-func (s *shop) next() (m sold) {
+func (s *typedServer) next() (m message) {
 	s.t.Helper()
 	line, err := s.out.ReadBytes('\n')
 	if err == nil {
@@ -133,7 +133,7 @@ func (s *shop) next() (m sold) {
 }
 
 // call calls a tool, saying yes to what is asked.
-func (s *shop) call(tool, arguments string) sold {
+func (s *typedServer) call(tool, arguments string) message {
 	s.t.Helper()
 	s.ids++
 	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, s.ids, tool, arguments))
@@ -155,7 +155,7 @@ func sameJSON(a, b string) bool {
 }
 
 // notes is what stands in the vault.
-func (s *shop) notes() string {
+func (s *typedServer) notes() string {
 	s.t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(s.vault, func(path string, d fs.DirEntry, err error) error {
@@ -172,7 +172,7 @@ func (s *shop) notes() string {
 	return all.String()
 }
 
-func resultOf(t *testing.T, m sold) (r gateway.Result) {
+func resultOf(t *testing.T, m message) (r gateway.Result) {
 	t.Helper()
 	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func resultOf(t *testing.T, m sold) (r gateway.Result) {
 	return r
 }
 
-func (s *shop) schemas() map[string]*jsonschema.Resolved {
+func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 	s.t.Helper()
 	s.ids++
 	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, s.ids))
@@ -202,7 +202,7 @@ func (s *shop) schemas() map[string]*jsonschema.Resolved {
 	return schemas
 }
 
-func (s *shop) fits(published *jsonschema.Resolved, m sold) {
+func (s *typedServer) fits(published *jsonschema.Resolved, m message) {
 	s.t.Helper()
 	var content map[string]any
 	if err := json.Unmarshal(m.Result.StructuredContent, &content); err != nil {
