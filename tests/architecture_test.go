@@ -70,15 +70,9 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"unsafe", "exec/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-<<<<<<< HEAD
-	{"net/http", "gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network has one door, and a collector that the environment names"},
+	{"net/http", "gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network is used by the server over HTTP and for traces only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
-=======
-	{"net/http", "gateway/mcpserver/streamable/ gateway/tracing/", "the network is used by the server over HTTP and for traces only"},
-	{"go.opentelemetry.io/otel/sdk/trace", "gateway/tracing/", "what a collector is told is written in one place"},
-	{"go.opentelemetry.io/otel/trace", "gateway/tracing/", "what a collector is told is written in one place"},
->>>>>>> 3517a77 (tests: words of the trade in names and messages, kept by a test)
 }
 
 func TestOnlyAllowedImports(t *testing.T) {
