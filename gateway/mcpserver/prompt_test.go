@@ -97,7 +97,7 @@ func TestPromptsMakeTheseCalls(t *testing.T) {
 		{"morning-review", `{"date":"yesterday","days":"2"}`, all, []string{`{"offset":-1}`, `{"from":"2026-11-18","to":"2026-11-19"}`, `"since":"2026-11-18"`}},
 		{"morning-review", `{"date":"2026-03-01"}`, readOnly, []string{`1. Daily note of the day: {"command":"daily:read","params":{"date":"2026-03-01"}}`,
 			`2. Daily note before it: {"command":"daily:read","params":{"date":"2026-02-28"}}`, "Then tell me"}},
-		{"evening-journal", `{"heading":"Log"}`, all, []string{`{"command":"daily:read"}`, `{"daily":true}`, `"since":"2026-11-21"`, "Only if I say yes",
+		{"evening-journal", `{"heading":"Log"}`, all, []string{`{"command":"daily:read"}`, `{"daily":true}`, `"since":"2026-11-21"`, "Only if I agree",
 			`{"command":"daily:append","params":{"content":"THE ENTRY","heading":"Log"}}`}},
 		{"evening-journal", `{"heading":""}`, readOnly, []string{`{"command":"daily:read"}`, "Show it to me. You cannot write it into my vault"}},
 		{"weekly-rollup", `{}`, all, []string{"from 2026-11-15 to 2026-11-21", `{"from":"2026-11-15","to":"2026-11-21"}`, `"limit":50`, `{"todo":true,"total":true}`, "[[2026-11-21]]", `{"content":"THE SUMMARY"}`}},

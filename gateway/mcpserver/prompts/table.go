@@ -89,7 +89,7 @@ func (d *draft) keeping(what string) string {
 	if !ok {
 		return "Show it to me. You cannot write it into my vault because that is disabled: I do that myself."
 	}
-	return "Show it to me and ask whether it is right. Only if I say yes, add it to today's note: " + call
+	return "Show it to me and ask whether it is right. Only if I agree, add it to today's note: " + call
 }
 
 func surpriseMe(d *draft) string {
