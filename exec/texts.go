@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/exec/frame"
 )
 
 // The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.
@@ -43,19 +45,16 @@ var shapes = [...]shape{
 	{prefix: `Error: Command "" not found. Use ""`, code: CodeNoSuchNote},
 	{prefix: `Error: Command "" not found.`, code: CodeCLIError,
 		hint: "the program that answered does not have this command"},
-	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: hintLookUp},
-	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: hintLookUp},
-	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: hintLookUp},
+	{prefix: "Error: ", suffix: " not found.", code: CodeNoSuchNote, hint: frame.HintNotFound},
+	{prefix: "Error: ", part: `"" not found. `, code: CodeNoSuchNote, hint: frame.HintNotFound},
+	{prefix: "Error: ", part: " not found: ", code: CodeNoSuchNote, hint: frame.HintNotFound},
 	{prefix: "Error: ", part: " already exists", code: CodeAlreadyExists,
 		hint: "choose another name"},
 	{prefix: "Error: ", part: " is ambiguous", code: CodeAmbiguous,
 		hint: "name the note with path="},
 }
 
-const (
-	hintTarget = "name the note with path= or file="
-	hintLookUp = "capital letters count; look the name up with a listing such as files, tags or search"
-)
+const hintTarget = "name the note with path= or file="
 
 // shapeOf returns the family of an error answer, nil when it fits none.
 func shapeOf(text string) *shape {

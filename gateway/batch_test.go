@@ -55,7 +55,7 @@ const (
 	createsN = `--write --change ID --facts vault=Work create path=N.md => Created: N.md\n`
 	appendsN = `--write --change ID --facts vault=Work append content=x path=N.md => Appended to: N.md\n`
 	readsN   = `--facts vault=Work read path=N.md => text\n`
-	readsGo  = `--facts vault=Work read path=gone.md => exit 1 Error: File "gone.md" not found.\n`
+	readsGo  = `--facts vault=Work read path=gone.md => exit 1 not_found Error: File "gone.md" not found.\n`
 )
 
 func asked(answer string) string { return strings.SplitN(answer, " => ", 2)[0] }
@@ -330,7 +330,7 @@ func TestTakingBack(t *testing.T) {
 		want   string
 	}{
 		"taken back":       {undoes + `Undone: N.md\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
-		"changed since":    {undoes + `exit 1 Error: Conflict: "N.md" has the hash 1, not 2.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
+		"changed since":    {undoes + `exit 1 conflict Error: Conflict: "N.md" has the hash 1, not 2.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
 		"not in a journal": {"", Result{OK: true, Notices: []string{notKept + ", because"}}, "c1=ok[undone false]"},
 		"unknown":          {"", Result{Error: &Error{Code: codeUnknown}}, "c1=ok[undone false]"},
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},

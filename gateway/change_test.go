@@ -46,11 +46,11 @@ func TestTheWorkOfTheAppIsKeptAndChecked(t *testing.T) {
 			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin},
 		},
 		{
-			name: "refused beforehand", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 Error: File "A.md" not found.\n`},
+			name: "refused beforehand", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 not_found Error: File "A.md" not found.\n`},
 			code: "not_found", calledOwn: []string{begin},
 		},
 		{
-			name: "what only the app knows", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 Error: "append" needs the Obsidian app.\n`},
+			name: "what only the app knows", app: []string{versionLine, appends}, embedded: []string{begin + ` => exit 1 needs_app Error: "append" needs the Obsidian app.\n`},
 			calledApp: []string{"vault=Work version", did}, calledOwn: []string{begin},
 		},
 		{
@@ -116,7 +116,7 @@ func TestOneWriterAtATime(t *testing.T) {
 }
 
 func TestAHashIsExpected(t *testing.T) {
-	const conflict = `exit 1 Error: Conflict: "A.md" has the hash 1111111111111111, not 0123456789abcdef.\n`
+	const conflict = `exit 1 conflict Error: Conflict: "A.md" has the hash 1111111111111111, not 0123456789abcdef.\n`
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
 		embedded(`--write --change ID --expect 0123456789abcdef --facts vault=Work append content=x path=A.md => ` + conflict)
 	got := f.gateway.Do(context.Background(), Request{Command: "append", Params: params("path", "A.md", "content", "x"), ExpectHash: "0123456789abcdef"})
@@ -161,7 +161,7 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 			t.Errorf("confirm %v: %+v", confirm, got)
 		}
 	}
-	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 Error: File "a.md" not found.`)
+	f := newFixture(t, nil).embedded(`--plan --facts vault=Work delete path=a.md => exit 1 not_found Error: File "a.md" not found.`)
 	got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
 	if !got.OK || !strings.Contains(strings.Join(got.Notices, " "), "would fail: file \"a.md\" not found") {
 		t.Errorf("what would fail: %+v", got)

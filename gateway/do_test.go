@@ -140,7 +140,7 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name:      "the note of another day is asked of the embedded program",
-			embedded:  []string{`--facts vault=Work daily:read offset=-1 => exit 1 Error: File "b.md" not found.\n`},
+			embedded:  []string{`--facts vault=Work daily:read offset=-1 => exit 1 not_found Error: File "b.md" not found.\n`},
 			request:   Request{Command: "daily:read", Params: params("offset", "-1")},
 			want:      Result{Command: "daily:read", Stdout: "Error: File \"b.md\" not found.\n", Backend: "embedded"},
 			code:      "not_found",
@@ -156,7 +156,7 @@ func TestDo(t *testing.T) {
 		{
 			name:      "what the embedded program cannot do needs the app",
 			change:    func(c *Config) { c.Backend = Embedded },
-			embedded:  []string{`--facts vault=Work tabs => exit 1 Error: "tabs" needs the Obsidian app.\n`},
+			embedded:  []string{`--facts vault=Work tabs => exit 1 needs_app Error: "tabs" needs the Obsidian app.\n`},
 			request:   Request{Command: "tabs"},
 			want:      Result{Command: "tabs", Stdout: "Error: \"tabs\" needs the Obsidian app.\n", Backend: "embedded"},
 			code:      "needs_app",

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vaultwicket/exec"
+	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
 	"vaultwicket/tiers"
@@ -22,7 +23,7 @@ import (
 // this binary, called "obsidian" through a link, is the official CLI, and
 // called with "vault" it is the embedded one. Both answer from a file of lines
 // "ARGS => OUTPUT", where \n stands for a line break and "exit N " in front of
-// the output for a status.
+// the output for a status, with a code behind it for that of a failure.
 func TestMain(m *testing.M) {
 	switch {
 	case filepath.Base(os.Args[0]) == "obsidian":
@@ -55,6 +56,11 @@ func play(file string, args []string) int {
 		status := 0
 		if _, err := fmt.Sscanf(output, "exit %d", &status); err == nil {
 			_, output, _ = strings.Cut(strings.TrimPrefix(output, "exit "), " ")
+		}
+		if code, rest, found := strings.Cut(output, " "); found && strings.HasPrefix(rest, "Error: ") && code != "stderr" {
+			reason, _, _ := strings.Cut(rest, `\n`)
+			output = rest
+			fmt.Fprintln(os.Stderr, frame.Failure{Code: code, Reason: reason}.Line())
 		}
 		stream := os.Stdout
 		if rest, ok := strings.CutPrefix(output, "stderr "); ok {

@@ -17,7 +17,7 @@ func TestTheAuditLogTellsHiddenFromMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := func(how, path string) string {
-		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 Error: File "` + path + `" not found.\n`
+		return `--facts vault=Work read ` + how + `=` + path + ` => exit 1 not_found Error: File "` + path + `" not found.\n`
 	}
 	for _, tt := range []struct {
 		name, path, want string

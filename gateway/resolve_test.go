@@ -43,7 +43,7 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 		},
 		{
 			name: "a name that no visible note has", request: Request{Command: "read", Params: params("file", "Plan")},
-			embedded: []string{locate + ` => exit 1 Error: File "Plan" not found.\n`},
+			embedded: []string{locate + ` => exit 1 not_found Error: File "Plan" not found.\n`},
 			want:     Result{Stdout: "Error: File \"Plan\" not found.\n", Backend: "obsidian"}, code: "not_found", calledOwn: []string{locate},
 		},
 		{
@@ -67,7 +67,7 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 		},
 		{
 			name: "a daily note that is hidden", request: Request{Command: "daily:read"},
-			embedded: []string{`--facts vault=Work daily:path => Private/a.md\n`, `--facts vault=Work read path=Private/a.md => exit 1 Error: File "Private/a.md" not found.\n`},
+			embedded: []string{`--facts vault=Work daily:path => Private/a.md\n`, `--facts vault=Work read path=Private/a.md => exit 1 not_found Error: File "Private/a.md" not found.\n`},
 			want:     Result{Stdout: "Error: File \"Private/a.md\" not found.\n", Path: "Private/a.md", Backend: "obsidian"}, code: "not_found",
 			calledOwn: []string{"--facts vault=Work daily:path", "--facts vault=Work read path=Private/a.md"},
 		},
@@ -135,7 +135,7 @@ func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	if got := f.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")}); !got.OK || got.Path != "Note.md" {
 		t.Errorf("got %+v, %+v", got, got.Error)
 	}
-	taken := newFixture(t, nil).embedded(`--plan --facts vault=Work create name=Note => exit 1 Error: File "Note.md" already exists.\n`)
+	taken := newFixture(t, nil).embedded(`--plan --facts vault=Work create name=Note => exit 1 already_exists Error: File "Note.md" already exists.\n`)
 	if got := taken.gateway.Do(context.Background(), Request{Command: "create", Params: params("name", "Note")}); code(got) != "already_exists" {
 		t.Errorf("got %+v", got.Error)
 	}

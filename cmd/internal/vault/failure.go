@@ -17,7 +17,7 @@ const factsSwitch = "--facts"
 type failureKind struct{ code, hint string }
 
 var (
-	notFound        = failureKind{frame.CodeNotFound, "capital letters count; look the name up with a listing such as files, tags or search"}
+	notFound        = failureKind{frame.CodeNotFound, frame.HintNotFound}
 	notFoundNearest = failureKind{frame.CodeNotFound, "the answer says what the note has"}
 	alreadyExists   = failureKind{frame.CodeAlreadyExists, "choose another name"}
 	ambiguous       = failureKind{frame.CodeAmbiguous, "name the note with path="}
