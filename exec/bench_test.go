@@ -63,6 +63,6 @@ func BenchmarkJudge(b *testing.B) {
 	permit := mustPermit("read", params{"path": "a.md"})
 	a := answer{stdout: string(bytes.Repeat([]byte("a line of a note\n"), 200))}
 	for b.Loop() {
-		questionOf(permit, Program{backend: toApp}).judge(a)
+		questionOf(permit, Program{backend: appBackend}).judge(a)
 	}
 }

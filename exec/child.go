@@ -27,7 +27,7 @@ type child struct {
 	path, name string
 	args, env  []string
 	stdin      string
-	own        bool // our own program: its whole group may be stopped
+	embedded   bool // our own program: its whole group may be stopped
 	keep       int
 }
 
@@ -71,32 +71,32 @@ func (c child) run(ctx context.Context) ending {
 	if c.stdin != "" {
 		cmd.Stdin = strings.NewReader(c.stdin)
 	}
-	s := &stopper{cmd: cmd, own: c.own}
+	s := &stopper{cmd: cmd, embedded: c.embedded}
 	cmd.Cancel = s.ask
 	begun := time.Now()
-	if err := kin.start(func() error { return start(cmd, c.own) }, cmd); err != nil {
-		if e.stopped = why(ctx); e.stopped == nil {
+	if err := children.start(func() error { return start(cmd, c.embedded) }, cmd); err != nil {
+		if e.stopped = stopCause(ctx); e.stopped == nil {
 			e.broken = err
 		}
 		return e
 	}
 	e.started = true
-	err = kin.wait(cmd)
+	err = children.wait(cmd)
 	s.done()
 	e.took = time.Since(begun)
 	e.read(cmd.ProcessState, err)
 	if s.asked.Load() {
-		e.stopped = why(ctx)
+		e.stopped = stopCause(ctx)
 	}
-	if c.own && (e.held || e.stopped != nil) {
+	if c.embedded && (e.held || e.stopped != nil) {
 		killGroup(cmd.Process.Pid)
 	}
 	return e
 }
 
-// why tells our own limit from the end of the call. The cause that a caller may
+// stopCause tells our own limit from the end of the call. The cause that a caller may
 // have attached is its own affair.
-func why(ctx context.Context) error {
+func stopCause(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errFlood) {
 		return errFlood
 	}
@@ -113,31 +113,31 @@ func (e *ending) read(state *os.ProcessState, err error) {
 // command prepares the process: an absolute path, a neutral folder, the given
 // environment and no other descriptors than its streams.
 func (c child) command(ctx context.Context) (*osexec.Cmd, error) {
-	closeStrays()
+	closeInherited()
 	cmd := osexec.CommandContext(ctx, c.path, c.args...)
 	cmd.Args[0] = c.name
 	cmd.Env = c.env
 	cmd.Dir = neutralFolder(c.path)
 	cmd.WaitDelay = pipeGrace
-	return cmd, confine(cmd, c.own)
+	return cmd, confine(cmd, c.embedded)
 }
 
 // stopper ends a child in two steps: it is asked, and after a grace killed.
 type stopper struct {
-	cmd   *osexec.Cmd
-	own   bool
-	asked atomic.Bool
-	timer *time.Timer
+	cmd      *osexec.Cmd
+	embedded bool
+	asked    atomic.Bool
+	timer    *time.Timer
 }
 
 // ask is called once, by os/exec, when the context ends before the child.
 func (s *stopper) ask() error {
-	if err := interrupt(s.cmd.Process, s.own); err != nil {
+	if err := interrupt(s.cmd.Process, s.embedded); err != nil {
 		return err
 	}
 	s.asked.Store(true)
 	s.timer = time.AfterFunc(stopGrace, func() {
-		if s.own {
+		if s.embedded {
 			killGroup(s.cmd.Process.Pid)
 		}
 		_ = s.cmd.Process.Kill() // it may have ended meanwhile, which is the aim

@@ -17,8 +17,8 @@ import (
 const (
 	lifelineVariable   = "VAULTWICKET_LIFELINE=3"
 	signalBase         = 128 // what shells add to the number of a signal
-	firstStray         = 3   // below are the streams, which every child gets anew
-	descriptorsOfOurs  = "/dev/fd"
+	firstInherited     = 3   // below are the streams, which every child gets anew
+	descriptorFolder   = "/dev/fd"
 	statusAbortedShell = signalBase + int(syscall.SIGABRT) // a launcher script passes on that the older client aborted
 )
 
@@ -38,10 +38,10 @@ var lifeline = sync.OnceValues(func() (p pipe, err error) {
 
 // confine puts the child into a process group of its own, ties its life to ours
 // and gives our own program the lifeline.
-func confine(cmd *osexec.Cmd, own bool) error {
+func confine(cmd *osexec.Cmd, embedded bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
-	if !own {
+	if !embedded {
 		return nil
 	}
 	line, err := lifeline()
@@ -57,8 +57,8 @@ func start(cmd *osexec.Cmd, _ bool) error { return cmd.Start() }
 
 // interrupt asks a child to end: our own program with all it started, the
 // client alone, because its group may hold the user's app.
-func interrupt(p *os.Process, own bool) error {
-	if !own {
+func interrupt(p *os.Process, embedded bool) error {
+	if !embedded {
 		return p.Signal(syscall.SIGTERM)
 	}
 	if err := syscall.Kill(-p.Pid, syscall.SIGTERM); err != nil {
@@ -83,15 +83,15 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 	return status, ""
 }
 
-// closeStrays makes sure that descriptors which this process inherited itself
+// closeInherited makes sure that descriptors which this process inherited itself
 // go no further. Those that Go opens are marked already.
-var closeStrays = sync.OnceFunc(func() {
-	entries, err := os.ReadDir(descriptorsOfOurs)
+var closeInherited = sync.OnceFunc(func() {
+	entries, err := os.ReadDir(descriptorFolder)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= firstStray {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= firstInherited {
 			syscall.CloseOnExec(fd)
 		}
 	}

@@ -25,7 +25,7 @@ var (
 	clientJob = sync.OnceValues(func() (windows.Handle, error) {
 		return newJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK)
 	})
-	ownJob = sync.OnceValues(func() (windows.Handle, error) {
+	embeddedJob = sync.OnceValues(func() (windows.Handle, error) {
 		return newJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)
 	})
 )
@@ -48,23 +48,23 @@ func newJob(flags uint32) (windows.Handle, error) {
 	return job, nil
 }
 
-func jobFor(own bool) (windows.Handle, error) {
-	if own {
-		return ownJob()
+func jobFor(embedded bool) (windows.Handle, error) {
+	if embedded {
+		return embeddedJob()
 	}
 	return clientJob()
 }
 
-func confine(cmd *osexec.Cmd, own bool) error {
+func confine(cmd *osexec.Cmd, embedded bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
-	_, err := jobFor(own)
+	_, err := jobFor(embedded)
 	return err
 }
 
 // start puts the process into its job right after it was made. Only a gateway
 // that is killed between the two steps leaves it behind.
-func start(cmd *osexec.Cmd, own bool) error {
-	job, err := jobFor(own)
+func start(cmd *osexec.Cmd, embedded bool) error {
+	job, err := jobFor(embedded)
 	if err != nil {
 		return err
 	}
@@ -93,5 +93,5 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 	return status, ""
 }
 
-// closeStrays has nothing to do: handles are not inherited unless listed.
-func closeStrays() {}
+// closeInherited has nothing to do: handles are not inherited unless listed.
+func closeInherited() {}

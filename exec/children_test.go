@@ -10,7 +10,7 @@ import (
 )
 
 func TestProcessesOfACallAreCountedWhileTheyRun(t *testing.T) {
-	r, p, path := ownRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "hang"}}})
+	r, p, path := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "hang"}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var call sync.WaitGroup
 	call.Go(func() { _, _ = r.Run(ctx, mustPermit("version", nil), p) })
@@ -31,7 +31,7 @@ func TestCallsInTheQueueOfTheAppAreCounted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
 	for range 3 {
-		calls.Go(func() { _ = r.enter(ctx) })
+		calls.Go(func() { _ = r.acquire(ctx) })
 	}
 	within(t, faultLimit*10, "queue of three", func() bool { return r.Children().Waiting == 3 })
 	cancel()

@@ -33,10 +33,10 @@ func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
 		name: call.Name(), reply: call.Reply(), fallsBack: call.FallsBack(), mutates: call.Effect().Mutates(),
-		embedded: p.backend == toEmbedded, windows: runtime.GOOS == "windows",
+		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
-		if value, given := call.Param(key); given {
+		if value, waitStopped := call.Param(key); waitStopped {
 			q.values = append(q.values, value)
 		}
 	}
@@ -56,9 +56,9 @@ type answer struct {
 // set; none of them means success.
 type verdict struct {
 	answer
-	notices []string
-	failure *Failure
-	away    *Unavailable
+	notices     []string
+	failure     *Failure
+	unavailable *Unavailable
 	// cold says that the client did not know the command at all, or gave another
 	// answer than a version: its vault may still be opening. Nothing was run.
 	cold bool
@@ -75,7 +75,7 @@ func (q question) judge(a answer) verdict {
 	}
 	q.clean(&v)
 	text := v.sentence()
-	if v.away = q.surroundings(text, v); v.away != nil {
+	if v.unavailable = q.surroundings(text, v); v.unavailable != nil {
 		return v
 	}
 	if q.unknownCommand(text) || q.isNoVersion(text, v) {
@@ -106,7 +106,7 @@ func (q question) judgeEmbedded(v *verdict) {
 	case v.exit == 0:
 		q.settle(v, v.sentence())
 	case reported.Code == CodeVaultNotFound:
-		v.away = vaultUnknown()
+		v.unavailable = vaultNotFound()
 	case reported.Code != "":
 		v.failure = &Failure{code: reported.Code, reason: plainly(reported.Reason), hint: reported.Hint}
 	default:
@@ -143,12 +143,12 @@ func (a answer) sentence() string {
 func (q question) surroundings(text string, v verdict) *Unavailable {
 	strict := q.reply.Kind == allowlist.Content && v.exit == 0
 	switch {
-	case text == saysNotRunning, isLine(text) && strings.HasPrefix(text, beginsNotRunning) && !strict, hasLine(v.stderr, beginsNotRunning):
+	case text == textNotRunning, isLine(text) && strings.HasPrefix(text, prefixNotRunning) && !strict, hasLine(v.stderr, prefixNotRunning):
 		return notRunning()
-	case text == saysOff, isLine(text) && strings.HasPrefix(text, beginsOff) && !strict, hasLine(v.stderr, beginsOff):
-		return switchedOff()
-	case text == saysNoVault, hasLine(v.stderr, saysNoVault):
-		return vaultUnknown()
+	case text == textDisabled, isLine(text) && strings.HasPrefix(text, prefixDisabled) && !strict, hasLine(v.stderr, prefixDisabled):
+		return cliDisabled()
+	case text == textVaultNotFound, hasLine(v.stderr, textVaultNotFound):
+		return vaultNotFound()
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (q question) unknownCommand(text string) bool {
 	if !found || !isLine(tail) {
 		return false
 	}
-	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, beginsTailNear)
+	return tail == "" || tail == tailPlugin || strings.HasPrefix(tail, prefixSuggestions)
 }
 
 // failure recognises an error answer, by how much an answer of this command may
@@ -179,29 +179,29 @@ func (q question) failure(text string, v verdict) *Failure {
 	if text == "" || confirms(q.reply, text) {
 		return nil
 	}
-	if q.saysNo(text) {
+	if q.isErrorReply(text) {
 		return q.refusal(text, 0)
 	}
 	return nil
 }
 
-// saysNo reports whether the answer of a call that ended with status 0 is an
+// isErrorReply reports whether the answer of a call that ended with status 0 is an
 // error.
-func (q question) saysNo(text string) bool {
-	isError := strings.HasPrefix(text, beginsError)
+func (q question) isErrorReply(text string) bool {
+	isError := strings.HasPrefix(text, prefixError)
 	switch q.reply.Kind {
 	case allowlist.Content:
-		return q.saysNoToThis(text)
+		return q.isErrorInContent(text)
 	case allowlist.Paths, allowlist.Lines:
-		return q.listingSaysNo(text, isError)
+		return q.isErrorInListing(text, isError)
 	}
 	return isError || exception(text)
 }
 
-// listingSaysNo allows for entries that look like an error: a file may be
+// isErrorInListing allows for entries that look like an error: a file may be
 // called "Error: retry.md". An error is the only line, or the first of two of
 // which the second explains it.
-func (q question) listingSaysNo(text string, isError bool) bool {
+func (q question) isErrorInListing(text string, isError bool) bool {
 	if !isError && !exception(text) || !isLine(text) && !usage(text, q.name) && !explained(text) {
 		return false
 	}
@@ -209,18 +209,18 @@ func (q question) listingSaysNo(text string, isError bool) bool {
 	return known || q.reply.Kind == allowlist.Lines || !looksLikePath(firstLine(text))
 }
 
-// saysNoToThis is for text of notes, which may be anything. Only a complete
+// isErrorInContent is for text of notes, which may be anything. Only a complete
 // answer that repeats what this very call asked for is an error.
-func (q question) saysNoToThis(text string) bool {
+func (q question) isErrorInContent(text string) bool {
 	switch {
-	case text == saysNoActive:
+	case text == textNoActiveFile:
 		return q.fallsBack
-	case text == saysNoTemplates:
+	case text == textNoTemplates:
 		return strings.HasPrefix(q.name, "template")
 	case usage(text, q.name+" "):
 		return true
 	}
-	rest, found := strings.CutPrefix(text, beginsError)
+	rest, found := strings.CutPrefix(text, prefixError)
 	what, rest, quoted := strings.Cut(rest, ` "`)
 	if !found || !quoted || !isWord(what) {
 		return false

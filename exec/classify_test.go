@@ -10,9 +10,9 @@ import (
 )
 
 // asked is the question of a call of the table to the app.
-func asked(t testing.TB, name string, given params) question {
+func asked(t testing.TB, name string, waitStopped params) question {
 	t.Helper()
-	call, err := allowlist.Parse(name, wordsOf(given))
+	call, err := allowlist.Parse(name, wordsOf(waitStopped))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,12 +20,12 @@ func asked(t testing.TB, name string, given params) question {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return questionOf(permit, Program{backend: toApp})
+	return questionOf(permit, Program{backend: appBackend})
 }
 
-func wordsOf(given params) allowlist.Params {
+func wordsOf(waitStopped params) allowlist.Params {
 	all := allowlist.Params{}
-	for key, value := range given {
+	for key, value := range waitStopped {
 		all[key] = allowlist.Text(value)
 	}
 	return all
@@ -37,8 +37,8 @@ func codeOfVerdict(v verdict) string {
 	switch {
 	case v.cold:
 		return "cold"
-	case v.away != nil:
-		return v.away.Code()
+	case v.unavailable != nil:
+		return v.unavailable.Code()
 	case v.failure != nil:
 		return v.failure.Code()
 	}
@@ -84,9 +84,9 @@ func TestRecordedErrors(t *testing.T) {
 		{"an exception nobody caught, for facts", "file", note, "TypeError: Cannot read properties of null", CodeCLIError},
 		{"an exception nobody caught, for a listing", "tags", nil, "TypeError: x is not a function", CodeCLIError},
 		{"a wrong file type", "outline", params{"path": "a.png"}, "Error: File is not a markdown file.", CodeCLIError},
-		{"the CLI is switched off", "read", note, saysOff, CodeDisabled},
+		{"the CLI is switched off", "read", note, textDisabled, CodeDisabled},
 		{"the CLI is switched off, in other words", "files", nil, "Command line interface is not enabled. Please turn it on in Settings > General.", CodeDisabled},
-		{"the app cannot be found, on standard output", "read", note, saysNotRunning, CodeNotRunning},
+		{"the app cannot be found, on standard output", "read", note, textNotRunning, CodeNotRunning},
 		{"no confirmation", "create", params{"path": "a.md"}, "Done.", CodeNotApplied},
 		{"another confirmation than that of the command", "append", params{"path": "a.md", "content": "x"}, "Created: a.md", CodeNotApplied},
 		{"no answer to a change", "create", params{"path": "a.md"}, "", CodeEmptyOutput},
@@ -162,9 +162,9 @@ func TestFalseFriends(t *testing.T) {
 		{"a note that quotes the very error and goes on", "read", note, "Error: File \"a.md\" not found.\nI saw this today.\n"},
 		{"a note that quotes an exception", "read", note, "TypeError: x\n"},
 		{"a note that says nothing was found", "read", note, "No matches found.\n"},
-		{"a note that says that nothing is open", "read", note, saysNoActive + "\n"},
+		{"a note that says that nothing is open", "read", note, textNoActiveFile + "\n"},
 		{"a note about another command", "read", note, "Error: Command \"search\" not found.\n"},
-		{"a note about templates", "read", note, saysNoTemplates + "\n"},
+		{"a note about templates", "read", note, textNoTemplates + "\n"},
 		{"a note that begins with the switch", "read", note, "Command line interface is not enabled. Why?\n"},
 		{"a note with a usage", "read", note, "Error: Missing required parameter: to=<path>\nUsage: move to=<path>\n"},
 		{"an empty note", "read", note, "\n"},
@@ -221,8 +221,8 @@ func TestStatusAndStandardError(t *testing.T) {
 		a    answer
 		want string
 	}{
-		{"the app cannot be found", answer{exit: 1, stderr: saysNotRunning + "\n"}, CodeNotRunning},
-		{"the app cannot be found, with status 0", answer{stderr: "x\n" + saysNotRunning + "\n"}, CodeNotRunning},
+		{"the app cannot be found", answer{exit: 1, stderr: textNotRunning + "\n"}, CodeNotRunning},
+		{"the app cannot be found, with status 0", answer{stderr: "x\n" + textNotRunning + "\n"}, CodeNotRunning},
 		{"a status and a known text", answer{exit: 1, stdout: "Error: File \"b.md\" not found.\n"}, CodeNoSuchNote},
 		{"a status and a text on standard error", answer{exit: 1, stderr: "Error: File \"b.md\" not found.\n"}, CodeNoSuchNote},
 		{"a status and nothing else", answer{exit: 1}, CodeCLIError},
@@ -294,7 +294,7 @@ func FuzzClassify(f *testing.F) {
 			continue // it needs parameters; its kind is played by others
 		}
 		if permit, err := everything.Decide(call).Permit(); err == nil {
-			questions = append(questions, questionOf(permit, Program{backend: toApp}), questionOf(permit, Program{backend: toEmbedded}))
+			questions = append(questions, questionOf(permit, Program{backend: appBackend}), questionOf(permit, Program{backend: embeddedBackend}))
 		}
 	}
 	f.Fuzz(func(t *testing.T, stdout, stderr string, exit int, cut bool) {
@@ -321,7 +321,7 @@ func FuzzClassify(f *testing.F) {
 func checkVerdict(t *testing.T, q question, v verdict) {
 	t.Helper()
 	said := 0
-	for _, is := range []bool{v.cold, v.away != nil, v.failure != nil} {
+	for _, is := range []bool{v.cold, v.unavailable != nil, v.failure != nil} {
 		if is {
 			said++
 		}
@@ -333,7 +333,7 @@ func checkVerdict(t *testing.T, q question, v verdict) {
 	if v.failure != nil && (!reported && !slices.Contains(answerCodes, v.failure.Code()) || v.failure.Error() == "") {
 		t.Errorf("%s: code %q, reason %q", q.name, v.failure.Code(), v.failure.Error())
 	}
-	if v.away != nil && (!slices.Contains(awayCodes, v.away.Code()) || v.away.Error() == "" || v.away.Hint() == "") {
-		t.Errorf("%s: code %q, reason %q", q.name, v.away.Code(), v.away.Error())
+	if v.unavailable != nil && (!slices.Contains(awayCodes, v.unavailable.Code()) || v.unavailable.Error() == "" || v.unavailable.Hint() == "") {
+		t.Errorf("%s: code %q, reason %q", q.name, v.unavailable.Code(), v.unavailable.Error())
 	}
 }

@@ -20,9 +20,9 @@ var sharedVariables = []string{
 // appVariables reach the official client only: the desktop it belongs to.
 var appVariables = []string{"DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"}
 
-// ownVariables reach our own program only: its clock, its time zone, its
+// embeddedVariables reach our own program only: its clock, its time zone, its
 // focused note, and where its cache and its journal are.
-var ownVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
+var embeddedVariables = []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "TZ", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
 
 const (
 	sessionVariable = "VAULTWICKET_SESSION"
@@ -41,8 +41,8 @@ func appEnvironment(getenv func(string) string) []string {
 	return env
 }
 
-func ownEnvironment(getenv func(string) string, session string) []string {
-	env := append(pick(getenv, sharedVariables, ownVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
+func embeddedEnvironment(getenv func(string) string, session string) []string {
+	env := append(pick(getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
 	if session != "" {
 		env = append(env, sessionVariable+"="+session)
 	}

@@ -31,23 +31,23 @@ func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool
 	if unrun, e.stopped, e.broken = w.ready(ctx); unrun || e.stopped != nil || e.broken != nil {
 		return e, unrun
 	}
-	defer func() { <-w.places }()
+	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	x := &exchange{stdout: e.stdout, stderr: e.stderr, large: make(chan struct{}), done: make(chan struct{})}
 	for _, s := range [...]*stream{x.stdout, x.stderr} {
 		s.limit, s.flood = floodLimit, func() { stop(errFlood) }
 	}
-	if !w.admit(x) {
+	if !w.register(x) {
 		return e, true
 	}
 	begun := time.Now()
-	inTime := context.AfterFunc(ctx, func() { w.giveUp(x) })
+	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
 	e.started, e.broken = w.send(ctx, x, command)
 	w.await(ctx, x)
 	e.took = time.Since(begun)
 	if !inTime() {
-		e.stopped = why(ctx)
+		e.stopped = stopCause(ctx)
 	}
 	if x.lost != "" {
 		e.lost = x.lost
@@ -108,7 +108,7 @@ func (w *worker) ready(ctx context.Context) (unrun bool, stopped, broken error) 
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			w.stopUnlessBegun()
 		}
-		return false, w.given(ctx), nil
+		return false, w.waitStopped(ctx), nil
 	}
 	if w.failed != nil {
 		<-w.gone
@@ -117,16 +117,16 @@ func (w *worker) ready(ctx context.Context) (unrun bool, stopped, broken error) 
 		return w.cause != "", nil, w.failed
 	}
 	select {
-	case w.places <- struct{}{}:
+	case w.slots <- struct{}{}:
 		return false, nil, nil
 	case <-ctx.Done():
 		return false, ctx.Err(), nil
 	}
 }
 
-// given says why a call ended that waited for the beginning of the worker, when
+// waitStopped says why a call ended that waited for the beginning of the worker, when
 // the worker it had stopped for that is gone.
-func (w *worker) given(ctx context.Context) error {
+func (w *worker) waitStopped(ctx context.Context) error {
 	select {
 	case <-w.life.Done():
 		<-w.gone
@@ -135,8 +135,8 @@ func (w *worker) given(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// admit gives the call a number. It reports false when the worker has ended.
-func (w *worker) admit(x *exchange) bool {
+// register gives the call a number. It reports false when the worker has ended.
+func (w *worker) register(x *exchange) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open == nil {
@@ -148,8 +148,8 @@ func (w *worker) admit(x *exchange) bool {
 	return true
 }
 
-// withdraw takes back a call of which nothing was sent.
-func (w *worker) withdraw(x *exchange) {
+// unregister takes back a call of which nothing was sent.
+func (w *worker) unregister(x *exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open[x.id] == x {
@@ -199,7 +199,7 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 		w.scratch = text
 	}
 	if !fits {
-		w.withdraw(x)
+		w.unregister(x)
 		return false, fmt.Errorf("send the command to the worker: %w", syscall.E2BIG)
 	}
 	n, err := w.peer.In.Write(text)
@@ -209,21 +209,23 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 	return n > 0, nil
 }
 
-// heldUp is why a worker was stopped that did not end a call in time.
-const heldUp = "was stopped because a call did not end"
+// causeUnfinishedCall is why a worker was stopped that did not end a call in time.
+const causeUnfinishedCall = "was stopped because a call did not end"
 
-// bereft reports whether another call has cost this one its worker.
-func (e ending) bereft() bool { return e.lost == heldUp && e.stopped == nil && e.broken == nil }
+// lostToOtherCall reports whether another call has cost this one its worker.
+func (e ending) lostToOtherCall() bool {
+	return e.lost == causeUnfinishedCall && e.stopped == nil && e.broken == nil
+}
 
-// giveUp ends a call that nobody waits for any more. It is not waited for: the
+// cancelCall ends a call that nobody waits for any more. It is not waited for: the
 // call comes back when the worker has ended it, or has ended itself.
-func (w *worker) giveUp(x *exchange) {
+func (w *worker) cancelCall(x *exchange) {
 	select {
 	case <-x.done:
 		return
 	default:
 	}
-	last := time.AfterFunc(cancelGrace, func() { w.stop(heldUp) })
+	last := time.AfterFunc(cancelGrace, func() { w.stop(causeUnfinishedCall) })
 	defer last.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
 		return frame.Append(b, frame.Frame{Kind: frame.KindCancel, ID: x.id}), true

@@ -105,10 +105,10 @@ func (r *Runner) Close() { r.pool.close() }
 // first use.
 func (r *Runner) environments() func(backend) []string {
 	app := sync.OnceValue(func() []string { return appEnvironment(r.config.Getenv) })
-	own := sync.OnceValue(func() []string { return ownEnvironment(r.config.Getenv, r.config.Session) })
+	embedded := sync.OnceValue(func() []string { return embeddedEnvironment(r.config.Getenv, r.config.Session) })
 	return func(b backend) []string {
-		if b == toEmbedded {
-			return own()
+		if b == embeddedBackend {
+			return embedded()
 		}
 		return app()
 	}

@@ -62,7 +62,7 @@ func TestFaultsOfTheClient(t *testing.T) {
 
 func TestGroupOfOurOwnProgramIsStopped(t *testing.T) {
 	for _, do := range []string{"holder", "app"} {
-		r, p, path := ownRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: do}}})
+		r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: do}}})
 		_, _ = r.Run(t.Context(), mustPermit("version", nil), p)
 		pid := marked(t, path)
 		within(t, 5*time.Second, "end of the group of "+do, func() bool { return gone(pid) })
@@ -124,8 +124,8 @@ func TestCancelInTheQueue(t *testing.T) {
 		first <- err
 	}()
 	marked(t, path)
-	waiting, giveUp := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer giveUp()
+	waiting, cancelCall := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancelCall()
 	if out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p); codeOf(err) != CodeTimeout || out.ExitCode != noExit {
 		t.Errorf("in the queue: status %d, %v", out.ExitCode, err)
 	}

@@ -33,7 +33,7 @@ func (r *Runner) App() (Program, error) {
 	c := &r.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.program.backend == toApp {
+	if c.program.backend == appBackend {
 		return c.program, nil
 	}
 	if c.missing != nil && time.Since(c.missedAt) < searchAgain {
@@ -58,7 +58,7 @@ func (r *Runner) search() (Program, fs.FileInfo, error) {
 	for _, candidate := range candidates {
 		path, file, problem := r.inspect(candidate)
 		if problem == nil {
-			return Program{backend: toApp, path: path, name: candidate}, file, nil
+			return Program{backend: appBackend, path: path, name: candidate}, file, nil
 		}
 		if err == nil && !errors.Is(problem, fs.ErrNotExist) {
 			err = problem
@@ -125,11 +125,11 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	if err := r.suitable(path, file); err != nil {
 		return path, file, err
 	}
-	return path, file, onSafeWay(candidate)
+	return path, file, checkWay(candidate)
 }
 
-// onSafeWay refuses a path that somebody else can make lead to another program.
-func onSafeWay(path string) error {
+// checkWay refuses a path that somebody else can make lead to another program.
+func checkWay(path string) error {
 	reason, err := safeWay(path)
 	switch {
 	case err != nil:
@@ -179,7 +179,7 @@ func (r *Runner) recheck(p Program) error {
 	}
 	err = r.suitable(p.path, file)
 	if err == nil {
-		err = onSafeWay(p.path)
+		err = checkWay(p.path)
 	}
 	if err != nil {
 		c.program, c.checked, c.release = Program{}, nil, nil

@@ -13,14 +13,14 @@ import (
 // Whoever keeps the text of an [Outcome] for longer than the call of Run puts a
 // Hold into its context, and releases it with the text.
 type Hold struct {
-	lane chan struct{} // of the Runner
+	semaphore chan struct{} // of the Runner
 
 	mu   sync.Mutex
 	held bool
 }
 
 // Hold returns a Hold that has nothing yet.
-func (r *Runner) Hold() *Hold { return &Hold{lane: r.large} }
+func (r *Runner) Hold() *Hold { return &Hold{semaphore: r.large} }
 
 type holdKey struct{}
 
@@ -39,7 +39,7 @@ func (h *Hold) Release() {
 	defer h.mu.Unlock()
 	if h.held {
 		h.held = false
-		<-h.lane
+		<-h.semaphore
 	}
 }
 
@@ -54,7 +54,7 @@ func (h *Hold) take(ctx context.Context) bool {
 		return true
 	}
 	select {
-	case h.lane <- struct{}{}:
+	case h.semaphore <- struct{}{}:
 		h.held = true
 	case <-ctx.Done():
 	}

@@ -56,8 +56,8 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 	} else {
 		end()
 	}
-	own, end := r.holding(t.Context())
-	if !holdOf(own).take(own) {
+	embedded, end := r.holding(t.Context())
+	if !holdOf(embedded).take(embedded) {
 		t.Fatal("not taken")
 	}
 	end()
@@ -90,7 +90,7 @@ func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), r.config.Timeout)
 		defer cancel()
 		begun := time.Now()
-		err := r.enter(ctx)
+		err := r.acquire(ctx)
 		var stopped *Stopped
 		if !errors.As(err, &stopped) || stopped.Code() != CodeTimeout || time.Since(begun) != 15*time.Second || stopped.Hint() == "" {
 			t.Errorf("%v after %v", err, time.Since(begun))

@@ -281,11 +281,11 @@ var everything = policy.Policy{
 }
 
 func mustPermit(name string, params map[string]string) policy.Permit {
-	given := allowlist.Params{}
+	waitStopped := allowlist.Params{}
 	for key, value := range params {
-		given[key] = allowlist.Text(value)
+		waitStopped[key] = allowlist.Text(value)
 	}
-	call, err := allowlist.Parse(name, given)
+	call, err := allowlist.Parse(name, waitStopped)
 	if err != nil {
 		panic(err)
 	}

@@ -5,30 +5,30 @@ import (
 	"sync"
 )
 
-// family are the children of this process that package os/exec waits for. One that
-// somebody else reaped would have no exit status for it.
-type family struct {
-	births sync.RWMutex // held for reading while a child is born
-	own    sync.Map     // of the number of a process, to nothing
+// childSet contains the children of this process that package os/exec waits for. A child
+// that is reaped elsewhere would have no exit status.
+type childSet struct {
+	startMutex sync.RWMutex // held for reading while a child is started
+	pids       sync.Map     // process ids, without values
 }
 
-var kin family
+var children childSet
 
-// start starts a child. Whoever holds births for writing sees every child that
-// runs in own.
-func (f *family) start(begin func() error, cmd *osexec.Cmd) error {
-	f.births.RLock()
-	defer f.births.RUnlock()
+// start starts a child. Whoever holds startMutex for writing sees every child that
+// runs in pids.
+func (f *childSet) start(begin func() error, cmd *osexec.Cmd) error {
+	f.startMutex.RLock()
+	defer f.startMutex.RUnlock()
 	err := begin()
 	if err == nil {
-		f.own.Store(cmd.Process.Pid, nil)
+		f.pids.Store(cmd.Process.Pid, nil)
 	}
 	return err
 }
 
 // wait waits for a child that start has started.
-func (f *family) wait(cmd *osexec.Cmd) error {
+func (f *childSet) wait(cmd *osexec.Cmd) error {
 	err := cmd.Wait()
-	f.own.Delete(cmd.Process.Pid)
+	f.pids.Delete(cmd.Process.Pid)
 	return err
 }

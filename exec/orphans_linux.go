@@ -24,11 +24,11 @@ const reapDelay = time.Second
 // started here.
 func ReapOrphans(ctx context.Context) {
 	if os.Getpid() == firstProcess {
-		kin.reapUntil(ctx, reapDelay)
+		children.reapUntil(ctx, reapDelay)
 	}
 }
 
-func (f *family) reapUntil(ctx context.Context, delay time.Duration) {
+func (f *childSet) reapUntil(ctx context.Context, delay time.Duration) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
 	defer signal.Stop(ended)
@@ -49,12 +49,12 @@ func (f *family) reapUntil(ctx context.Context, delay time.Duration) {
 
 // reap reaps the orphans that have ended. A number that was given to another
 // process meanwhile does no harm: nobody is waited for who lives.
-func (f *family) reap() {
+func (f *childSet) reap() {
 	ended := endedChildren()
-	f.births.Lock()
-	defer f.births.Unlock()
+	f.startMutex.Lock()
+	defer f.startMutex.Unlock()
 	for _, pid := range ended {
-		if _, own := f.own.Load(pid); !own {
+		if _, embedded := f.pids.Load(pid); !embedded {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 		}
 	}

@@ -21,7 +21,7 @@ func adopting(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() {
-		kin.reap()
+		children.reap()
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	})
 }
@@ -65,7 +65,7 @@ func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	var reaper sync.WaitGroup
-	reaper.Go(func() { kin.reapUntil(ctx, 0) })
+	reaper.Go(func() { children.reapUntil(ctx, 0) })
 	defer reaper.Wait()
 	defer cancel()
 	within(t, 20*time.Second, "end of the orphans that were there", func() bool { return len(zombies()) == 0 })
@@ -81,12 +81,12 @@ func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kin.start(cmd.Start, cmd); err != nil {
+	if err := children.start(cmd.Start, cmd); err != nil {
 		t.Fatal(err)
 	}
 	within(t, 20*time.Second, "end of the child", func() bool { return gone(cmd.Process.Pid) })
-	kin.reap()
-	_ = kin.wait(cmd) // an exit status is an error of it
+	children.reap()
+	_ = children.wait(cmd) // an exit status is an error of it
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 7 {
 		t.Errorf("the child was reaped by somebody else: %v", cmd.ProcessState)
 	}

@@ -64,7 +64,7 @@ func TestLifelineEndsWithTheGateway(t *testing.T) {
 		t.Fatal("the lifeline ended while the gateway lives")
 	default:
 	}
-	r, p, path := ownRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "lifeline"}}})
+	r, p, path := embeddedRunner(t, Config{Timeout: faultLimit}, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "lifeline"}}})
 	if _, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != CodeTimeout {
 		t.Error(err)
 	}

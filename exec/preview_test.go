@@ -19,22 +19,22 @@ func TestAPreviewStartsNothingButThePlan(t *testing.T) {
 	preview := everything.Decide(call).Preview()
 	r := New(Config{CLI: "/nowhere/obsidian", Self: "/nowhere/vaultwicket"})
 	defer r.Close()
-	embedded := Program{backend: toEmbedded, path: "/nowhere/vaultwicket"}
+	embedded := Program{backend: embeddedBackend, path: "/nowhere/vaultwicket"}
 	for name, p := range map[string]Program{
-		"the app":            {backend: toApp, path: "/nowhere/obsidian"},
-		"the app, told so":   Program{backend: toApp, path: "/nowhere/obsidian"}.Acting(Manner{Task: Plan}),
+		"the app":            {backend: appBackend, path: "/nowhere/obsidian"},
+		"the app, told so":   Program{backend: appBackend, path: "/nowhere/obsidian"}.WithOptions(WriteOptions{Task: Plan}),
 		"the embedded CLI":   embedded,
-		"to begin a change":  embedded.Acting(Manner{Task: Begin}),
-		"to look at the end": embedded.Acting(Manner{Task: End}),
+		"to begin a change":  embedded.WithOptions(WriteOptions{Task: Begin}),
+		"to look at the end": embedded.WithOptions(WriteOptions{Task: End}),
 	} {
 		if _, err := r.Preview(context.Background(), preview, p); !errors.Is(err, ErrNoPermit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.Preview(context.Background(), policy.Preview{}, embedded.Acting(Manner{Task: Plan})); !errors.Is(err, ErrNoPermit) {
+	if _, err := r.Preview(context.Background(), policy.Preview{}, embedded.WithOptions(WriteOptions{Task: Plan})); !errors.Is(err, ErrNoPermit) {
 		t.Errorf("the zero preview: %v", err)
 	}
-	if _, err := r.Preview(context.Background(), preview, embedded.Acting(Manner{Task: Plan})); err == nil || errors.Is(err, ErrNoPermit) {
+	if _, err := r.Preview(context.Background(), preview, embedded.WithOptions(WriteOptions{Task: Plan})); err == nil || errors.Is(err, ErrNoPermit) {
 		t.Errorf("the plan itself: %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.askTwice(ctx, permit, p, command)
+	out, err := r.runWithRetry(ctx, permit, p, command)
 	if err != nil && !isForeign(out, err) {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 // isForeign reports whether what was answered twice in place of a version is no
 // error of the app either: then another program has its name.
 func isForeign(out Outcome, err error) bool {
-	var away *Unavailable
-	return errors.As(err, &away) && away.Code() == CodeVaultStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, beginsError)
+	var unavailable *Unavailable
+	return errors.As(err, &unavailable) && unavailable.Code() == CodeVaultStarting && out.Stdout != "" && !strings.HasPrefix(out.Stdout, prefixError)
 }
 
 func notTheCLI(path string, guarded bool, out Outcome) *Unavailable {

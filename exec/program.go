@@ -16,12 +16,12 @@ type Program struct {
 	path    string // absolute, links resolved
 	name    string // what the program is told it was called as
 	folder  string // the vault of the embedded program
-	manner  Manner
+	options WriteOptions
 }
 
-// Manner says how the embedded program carries out a call that changes
+// WriteOptions says how the embedded program carries out a call that changes
 // something. The app knows no such thing.
-type Manner struct {
+type WriteOptions struct {
 	// Task is what is to be done about the call; the zero Task carries it out.
 	Task Task
 	// Entry is the id under which the journal keeps the change, "" for one that
@@ -58,9 +58,9 @@ const writeSwitch = "--write"
 
 var taskSwitches = [...]string{Plan: "--plan", Begin: "--begin", End: "--end"}
 
-// Acting returns the program with a manner for the calls that change something.
-func (p Program) Acting(m Manner) Program {
-	p.manner = m
+// WithOptions returns the program with a manner for the calls that change something.
+func (p Program) WithOptions(m WriteOptions) Program {
+	p.options = m
 	return p
 }
 
@@ -69,7 +69,7 @@ func (p Program) Acting(m Manner) Program {
 //
 // The program changes nothing without --write. A call that only reads, and one of
 // which the changes are only worked out, run a program that cannot.
-func (m Manner) switches() (args []string) {
+func (m WriteOptions) switches() (args []string) {
 	if m.Task != Plan {
 		args = append(args, writeSwitch)
 	}
@@ -101,16 +101,16 @@ type backend uint8
 
 const (
 	_ backend = iota
-	toApp
-	toEmbedded
+	appBackend
+	embeddedBackend
 )
 
 // Backend returns "obsidian" or "embedded", "" for the zero Program.
 func (p Program) Backend() string {
 	switch p.backend {
-	case toApp:
+	case appBackend:
 		return "obsidian"
-	case toEmbedded:
+	case embeddedBackend:
 		return "embedded"
 	}
 	return ""
@@ -136,11 +136,11 @@ type Command struct {
 // [ErrNoProgram].
 func (p Program) Command(call allowlist.Call) (Command, error) {
 	switch p.backend {
-	case toApp:
+	case appBackend:
 		line, err := call.Line(allowlist.ToApp(runtime.GOOS))
 		return Command{Path: p.path, Args: line.Argv}, err
-	case toEmbedded:
-		call, err := p.inOwnVault(call)
+	case embeddedBackend:
+		call, err := p.withFolderName(call)
 		if err != nil {
 			return Command{}, err
 		}
@@ -153,7 +153,7 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 			args = append(args, "--stdin", line.StdinParam)
 		}
 		if call.Effect().Mutates() {
-			args = append(args, p.manner.switches()...)
+			args = append(args, p.options.switches()...)
 		}
 		args = append(args, "--facts")
 		return Command{Path: p.path, Args: append(args, line.Argv...), Prefix: len(args), StdinParam: line.StdinParam, Stdin: line.Stdin}, nil
@@ -161,10 +161,10 @@ func (p Program) Command(call allowlist.Call) (Command, error) {
 	return Command{}, ErrNoProgram
 }
 
-// inOwnVault returns a call that names a vault with the name that the embedded
+// withFolderName returns a call that names a vault with the name that the embedded
 // program has for its folder. The app may know the same vault by an id, or by
 // another name.
-func (p Program) inOwnVault(call allowlist.Call) (allowlist.Call, error) {
+func (p Program) withFolderName(call allowlist.Call) (allowlist.Call, error) {
 	if call.Vault() == "" {
 		return call, nil
 	}
@@ -180,30 +180,30 @@ func (c Command) words() []string { return c.Args[2:] }
 // [*Unavailable] with CodeVaultNotFound when folder is no directory.
 func (r *Runner) Embedded(folder string) (Program, error) {
 	if !filepath.IsAbs(r.config.Self) {
-		return Program{}, selfUnknown(r.config.Self)
+		return Program{}, selfNotAbsolute(r.config.Self)
 	}
 	abs, err := filepath.Abs(folder)
 	if err != nil || folder == "" {
-		return Program{}, noVault(folder, "has no absolute path", err)
+		return Program{}, invalidVault(folder, "has no absolute path", err)
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Program{}, noVault(folder, "is not there", err)
+		return Program{}, invalidVault(folder, "is not there", err)
 	}
 	if !info.IsDir() {
-		return Program{}, noVault(folder, "is no folder", nil)
+		return Program{}, invalidVault(folder, "is no folder", nil)
 	}
-	return Program{backend: toEmbedded, path: r.config.Self, name: r.config.Self, folder: abs}, nil
+	return Program{backend: embeddedBackend, path: r.config.Self, name: r.config.Self, folder: abs}, nil
 }
 
-func noVault(folder, reason string, cause error) *Unavailable {
+func invalidVault(folder, reason string, cause error) *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: fmt.Sprintf("vault %q: %s", folder, reason), cause: cause,
 		hint: "the user can set vault to the folder of an existing vault",
 	}
 }
 
-func selfUnknown(path string) *Unavailable {
+func selfNotAbsolute(path string) *Unavailable {
 	return &Unavailable{
 		code: CodeNotFound, program: path, reason: "the path of the gateway itself is not absolute",
 		hint: "the user can start the gateway by its full path",

@@ -18,7 +18,7 @@ func TestReportedCodes(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			path := "fails/" + code + ".md"
-			oneShot, p, _ := ownRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic), Err: failing(code), Exit: 1}}})
+			oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=" + path}, Out: []byte(mimic), Err: failing(code), Exit: 1}}})
 			resident, q, _ := residentRunner(t, Config{}, "worker")
 			for runner, program := range map[*Runner]Program{oneShot: p, resident: q} {
 				out, err := runner.Run(t.Context(), reads(path), program)

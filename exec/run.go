@@ -17,7 +17,7 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	if !permit.Valid() {
 		return notRun(), ErrNoPermit
 	}
-	if permit.Confined() && p.backend != toEmbedded {
+	if permit.Confined() && p.backend != embeddedBackend {
 		return notRun(), ErrNoPermit
 	}
 	command, err := p.Command(permit.Call())
@@ -28,19 +28,19 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
-	if p.backend == toEmbedded {
+	if p.backend == embeddedBackend {
 		return r.attempt(ctx, permit, p, command).result(r, permit)
 	}
-	if err := r.enter(ctx); err != nil {
+	if err := r.acquire(ctx); err != nil {
 		return notRun(), err
 	}
-	defer r.leave()
-	return r.askApp(ctx, permit, p, command)
+	defer r.release()
+	return r.runOnApp(ctx, permit, p, command)
 }
 
 // preview is Preview without a watcher.
 func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
-	if !preview.Valid() || p.backend != toEmbedded || p.manner.Task != Plan {
+	if !preview.Valid() || p.backend != embeddedBackend || p.options.Task != Plan {
 		return notRun(), ErrNoPermit
 	}
 	command, err := p.Command(preview.Call())
@@ -54,8 +54,8 @@ func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program)
 	return r.attempt(ctx, preview, p, command).result(r, preview)
 }
 
-// enter waits for the one place in the queue of the app.
-func (r *Runner) enter(ctx context.Context) error {
+// acquire waits for the one place in the queue of the app.
+func (r *Runner) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return r.stopped(err, false)
 	}
@@ -73,15 +73,15 @@ func (r *Runner) enter(ctx context.Context) error {
 	}
 }
 
-func (r *Runner) leave() { <-r.queue }
+func (r *Runner) release() { <-r.queue }
 
-// askApp runs one call that holds the place in the queue.
-func (r *Runner) askApp(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
+// runOnApp runs one call that holds the place in the queue.
+func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
 	remarks, err := r.ready(ctx, permit, p)
 	if err != nil {
 		return notRun(), err
 	}
-	out, err := r.askTwice(ctx, permit, p, command)
+	out, err := r.runWithRetry(ctx, permit, p, command)
 	if err != nil {
 		r.forgetRelease()
 	}
@@ -89,9 +89,9 @@ func (r *Runner) askApp(ctx context.Context, permit policy.Permit, p Program, co
 	return out, err
 }
 
-// askTwice repeats a call that the client did not know: nothing was run, and a
+// runWithRetry repeats a call that the client did not know: nothing was run, and a
 // vault that was just opened knows it the second time.
-func (r *Runner) askTwice(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
+func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
 	first := r.attempt(ctx, permit, p, command)
 	if first.stopped() || !first.verdict.cold {
 		return first.result(r, permit)
@@ -101,9 +101,9 @@ func (r *Runner) askTwice(ctx context.Context, permit policy.Permit, p Program, 
 	v := &second.verdict
 	switch {
 	case v.cold:
-		v.failure, v.away = afterColdStart(permit.Call().Name(), first.verdict.sentence(), v.sentence())
+		v.failure, v.unavailable = afterColdStart(permit.Call().Name(), first.verdict.sentence(), v.sentence())
 	case v.failure != nil && v.failure.code == CodeEmptyOutput:
-		v.failure, v.away = nil, stillStarting()
+		v.failure, v.unavailable = nil, vaultStarting()
 	}
 	return second.result(r, permit)
 }
@@ -111,10 +111,10 @@ func (r *Runner) askTwice(ctx context.Context, permit policy.Permit, p Program, 
 // attempt is one process: how it ended and what its answer means.
 type attempt struct {
 	ending
-	path    string
-	own     bool // whether it is the embedded program
-	verdict verdict
-	facts   frame.Facts
+	path     string
+	embedded bool // whether it is the embedded program
+	verdict  verdict
+	facts    frame.Facts
 }
 
 func (a attempt) stopped() bool {
@@ -124,30 +124,30 @@ func (a attempt) stopped() bool {
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command) attempt {
 	c := child{
 		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
-		stdin: command.Stdin, own: p.backend == toEmbedded, keep: r.config.MaxKept,
+		stdin: command.Stdin, embedded: p.backend == embeddedBackend, keep: r.config.MaxKept,
 	}
-	if c.own && permit.Access() != "" {
+	if c.embedded && permit.Access() != "" {
 		c.env = append(slices.Clip(c.env), accessVariable+"="+permit.Access())
 	}
-	if c.own && r.config.Resident {
+	if c.embedded && r.config.Resident {
 		e := r.pool.run(ctx, c, command, permit.Access())
-		for again := 0; again < otherWorkers && e.bereft() && !permit.Call().Effect().Mutates(); again++ {
+		for again := 0; again < otherWorkers && e.lostToOtherCall() && !permit.Call().Effect().Mutates(); again++ {
 			e = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
 		}
-		return understand(e, permit, p)
+		return classifyEnding(e, permit, p)
 	}
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
-	return understand(c.run(ctx), permit, p)
+	return classifyEnding(c.run(ctx), permit, p)
 }
 
-// understand judges what a process, or a worker in its place, has printed.
-func understand(e ending, permit policy.Grant, p Program) attempt {
-	a := attempt{ending: e, path: p.path, own: p.backend == toEmbedded}
+// classifyEnding judges what a process, or a worker in its place, has printed.
+func classifyEnding(e ending, permit policy.Grant, p Program) attempt {
+	a := attempt{ending: e, path: p.path, embedded: p.backend == embeddedBackend}
 	got := answer{exit: a.exit, cut: a.stdout.cut()}
 	got.stdout, got.gap = a.stdout.text()
 	got.stderr, _ = a.stderr.text()
-	if a.own {
+	if a.embedded {
 		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
 		if panicked(got) {
 			a.crash = "a panic"
@@ -162,7 +162,7 @@ func understand(e ending, permit policy.Grant, p Program) attempt {
 
 // result turns an attempt into what the caller of Run gets.
 func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
-	if permit.Guarded() && !a.own {
+	if permit.Guarded() && !a.embedded {
 		a.withhold(permit)
 	}
 	out := a.outcome()
@@ -176,8 +176,8 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 		return out, crashed(a.path, a.crash, mutates)
 	case a.lost != "":
 		return out, lost(a.path, a.lost, mutates && a.started)
-	case a.verdict.away != nil:
-		return out, a.verdict.away
+	case a.verdict.unavailable != nil:
+		return out, a.verdict.unavailable
 	}
 	out.Failure = a.verdict.failure
 	return out, nil

@@ -40,9 +40,9 @@ func runnerFor(t testing.TB, c Config, path string) (*Runner, Program) {
 	return r, p
 }
 
-// ownRunner does the same for the embedded program, which is asked for version
+// embeddedRunner does the same for the embedded program, which is asked for version
 // or read path=a.md.
-func ownRunner(t testing.TB, c Config, s script) (*Runner, Program, string) {
+func embeddedRunner(t testing.TB, c Config, s script) (*Runner, Program, string) {
 	t.Helper()
 	folder := t.TempDir()
 	for i := range s.Parts {
@@ -86,9 +86,9 @@ func TestRunAnswersOfTheApp(t *testing.T) {
 		{"a note may begin like an error", []part{probed, {Argv: read, Out: []byte("Error: File \"b.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"b.md\" not found.\n", "", ""},
 		{"an error comes with status 0", []part{probed, {Argv: read, Out: []byte("Error: File \"a.md\" not found.\n")}}, "read", params{"path": "a.md"}, "Error: File \"a.md\" not found.\n", "not_found", ""},
 		{"version needs no probe", []part{probed}, "version", nil, goodVersion, "", ""},
-		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(saysNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
-		{"the app is closed after the probe", []part{probed, {Argv: read, Err: []byte(saysNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
-		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(saysOff + "\n")}}, "read", params{"path": "a.md"}, "", "", "cli_disabled"},
+		{"the app is closed", []part{{Argv: []string{"version"}, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the app is closed after the probe", []part{probed, {Argv: read, Err: []byte(textNotRunning + "\n"), Exit: 1}}, "read", params{"path": "a.md"}, "", "", "app_not_running"},
+		{"the CLI is switched off", []part{{Argv: []string{"version"}, Out: []byte(textDisabled + "\n")}}, "read", params{"path": "a.md"}, "", "", "cli_disabled"},
 		{"no vault is open", []part{{Argv: []string{"version"}, Out: []byte("\nVault not found.\n")}}, "read", params{"path": "a.md"}, "", "", "vault_not_found"},
 		{"the app is too old", []part{{Argv: []string{"version"}, Out: []byte("1.12.6 (installer 1.12.4)\n")}}, "read", params{"path": "a.md"}, "", "", "cli_too_old"},
 		{"another program of that name", []part{{Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}, {Argv: []string{"version"}, Out: []byte("obsidian theme tool v3\n")}}, "read", params{"path": "a.md"}, "", "", "cli_unsuitable"},
@@ -152,7 +152,7 @@ func TestProbeIsAskedOnce(t *testing.T) {
 
 func TestProbeIsAskedAgain(t *testing.T) {
 	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte("x\n")}
-	closed := part{Argv: read.Argv, Err: []byte(saysNotRunning + "\n"), Exit: 1}
+	closed := part{Argv: read.Argv, Err: []byte(textNotRunning + "\n"), Exit: 1}
 	permit := mustPermit("read", params{"path": "a.md"})
 	t.Run("after the app was closed", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{}, probed, closed, probed, read)
@@ -265,7 +265,7 @@ func TestEmbeddedProgram(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, p, _ := ownRunner(t, Config{}, script{Parts: []part{tt.part}})
+			r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{tt.part}})
 			out, err := r.Run(t.Context(), mustPermit(tt.call, tt.params), p)
 			if codeOf(err) != tt.err || failureCode(out) != tt.failure || out.Stdout != tt.stdout {
 				t.Errorf("stdout %q, failure %v, error %v; want %q, %q, %q", out.Stdout, out.Failure, err, tt.stdout, tt.failure, tt.err)
@@ -276,7 +276,7 @@ func TestEmbeddedProgram(t *testing.T) {
 
 func TestLongContentTravelsOnStandardInput(t *testing.T) {
 	content := strings.Repeat(`C:\new `, 100_000)
-	r, p, _ := ownRunner(t, Config{}, script{Parts: []part{{
+	r, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{
 		Argv: []string{"--stdin", "content", "--write", "--facts", "append", "path=a.md"}, Do: "stdin",
 		Err: []byte("warned\nvaultwicket-facts: {\"path\":\"a.md\",\"hash\":\"h\",\"before\":\"b\"}\n"),
 	}}})
@@ -312,7 +312,7 @@ func TestSurroundingsOfAChild(t *testing.T) {
 		}
 	})
 	t.Run("embedded", func(t *testing.T) {
-		r, p, _ := ownRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
+		r, p, _ := embeddedRunner(t, config, script{Parts: []part{{Argv: []string{"--facts", "version"}, Do: "surroundings"}}})
 		out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 		if want := "/ HOME=/home/me XDG_RUNTIME_DIR=/run/user/1 VAULTWICKET_NOW=2026-01-01T00:00:00Z TZ=UTC VAULTWICKET_GATEWAY=" + strconv.Itoa(os.Getpid()) + " VAULTWICKET_LIFELINE=3\n"; err != nil || out.Stdout != want {
 			t.Errorf("%q, %v; want %q", out.Stdout, err, want)
@@ -332,7 +332,7 @@ func TestCommandStartsNothing(t *testing.T) {
 	if err != nil || got.Path != "/self" || !slices.Equal(got.Args, want) || got.Stdin != `\n` || got.StdinParam != "content" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := (Program{backend: toApp}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call()); codeOf(err) != "content_unsafe" {
+	if _, err := (Program{backend: appBackend}).Command(mustPermit("append", params{"path": "a.md", "content": `\n`}).Call()); codeOf(err) != "content_unsafe" {
 		t.Errorf("unsafe content for the app: %v", err)
 	}
 	for _, folder := range []string{"", filepath.Join(folder, "missing"), "/etc/hostname"} {
@@ -362,7 +362,7 @@ func TestQueueOfTheApp(t *testing.T) {
 
 func TestEmbeddedRunsInParallel(t *testing.T) {
 	const calls = 4
-	r, p, _ := ownRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
+	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})
 	var wait sync.WaitGroup
 	for range calls {
 		wait.Go(func() {

@@ -39,9 +39,9 @@ func (r *Runner) Serve(ctx context.Context, permit policy.ServerPermit) (*Peer, 
 	}
 	self := r.config.Self
 	if !filepath.IsAbs(self) {
-		return nil, selfUnknown(self)
+		return nil, selfNotAbsolute(self)
 	}
-	return startPeer(ctx, child{path: self, name: self, args: permit.Args(), env: r.env(toEmbedded), own: true})
+	return startPeer(ctx, child{path: self, name: self, args: permit.Args(), env: r.env(embeddedBackend), embedded: true})
 }
 
 // startPeer starts our own binary and comes back when it runs. The error is an
@@ -58,7 +58,7 @@ func startPeer(ctx context.Context, c child) (*Peer, error) {
 	go p.live(ctx, c, theirs, started)
 	if err := <-started; err != nil {
 		stop()
-		p.hangUp()
+		p.closePipes()
 		return nil, cannotStart(c.path, err)
 	}
 	return p, nil
@@ -88,10 +88,10 @@ func (p *Peer) live(ctx context.Context, c child, theirs [2]*os.File, started ch
 	defer close(p.done)
 	cmd, err := c.command(ctx)
 	if err == nil {
-		s := &stopper{cmd: cmd, own: c.own}
+		s := &stopper{cmd: cmd, embedded: c.embedded}
 		cmd.Cancel = s.ask
 		cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
-		err = kin.start(func() error { return start(cmd, c.own) }, cmd)
+		err = children.start(func() error { return start(cmd, c.embedded) }, cmd)
 		defer func() { s.done(); p.end.asked(s) }()
 	}
 	theirs[0].Close()
@@ -101,7 +101,7 @@ func (p *Peer) live(ctx context.Context, c child, theirs [2]*os.File, started ch
 	}
 	started <- err
 	if err == nil {
-		err = kin.wait(cmd)
+		err = children.wait(cmd)
 		p.end.read(cmd.ProcessState, err)
 	}
 }
@@ -118,7 +118,7 @@ func (e *ending) asked(s *stopper) {
 // stopped by us, else an [*Unavailable] with CodeCrashed.
 func (p *Peer) Wait() error {
 	<-p.done
-	p.hangUp()
+	p.closePipes()
 	switch {
 	case p.end.stopped != nil || p.end.crash == "" && p.end.exit == 0:
 		return nil
@@ -134,11 +134,11 @@ func (p *Peer) Wait() error {
 func (p *Peer) Stop() {
 	p.stop()
 	<-p.done
-	p.hangUp()
+	p.closePipes()
 }
 
-// hangUp closes our ends, once.
-func (p *Peer) hangUp() {
+// closePipes closes our ends, once.
+func (p *Peer) closePipes() {
 	p.once.Do(func() {
 		p.stop()
 		_ = p.In.Close() // the caller may have closed it already

@@ -10,18 +10,18 @@ import (
 
 // The sentences of the Obsidian CLI, as recorded on 1.12.7 and 1.13.7.
 const (
-	saysNotRunning    = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
-	beginsNotRunning  = "The CLI is unable to find Obsidian"
-	saysOff           = "Command line interface is not enabled. Please turn it on in Settings > General > Advanced."
-	beginsOff         = "Command line interface is not enabled."
-	saysNoVault       = "Vault not found."
-	saysNoActive      = "Error: No active file. Use file=<name> or path=<path> to specify a file."
-	saysNoTemplates   = "Error: No template folder configured."
-	beginsError       = "Error: "
-	beginsMissing     = "Error: Missing required parameter: "
-	beginsUsage       = "Usage: "
+	textNotRunning    = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
+	prefixNotRunning  = "The CLI is unable to find Obsidian"
+	textDisabled      = "Command line interface is not enabled. Please turn it on in Settings > General > Advanced."
+	prefixDisabled    = "Command line interface is not enabled."
+	textVaultNotFound = "Vault not found."
+	textNoActiveFile  = "Error: No active file. Use file=<name> or path=<path> to specify a file."
+	textNoTemplates   = "Error: No template folder configured."
+	prefixError       = "Error: "
+	prefixMissing     = "Error: Missing required parameter: "
+	prefixUsage       = "Usage: "
 	tailPlugin        = " It may require a plugin to be enabled."
-	beginsTailNear    = " Did you mean: "
+	prefixSuggestions = " Did you mean: "
 	beginsTailCommand = ` Use "commands" to list available command IDs.`
 )
 
@@ -35,7 +35,7 @@ type shape struct {
 
 // shapes are asked in this order; the first that fits is the answer.
 var shapes = [...]shape{
-	{prefix: beginsMissing, code: CodeCLIError,
+	{prefix: prefixMissing, code: CodeCLIError,
 		hint: "the installed Obsidian CLI takes other parameters than vaultwicket knows; the user can update the older one"},
 	{prefix: "Error: No active file", code: CodeTargetRequired, hint: hintTarget},
 	{prefix: "Error: No active editor", code: CodeTargetRequired, hint: hintTarget},
@@ -71,7 +71,7 @@ func shapeOf(text string) *shape {
 // plainly turns an error line into a reason: "Error: File "a.md" not found."
 // becomes "file "a.md" not found". Odd characters stay visible.
 func plainly(line string) string {
-	text := strings.TrimRight(strings.TrimPrefix(line, beginsError), ".!")
+	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
 	if len(text) > maxQuoted || strings.IndexFunc(text, notPrintable) >= 0 || !utf8.ValidString(text) {
 		return "the client answered " + quote(line)
@@ -106,8 +106,8 @@ func exception(text string) bool {
 // parameter.
 func usage(text, command string) bool {
 	first, second, two := strings.Cut(text, "\n")
-	return two && strings.HasPrefix(first, beginsMissing) &&
-		strings.HasPrefix(second, beginsUsage+command) && isLine(second)
+	return two && strings.HasPrefix(first, prefixMissing) &&
+		strings.HasPrefix(second, prefixUsage+command) && isLine(second)
 }
 
 // explained reports whether text is an error line with one more line that lists

@@ -14,11 +14,11 @@ import (
 // other notes, and anything can be on its standard error. What was asked for stays,
 // and so do the sentences that say no more than the call itself did.
 func (a *attempt) withhold(permit policy.Grant) {
-	q, v := questionOf(permit, Program{backend: toApp}), &a.verdict
+	q, v := questionOf(permit, Program{backend: appBackend}), &a.verdict
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
 	switch {
-	case a.stopped(), v.away != nil:
+	case a.stopped(), v.unavailable != nil:
 		v.stdout, v.cut = "", false
 	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
 		v.stdout, v.cut = "", false
@@ -42,11 +42,11 @@ func Missing(call allowlist.Call) Outcome {
 // the call itself names.
 func (q question) isKnownRefusal(text string) bool {
 	switch text {
-	case saysNoActive, saysNoTemplates, "Error: Destination file already exists!", "Error: File is not a markdown file.",
+	case textNoActiveFile, textNoTemplates, "Error: Destination file already exists!", "Error: File is not a markdown file.",
 		"Error: Invalid date format. Use YYYY-MM-DD":
 		return true
 	}
-	rest, isError := strings.CutPrefix(text, beginsError)
+	rest, isError := strings.CutPrefix(text, prefixError)
 	what, rest, quoted := strings.Cut(rest, ` "`)
 	return isError && quoted && isWord(what) && slices.ContainsFunc(q.values, func(value string) bool {
 		return rest == value+`" not found.` || rest == value+`" already exists.`

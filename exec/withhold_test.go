@@ -10,13 +10,13 @@ import (
 )
 
 // guarded grants a call under rules that hide a folder.
-func guarded(t testing.TB, name string, given params) policy.Permit {
+func guarded(t testing.TB, name string, waitStopped params) policy.Permit {
 	t.Helper()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := allowlist.Parse(name, wordsOf(given))
+	call, err := allowlist.Parse(name, wordsOf(waitStopped))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestUnderRulesTheAppSaysOnlyWhatWasAskedFor(t *testing.T) {
 		{name: "noise", call: "read", params: note, out: "Loading updated app package " + secret + "\ntext\n", err: "Ignored: Error: " + secret + "\n", stdout: "text\n"},
 		{name: "a status and standard error", call: "read", params: note, err: "cannot open " + secret + "\n", exit: 1, failure: "cli_error"},
 		{name: "an unknown command", call: "outline", params: note, out: cold("outline", " Did you mean: "+secret+"?"), failure: "cli_error"},
-		{name: "an app that is away", call: "read", params: note, err: saysNotRunning + "\n" + secret + "\n", exit: 1, broke: "app_not_running"},
+		{name: "an app that is away", call: "read", params: note, err: textNotRunning + "\n" + secret + "\n", exit: 1, broke: "app_not_running"},
 		{name: "the plain sentence about the note", call: "read", params: note, out: "Error: File \"a.md\" not found.\n", stdout: "Error: File \"a.md\" not found.\n", failure: "not_found"},
 		{name: "an empty answer in other words", call: "properties", params: note, out: "No properties found in " + secret + "\n"},
 		{name: "the text of the note", call: "read", params: note, out: "about " + "Private things\n", stdout: "about Private things\n"},

@@ -23,7 +23,7 @@ const cancelGrace = 150 * time.Millisecond
 // the state of a program that did not answer. The next call has another one.
 type worker struct {
 	pool *pool
-	at   seat
+	at   workerKey
 	life context.Context
 	end  context.CancelFunc // stops the process in steps
 
@@ -34,7 +34,7 @@ type worker struct {
 	pid    int
 	failed error
 	gone   chan struct{} // closed when the process has ended and every call knows
-	places chan struct{} // as many as a worker has open at once
+	slots  chan struct{} // as many as a worker has open at once
 
 	writing sync.Mutex // of peer.In
 	scratch []byte     // what is being written
@@ -45,18 +45,18 @@ type worker struct {
 	cause string // why we stopped it
 
 	// The rest belongs to the pool.
-	guests  int
-	retired bool
-	hungUp  bool
-	rested  time.Time
-	clock   *time.Timer // nil before the first look
-	parked  bool        // the next look is far away
+	inFlight     int
+	retired      bool
+	inputClosed  bool
+	idleSince    time.Time
+	healthTimer  *time.Timer // nil before the first look
+	checksPaused bool        // the next look is far away
 }
 
-func newWorker(p *pool, at seat) *worker {
+func newWorker(p *pool, at workerKey) *worker {
 	w := &worker{
 		pool: p, at: at, begun: make(chan struct{}), gone: make(chan struct{}),
-		places: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, rested: time.Now(),
+		slots: make(chan struct{}, frame.MaxOpen), open: map[uint32]*exchange{}, idleSince: time.Now(),
 	}
 	w.life, w.end = context.WithCancel(context.Background())
 	return w
@@ -68,31 +68,31 @@ func (w *worker) live(c child) {
 	peer, err := startPeer(w.life, c)
 	if err != nil {
 		w.failed = err
-		w.bury("was not started")
+		w.terminate("was not started")
 		return
 	}
 	w.peer = peer
-	go w.letGo()
+	go w.closeHeldPipes()
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
-	hear := frame.NewReader(peer.out)
-	if w.failed = w.greet(hear); w.failed == nil {
+	in := frame.NewReader(peer.out)
+	if w.failed = w.handshake(in); w.failed == nil {
 		w.watch()
 		close(w.begun)
-		err = w.listen(hear)
+		err = w.listen(in)
 	}
 	how := w.finish(errors.Join(w.failed, err))
-	w.bury(how)
+	w.terminate(how)
 }
 
-// letGo closes the pipes of a process that has ended while another one holds
+// closeHeldPipes closes the pipes of a process that has ended while another one holds
 // them.
-func (w *worker) letGo() {
+func (w *worker) closeHeldPipes() {
 	<-w.peer.done
 	select {
 	case <-w.gone:
 	case <-time.After(pipeGrace):
 		killGroup(w.peer.pid)
-		w.peer.hangUp()
+		w.peer.closePipes()
 	}
 }
 
@@ -131,9 +131,9 @@ func (w *worker) finish(err error) string {
 	return fmt.Sprintf("ended with status %d", w.peer.end.exit)
 }
 
-// bury tells everybody who waits.
-func (w *worker) bury(how string) {
-	w.pool.buried(w)
+// terminate tells everybody who waits.
+func (w *worker) terminate(how string) {
+	w.pool.remove(w)
 	w.mu.Lock()
 	open := w.open
 	w.open = nil
@@ -158,39 +158,39 @@ func (w *worker) stop(reason string) {
 	w.end()
 }
 
-// greet shakes hands. A pipe holds a greeting without being read.
-func (w *worker) greet(hear *frame.Reader) error {
+// handshake shakes hands. A pipe holds a greeting without being read.
+func (w *worker) handshake(in *frame.Reader) error {
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {
-		return w.unfit("ended before it was greeted")
+		return w.unsuitableWorker("ended before it was greeted")
 	}
-	first, err := hear.Next()
+	first, err := in.Next()
 	if err != nil {
-		return w.unfit("ended, or sent no frame, when it was greeted")
+		return w.unsuitableWorker("ended, or sent no frame, when it was greeted")
 	}
 	theirs, err := frame.ParseHello(first)
 	switch {
 	case err != nil:
-		return w.unfit("is no worker: it " + err.Error())
+		return w.unsuitableWorker("is no worker: it " + err.Error())
 	case theirs.Version != frame.Version:
-		return w.unfit(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
+		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
 	case theirs.PID != uint32(w.peer.pid) || theirs.Folder != w.at.folder:
-		return w.unfit("is not the worker that was started")
+		return w.unsuitableWorker("is not the worker that was started")
 	}
 	w.pid = w.peer.pid
 	return nil
 }
 
-func (w *worker) unfit(reason string) *Unavailable {
+func (w *worker) unsuitableWorker(reason string) *Unavailable {
 	return &Unavailable{code: CodeUnsuitable, program: w.peer.path, reason: reason,
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 
 // listen takes frames until the worker sends no more. The error says what was
 // wrong with them, nil at an end in order.
-func (w *worker) listen(hear *frame.Reader) error {
+func (w *worker) listen(in *frame.Reader) error {
 	for {
-		f, err := hear.Next()
+		f, err := in.Next()
 		if err == nil {
 			err = w.take(f)
 		}

@@ -30,8 +30,8 @@ func playWorker(how, folder string) {
 	case "worker that ignores SIGTERM":
 		signal.Ignore(syscall.SIGTERM)
 	}
-	hear := frame.NewReader(os.Stdin)
-	first, err := hear.Next()
+	in := frame.NewReader(os.Stdin)
+	first, err := in.Next()
 	if err != nil {
 		return
 	}
@@ -42,7 +42,7 @@ func playWorker(how, folder string) {
 	b, _ := frame.AppendHello(nil, hello)
 	f.send(b)
 	for {
-		got, err := hear.Next()
+		got, err := in.Next()
 		if err == io.EOF && how == "worker that stays" {
 			time.Sleep(time.Hour)
 		}

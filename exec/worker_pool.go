@@ -8,18 +8,18 @@ import (
 
 // The limits of workers.
 const (
-	// idleEnd is when a worker ends that nobody asks anything: a session that
+	// maxIdle is when a worker ends that nobody asks anything: a session that
 	// is over should leave nothing in memory.
-	idleEnd = 10 * time.Minute
-	// memoryLook is how often the memory of a worker is looked at. Within it a
+	maxIdle = 10 * time.Minute
+	// checkInterval is how often the memory of a worker is looked at. Within it a
 	// call cannot fill a machine.
-	memoryLook = time.Second
-	// memoryFull is when a worker is replaced as soon as nobody waits for it. A
+	checkInterval = time.Second
+	// memoryRetire is when a worker is replaced as soon as nobody waits for it. A
 	// vault of 100,000 notes needs 300 MiB.
-	memoryFull = 768 << 20
-	// memoryWild is when it is stopped at once: the longest note that can be
+	memoryRetire = 768 << 20
+	// memoryStop is when it is stopped at once: the longest note that can be
 	// changed is held a few times over and needs a quarter.
-	memoryWild = 2 << 30
+	memoryStop = 2 << 30
 	// maxRemarks bounds what is kept of the standard error of a call: facts and a
 	// remark, or the stacks of a panic.
 	maxRemarks = 1 << 20
@@ -30,8 +30,8 @@ const (
 
 // workerLimits are the constants above; tests have others.
 type workerLimits struct {
-	idle, look time.Duration
-	full, wild int64
+	idle, checkHealth time.Duration
+	full, stopAbove   int64
 }
 
 // pool keeps at most one worker a vault that takes new calls. Workers that take
@@ -42,18 +42,18 @@ type pool struct {
 
 	mu     sync.Mutex
 	closed bool
-	taking map[seat]*worker
+	taking map[workerKey]*worker
 	all    map[*worker]struct{}
 	lives  sync.WaitGroup
 }
 
-// seat is what a worker is for: the vault in a folder, under access rules.
-type seat struct{ folder, access string }
+// workerKey is what a worker is for: the vault in a folder, under access rules.
+type workerKey struct{ folder, access string }
 
 func newPool(keep int) *pool {
 	return &pool{
 		keep:   keep,
-		limits: workerLimits{idle: idleEnd, look: memoryLook, full: memoryFull, wild: memoryWild},
+		limits: workerLimits{idle: maxIdle, checkHealth: checkInterval, full: memoryRetire, stopAbove: memoryStop},
 	}
 }
 
@@ -61,14 +61,14 @@ func newPool(keep int) *pool {
 // one call is not looked at: a worker is started without it.
 func (p *pool) run(ctx context.Context, c child, command Command, access string) ending {
 	for range otherWorkers {
-		w := p.enter(c, seat{command.folder(), access})
+		w := p.acquire(c, workerKey{command.folder(), access})
 		if w == nil {
 			e := p.nothing()
 			e.stopped = context.Canceled // the gateway ends
 			return e
 		}
 		e, unrun := w.ask(ctx, command)
-		p.leave(w)
+		p.release(w)
 		if !unrun {
 			return e
 		}
@@ -83,10 +83,10 @@ func (p *pool) nothing() ending {
 	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: min(p.keep, maxRemarks)}}
 }
 
-// enter returns the worker that takes the calls for a vault, and starts it if
+// acquire returns the worker that takes the calls for a vault, and starts it if
 // there is none. It is not waited for. The caller calls leave. With a pool that
 // is closed it is nil.
-func (p *pool) enter(c child, at seat) *worker {
+func (p *pool) acquire(c child, at workerKey) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -96,23 +96,23 @@ func (p *pool) enter(c child, at seat) *worker {
 	if w == nil {
 		w = newWorker(p, at)
 		if p.taking == nil {
-			p.taking, p.all = map[seat]*worker{}, map[*worker]struct{}{}
+			p.taking, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
 		}
 		p.taking[at], p.all[w] = w, struct{}{}
 		c.args = []string{"vault", at.folder, "--worker"}
 		p.lives.Go(func() { w.live(c) })
 	}
-	w.guests++
-	w.wake()
+	w.inFlight++
+	w.resumeChecks()
 	return w
 }
 
-func (p *pool) leave(w *worker) {
+func (p *pool) release(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.guests--
-	w.rested = time.Now()
-	w.hangUpIfDone()
+	w.inFlight--
+	w.idleSince = time.Now()
+	w.closeInputIfIdle()
 }
 
 // retire gives the worker no more calls; it ends when those it has are
@@ -123,8 +123,8 @@ func (p *pool) retire(w *worker) {
 	w.retire()
 }
 
-// buried forgets a worker that has ended.
-func (p *pool) buried(w *worker) {
+// remove forgets a worker that has ended.
+func (p *pool) remove(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w.retire()
@@ -135,7 +135,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	for w := range p.all {
-		if w.guests > 0 {
+		if w.inFlight > 0 {
 			w.stop("was ended with the gateway")
 		}
 		w.retire()

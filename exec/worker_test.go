@@ -24,7 +24,7 @@ func residentRunner(t testing.TB, c Config, plays ...string) (*Runner, Program, 
 		s.Parts = append(s.Parts, part{Argv: []string{"--worker"}, Do: do})
 	}
 	c.Resident = true
-	r, p, path := ownRunner(t, c, s)
+	r, p, path := embeddedRunner(t, c, s)
 	t.Cleanup(r.Close)
 	return r, p, path
 }
@@ -333,7 +333,7 @@ func TestAPipeThatAnotherProcessHolds(t *testing.T) {
 func TestWorkersAreReplaced(t *testing.T) {
 	t.Run("after a while without calls", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker", "worker")
-		r.pool.limits.idle, r.pool.limits.look = 50*time.Millisecond, 10*time.Millisecond
+		r.pool.limits.idle, r.pool.limits.checkHealth = 50*time.Millisecond, 10*time.Millisecond
 		pid := pidOf(t, r, p)
 		within(t, 5*time.Second, "end of the idle worker", func() bool { return gone(pid) })
 		pidOf(t, r, p)
@@ -352,7 +352,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 	}
 	t.Run("with much memory when nobody waits", func(t *testing.T) {
 		r, p, _ := residentRunner(t, Config{}, "worker")
-		r.pool.limits.look = 10 * time.Millisecond
+		r.pool.limits.checkHealth = 10 * time.Millisecond
 		r.pool.limits.full = 90 << 20
 		pid := 0
 		if out, err := r.Run(t.Context(), reads("grow.md"), p); err != nil || out.Stdout != "grown\n" {
@@ -363,8 +363,8 @@ func TestWorkersAreReplaced(t *testing.T) {
 	})
 	t.Run("with too much memory at once", func(t *testing.T) {
 		r, p, path := residentRunner(t, Config{Timeout: 20 * time.Second}, "worker")
-		r.pool.limits.look = 10 * time.Millisecond
-		r.pool.limits.wild = 1
+		r.pool.limits.checkHealth = 10 * time.Millisecond
+		r.pool.limits.stopAbove = 1
 		_, err := r.Run(t.Context(), reads("hang.md"), p)
 		if codeOf(err) != CodeCrashed || !strings.Contains(err.Error(), "memory") && !strings.Contains(err.Error(), "again") {
 			t.Error(err)

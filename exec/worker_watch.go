@@ -9,40 +9,40 @@ import "time"
 func (w *worker) watch() {
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
-	w.clock = time.AfterFunc(w.pool.limits.look, w.look)
+	w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
 }
 
-// wake has the worker looked at soon: it has got something to do.
-func (w *worker) wake() {
-	if w.parked {
-		w.parked = false
-		w.clock.Reset(w.pool.limits.look)
+// resumeChecks has the worker looked at soon: it has got something to do.
+func (w *worker) resumeChecks() {
+	if w.checksPaused {
+		w.checksPaused = false
+		w.healthTimer.Reset(w.pool.limits.checkHealth)
 	}
 }
 
-// look ends the worker if it is time, and says when to look again. It takes the
+// checkHealth ends the worker if it is time, and says when to look again. It takes the
 // lock itself.
-func (w *worker) look() {
+func (w *worker) checkHealth() {
 	used := memoryOf(w.pid)
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	rest := time.Since(w.rested)
+	rest := time.Since(w.idleSince)
 	switch {
-	case w.retired && w.guests == 0:
+	case w.retired && w.inFlight == 0:
 		return
-	case used > p.limits.wild:
+	case used > p.limits.stopAbove:
 		w.stop("used too much memory")
 		return
-	case used > p.limits.full, w.guests == 0 && rest >= p.limits.idle:
+	case used > p.limits.full, w.inFlight == 0 && rest >= p.limits.idle:
 		w.retire()
 	}
-	w.parked = w.guests == 0 && rest >= p.limits.look
-	next := p.limits.look
-	if w.parked {
-		next = max(p.limits.idle-rest, p.limits.look)
+	w.checksPaused = w.inFlight == 0 && rest >= p.limits.checkHealth
+	next := p.limits.checkHealth
+	if w.checksPaused {
+		next = max(p.limits.idle-rest, p.limits.checkHealth)
 	}
-	w.clock.Reset(next)
+	w.healthTimer.Reset(next)
 }
 
 // retire takes the worker from those that take calls.
@@ -51,16 +51,16 @@ func (w *worker) retire() {
 	if w.pool.taking[w.at] == w {
 		delete(w.pool.taking, w.at)
 	}
-	w.hangUpIfDone()
+	w.closeInputIfIdle()
 }
 
-// hangUpIfDone has a worker end that takes no more calls and has none: it sees
+// closeInputIfIdle has a worker end that takes no more calls and has none: it sees
 // the end of its input. One that does not is stopped.
-func (w *worker) hangUpIfDone() {
-	if !w.retired || w.guests > 0 || w.hungUp {
+func (w *worker) closeInputIfIdle() {
+	if !w.retired || w.inFlight > 0 || w.inputClosed {
 		return
 	}
-	w.hungUp = true
+	w.inputClosed = true
 	select {
 	case <-w.begun:
 	default:

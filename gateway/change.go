@@ -19,7 +19,7 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	manner := r.manner(id)
 	if r.program.Backend() == string(Embedded) {
-		out, err := g.runner.Run(ctx, r.permit, r.program.Acting(manner))
+		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(manner))
 		if err != nil {
 			return g.lookAgain(ctx, r, r.program, id, out, err)
 		}
@@ -44,7 +44,7 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	defer unlock()
 	manner.Task = exec.Begin
-	begun, err := g.runner.Run(ctx, r.permit, own.Acting(manner))
+	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(manner))
 	switch {
 	case err != nil:
 		return begun, err
@@ -100,7 +100,7 @@ func amiss(id, format string, args ...any) *RequestError {
 
 // look asks what became of a change.
 func (g *door) look(ctx context.Context, r route, own exec.Program, id string) (seen, error) {
-	out, err := g.runner.Run(ctx, r.permit, own.Acting(exec.Manner{Task: exec.End, Entry: id}))
+	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(exec.WriteOptions{Task: exec.End, Entry: id}))
 	if err != nil {
 		return seen{}, err
 	}

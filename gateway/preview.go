@@ -12,7 +12,7 @@ type plannedChange struct {
 	Files  []PlannedFile
 	Diff   string
 	Loses  string // why the change is destructive, "" if it is not
-	Digest string // for [exec.Manner]
+	Digest string // for [exec.WriteOptions]
 }
 
 func readPlanned(answer string) (p plannedChange) {
@@ -25,7 +25,7 @@ func readPlanned(answer string) (p plannedChange) {
 
 // planned has the embedded program work out what a call would change.
 func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
-	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.Acting(exec.Manner{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
+	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
 	if err != nil || out.Failure != nil {
 		return plannedChange{}, out.Failure, err
 	}

@@ -85,8 +85,8 @@ func (r route) changesNotes() bool {
 }
 
 // manner says how the embedded program carries out the change of a route.
-func (r route) manner(id string) exec.Manner {
-	return exec.Manner{
+func (r route) manner(id string) exec.WriteOptions {
+	return exec.WriteOptions{
 		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
 	}

@@ -11,21 +11,21 @@ func notRunning() *Unavailable {
 	}
 }
 
-func switchedOff() *Unavailable {
+func cliDisabled() *Unavailable {
 	return &Unavailable{
 		code: CodeDisabled, reason: "the command line interface of the Obsidian app is switched off",
 		hint: "the user can switch it on in Obsidian under Settings > General > Advanced > Command line interface",
 	}
 }
 
-func vaultUnknown() *Unavailable {
+func vaultNotFound() *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
 		hint: "compare the name, capital letters too, with the list of the command vaults; the user can open the vault in Obsidian",
 	}
 }
 
-func stillStarting() *Unavailable {
+func vaultStarting() *Unavailable {
 	return &Unavailable{
 		code: CodeVaultStarting, reason: "the vault is being opened and does not know its commands yet",
 		hint: "nothing was run; ask again in a few seconds",
@@ -45,11 +45,11 @@ var firstCommands = [...]string{
 func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 	for _, known := range firstCommands {
 		if name == known {
-			return nil, stillStarting()
+			return nil, vaultStarting()
 		}
 	}
 	if first != second {
-		return nil, stillStarting()
+		return nil, vaultStarting()
 	}
 	return &Failure{
 		code: CodeCLIError, reason: "the client answered " + quote(firstLine(second)),
