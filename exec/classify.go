@@ -36,7 +36,7 @@ func questionOf(permit policy.Grant, p Program) question {
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {
-		if value, waitStopped := call.Param(key); waitStopped {
+		if value, given := call.Param(key); given {
 			q.values = append(q.values, value)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // asked is the question of a call of the table to the app.
-func asked(t testing.TB, name string, waitStopped params) question {
+func asked(t testing.TB, name string, given params) question {
 	t.Helper()
-	call, err := allowlist.Parse(name, wordsOf(waitStopped))
+	call, err := allowlist.Parse(name, wordsOf(given))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,9 +23,9 @@ func asked(t testing.TB, name string, waitStopped params) question {
 	return questionOf(permit, Program{backend: appBackend})
 }
 
-func wordsOf(waitStopped params) allowlist.Params {
+func wordsOf(given params) allowlist.Params {
 	all := allowlist.Params{}
-	for key, value := range waitStopped {
+	for key, value := range given {
 		all[key] = allowlist.Text(value)
 	}
 	return all

@@ -281,11 +281,11 @@ var everything = policy.Policy{
 }
 
 func mustPermit(name string, params map[string]string) policy.Permit {
-	waitStopped := allowlist.Params{}
+	given := allowlist.Params{}
 	for key, value := range params {
-		waitStopped[key] = allowlist.Text(value)
+		given[key] = allowlist.Text(value)
 	}
-	call, err := allowlist.Parse(name, waitStopped)
+	call, err := allowlist.Parse(name, given)
 	if err != nil {
 		panic(err)
 	}

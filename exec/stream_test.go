@@ -29,17 +29,17 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		waitStopped := all.String()
+		given := all.String()
 		got, gap := s.text()
-		if s.kept() > keep || s.total != int64(len(waitStopped)) {
+		if s.kept() > keep || s.total != int64(len(given)) {
 			t.Fatalf("holds %d bytes of %d, counted %d", s.kept(), keep, s.total)
 		}
-		if s.cut() != (len(waitStopped) > keep) {
-			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.cut(), len(waitStopped), keep)
+		if s.cut() != (len(given) > keep) {
+			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.cut(), len(given), keep)
 		}
 		if !s.cut() {
-			if got != waitStopped || gap != 0 {
-				t.Fatalf("%q, gap at %d; want %q", got, gap, waitStopped)
+			if got != given || gap != 0 {
+				t.Fatalf("%q, gap at %d; want %q", got, gap, given)
 			}
 			return
 		}
@@ -48,8 +48,8 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 		if most := keep - keep/8; gap > most || gap < most-half || len(got) > keep || len(got) < keep-2*half {
 			t.Fatalf("%d bytes, gap at %d, of %d that may be kept", len(got), gap, keep)
 		}
-		if !strings.HasPrefix(waitStopped, got[:gap]) || !strings.HasSuffix(waitStopped, got[gap:]) {
-			t.Fatalf("%q, gap at %d, of %q", got, gap, waitStopped)
+		if !strings.HasPrefix(given, got[:gap]) || !strings.HasSuffix(given, got[gap:]) {
+			t.Fatalf("%q, gap at %d, of %q", got, gap, given)
 		}
 	})
 }
@@ -57,10 +57,10 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 // Text of which the middle was dropped is still text, however it came in pieces.
 func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 	for shift := range 4 {
-		waitStopped := strings.Repeat("x", shift) + strings.Repeat("\U0001f30a", 30_000)
-		for _, piece := range []int{8 << 10, 32<<10 + 1, len(waitStopped)} {
+		given := strings.Repeat("x", shift) + strings.Repeat("\U0001f30a", 30_000)
+		for _, piece := range []int{8 << 10, 32<<10 + 1, len(given)} {
 			s := &stream{keep: 64 << 10, limit: floodLimit}
-			for rest := []byte(waitStopped); len(rest) > 0; {
+			for rest := []byte(given); len(rest) > 0; {
 				n := min(piece, len(rest))
 				_, _ = s.Write(rest[:n])
 				rest = rest[n:]

@@ -10,13 +10,13 @@ import (
 )
 
 // guarded grants a call under rules that hide a folder.
-func guarded(t testing.TB, name string, waitStopped params) policy.Permit {
+func guarded(t testing.TB, name string, given params) policy.Permit {
 	t.Helper()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Private": access.None})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := allowlist.Parse(name, wordsOf(waitStopped))
+	call, err := allowlist.Parse(name, wordsOf(given))
 	if err != nil {
 		t.Fatal(err)
 	}
