@@ -1,5 +1,11 @@
 package exec
 
+import (
+	"context"
+
+	"vaultwicket/exec/process"
+)
+
 // Children is what a [Runner] has running at a moment.
 type Children struct {
 	// Processes are programs that were started for one call each.
@@ -20,7 +26,7 @@ func (r *Runner) Children() Children {
 	for _, pid := range r.pool.pids() {
 		c.Workers++
 		if pid > 0 {
-			c.WorkerMemory += memoryOf(pid)
+			c.WorkerMemory += process.MemoryOf(pid)
 		}
 	}
 	return c
@@ -42,3 +48,8 @@ func (p *pool) pids() []int {
 	}
 	return pids
 }
+
+// ReapOrphans reaps processes that the Obsidian CLI has started and left behind, until
+// ctx ends. Only the first process of a Linux container gets such ones; in another it
+// returns at once.
+func ReapOrphans(ctx context.Context) { process.ReapOrphans(ctx) }

@@ -83,10 +83,3 @@ func absoluteEntries(path string) []string {
 	}
 	return dirs
 }
-
-// neutralFolder is where children start: a folder that is never inside a vault,
-// because the client takes the vault around its working folder for the one that
-// is meant. It is the root of the volume the program stands on.
-func neutralFolder(program string) string {
-	return filepath.VolumeName(program) + string(filepath.Separator)
-}

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/process"
 )
 
 // exchange is one call that a worker has open. Until done is closed it belongs
 // to the goroutine that hears the worker, after that to the call.
 type exchange struct {
 	id             uint32
-	stdout, stderr *stream
+	stdout, stderr *process.Stream
 	sent           int           // of stdout
 	large          chan struct{} // closed when the worker waits for more
 	granted        bool          // that it sends all; under the lock of the worker
@@ -26,38 +27,44 @@ type exchange struct {
 // ask has the worker answer one command. It comes back at most half a second
 // after ctx has ended; if the worker did not end the call by then, the worker is
 // gone. With unrun set nothing was begun, and another worker may be asked.
-func (w *worker) ask(ctx context.Context, command Command) (e ending, unrun bool) {
+func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, unrun bool) {
 	e = w.pool.nothing()
-	if unrun, e.stopped, e.broken = w.ready(ctx); unrun || e.stopped != nil || e.broken != nil {
+	if unrun, e.Kind, e.Cause = w.ready(ctx); unrun || e.Kind != process.Exited {
 		return e, unrun
 	}
 	defer func() { <-w.slots }()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	x := &exchange{stdout: e.stdout, stderr: e.stderr, large: make(chan struct{}), done: make(chan struct{})}
-	for _, s := range [...]*stream{x.stdout, x.stderr} {
-		s.limit, s.flood = floodLimit, func() { stop(errFlood) }
+	x := &exchange{stdout: e.Stdout, stderr: e.Stderr, large: make(chan struct{}), done: make(chan struct{})}
+	for _, s := range [...]*process.Stream{x.stdout, x.stderr} {
+		s.OnFlood(func() { stop(process.ErrFlood) })
 	}
 	if !w.register(x) {
 		return e, true
 	}
 	begun := time.Now()
 	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
-	e.started, e.broken = w.send(ctx, x, command)
+	started, err := w.send(ctx, x, command)
 	w.await(ctx, x)
-	e.took = time.Since(begun)
-	if !inTime() {
-		e.stopped = stopCause(ctx)
+	e.Started, e.Took = started, time.Since(begun)
+	stopped := !inTime()
+	switch {
+	case x.lost == "":
+		e.Exit = int(x.end.Status)
+		if x.end.Unrun {
+			e.Exit, e.Started = process.NoExit, false
+		}
+	default:
+		e.Kind, e.How = process.Lost, x.lost
 	}
-	if x.lost != "" {
-		e.lost = x.lost
-		return e, !e.started && e.stopped == nil && e.broken == nil
+	unrun = x.end.Unrun || x.lost != "" && !started && err == nil
+	switch {
+	case err != nil:
+		e.End(process.NotStarted, err)
+	case stopped:
+		e.End(process.Stopped, process.StopCause(ctx))
 	}
-	e.exit = int(x.end.Status)
-	if x.end.Unrun {
-		e.exit, e.started = noExit, false
-	}
-	return e, x.end.Unrun && e.stopped == nil
+	return e, unrun && !stopped
 }
 
 // await comes back when the call has ended. A large answer is let come when there
@@ -101,26 +108,26 @@ func (x *exchange) receive(piece []byte, granted bool) error {
 // ready waits until the worker takes a request. A worker that does not begin
 // within the limit of a call is stopped; calls that waited with it may ask
 // another one.
-func (w *worker) ready(ctx context.Context) (unrun bool, stopped, broken error) {
+func (w *worker) ready(ctx context.Context) (unrun bool, kind process.Kind, cause error) {
 	select {
 	case <-w.begun:
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			w.stopUnlessBegun()
 		}
-		return false, w.waitStopped(ctx), nil
+		return false, process.Stopped, w.waitStopped(ctx)
 	}
 	if w.failed != nil {
 		<-w.gone
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.cause != "", nil, w.failed
+		return w.cause != "", process.NotStarted, w.failed
 	}
 	select {
 	case w.slots <- struct{}{}:
-		return false, nil, nil
+		return false, process.Exited, nil
 	case <-ctx.Done():
-		return false, ctx.Err(), nil
+		return false, process.Stopped, ctx.Err()
 	}
 }
 
@@ -213,8 +220,8 @@ func (w *worker) write(x *exchange, fill func([]byte) ([]byte, bool)) (started b
 const causeUnfinishedCall = "was stopped because a call did not end"
 
 // lostToOtherCall reports whether another call has cost this one its worker.
-func (e ending) lostToOtherCall() bool {
-	return e.lost == causeUnfinishedCall && e.stopped == nil && e.broken == nil
+func lostToOtherCall(e process.Ending) bool {
+	return e.Kind == process.Lost && e.How == causeUnfinishedCall
 }
 
 // cancelCall ends a call that nobody waits for any more. It is not waited for: the

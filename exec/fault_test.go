@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"vaultwicket/exec/process"
 )
 
 const (
@@ -91,7 +92,7 @@ func TestStoppedWritesAreUnknown(t *testing.T) {
 	})
 	t.Run("not when only the probe was started", func(t *testing.T) {
 		r, p, _ := appRunner(t, Config{Timeout: faultLimit}, part{Argv: []string{"version"}, Do: "hang"})
-		if out, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTimeout || out.ExitCode != noExit {
+		if out, err := r.Run(t.Context(), permit, p); codeOf(err) != CodeTimeout || out.ExitCode != process.NoExit {
 			t.Error(out.ExitCode, err)
 		}
 	})
@@ -126,7 +127,7 @@ func TestCancelInTheQueue(t *testing.T) {
 	marked(t, path)
 	waiting, cancelCall := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancelCall()
-	if out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p); codeOf(err) != CodeTimeout || out.ExitCode != noExit {
+	if out, err := r.Run(waiting, mustPermit("delete", params{"path": "a.md"}), p); codeOf(err) != CodeTimeout || out.ExitCode != process.NoExit {
 		t.Errorf("in the queue: status %d, %v", out.ExitCode, err)
 	}
 	cancel()
@@ -158,7 +159,7 @@ func TestFloodWithoutEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a gigabyte")
 	}
-	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * floodLimit})
+	r, p, _ := appRunner(t, Config{Timeout: time.Minute}, part{Argv: []string{"version"}, Do: "flood-out", Number: 4 * process.FloodLimit})
 	out, err := r.Run(t.Context(), mustPermit("version", nil), p)
 	if codeOf(err) != CodeOutputLimit || !out.Cut || len(out.Stdout) != defaultKept {
 		t.Errorf("cut %v, %d bytes, %v", out.Cut, len(out.Stdout), err)
@@ -174,7 +175,7 @@ func TestProgramsThatCannotStart(t *testing.T) {
 		path := filepath.Join(dir, "obsidian")
 		writeProgram(t, path, text)
 		r, p := runnerFor(t, Config{}, path)
-		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != want || out.ExitCode != noExit {
+		if out, err := r.Run(t.Context(), mustPermit("version", nil), p); codeOf(err) != want || out.ExitCode != process.NoExit {
 			t.Errorf("%q: status %d, %v", text, out.ExitCode, err)
 		}
 	}

@@ -66,22 +66,6 @@ func TestACallHoldsOneAnswer(t *testing.T) {
 	}
 }
 
-// Without room a program is read to its end, and what it printed is dropped.
-func TestAStreamWithoutRoom(t *testing.T) {
-	asked := 0
-	s := &stream{keep: 1 << 20, limit: floodLimit, room: func() bool { asked++; return false }}
-	piece := make([]byte, smallAnswer/2)
-	for range 10 {
-		if n, err := s.Write(piece); n != len(piece) || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	text, gap := s.text()
-	if len(text) != smallAnswer || gap != smallAnswer || !s.cut() || asked != 1 || s.total != 5*smallAnswer {
-		t.Errorf("%d bytes, gap at %d, asked %d times, total %d", len(text), gap, asked, s.total)
-	}
-}
-
 // Waiting in the queue of the app counts.
 func TestTheQueueOfTheAppIsWithinTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,10 @@
 package exec
 
-import "time"
+import (
+	"time"
+
+	"vaultwicket/exec/process"
+)
 
 // Outcome is what came of a call that was permitted. Together with a nil error
 // it says one of two things: Failure is nil and the call did what it was asked
@@ -36,7 +40,4 @@ type Outcome struct {
 }
 
 // notRun is the outcome of a call for which no process was started.
-func notRun() Outcome { return Outcome{ExitCode: noExit} }
-
-// noExit stands for the exit status of a process that does not exist.
-const noExit = -1
+func notRun() Outcome { return Outcome{ExitCode: process.NoExit} }

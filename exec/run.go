@@ -9,8 +9,49 @@ import (
 	"syscall"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/process"
 	"vaultwicket/policy"
 )
+
+// Run runs the call of permit with p and says what came of it.
+//
+// The error is nil when the program answered, also when the answer is a
+// [Failure]. It is an [*Unavailable] when the surroundings are not right, a
+// [*Stopped] when the call was ended before its answer was complete, a
+// [*allowlist.ParseError] when the call does not fit on its way, and
+// [ErrNoPermit] or [ErrNoProgram] when there is nothing to run or to run it
+// with. The Outcome holds what was gathered in any case.
+//
+// Nothing is repeated but one kind of call, once and at once: one that the
+// client did not know because its vault was just being opened.
+func (r *Runner) Run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
+	end := r.watched(ctx, p)
+	out, err := r.run(ctx, permit, p)
+	if end != nil {
+		end(out.ExitCode, codeIn(out, err))
+	}
+	return out, err
+}
+
+// Preview has p, which must be the embedded program with the task [Plan], work out
+// what the call of preview would change. Nothing is changed. What it returns is that
+// of Run.
+func (r *Runner) Preview(ctx context.Context, preview policy.Preview, p Program) (Outcome, error) {
+	end := r.watched(ctx, p)
+	out, err := r.preview(ctx, preview, p)
+	if end != nil {
+		end(out.ExitCode, codeIn(out, err))
+	}
+	return out, err
+}
+
+// watched tells the watcher that p is going to be asked. It is nil without one.
+func (r *Runner) watched(ctx context.Context, p Program) (end func(exitCode int, code string)) {
+	if r.config.Watch == nil {
+		return nil
+	}
+	return r.config.Watch.BeginRun(ctx, p.Backend())
+}
 
 // run is Run without a watcher.
 func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outcome, error) {
@@ -93,11 +134,11 @@ func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, 
 // vault that was just opened knows it the second time.
 func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
 	first := r.attempt(ctx, permit, p, command)
-	if first.stopped() || !first.verdict.cold {
+	if first.Kind != process.Exited || !first.verdict.cold {
 		return first.result(r, permit)
 	}
 	second := r.attempt(ctx, permit, p, command)
-	second.took += first.took
+	second.Took += first.Took
 	v := &second.verdict
 	switch {
 	case v.cold:
@@ -110,51 +151,47 @@ func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Progr
 
 // attempt is one process: how it ended and what its answer means.
 type attempt struct {
-	ending
+	process.Ending
 	path     string
 	embedded bool // whether it is the embedded program
 	verdict  verdict
 	facts    frame.Facts
 }
 
-func (a attempt) stopped() bool {
-	return a.broken != nil || a.ending.stopped != nil || a.crash != "" || a.lost != ""
-}
-
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command) attempt {
-	c := child{
-		path: command.Path, name: p.name, args: command.Args, env: r.env(p.backend),
-		stdin: command.Stdin, embedded: p.backend == embeddedBackend, keep: r.config.MaxKept,
+	c := process.Child{
+		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
+		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Room: holdOf(ctx).take,
 	}
-	if c.embedded && permit.Access() != "" {
-		c.env = append(slices.Clip(c.env), accessVariable+"="+permit.Access())
+	if c.Embedded && permit.Access() != "" {
+		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
 	}
-	if c.embedded && r.config.Resident {
+	if c.Embedded && r.config.Resident {
 		e := r.pool.run(ctx, c, command, permit.Access())
-		for again := 0; again < otherWorkers && e.lostToOtherCall() && !permit.Call().Effect().Mutates(); again++ {
+		for again := 0; again < otherWorkers && lostToOtherCall(e) && !permit.Call().Effect().Mutates(); again++ {
 			e = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
 		}
 		return classifyEnding(e, permit, p)
 	}
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
-	return classifyEnding(c.run(ctx), permit, p)
+	return classifyEnding(c.Run(ctx), permit, p)
 }
 
 // classifyEnding judges what a process, or a worker in its place, has printed.
-func classifyEnding(e ending, permit policy.Grant, p Program) attempt {
-	a := attempt{ending: e, path: p.path, embedded: p.backend == embeddedBackend}
-	got := answer{exit: a.exit, cut: a.stdout.cut()}
-	got.stdout, got.gap = a.stdout.text()
-	got.stderr, _ = a.stderr.text()
+func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
+	a := attempt{Ending: e, path: p.path, embedded: p.backend == embeddedBackend}
+	got := answer{exit: a.Exit, cut: a.Stdout.Cut()}
+	got.stdout, got.gap = a.Stdout.Text()
+	got.stderr, _ = a.Stderr.Text()
 	if a.embedded {
 		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
-		if panicked(got) {
-			a.crash = "a panic"
+		if a.Kind == process.Exited && panicked(got) {
+			a.Kind, a.How = process.Crashed, "a panic"
 		}
 	}
 	a.verdict = verdict{answer: got}
-	if !a.stopped() {
+	if a.Kind == process.Exited {
 		a.verdict = questionOf(permit, p).judge(got)
 	}
 	return a
@@ -167,16 +204,17 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	}
 	out := a.outcome()
 	mutates := permit.Call().Effect().Mutates()
-	switch {
-	case a.broken != nil:
-		return out, cannotStart(a.path, a.broken)
-	case a.ending.stopped != nil:
-		return out, r.stopped(a.ending.stopped, mutates && a.started)
-	case a.crash != "":
-		return out, crashed(a.path, a.crash, mutates)
-	case a.lost != "":
-		return out, lost(a.path, a.lost, mutates && a.started)
-	case a.verdict.unavailable != nil:
+	switch a.Kind {
+	case process.NotStarted:
+		return out, cannotStart(a.path, a.Cause)
+	case process.Stopped:
+		return out, r.stopped(a.Cause, mutates && a.Started)
+	case process.Crashed:
+		return out, crashed(a.path, a.How, mutates)
+	case process.Lost:
+		return out, lost(a.path, a.How, mutates && a.Started)
+	}
+	if a.verdict.unavailable != nil {
 		return out, a.verdict.unavailable
 	}
 	out.Failure = a.verdict.failure
@@ -186,7 +224,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 func (a attempt) outcome() Outcome {
 	v := a.verdict
 	out := Outcome{
-		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.exit, Duration: a.took,
+		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
 		Added: a.facts.Added, Removed: a.facts.Removed, Loses: a.facts.Loses,
@@ -196,7 +234,7 @@ func (a attempt) outcome() Outcome {
 	}
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap
-		out.Total += a.stdout.total - int64(a.stdout.kept())
+		out.Total += a.Stdout.Total - int64(a.Stdout.Kept())
 	}
 	if a.facts.LineEnds {
 		out.Notices = append(out.Notices, "the note has CRLF line ends, and the text was given the same")
@@ -204,10 +242,10 @@ func (a attempt) outcome() Outcome {
 	if a.facts.Overtaken {
 		out.Notices = append(out.Notices, "the change was made, and then somebody else changed the note again")
 	}
-	if a.stderr.cut() {
-		out.Notices = append(out.Notices, fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.stderr.total))
+	if a.Stderr.Cut() {
+		out.Notices = append(out.Notices, fmt.Sprintf("of %d bytes on standard error the middle was dropped", a.Stderr.Total))
 	}
-	if a.held {
+	if a.Held {
 		out.Notices = append(out.Notices, "another process kept the output of the client open; what it printed later is not in the answer")
 	}
 	return out
@@ -218,8 +256,8 @@ func (a attempt) outcome() Outcome {
 func (r *Runner) stopped(cause error, begun bool) *Stopped {
 	s := &Stopped{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}
 	switch {
-	case errors.Is(cause, errFlood):
-		s = &Stopped{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", floodLimit),
+	case errors.Is(cause, process.ErrFlood):
+		s = &Stopped{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
 			hint: "narrow the call with limit=, folder= or path="}
 	case errors.Is(cause, context.DeadlineExceeded):
 		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", r.config.Timeout),

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"vaultwicket/exec/process"
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
@@ -220,7 +221,7 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	if _, err := r.Run(t.Context(), policy.Permit{}, p); !errors.Is(err, ErrNoPermit) {
 		t.Errorf("zero permit: %v", err)
 	}
-	if out, err := r.Run(t.Context(), mustPermit("version", nil), Program{}); !errors.Is(err, ErrNoProgram) || out.ExitCode != noExit {
+	if out, err := r.Run(t.Context(), mustPermit("version", nil), Program{}); !errors.Is(err, ErrNoProgram) || out.ExitCode != process.NoExit {
 		t.Errorf("zero program: %v, status %d", err, out.ExitCode)
 	}
 	if _, err := r.Serve(t.Context(), policy.ServerPermit{}); !errors.Is(err, ErrNoPermit) {
@@ -228,7 +229,7 @@ func TestNothingIsRunUnjudged(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if out, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled || out.ExitCode != noExit {
+	if out, err := r.Run(ctx, mustPermit("version", nil), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
 		t.Errorf("ended context: %v, status %d", err, out.ExitCode)
 	}
 }

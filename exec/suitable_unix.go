@@ -39,3 +39,7 @@ func safeFile(_ *Runner, path string, file fs.FileInfo) string {
 	}
 	return ""
 }
+
+// nonblocking is a flag for opening: do not wait for the other end of a pipe that
+// took the place of a file.
+const nonblocking = syscall.O_NONBLOCK

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/exec/process"
 	"vaultwicket/policy"
 )
 
@@ -18,7 +19,7 @@ func (a *attempt) withhold(permit policy.Grant) {
 	v.stderr = ""
 	v.notices = slices.DeleteFunc(v.notices, func(notice string) bool { return notice != q.reply.Empty })
 	switch {
-	case a.stopped(), v.unavailable != nil:
+	case a.Kind != process.Exited, v.unavailable != nil:
 		v.stdout, v.cut = "", false
 	case v.failure != nil && v.failure.code != CodeEmptyOutput && !q.isKnownRefusal(trimmed(v.stdout)):
 		v.stdout, v.cut = "", false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/process"
 )
 
 // beginLimit is how long a worker may take to begin while nobody waits for it.
@@ -30,7 +31,8 @@ type worker struct {
 	// begun is closed when the worker takes requests, or never will. Then peer
 	// is set, or failed says why it is not.
 	begun  chan struct{}
-	peer   *Peer
+	peer   *process.Process
+	path   string // of the program
 	pid    int
 	failed error
 	gone   chan struct{} // closed when the process has ended and every call knows
@@ -63,18 +65,18 @@ func newWorker(p *pool, at workerKey) *worker {
 }
 
 // live starts the process, hears its answers and stays until it has ended.
-func (w *worker) live(c child) {
+func (w *worker) live(c process.Child) {
 	defer w.end()
-	peer, err := startPeer(w.life, c)
+	peer, err := process.Start(w.life, c)
 	if err != nil {
-		w.failed = err
+		w.failed = cannotStart(c.Path, err)
 		w.terminate("was not started")
 		return
 	}
-	w.peer = peer
+	w.peer, w.path = peer, c.Path
 	go w.closeHeldPipes()
 	defer time.AfterFunc(beginLimit, w.stopUnlessBegun).Stop()
-	in := frame.NewReader(peer.out)
+	in := frame.NewReader(peer.Out)
 	if w.failed = w.handshake(in); w.failed == nil {
 		w.watch()
 		close(w.begun)
@@ -87,12 +89,12 @@ func (w *worker) live(c child) {
 // closeHeldPipes closes the pipes of a process that has ended while another one holds
 // them.
 func (w *worker) closeHeldPipes() {
-	<-w.peer.done
+	<-w.peer.Done()
 	select {
 	case <-w.gone:
-	case <-time.After(pipeGrace):
-		killGroup(w.peer.pid)
-		w.peer.closePipes()
+	case <-time.After(process.PipeGrace):
+		w.peer.KillGroup()
+		w.peer.Close()
 	}
 }
 
@@ -111,11 +113,12 @@ func (w *worker) stopUnlessBegun() {
 func (w *worker) finish(err error) string {
 	if err == nil {
 		select {
-		case <-w.peer.done:
-		case <-time.After(stopGrace):
+		case <-w.peer.Done():
+		case <-time.After(process.StopGrace):
 		}
 	}
 	w.peer.Stop()
+	end := w.peer.Ending()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -123,12 +126,12 @@ func (w *worker) finish(err error) string {
 		return w.cause
 	case err != nil:
 		return err.Error()
-	case w.peer.end.crash != "":
-		return "died by " + w.peer.end.crash
-	case w.peer.end.stopped != nil:
+	case end.Kind == process.Crashed:
+		return "died by " + end.How
+	case end.Kind == process.Stopped:
 		return "closed its output"
 	}
-	return fmt.Sprintf("ended with status %d", w.peer.end.exit)
+	return fmt.Sprintf("ended with status %d", end.Exit)
 }
 
 // terminate tells everybody who waits.
@@ -174,15 +177,15 @@ func (w *worker) handshake(in *frame.Reader) error {
 		return w.unsuitableWorker("is no worker: it " + err.Error())
 	case theirs.Version != frame.Version:
 		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
-	case theirs.PID != uint32(w.peer.pid) || theirs.Folder != w.at.folder:
+	case theirs.PID != uint32(w.peer.PID) || theirs.Folder != w.at.folder:
 		return w.unsuitableWorker("is not the worker that was started")
 	}
-	w.pid = w.peer.pid
+	w.pid = w.peer.PID
 	return nil
 }
 
 func (w *worker) unsuitableWorker(reason string) *Unavailable {
-	return &Unavailable{code: CodeUnsuitable, program: w.peer.path, reason: reason,
+	return &Unavailable{code: CodeUnsuitable, program: w.path, reason: reason,
 		hint: "the user can start the gateway again: its program may have been replaced while it ran"}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"vaultwicket/exec/process"
 )
 
 // The limits of workers.
@@ -59,12 +61,12 @@ func newPool(keep int) *pool {
 
 // run has the worker of the vault of c answer one command. What c says about
 // one call is not looked at: a worker is started without it.
-func (p *pool) run(ctx context.Context, c child, command Command, access string) ending {
+func (p *pool) run(ctx context.Context, c process.Child, command Command, access string) process.Ending {
 	for range otherWorkers {
 		w := p.acquire(c, workerKey{command.folder(), access})
 		if w == nil {
 			e := p.nothing()
-			e.stopped = context.Canceled // the gateway ends
+			e.End(process.Stopped, context.Canceled) // the gateway ends
 			return e
 		}
 		e, unrun := w.ask(ctx, command)
@@ -74,19 +76,19 @@ func (p *pool) run(ctx context.Context, c child, command Command, access string)
 		}
 	}
 	e := p.nothing()
-	e.lost = "ended again and again"
+	e.Kind, e.How = process.Lost, "ended again and again"
 	return e
 }
 
 // nothing is the ending of a call of which nothing was sent.
-func (p *pool) nothing() ending {
-	return ending{exit: noExit, stdout: &stream{keep: p.keep}, stderr: &stream{keep: min(p.keep, maxRemarks)}}
+func (p *pool) nothing() process.Ending {
+	return process.Ending{Exit: process.NoExit, Stdout: process.NewStream(p.keep, nil, nil), Stderr: process.NewStream(min(p.keep, maxRemarks), nil, nil)}
 }
 
 // acquire returns the worker that takes the calls for a vault, and starts it if
 // there is none. It is not waited for. The caller calls leave. With a pool that
 // is closed it is nil.
-func (p *pool) acquire(c child, at workerKey) *worker {
+func (p *pool) acquire(c process.Child, at workerKey) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -99,7 +101,7 @@ func (p *pool) acquire(c child, at workerKey) *worker {
 			p.taking, p.all = map[workerKey]*worker{}, map[*worker]struct{}{}
 		}
 		p.taking[at], p.all[w] = w, struct{}{}
-		c.args = []string{"vault", at.folder, "--worker"}
+		c.Args = []string{"vault", at.folder, "--worker"}
 		p.lives.Go(func() { w.live(c) })
 	}
 	w.inFlight++

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"vaultwicket/exec/process"
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
@@ -67,7 +68,7 @@ func TestOneWorkerAnswersManyCalls(t *testing.T) {
 	if !gone(pid) {
 		t.Error("the worker outlives its runner")
 	}
-	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != noExit {
+	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeCancelled || out.ExitCode != process.NoExit {
 		t.Errorf("behind the end: %v", err)
 	}
 	r.Close()
@@ -252,7 +253,7 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 func TestWorkersThatAreNone(t *testing.T) {
 	for _, do := range []string{"worker of another version", "worker of another folder", "no worker"} {
 		r, p, _ := residentRunner(t, Config{}, do)
-		if out, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeUnsuitable || out.ExitCode != noExit || hintOf(err) == "" {
+		if out, err := r.Run(t.Context(), writes("a.md"), p); codeOf(err) != CodeUnsuitable || out.ExitCode != process.NoExit || hintOf(err) == "" {
 			t.Errorf("%s: %v", do, err)
 		}
 	}
@@ -274,7 +275,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeNotFound || out.ExitCode != noExit {
+	if out, err := r.Run(t.Context(), reads("a.md"), p); codeOf(err) != CodeNotFound || out.ExitCode != process.NoExit {
 		t.Error(err)
 	}
 }
@@ -343,7 +344,7 @@ func TestWorkersAreReplaced(t *testing.T) {
 		pid := pidOf(t, r, p)
 		begun := time.Now()
 		r.Close()
-		if took := time.Since(begun); !gone(pid) || took > 2*stopGrace+busyness {
+		if took := time.Since(begun); !gone(pid) || took > 2*process.StopGrace+busyness {
 			t.Errorf("gone %v after %v", gone(pid), took)
 		}
 	})
@@ -411,10 +412,10 @@ func TestResidentRunIsStillUnderAPermit(t *testing.T) {
 }
 
 func TestMemoryOf(t *testing.T) {
-	if used := memoryOf(os.Getpid()); runtime.GOOS == "linux" && (used < 1<<20 || used > 8<<30) {
+	if used := process.MemoryOf(os.Getpid()); runtime.GOOS == "linux" && (used < 1<<20 || used > 8<<30) {
 		t.Errorf("this process uses %d bytes", used)
 	}
-	if memoryOf(-1) != 0 {
+	if process.MemoryOf(-1) != 0 {
 		t.Error("no process uses memory")
 	}
 }

@@ -1,6 +1,10 @@
 package exec
 
-import "time"
+import (
+	"time"
+
+	"vaultwicket/exec/process"
+)
 
 // This is how workers end that nobody stops: after a while without calls, or
 // when they use too much memory. What is here is called under the pool's lock.
@@ -23,7 +27,7 @@ func (w *worker) resumeChecks() {
 // checkHealth ends the worker if it is time, and says when to look again. It takes the
 // lock itself.
 func (w *worker) checkHealth() {
-	used := memoryOf(w.pid)
+	used := process.MemoryOf(w.pid)
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,6 +73,6 @@ func (w *worker) closeInputIfIdle() {
 	}
 	if w.failed == nil {
 		_ = w.peer.In.Close() // it may have ended by itself
-		time.AfterFunc(stopGrace, w.end)
+		time.AfterFunc(process.StopGrace, w.end)
 	}
 }

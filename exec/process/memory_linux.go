@@ -1,4 +1,4 @@
-package exec
+package process
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// memoryOf returns the resident memory of a process in bytes, 0 when it is not
+// MemoryOf returns the resident memory of a process in bytes, 0 when it is not
 // known.
-func memoryOf(pid int) int64 {
+func MemoryOf(pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0

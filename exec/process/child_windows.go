@@ -1,4 +1,4 @@
-package exec
+package process
 
 import (
 	"fmt"
@@ -14,9 +14,6 @@ import (
 // firstException is where Windows status codes of severity "error" begin, such
 // as 0xC0000005 for an access violation.
 const firstException = 0xC0000000
-
-// nonblocking is a flag for opening; there is none here.
-const nonblocking = 0
 
 // The jobs end what is in them when this process ends, because its handles are
 // the only ones. Processes that the client starts are never in its job: one of

@@ -1,10 +1,10 @@
-package exec
+package process
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,26 +26,26 @@ func adopting(t *testing.T) {
 	})
 }
 
-// leaving runs a client that leaves an orphan behind, so often. It fails where a
+// leaving runs a program that leaves an orphan behind, so often. It fails where a
 // call does not get the exit status of its own process.
 func leaving(t *testing.T, times int) (orphans func() []string) {
 	t.Helper()
-	argv := []string{"leave"}
-	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: argv, Exit: 7, Do: "orphan"}}})
+	file := filepath.Join(t.TempDir(), "orphans")
+	args := []string{"-c", "/bin/sleep 0 & echo $! >>\"$0\"; exit 7", file}
 	var calls sync.WaitGroup
 	for range 2 {
 		calls.Go(func() {
 			for range times / 2 {
-				e := child{path: path, name: path, args: argv, keep: minKept}.run(t.Context())
-				if err := errors.Join(e.broken, e.stopped); e.exit != 7 || err != nil || e.crash != "" {
-					t.Errorf("exit %d, %v, %q", e.exit, err, e.crash)
+				e := Child{Path: "/bin/sh", Name: "sh", Args: args, Keep: 1 << 10}.Run(t.Context())
+				if e.Kind != Exited || e.Exit != 7 {
+					t.Errorf("kind %d, exit %d, %v, %q", e.Kind, e.Exit, e.Cause, e.How)
 				}
 			}
 		})
 	}
 	calls.Wait()
 	return func() (zombies []string) {
-		text, err := os.ReadFile(path + ".orphans")
+		text, err := os.ReadFile(file)
 		if err != nil || strings.Count(string(text), "\n") != times {
 			t.Fatalf("%d orphans: %q, %v", times, text, err)
 		}
@@ -55,6 +55,16 @@ func leaving(t *testing.T, times int) (orphans func() []string) {
 			}
 		}
 		return zombies
+	}
+}
+
+// within polls for an event with a deadline.
+func within(t *testing.T, limit time.Duration, what string, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s within %v", what, limit)
+		}
 	}
 }
 
@@ -76,15 +86,17 @@ func TestOrphansAreReapedAndNoChildOfOurs(t *testing.T) {
 // A child that has ended, and that package os/exec has not waited for, is left
 // alone: this is the moment in which it could be stolen.
 func TestAnEndedChildOfOursIsLeftToItsWaiter(t *testing.T) {
-	path := fake(t, "obsidian", script{Parts: []part{{Argv: []string{"end"}, Exit: 7}}})
-	cmd, err := child{path: path, name: path, args: []string{"end"}}.command(t.Context())
+	cmd, err := Child{Path: "/bin/sh", Name: "sh", Args: []string{"-c", "exit 7"}}.command(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := children.start(cmd.Start, cmd); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 20*time.Second, "end of the child", func() bool { return gone(cmd.Process.Pid) })
+	within(t, 20*time.Second, "end of the child", func() bool {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
+		return err == nil && isEndedChildOf(stat, os.Getpid())
+	})
 	children.reap()
 	_ = children.wait(cmd) // an exit status is an error of it
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 7 {

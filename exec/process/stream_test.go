@@ -1,4 +1,4 @@
-package exec
+package process
 
 import (
 	"io"
@@ -15,7 +15,7 @@ import (
 func TestStreamKeepsHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keep := rapid.IntRange(16, 80).Draw(t, "keep")
-		s := &stream{keep: keep, limit: floodLimit}
+		s := &Stream{keep: keep, limit: FloodLimit}
 		var all strings.Builder
 		for _, piece := range rapid.SliceOf(rapid.StringN(0, 30, 60)).Draw(t, "pieces") {
 			all.WriteString(piece)
@@ -30,14 +30,14 @@ func TestStreamKeepsHeadAndTail(t *testing.T) {
 			}
 		}
 		given := all.String()
-		got, gap := s.text()
-		if s.kept() > keep || s.total != int64(len(given)) {
-			t.Fatalf("holds %d bytes of %d, counted %d", s.kept(), keep, s.total)
+		got, gap := s.Text()
+		if s.Kept() > keep || s.Total != int64(len(given)) {
+			t.Fatalf("holds %d bytes of %d, counted %d", s.Kept(), keep, s.Total)
 		}
-		if s.cut() != (len(given) > keep) {
-			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.cut(), len(given), keep)
+		if s.Cut() != (len(given) > keep) {
+			t.Fatalf("cut %v of %d bytes, of which %d may be kept", s.Cut(), len(given), keep)
 		}
-		if !s.cut() {
+		if !s.Cut() {
 			if got != given || gap != 0 {
 				t.Fatalf("%q, gap at %d; want %q", got, gap, given)
 			}
@@ -59,13 +59,13 @@ func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 	for shift := range 4 {
 		given := strings.Repeat("x", shift) + strings.Repeat("\U0001f30a", 30_000)
 		for _, piece := range []int{8 << 10, 32<<10 + 1, len(given)} {
-			s := &stream{keep: 64 << 10, limit: floodLimit}
+			s := &Stream{keep: 64 << 10, limit: FloodLimit}
 			for rest := []byte(given); len(rest) > 0; {
 				n := min(piece, len(rest))
 				_, _ = s.Write(rest[:n])
 				rest = rest[n:]
 			}
-			if got, gap := s.text(); !utf8.ValidString(got) || !utf8.ValidString(got[:gap]) || len(got) < 64<<10-6 {
+			if got, gap := s.Text(); !utf8.ValidString(got) || !utf8.ValidString(got[:gap]) || len(got) < 64<<10-6 {
 				t.Errorf("shift %d, pieces of %d: %d bytes, gap at %d", shift, piece, len(got), gap)
 			}
 		}
@@ -74,15 +74,40 @@ func TestAStreamIsCutBetweenCharacters(t *testing.T) {
 
 func TestStreamTellsOfAFloodOnce(t *testing.T) {
 	told := 0
-	s := &stream{keep: 8, limit: 100, flood: func() { told++ }}
+	s := &Stream{keep: 8, limit: 100, flood: func() { told++ }}
 	if n, err := s.ReadFrom(io.LimitReader(ones{}, 1000)); n != 1000 || err != nil || told != 1 {
 		t.Errorf("%d bytes, %v, told %d times", n, err, told)
 	}
 }
 
 func TestStreamPassesOnAReadError(t *testing.T) {
-	s := &stream{keep: 8, limit: 100}
+	s := &Stream{keep: 8, limit: 100}
 	if _, err := s.ReadFrom(iotest.ErrReader(io.ErrClosedPipe)); err != io.ErrClosedPipe {
 		t.Error(err)
+	}
+}
+
+type ones struct{}
+
+func (ones) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '1'
+	}
+	return len(p), nil
+}
+
+// Without room a program is read to its end, and what it printed is dropped.
+func TestAStreamWithoutRoom(t *testing.T) {
+	asked := 0
+	s := NewStream(1<<20, nil, func() bool { asked++; return false })
+	piece := make([]byte, smallAnswer/2)
+	for range 10 {
+		if n, err := s.Write(piece); n != len(piece) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	text, gap := s.Text()
+	if len(text) != smallAnswer || gap != smallAnswer || !s.Cut() || asked != 1 || s.Total != 5*smallAnswer {
+		t.Errorf("%d bytes, gap at %d, asked %d times, total %d", len(text), gap, asked, s.Total)
 	}
 }

@@ -1,4 +1,4 @@
-package exec
+package process
 
 import (
 	"io"
@@ -17,19 +17,19 @@ const (
 	// lastStep is how large an answer grows before all the room is taken: pages that
 	// are not written to cost nothing, copies that are left behind do.
 	lastStep = 1 << 20
-	// floodLimit ends a call whose program does not stop printing: a listing of
+	// FloodLimit ends a call whose program does not stop printing: a listing of
 	// a million files is a tenth of it.
-	floodLimit = 1 << 30
+	FloodLimit = 1 << 30
 )
 
-// stream keeps the head and the tail of what a program prints and reads on to
+// Stream keeps the head and the tail of what a program prints and reads on to
 // the end, so that the program is never blocked for good and its pipe never
 // breaks.
 //
 // Most of what may be kept is written to where it stays. The last eighth is filled
 // from the front, and after that it is a ring, so that no more than keep bytes are
 // ever held, and an eighth of them twice while they are put together.
-type stream struct {
+type Stream struct {
 	keep  int
 	limit int64
 	flood func() // called once when limit is passed
@@ -37,10 +37,11 @@ type stream struct {
 	// it nothing more is kept. nil is as much room as keep says.
 	room func() bool
 
-	head  strings.Builder
-	tail  []byte
-	next  int // in the ring: where the oldest byte is
-	total int64
+	head strings.Builder
+	tail []byte
+	next int // in the ring: where the oldest byte is
+	// Total is how many bytes were written.
+	Total int64
 	gap   int  // where something was dropped, once text was called
 	roomy bool // room was asked
 	// headFull says that the rest goes to the tail.
@@ -48,13 +49,23 @@ type stream struct {
 	full     bool // there was none
 }
 
+// NewStream returns a stream that keeps so many bytes. It calls flood once when more
+// than [FloodLimit] bytes are written, and room once before it keeps a large answer:
+// without room nothing more is kept. Each may be nil.
+func NewStream(keep int, flood func(), room func() bool) *Stream {
+	return &Stream{keep: keep, limit: FloodLimit, flood: flood, room: room}
+}
+
+// OnFlood has flood called once when more than [FloodLimit] bytes are written.
+func (s *Stream) OnFlood(flood func()) { s.flood = flood }
+
 // chunks are the buffers between a pipe and a stream.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
 const chunkSize = 32 << 10
 
 // ReadFrom reads r to its end.
-func (s *stream) ReadFrom(r io.Reader) (int64, error) {
+func (s *Stream) ReadFrom(r io.Reader) (int64, error) {
 	chunk := chunks.Get().(*[chunkSize]byte)
 	defer chunks.Put(chunk)
 	var read int64
@@ -72,13 +83,13 @@ func (s *stream) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // Write keeps p; it never fails.
-func (s *stream) Write(p []byte) (int, error) {
-	before := s.total
-	s.total += int64(len(p))
-	if before <= s.limit && s.total > s.limit && s.flood != nil {
+func (s *Stream) Write(p []byte) (int, error) {
+	before := s.Total
+	s.Total += int64(len(p))
+	if before <= s.limit && s.Total > s.limit && s.flood != nil {
 		s.flood()
 	}
-	if s.total > smallAnswer && !s.roomy {
+	if s.Total > smallAnswer && !s.roomy {
 		s.roomy, s.full = true, s.room != nil && !s.room()
 	}
 	if !s.full {
@@ -87,7 +98,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *stream) add(p []byte) {
+func (s *Stream) add(p []byte) {
 	n := s.forHead(p)
 	s.grow(n)
 	s.head.Write(p[:n])
@@ -99,7 +110,7 @@ func (s *stream) add(p []byte) {
 
 // forHead returns how much of p belongs to the head, which ends with a whole
 // character: half of one would have the answer cleaned, and that is a copy.
-func (s *stream) forHead(p []byte) (n int) {
+func (s *Stream) forHead(p []byte) (n int) {
 	if s.headFull {
 		return 0
 	}
@@ -118,7 +129,7 @@ func (s *stream) forHead(p []byte) (n int) {
 
 // grow makes room in the head for a piece. It takes two large steps: every smaller
 // one leaves a copy behind.
-func (s *stream) grow(n int) {
+func (s *Stream) grow(n int) {
 	size, c := s.head.Len()+n, s.head.Cap()
 	switch {
 	case size <= c || size <= smallAnswer:
@@ -133,7 +144,7 @@ func (s *stream) grow(n int) {
 }
 
 // addToTail keeps some of p and returns how much.
-func (s *stream) addToTail(p []byte) (n int) {
+func (s *Stream) addToTail(p []byte) (n int) {
 	most := s.keep - s.head.Len()
 	if room := most - len(s.tail); room > 0 {
 		n = min(len(p), room)
@@ -148,19 +159,21 @@ func (s *stream) addToTail(p []byte) (n int) {
 	return n
 }
 
-func (s *stream) headSize() int { return s.keep - s.keep/8 }
+func (s *Stream) headSize() int { return s.keep - s.keep/8 }
 
-func (s *stream) kept() int { return s.head.Len() + len(s.tail) }
+// Kept returns how many bytes are kept.
+func (s *Stream) Kept() int { return s.head.Len() + len(s.tail) }
 
-func (s *stream) cut() bool { return s.total > int64(s.kept()) }
+// Cut reports whether something was dropped.
+func (s *Stream) Cut() bool { return s.Total > int64(s.Kept()) }
 
-// text returns what was kept and where the gap is, 0 when there is none.
-func (s *stream) text() (text string, gap int) {
-	if s.cut() && s.gap == 0 {
+// Text returns what was kept and where the gap is, 0 when there is none.
+func (s *Stream) Text() (text string, gap int) {
+	if s.Cut() && s.gap == 0 {
 		s.gap = s.head.Len()
 	}
 	first := s.next
-	for n := 1; s.cut() && n < min(utf8.UTFMax, len(s.tail)) && !utf8.RuneStart(s.tail[first]); n++ {
+	for n := 1; s.Cut() && n < min(utf8.UTFMax, len(s.tail)) && !utf8.RuneStart(s.tail[first]); n++ {
 		first = (first + 1) % len(s.tail) // half a character
 	}
 	if first >= s.next {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package exec
+package process
 
 import (
 	"fmt"
@@ -21,10 +21,6 @@ const (
 	descriptorFolder   = "/dev/fd"
 	statusAbortedShell = signalBase + int(syscall.SIGABRT) // a launcher script passes on that the older client aborted
 )
-
-// nonblocking is a flag for opening: do not wait for the other end of a pipe that
-// took the place of a file.
-const nonblocking = syscall.O_NONBLOCK
 
 // pipe holds both ends, so that the writing one is not closed with its last
 // reference.

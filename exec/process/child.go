@@ -1,0 +1,201 @@
+// Package process starts the programs that package exec has decided to run, and is
+// the only package that does. It limits their output, ends them within a short grace
+// and leaves nothing behind: no child, grandchild, goroutine or descriptor.
+//
+// It uses no shell, and a child has the environment and the descriptors that it is
+// given and no others. A whole process group is ended only when it is that of the
+// embedded program: the group of the Obsidian CLI may contain the user's app.
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// StopGrace is how long a child may take to end after it was asked to.
+	StopGrace = 250 * time.Millisecond
+	// PipeGrace is how long the pipes are read after a child has ended or was
+	// asked to: a process that it started may hold them for ever. It is longer
+	// than StopGrace and keeps a stopped call within its limit and half a second.
+	PipeGrace = 400 * time.Millisecond
+)
+
+// ErrFlood is why a child is stopped that prints more than [FloodLimit].
+var ErrFlood = errors.New("output limit passed")
+
+// Child is one process to be run.
+type Child struct {
+	Path, Name string // the absolute path, and what it is told it was called as
+	Args, Env  []string
+	Stdin      string
+	Embedded   bool // the embedded program: its whole process group may be ended
+	Keep       int  // bytes kept of each stream
+	// Room waits until there is memory for a large answer; without it nothing more is
+	// kept. nil is always.
+	Room func(context.Context) bool
+}
+
+// Kind says how a child ended.
+type Kind uint8
+
+const (
+	// Exited: by itself, with the status Exit.
+	Exited Kind = iota
+	// Crashed: by a signal or an exception that was not sent here, see How.
+	Crashed
+	// Lost: the worker that had to answer ended before it did, see How.
+	Lost
+	// Stopped: it was stopped here, see Cause.
+	Stopped
+	// NotStarted: it could not be started, see Cause.
+	NotStarted
+)
+
+// NoExit is the exit status of a process that did not run.
+const NoExit = -1
+
+// Ending is how a child ended.
+type Ending struct {
+	Stdout, Stderr *Stream
+	Took           time.Duration
+	Started        bool
+	Held           bool // another process still had the pipes open
+	Kind           Kind
+	Exit           int    // exit status as a shell reports it, for Exited and Crashed
+	How            string // for Crashed and Lost
+	Cause          error  // for Stopped and NotStarted
+}
+
+// End sets how a child ended that did not simply exit.
+func (e *Ending) End(kind Kind, cause error) { e.Kind, e.Cause = kind, cause }
+
+// Run starts the child and waits for its end. It comes back at most PipeGrace
+// after ctx has ended, with no process of ours left.
+//
+// The goroutine keeps its thread for that time. On Linux the kernel ends a
+// child together with the thread that started it, not with the process, and the
+// runtime ends a thread whose goroutine exits while locked to it. A thread that
+// is locked here cannot become such a one before the child has ended.
+func (c Child) Run(ctx context.Context) Ending {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	e := Ending{Exit: NoExit}
+	flood := func() { stop(ErrFlood) }
+	var room func() bool
+	if c.Room != nil {
+		room = func() bool { return c.Room(ctx) }
+	}
+	e.Stdout, e.Stderr = NewStream(c.Keep, flood, room), NewStream(c.Keep, flood, room)
+
+	cmd, err := c.command(ctx)
+	if err != nil {
+		e.End(NotStarted, err)
+		return e
+	}
+	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
+	}
+	s := &stopper{cmd: cmd, embedded: c.Embedded}
+	cmd.Cancel = s.ask
+	begun := time.Now()
+	if err := children.start(func() error { return start(cmd, c.Embedded) }, cmd); err != nil {
+		if cause := StopCause(ctx); cause != nil {
+			e.End(Stopped, cause)
+			return e
+		}
+		e.End(NotStarted, err)
+		return e
+	}
+	e.Started = true
+	err = children.wait(cmd)
+	s.done()
+	e.Took = time.Since(begun)
+	e.read(cmd.ProcessState, err)
+	if s.asked.Load() {
+		if cause := StopCause(ctx); cause != nil {
+			e.End(Stopped, cause)
+		}
+	}
+	if c.Embedded && (e.Held || e.Kind == Stopped) {
+		killGroup(cmd.Process.Pid)
+	}
+	return e
+}
+
+// StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. The cause that a caller may
+// have attached is its own affair.
+func StopCause(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), ErrFlood) {
+		return ErrFlood
+	}
+	return ctx.Err()
+}
+
+func (e *Ending) read(state *os.ProcessState, err error) {
+	e.Held = errors.Is(err, osexec.ErrWaitDelay)
+	if state != nil {
+		if e.Exit, e.How = exitOf(state); e.How != "" {
+			e.Kind = Crashed
+		}
+	}
+}
+
+// command prepares the process: an absolute path, a neutral folder, the given
+// environment and no other descriptors than its streams.
+func (c Child) command(ctx context.Context) (*osexec.Cmd, error) {
+	closeInherited()
+	cmd := osexec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Args[0] = c.Name
+	cmd.Env = c.Env
+	cmd.Dir = neutralFolder(c.Path)
+	cmd.WaitDelay = PipeGrace
+	return cmd, confine(cmd, c.Embedded)
+}
+
+// stopper ends a child in two steps: it is asked, and after a grace killed.
+type stopper struct {
+	cmd      *osexec.Cmd
+	embedded bool
+	asked    atomic.Bool
+	timer    *time.Timer
+}
+
+// ask is called once, by os/exec, when the context ends before the child.
+func (s *stopper) ask() error {
+	if err := interrupt(s.cmd.Process, s.embedded); err != nil {
+		return err
+	}
+	s.asked.Store(true)
+	s.timer = time.AfterFunc(StopGrace, func() {
+		if s.embedded {
+			killGroup(s.cmd.Process.Pid)
+		}
+		_ = s.cmd.Process.Kill() // it may have ended meanwhile, which is the aim
+	})
+	return nil
+}
+
+// done is called after Wait, when ask can no longer be running.
+func (s *stopper) done() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// neutralFolder is where children start: a folder that is never inside a vault,
+// because the client takes the vault around its working folder for the one that
+// is meant. It is the root of the volume the program stands on.
+func neutralFolder(program string) string {
+	return filepath.VolumeName(program) + string(filepath.Separator)
+}

@@ -1,0 +1,122 @@
+package process
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+)
+
+// Process is the embedded program or a server of this binary, kept running. It ends
+// when In is closed, with the context it was started with, by Stop, and with this
+// process.
+type Process struct {
+	In  io.WriteCloser
+	Out io.Reader
+	PID int
+
+	out  *os.File
+	stop context.CancelFunc
+	done chan struct{}
+	end  Ending
+	once sync.Once
+}
+
+// Start starts c and returns when it runs. Its standard error is dropped, and c.Stdin
+// and c.Keep are not used. The caller reads Out and calls Stop in the end.
+func Start(ctx context.Context, c Child) (*Process, error) {
+	ctx, stop := context.WithCancel(ctx)
+	p := &Process{stop: stop, done: make(chan struct{})}
+	theirs, err := p.connect()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	started := make(chan error)
+	go p.live(ctx, c, theirs, started)
+	if err := <-started; err != nil {
+		stop()
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// connect makes the two pipes and returns the ends of the server.
+func (p *Process) connect() (theirs [2]*os.File, err error) {
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		stdin.Close()
+		in.Close()
+		return theirs, err
+	}
+	p.In, p.Out, p.out = in, out, out
+	return [2]*os.File{stdin, stdout}, nil
+}
+
+// live starts the server and stays with it on one thread, for the reason given
+// at Child.Run.
+func (p *Process) live(ctx context.Context, c Child, theirs [2]*os.File, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.done)
+	cmd, err := c.command(ctx)
+	if err == nil {
+		s := &stopper{cmd: cmd, embedded: c.Embedded}
+		cmd.Cancel = s.ask
+		cmd.Stdin, cmd.Stdout = theirs[0], theirs[1]
+		err = children.start(func() error { return start(cmd, c.Embedded) }, cmd)
+		defer func() { s.done(); p.end.asked(s) }()
+	}
+	theirs[0].Close()
+	theirs[1].Close()
+	if err == nil {
+		p.PID = cmd.Process.Pid
+	}
+	started <- err
+	if err == nil {
+		err = children.wait(cmd)
+		p.end.read(cmd.ProcessState, err)
+	}
+}
+
+// asked notes that the server was stopped by us.
+func (e *Ending) asked(s *stopper) {
+	if s.asked.Load() {
+		e.End(Stopped, context.Canceled)
+	}
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Ending waits for the end of the process and says how it ended. Its streams are nil.
+func (p *Process) Ending() Ending {
+	<-p.done
+	return p.end
+}
+
+// Stop ends the process and returns when it is gone. One that has ended is left alone.
+func (p *Process) Stop() {
+	p.stop()
+	<-p.done
+	p.Close()
+}
+
+// KillGroup ends what the process has started and left behind.
+func (p *Process) KillGroup() { killGroup(p.PID) }
+
+// Close stops the process and closes the pipes, without waiting for its end. It may
+// be called more than once.
+func (p *Process) Close() {
+	p.once.Do(func() {
+		p.stop()
+		_ = p.In.Close() // the caller may have closed it already
+		_ = p.out.Close()
+	})
+}
