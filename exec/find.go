@@ -101,9 +101,9 @@ func (r *Runner) knownPlaces() []string {
 }
 
 func notFound(name string, known []string) *Unavailable {
-	reason := "is not there"
+	reason := "not found"
 	if !filepath.IsAbs(name) {
-		reason = strings.Join(append([]string{"is in no folder of PATH"}, known...), ", not at ")
+		reason = strings.Join(append([]string{"not found in PATH"}, known...), " or at ")
 	}
 	return &Unavailable{
 		code: CodeNotFound, program: name, reason: reason,
@@ -145,7 +145,7 @@ func cannotLookAt(path string, err error) *Unavailable {
 	if errors.Is(err, fs.ErrNotExist) {
 		code = CodeNotFound
 	}
-	return &Unavailable{code: code, program: path, reason: "cannot be looked at: " + reasonOf(err), cause: err,
+	return &Unavailable{code: code, program: path, reason: "cannot be inspected: " + reasonOf(err), cause: err,
 		hint: "the user can set cli to the full path of the client"}
 }
 

@@ -33,7 +33,7 @@ func TestSuitable(t *testing.T) {
 		{"writable by others", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o757) }, "every user"},
 		{"not executable", func(t *testing.T) string { return place(t, "obsidian", harmless, 0o644) }, "not executable"},
 		{"a batch file", func(t *testing.T) string { return place(t, "obsidian.CMD", harmless, 0o755) }, "batch file"},
-		{"a folder", func(t *testing.T) string { return t.TempDir() }, "no regular file"},
+		{"a folder", func(t *testing.T) string { return t.TempDir() }, "not a regular file"},
 		{"a launcher of Electron", func(t *testing.T) string {
 			return place(t, "obsidian", "#!/bin/sh\nexec /usr/lib/Electron34/electron /usr/lib/obsidian/app.asar \"$@\"\n", 0o755)
 		}, "app itself"},

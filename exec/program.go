@@ -188,10 +188,10 @@ func (r *Runner) Embedded(folder string) (Program, error) {
 	}
 	info, err := os.Stat(abs)
 	if err != nil {
-		return Program{}, invalidVault(folder, "is not there", err)
+		return Program{}, invalidVault(folder, "not found", err)
 	}
 	if !info.IsDir() {
-		return Program{}, invalidVault(folder, "is no folder", nil)
+		return Program{}, invalidVault(folder, "is not a folder", nil)
 	}
 	return Program{backend: embeddedBackend, path: r.config.Self, name: r.config.Self, folder: abs}, nil
 }

@@ -107,7 +107,7 @@ func (r *Runner) acquire(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call waited for its turn: the app answers one call at a time",
+			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
 				hint: "nothing was changed; try again later, with fewer calls at once"}
 		}
 		return r.stopped(ctx.Err(), false)
@@ -161,7 +161,7 @@ type attempt struct {
 func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command) attempt {
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
-		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Room: holdOf(ctx).take,
+		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
 	}
 	if c.Embedded && permit.Access() != "" {
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
@@ -261,7 +261,7 @@ func (r *Runner) stopped(cause error, begun bool) *Stopped {
 			hint: "narrow the call with limit=, folder= or path="}
 	case errors.Is(cause, context.DeadlineExceeded):
 		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", r.config.Timeout),
-			hint: "look whether Obsidian shows a dialog, or is still starting"}
+			hint: "check whether Obsidian shows a dialog or is still starting"}
 	}
 	if begun {
 		s.code, s.hint = CodeOutcomeUnknown, "the app may have made the change, or may still make it; "+hintReadBack

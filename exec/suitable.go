@@ -38,7 +38,7 @@ func unsuitable(path, reason string) *Unavailable {
 
 func regular(_ *Runner, _ string, file fs.FileInfo) string {
 	if !file.Mode().IsRegular() {
-		return "is no regular file"
+		return "is not a regular file"
 	}
 	return ""
 }
@@ -100,7 +100,7 @@ func noLauncher(_ *Runner, path string, _ fs.FileInfo) string {
 func safePlace(r *Runner, path string, _ fs.FileInfo) string {
 	for _, vault := range r.vaults() {
 		if info, err := os.Stat(vault); err == nil && inside(path, info) {
-			return "stands inside the vault " + quote(vault)
+			return "is inside the vault " + quote(vault)
 		}
 	}
 	work, err := os.Getwd()
@@ -114,7 +114,7 @@ func safePlace(r *Runner, path string, _ fs.FileInfo) string {
 	if home := r.config.Getenv("HOME"); isAbove(info, home) && !isFolder(filepath.Dir(path), info) {
 		return "" // a session that starts in the home folder, or in the root, is no project
 	}
-	return "stands inside the working folder"
+	return "is inside the working folder"
 }
 
 func (r *Runner) vaults() []string {

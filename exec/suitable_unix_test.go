@@ -64,7 +64,7 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 		}, ""},
 		{"through a link without end", false, func(top, _, _ string) (string, error) {
 			return filepath.Join(top, "loop"), os.Symlink("loop", filepath.Join(top, "loop"))
-		}, "cannot be looked at"},
+		}, "cannot be inspected"},
 		{"with the rights of its owner", false, func(_, _, program string) (string, error) {
 			return program, os.Chmod(program, 0o755|os.ModeSetuid)
 		}, "set-uid"},

@@ -21,7 +21,7 @@ func cliDisabled() *Unavailable {
 func vaultNotFound() *Unavailable {
 	return &Unavailable{
 		code: CodeVaultNotFound, reason: "the Obsidian app does not know the vault, or has none open",
-		hint: "compare the name, capital letters too, with the list of the command vaults; the user can open the vault in Obsidian",
+		hint: "compare the name with the output of the command vaults (names are case-sensitive); the user can open the vault in Obsidian",
 	}
 }
 

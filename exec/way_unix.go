@@ -44,16 +44,16 @@ func safeFolder(name string, holdsFolder bool) (reason string, err error) {
 	}
 	mode := info.Mode()
 	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !holdsFolder) {
-		return "stands in a folder that every user of this machine can change, " + quote(name), nil
+		return "is in a folder that every user of this machine can change, " + quote(name), nil
 	}
 	stat, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !known:
-		return "stands in the folder " + quote(name) + ", which does not tell who owns it", nil
+		return "is in the folder " + quote(name) + ", which does not tell who owns it", nil
 	case stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
-		return "stands in the folder " + quote(name) + ", which belongs to another user", nil
+		return "is in the folder " + quote(name) + ", which belongs to another user", nil
 	case mode.Perm()&theGroupsToo != 0 && mode.Perm()&othersWrite == 0 && isSharedGroup(int(stat.Gid)):
-		return "stands in the folder " + quote(name) + ", which a group of users can change", nil
+		return "is in the folder " + quote(name) + ", which a group of users can change", nil
 	}
 	return "", nil
 }

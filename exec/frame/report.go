@@ -25,7 +25,7 @@ const (
 
 // HintNotFound is the hint for a note that does not exist. The gateway gives it for
 // a hidden one as well: nothing may tell the two apart.
-const HintNotFound = "capital letters count; look the name up with a listing such as files, tags or search"
+const HintNotFound = "names are case-sensitive; look the name up with files, tags or search"
 
 // Facts are what the embedded program reports about the note that a successful
 // call concerned, so that the gateway need not read them out of the answer.

@@ -38,9 +38,9 @@ type Child struct {
 	Stdin      string
 	Embedded   bool // the embedded program: its whole process group may be ended
 	Keep       int  // bytes kept of each stream
-	// Room waits until there is memory for a large answer; without it nothing more is
+	// Capacity waits until there is memory for a large answer; without it nothing more is
 	// kept. nil is always.
-	Room func(context.Context) bool
+	Capacity func(context.Context) bool
 }
 
 // Kind says how a child ended.
@@ -92,8 +92,8 @@ func (c Child) Run(ctx context.Context) Ending {
 	e := Ending{Exit: NoExit}
 	flood := func() { stop(ErrFlood) }
 	var room func() bool
-	if c.Room != nil {
-		room = func() bool { return c.Room(ctx) }
+	if c.Capacity != nil {
+		room = func() bool { return c.Capacity(ctx) }
 	}
 	e.Stdout, e.Stderr = NewStream(c.Keep, flood, room), NewStream(c.Keep, flood, room)
 
