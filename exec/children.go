@@ -15,7 +15,7 @@ type Children struct {
 	// WorkerMemory is the resident memory of the workers together in bytes, 0
 	// where it is not known: it is on Linux.
 	WorkerMemory int64
-	// Waiting are calls that stand in the queue of the app.
+	// Waiting are calls in the queue of the app.
 	Waiting int
 }
 

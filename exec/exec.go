@@ -41,10 +41,10 @@ type Config struct {
 	// seconds.
 	Timeout time.Duration
 	// MaxKept is how many bytes are kept of each stream; 0 means 16 MiB. What
-	// lies between the head and the tail of a longer one is read and dropped.
+	// is between the head and the tail of a longer one is read and dropped.
 	MaxKept int
-	// Vaults returns the folders in which no program may stand. It is asked when
-	// a program is looked at, so that it may itself look at the disk; nil means
+	// Vaults returns the folders in which no program may be. It is called when
+	// a program is inspected, so that it may itself look at the disk; nil means
 	// none.
 	Vaults func() []string
 	// Resident keeps the embedded program running, one process a vault, in
@@ -60,7 +60,7 @@ type Config struct {
 }
 
 // Runner starts programs. It is safe for use by many goroutines; calls to the
-// app stand in one queue, because the app was seen to swap the answers of calls
+// app are in one queue, because the app was seen to swap the answers of calls
 // that ran at once.
 type Runner struct {
 	config Config

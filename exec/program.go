@@ -58,14 +58,13 @@ const writeSwitch = "--write"
 
 var taskSwitches = [...]string{Plan: "--plan", Begin: "--begin", End: "--end"}
 
-// WithOptions returns the program with a manner for the calls that change something.
+// WithOptions returns the program with options for the calls that change something.
 func (p Program) WithOptions(m WriteOptions) Program {
 	p.options = m
 	return p
 }
 
-// switches are those of the manner, which stand in front of a command that
-// changes something.
+// switches are those of the options. They precede a command that changes something.
 //
 // The program changes nothing without --write. A call that only reads, and one of
 // which the changes are only worked out, run a program that cannot.

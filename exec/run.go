@@ -95,7 +95,7 @@ func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program)
 	return r.attempt(ctx, preview, p, command).result(r, preview)
 }
 
-// acquire waits for the one place in the queue of the app.
+// acquire waits until no other call uses the app.
 func (r *Runner) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return r.stopped(err, false)
@@ -116,7 +116,7 @@ func (r *Runner) acquire(ctx context.Context) error {
 
 func (r *Runner) release() { <-r.queue }
 
-// runOnApp runs one call that holds the place in the queue.
+// runOnApp runs one call after acquire.
 func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
 	remarks, err := r.ready(ctx, permit, p)
 	if err != nil {

@@ -51,8 +51,8 @@ type worker struct {
 	retired      bool
 	inputClosed  bool
 	idleSince    time.Time
-	healthTimer  *time.Timer // nil before the first look
-	checksPaused bool        // the next look is far away
+	healthTimer  *time.Timer // nil before the first check
+	checksPaused bool        // until the worker has been idle for the limit
 }
 
 func newWorker(p *pool, at workerKey) *worker {
@@ -134,7 +134,7 @@ func (w *worker) finish(err error) string {
 	return fmt.Sprintf("ended with status %d", end.Exit)
 }
 
-// terminate tells everybody who waits.
+// terminate ends every open call of the worker with how it ended.
 func (w *worker) terminate(how string) {
 	w.pool.remove(w)
 	w.mu.Lock()
@@ -161,7 +161,7 @@ func (w *worker) stop(reason string) {
 	w.end()
 }
 
-// handshake shakes hands. A pipe holds a greeting without being read.
+// handshake exchanges greetings. A pipe holds a greeting without being read.
 func (w *worker) handshake(in *frame.Reader) error {
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	if _, err := w.peer.In.Write(hello); err != nil {

@@ -16,7 +16,7 @@ func (w *worker) watch() {
 	w.healthTimer = time.AfterFunc(w.pool.limits.checkHealth, w.checkHealth)
 }
 
-// resumeChecks has the worker looked at soon: it has got something to do.
+// resumeChecks has the worker checked soon: it has a call.
 func (w *worker) resumeChecks() {
 	if w.checksPaused {
 		w.checksPaused = false
@@ -24,7 +24,7 @@ func (w *worker) resumeChecks() {
 	}
 }
 
-// checkHealth ends the worker if it is time, and says when to look again. It takes the
+// checkHealth ends the worker if it is time, and schedules the next check. It takes the
 // lock itself.
 func (w *worker) checkHealth() {
 	used := process.MemoryOf(w.pid)
