@@ -13,7 +13,7 @@
 // program of the same user that writes to the folder: that program could as well
 // change the vault itself.
 //
-// The package imports nothing of ours.
+// Of this program the package imports only gateway/state/private.
 package approvals
 
 import (

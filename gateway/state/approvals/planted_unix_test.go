@@ -21,6 +21,7 @@ func TestAPlantedFileIsNoYes(t *testing.T) {
 			must(t, os.Remove(path))
 			must(t, os.Symlink("/nowhere", path))
 		},
+		"a second name": func(t *testing.T, path string) { must(t, os.Link(path, filepath.Join(t.TempDir(), "second"))) },
 		"a folder": func(t *testing.T, path string) {
 			must(t, os.Remove(path))
 			must(t, os.Mkdir(path, 0o700))
@@ -60,6 +61,10 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 		"writable by others":  func(t *testing.T, d *Desk) { must(t, os.Chmod(d.dir, 0o702)) },
 		"a link":              func(t *testing.T, d *Desk) { relink(t, d.dir) },
 		"a link for the lock": func(t *testing.T, d *Desk) { relink(t, filepath.Join(d.dir, lockName)) },
+		"a second name of the lock": func(t *testing.T, d *Desk) {
+			must(t, os.Link(filepath.Join(d.dir, lockName), filepath.Join(t.TempDir(), "second")))
+		},
+		"a lock open to others": func(t *testing.T, d *Desk) { must(t, os.Chmod(filepath.Join(d.dir, lockName), 0o606)) },
 		"a pipe for the lock": func(t *testing.T, d *Desk) {
 			must(t, os.Remove(filepath.Join(d.dir, lockName)))
 			must(t, syscall.Mkfifo(filepath.Join(d.dir, lockName), 0o600))

@@ -19,7 +19,8 @@
 // kind "break", and the log counts as broken from then on. The log is written on
 // all the same: what comes after is evidence too.
 //
-// The package imports nothing of ours and never looks into a vault.
+// Of this program the package imports only gateway/state/private. It never reads a
+// vault.
 package audit
 
 import (

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/private/faults"
 )
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
@@ -18,6 +20,9 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 		"a link to a folder":          func(t *testing.T, j *Journal) { relink(t, j.place.root) },
 		"a link to a vault":           func(t *testing.T, j *Journal) { relink(t, j.place.dir) },
 		"a link to a segment":         func(t *testing.T, j *Journal) { relink(t, j.place.file(segmentName(1))) },
+		"a second name of a segment":  func(t *testing.T, j *Journal) { secondName(t, j.place.file(segmentName(1))) },
+		"a second name of a lock":     func(t *testing.T, j *Journal) { secondName(t, j.place.file(appendLock)) },
+		"a lock open to others":       func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.file(appendLock), 0o666)) },
 		"a link for a lock":           func(t *testing.T, j *Journal) { relink(t, j.place.file(appendLock)) },
 		"a link for the next segment": func(t *testing.T, j *Journal) { must(t, os.Symlink("/nowhere", j.place.file(segmentName(2)))) },
 		"a folder for a segment":      func(t *testing.T, j *Journal) { must(t, os.Mkdir(j.place.file(segmentName(2)), 0o700)) },
@@ -57,4 +62,32 @@ func relink(t *testing.T, name string) {
 	t.Helper()
 	must(t, os.Rename(name, name+"-away"))
 	must(t, os.Symlink(name+"-away", name))
+}
+
+// secondName gives the file at name another one outside of the journal.
+func secondName(t *testing.T, name string) {
+	t.Helper()
+	must(t, os.Link(name, filepath.Join(t.TempDir(), "second")))
+}
+
+// What cannot be written is taken back through the file that was opened, never by
+// its name alone: a link in its place is not followed.
+func TestNothingIsTruncatedThroughALink(t *testing.T) {
+	j := newJournal(t, Limits{})
+	e, content := change("a.md", "a", "b")
+	must(t, j.Begin(e, content))
+	segment := j.place.file(segmentName(1))
+	target := filepath.Join(t.TempDir(), "target")
+	must(t, os.WriteFile(target, []byte("mine"), 0o600))
+	j.sys = &faults.System{N: 2, Before: func() { // open, write
+		must(t, os.Rename(segment, segment+"-away"))
+		must(t, os.Symlink(target, segment))
+	}}
+	e, content = change("a.md", "a", "b")
+	if err := j.Begin(e, content); !errors.Is(err, faults.Err) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
 }

@@ -19,9 +19,9 @@
 // A line that was cut short, or altered, is reported with its place and skipped.
 // It is never removed: what follows it begins on a line of its own.
 //
-// The package imports nothing of ours: the gateway uses it and so does the
-// program that works in the vault. It never looks into a vault, and what it
-// returns of paths has to be judged as if it came from anywhere.
+// Of this program the package imports only gateway/state/private: the gateway uses
+// it and so does the program that works in the vault. It never reads a vault, and
+// what it returns of paths has to be judged as if it came from anywhere.
 package journal
 
 import (

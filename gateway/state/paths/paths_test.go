@@ -70,8 +70,8 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		name, want string
 		mode       os.FileMode
 	}{
-		{"everybody", "is accessible to other users (mode 0777)", 0o777}, {"sticky", "is open to others", 0o777 | os.ModeSticky},
-		{"readers", "is accessible to other users (mode 0755)", 0o755}, {"group", "is open to others (mode 0770)", 0o770}, {"own", "", 0o700},
+		{"everybody", "is accessible to other users (mode 0777)", 0o777}, {"sticky", "is accessible to other users", 0o777 | os.ModeSticky},
+		{"readers", "is accessible to other users (mode 0755)", 0o755}, {"group", "is accessible to other users (mode 0770)", 0o770}, {"own", "", 0o700},
 	} {
 		dir := filepath.Join(base, tt.name)
 		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, tt.mode)); err != nil {
