@@ -15,3 +15,14 @@ func (failingReader) Read([]byte) (int, error) { return 0, os.ErrNotExist }
 func (failingReader) Close() error             { return nil }
 
 func readerOf(text []byte) io.Reader { return bytes.NewReader(text) }
+
+// textsOf is the content of notes that are in memory, by their path.
+func textsOf(texts map[string][]byte) Content {
+	return func(s Step) (io.ReadCloser, error) {
+		text, ok := texts[s.Source()]
+		if !ok {
+			return nil, &Invalid{"content", s.Source(), "is missing"}
+		}
+		return io.NopCloser(bytes.NewReader(text)), nil
+	}
+}

@@ -35,7 +35,7 @@ func change(path, before, after string) (Entry, Content) {
 		Steps: []Step{{Path: path, Before: ImageOf([]byte(before)), After: ImageOf([]byte(after))}},
 		Count: 1,
 	}
-	return e, Texts(map[string][]byte{path: []byte(before)})
+	return e, textsOf(map[string][]byte{path: []byte(before)})
 }
 
 func must(t testing.TB, err error) {
@@ -246,7 +246,7 @@ func TestAnEntryOfManySteps(t *testing.T) {
 		after[i] = ImageOf(fmt.Appendf(nil, "after %d", i))
 		e.Steps = append(e.Steps, Step{Path: path, Before: ImageOf(texts[path])})
 	}
-	must(t, j.Begin(e, Texts(texts)))
+	must(t, j.Begin(e, textsOf(texts)))
 	must(t, j.End(e.ID, Done, after, ""))
 	got, err := again(j).Entry(e.ID)
 	must(t, err)
@@ -270,7 +270,7 @@ func TestVersionsFollowANoteThroughMoves(t *testing.T) {
 				}
 			}
 		}
-		must(t, j.Begin(e, Texts(texts)))
+		must(t, j.Begin(e, textsOf(texts)))
 		if state != Begun {
 			must(t, j.End(e.ID, state, nil, ""))
 		}

@@ -23,17 +23,6 @@ func (s Step) Source() string {
 	return s.Path
 }
 
-// Texts is the content of notes that are in memory, by their path.
-func Texts(texts map[string][]byte) Content {
-	return func(s Step) (io.ReadCloser, error) {
-		text, ok := texts[s.Source()]
-		if !ok {
-			return nil, &Invalid{"content", s.Source(), "is missing"}
-		}
-		return io.NopCloser(bytes.NewReader(text)), nil
-	}
-}
-
 // keepStep keeps what a step changes.
 func (b *batch) keepStep(s Step, content Content) error {
 	if !s.Before.Exists || s.isPureMove() || b.holds(s.Before) {

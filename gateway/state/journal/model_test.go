@@ -89,7 +89,7 @@ func (m *model) begin(t *rapid.T) {
 	e.Count = len(e.Steps)
 	e.ID = NewID(m.now())
 	e.Caller = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "caller")
-	err := m.draw(t).Begin(e, Texts(texts))
+	err := m.draw(t).Begin(e, textsOf(texts))
 	if _, full := err.(*Full); full {
 		return
 	}
