@@ -14,7 +14,7 @@ import (
 // gateway/state/paths, gateway/registry, policy/access and policy/ignore: the protocol
 // between the two, the journal, the locations of files, the app's list of vaults, and
 // the access rules. These packages import nothing of this module but
-// gateway/state/private, which opens private files.
+// gateway/state/private, which opens private files, and packages below themselves.
 const allowedImports = `
 tiers                        :
 allowlist                    : tiers
@@ -29,7 +29,8 @@ gateway                      : gateway/state/approvals gateway/state/audit gatew
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/clean                :
-gateway/state/journal        : gateway/state/private
+gateway/state/journal        : gateway/state/journal/object gateway/state/private
+gateway/state/journal/object :
 gateway/names                :
 gateway/pages                :
 gateway/state/paths          : gateway/state/private

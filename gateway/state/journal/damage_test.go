@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // sample fills a journal with ten entries and returns them.
@@ -131,9 +133,9 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 }
 
 func TestADamagedFileIsToldAndReplaced(t *testing.T) {
-	for _, size := range []int{maxInline + 1000, maxPacked + 1} {
+	for _, size := range []int{object.MaxInline + 1000, object.MaxPacked + 1} {
 		j := newJournal(t, Limits{})
-		j.inText = maxPacked
+		j.inText = object.MaxPacked
 		text := string(random(size))
 		e, content := change("a.bin", text, "")
 		must(t, j.Begin(e, content))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // Entry is one change of one or more notes.
@@ -120,10 +122,9 @@ func (s State) mayFollow(before State) bool {
 }
 
 const (
-	maxObject  = 128 << 20 // an attachment that is deleted; a note is at most 5 MB
-	maxSteps   = 200_000   // a move may rewrite the links of every note
-	maxPath    = 4096      // what systems take
-	maxName    = 256       // of sessions, clients, commands, parameters
+	maxSteps   = 200_000 // a move may rewrite the links of every note
+	maxPath    = 4096    // what systems take
+	maxName    = 256     // of sessions, clients, commands, parameters
 	maxParams  = 64
 	maxAlso    = 1 << 10  // a batch has a hundred operations
 	maxNote    = 1 << 10  // a remark is a sentence
@@ -187,8 +188,8 @@ func (s Step) check() error {
 			return err
 		}
 	}
-	if s.Before.Exists && s.Before.Size > maxObject && !s.isPureMove() {
-		return &TooLarge{fmt.Sprintf("%.100q", s.Path), maxObject}
+	if s.Before.Exists && s.Before.Size > object.MaxSize && !s.isPureMove() {
+		return &TooLarge{fmt.Sprintf("%.100q", s.Path), object.MaxSize}
 	}
 	if s.Before.Exists && s.Before.Hash == "" {
 		return &Invalid{"image", s.Path, "has no hash"}
@@ -202,7 +203,7 @@ func (s Step) check() error {
 func (i Image) check() error {
 	sound := i == Image{}
 	if i.Exists {
-		sound = i.Size >= 0 && (i.Hash == "" || isHash(i.Hash))
+		sound = i.Size >= 0 && (i.Hash == "" || object.IsHash(i.Hash))
 	}
 	if !sound {
 		return &Invalid{"image", i.Hash, "is no image"}

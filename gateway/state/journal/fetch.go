@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 
+	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -28,7 +29,7 @@ func (j *Journal) Object(hash string) ([]byte, error) {
 // CopyObject is Object for what is large. What it has written is to be believed
 // only if it returns nil.
 func (j *Journal) CopyObject(out io.Writer, hash string) error {
-	if !isHash(hash) {
+	if !object.IsHash(hash) {
 		return &Invalid{"hash", hash, "is no SHA-256"}
 	}
 	// One and the same object may be kept in several segments.
@@ -130,14 +131,14 @@ func (p place) text(ix *index, hash string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := pieces{start}
+	parts := object.Pieces{start}
 	for i := len(chain) - 1; i >= 0; i-- {
 		var ok bool
-		if parts, ok = chain[i].over(parts); !ok {
+		if parts, ok = chain[i].Over(parts); !ok {
 			return nil, &Damaged{hash, "is kept as a difference that does not fit"}
 		}
 	}
-	text := parts.text()
+	text := parts.Text()
 	if ImageOf(text).Hash != hash {
 		return nil, &Damaged{hash, "is not what was kept"}
 	}
@@ -146,21 +147,21 @@ func (p place) text(ix *index, hash string) ([]byte, error) {
 
 // chain returns the records that lead to an object, and what the last one starts
 // from.
-func (p place) chain(ix *index, hash string) (chain []object, start []byte, err error) {
+func (p place) chain(ix *index, hash string) (chain []object.Record, start []byte, err error) {
 	name := p.file(segmentName(ix.number))
 	lines, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, unusable(name, err)
 	}
 	defer lines.Close()
-	for next := hash; len(chain) <= maxDepth; {
+	for next := hash; len(chain) <= object.MaxDepth; {
 		s, ok := ix.objects[next]
 		if !ok {
 			return nil, nil, &Damaged{hash, "is kept as the difference from something that is missing"}
 		}
 		if s.isWhole() {
 			var text bytes.Buffer
-			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, maxText)})
+			err := p.copyFile(&text, ix.number, Image{true, next, min(s.size, object.MaxText)})
 			return chain, text.Bytes(), err
 		}
 		o, ok := objectAt(lines, s)
@@ -184,7 +185,7 @@ func (p place) chain(ix *index, hash string) (chain []object, start []byte, err 
 
 // data returns the data of a difference that has them in a file. Whether they are
 // right is told by the hash of the whole.
-func (p place) data(number uint64, o object) ([]byte, error) {
+func (p place) data(number uint64, o object.Record) ([]byte, error) {
 	name := objectName(number, o.Hash)
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,16 +202,16 @@ func (p place) data(number uint64, o object) ([]byte, error) {
 	return text, nil
 }
 
-func objectAt(lines io.ReaderAt, s spot) (object, bool) {
+func objectAt(lines io.ReaderAt, s spot) (object.Record, bool) {
 	line := make([]byte, s.length)
 	if _, err := lines.ReadAt(line, s.at); err != nil || len(line) == 0 {
-		return object{}, false
+		return object.Record{}, false
 	}
 	record, ok := unwrap(line[:len(line)-1])
 	if !ok {
-		return object{}, false
+		return object.Record{}, false
 	}
-	return parseObject(record)
+	return object.Parse(record)
 }
 
 // copyFile copies an object that is a file.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // FuzzRecord takes arbitrary bytes for a record, and for a segment of several.
@@ -41,17 +43,17 @@ func FuzzRecord(f *testing.F) {
 }
 
 func checkRecord(t *testing.T, record []byte) {
-	if hasKey(record, objectKey) {
-		o, ok := parseObject(record)
+	if hasKey(record, object.Key) {
+		o, ok := object.Parse(record)
 		hash, note, spot, found := objectHead(record)
-		if again, err := o.record(); ok && err == nil && bytes.Equal(again, record) {
+		if again, err := o.Encode(); ok && err == nil && bytes.Equal(again, record) {
 			if !found || hash != o.Hash || note != o.Note || spot.depth != o.Depth || spot.size != o.Size || spot.file != o.File {
 				t.Fatalf("the index has %s, %s, %+v, the record is %+v", hash, note, spot, o)
 			}
 		}
 		if ok && !o.File {
-			if text, ok := o.over(pieces{make([]byte, o.Prefix+o.Suffix)}); ok && int64(text.size()) != o.Size {
-				t.Fatalf("%d bytes of %+v", text.size(), o)
+			if text, ok := o.Over(object.Pieces{make([]byte, o.Prefix+o.Suffix)}); ok && int64(text.Size()) != o.Size {
+				t.Fatalf("%d bytes of %+v", text.Size(), o)
 			}
 		}
 	}

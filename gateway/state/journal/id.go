@@ -3,8 +3,9 @@ package journal
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"strings"
 	"time"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // An id is a moment in UTC and something random behind it, so that ids sort by
@@ -30,15 +31,8 @@ func ParseID(id string) (time.Time, error) {
 	}
 	moment, random := id[:len(idTime)], id[len(idTime):]
 	t, err := time.Parse(idTime, moment)
-	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !isHex(random[1:]) {
+	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !object.IsHex(random[1:]) {
 		return time.Time{}, &Invalid{"id", id, "is no id of an entry"}
 	}
 	return t, nil
 }
-
-func isHex(text string) bool { return strings.Trim(text, "0123456789abcdef") == "" }
-
-// isHash reports whether text is a SHA-256 as this package writes it.
-func isHash(text string) bool { return len(text) == hashLength && isHex(text) }
-
-const hashLength = 64

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // index is where things stand in one segment.
@@ -64,7 +66,7 @@ func (ix *index) fill(file io.ReaderAt, size int64) error {
 
 func (ix *index) add(record []byte, at, length int64) {
 	switch {
-	case hasKey(record, objectKey):
+	case hasKey(record, object.Key):
 		if hash, note, spot, ok := objectHead(record); ok {
 			spot.at, spot.length = at, length
 			ix.objects[hash], ix.latest[note] = spot, hash
@@ -95,29 +97,27 @@ func (ix *index) add(record []byte, at, length int64) {
 // stand at fixed places, as those of entries and outcomes do, because a segment
 // may hold thousands and each process reads them before it writes.
 func objectHead(record []byte) (hash, note string, s spot, ok bool) {
-	rest := record[len(objectKey):]
-	if len(rest) < hashLength {
+	rest := record[len(object.Key):]
+	if len(rest) < object.HashLength {
 		return "", "", spot{}, false
 	}
-	hash, rest = string(rest[:hashLength]), rest[hashLength:]
-	rest, ok = bytes.CutPrefix(rest, []byte(noteKey))
-	if !ok || len(rest) < noteLength {
+	hash, rest = string(rest[:object.HashLength]), rest[object.HashLength:]
+	rest, ok = bytes.CutPrefix(rest, []byte(object.NoteKey))
+	if !ok || len(rest) < object.NoteLength {
 		return "", "", spot{}, false
 	}
-	note, rest = string(rest[:noteLength]), rest[noteLength:]
+	note, rest = string(rest[:object.NoteLength]), rest[object.NoteLength:]
 	depth, rest, ok := cutInt(rest, `","depth":`)
 	if !ok {
 		return "", "", spot{}, false
 	}
 	size, rest, ok := cutInt(rest, `,"size":`)
-	if !ok || !isHash(hash) || !isHex(note) {
+	if !ok || !object.IsHash(hash) || !object.IsHex(note) {
 		return "", "", spot{}, false
 	}
 	file := bytes.HasSuffix(rest, []byte(`,"file":true}`))
 	return hash, note, spot{size: size, depth: int(depth), file: file}, true
 }
-
-const noteLength = 16
 
 func cutID(text []byte) (id string, rest []byte, ok bool) {
 	if len(text) < idLength {

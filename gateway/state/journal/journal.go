@@ -19,7 +19,8 @@
 // A line that was cut short, or altered, is reported with its place and skipped.
 // It is never removed: what follows it begins on a line of its own.
 //
-// Of this program the package imports only gateway/state/private: the gateway uses
+// Of this program the package imports only gateway/state/private and what is below
+// it: the gateway uses
 // it and so does the program that works in the vault. It never reads a vault, and
 // what it returns of paths has to be judged as if it came from anywhere.
 package journal
@@ -31,6 +32,7 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -103,7 +105,7 @@ func Open(dir, vault string, limits Limits) *Journal {
 // OpenAs is [Open] for a vault whose journal may have been kept under another
 // path, by former. That journal is taken over when there is none under this one.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
-	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: maxText}
+	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: object.MaxText}
 }
 
 // place is where the journal of one vault lies.

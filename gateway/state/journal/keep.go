@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // Content gives the bytes that a step is going to change, as its Before says. It
@@ -103,7 +105,7 @@ func (b *batch) keep(path string, image Image, in io.Reader) error {
 // keepText keeps a text as a line if it can: as the difference from the last
 // version of the same note, or whole.
 func (b *batch) keepText(path string, v version) error {
-	note := noteOf(path)
+	note := object.NoteID(path)
 	o, ok := b.delta(note, v)
 	if ok && o.File {
 		middle := o.Data
@@ -111,13 +113,13 @@ func (b *batch) keepText(path string, v version) error {
 		return b.keepFile(path, o, ImageOf(middle), bytes.NewReader(middle))
 	}
 	if !ok {
-		o, ok = newObject(v.hash, note, v.text)
+		o, ok = object.New(v.hash, note, v.text)
 	}
 	if !ok {
 		image := Image{true, v.hash, int64(len(v.text))}
 		return b.keepFile(path, wholeFile(path, image), image, bytes.NewReader(v.text))
 	}
-	record, err := o.record()
+	record, err := o.Encode()
 	if err != nil {
 		return err
 	}
@@ -125,27 +127,27 @@ func (b *batch) keepText(path string, v version) error {
 	return b.line(record)
 }
 
-func (b *batch) delta(note string, v version) (object, bool) {
+func (b *batch) delta(note string, v version) (object.Record, bool) {
 	hash, known := b.tail.latest[note]
 	spot := b.tail.index.objects[hash]
-	if !known || spot.depth >= maxDepth || spot.size > b.inText || len(v.text) < leastDelta || hash == v.hash {
-		return object{}, false
+	if !known || spot.depth >= object.MaxDepth || spot.size > b.inText || len(v.text) < object.LeastDelta || hash == v.hash {
+		return object.Record{}, false
 	}
 	base, ok := b.text(hash)
 	if !ok {
-		return object{}, false
+		return object.Record{}, false
 	}
-	return newDelta(v.hash, note, v.text, version{hash, base}, spot.depth+1)
+	return object.NewDelta(v.hash, note, v.text, hash, base, spot.depth+1)
 }
 
 // wholeFile is the record of an object that is a file of its own.
-func wholeFile(path string, image Image) object {
-	return object{Hash: image.Hash, Note: noteOf(path), Size: image.Size, File: true}
+func wholeFile(path string, image Image) object.Record {
+	return object.Record{Hash: image.Hash, Note: object.NoteID(path), Size: image.Size, File: true}
 }
 
 // keepFile keeps the data of an object, of which image is that, as a file of its
 // own, and writes the record.
-func (b *batch) keepFile(path string, o object, image Image, in io.Reader) error {
+func (b *batch) keepFile(path string, o object.Record, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	half := b.place.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, halfEnd))
@@ -169,7 +171,7 @@ func (b *batch) fillFile(half, path string, image Image, in io.Reader) error {
 	counted := &counter{out: out}
 	buffered := bufio.NewWriterSize(counted, flushAt)
 	sum := sha256.New()
-	packed := newPacker(buffered)
+	packed := object.NewCompressor(buffered)
 	n, err := io.Copy(packed, io.TeeReader(io.LimitReader(in, image.Size+1), sum))
 	err = errors.Join(err, packed.Close(), buffered.Flush())
 	b.stored += counted.n

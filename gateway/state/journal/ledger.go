@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"time"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // ledger is how much callers have written lately, by caller and time. It lies in
@@ -45,7 +47,7 @@ type owed struct {
 
 func payerOf(caller string) string {
 	sum := sha256.Sum256([]byte(caller))
-	return hex.EncodeToString(sum[:noteLength/2])
+	return hex.EncodeToString(sum[:object.NoteLength/2])
 }
 
 func partOf(t time.Time) int64 { return t.Unix() / int64(spentPart/time.Second) }
@@ -84,7 +86,7 @@ func (l ledger) records(now time.Time) (rows []spentRecord) {
 
 func (l ledger) load(rows []spentRecord) {
 	for _, row := range rows {
-		if row.Bytes > 0 && len(row.Payer) == noteLength && isHex(row.Payer) {
+		if row.Bytes > 0 && len(row.Payer) == object.NoteLength && object.IsHex(row.Payer) {
 			l[period{row.Payer, row.At}] = max(l[period{row.Payer, row.At}], row.Bytes)
 		}
 	}
@@ -96,7 +98,7 @@ func (ix *index) charge(id string, record []byte) {
 	bytes, rest, ok := cutInt(record, `,"bytes":`)
 	payer, _, isPaid := cutText(rest, `,"payer":"`)
 	at, err := ParseID(id)
-	if ok && isPaid && err == nil && bytes > 0 && len(payer) == noteLength && isHex(payer) {
+	if ok && isPaid && err == nil && bytes > 0 && len(payer) == object.NoteLength && object.IsHex(payer) {
 		ix.spent.add(payer, at, bytes)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+
+	"vaultwicket/gateway/state/journal/object"
 )
 
 // A line is the checksum of its JSON as eight hexadecimal digits, a space, the
@@ -129,7 +131,7 @@ func salvage(text []byte, sound func(record []byte)) {
 // nowhere.
 func beginning(text []byte, from int) int {
 	for at := from; at+lineHead < len(text); at++ {
-		if text[at+sumLength] == ' ' && text[at+lineHead] == '{' && isHex(string(text[at:at+sumLength])) {
+		if text[at+sumLength] == ' ' && text[at+lineHead] == '{' && object.IsHex(string(text[at:at+sumLength])) {
 			return at
 		}
 	}

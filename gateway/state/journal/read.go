@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 
+	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -105,7 +106,7 @@ func (r *chapterReader) harm(at int64, id, reason string, torn bool) {
 // record takes a record whose checksum is right.
 func (r *chapterReader) record(record []byte) {
 	switch {
-	case hasKey(record, objectKey):
+	case hasKey(record, object.Key):
 	case hasKey(record, stepsKey):
 		r.part(record, stepsKey, r.addSteps)
 	case hasKey(record, entryKey):

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/gateway/state/private"
 )
 
@@ -114,7 +115,7 @@ func parseName(name string) (number uint64, end string, ok bool) {
 	for _, end := range []string{segmentEnd, objectEnd, halfEnd} {
 		rest, has := strings.CutSuffix(name[numberDigits:], end)
 		if has && (rest == "") == (end == segmentEnd) {
-			return number, end, end != objectEnd || isHash(strings.TrimPrefix(rest, "-"))
+			return number, end, end != objectEnd || object.IsHash(strings.TrimPrefix(rest, "-"))
 		}
 	}
 	return 0, "", false

@@ -1,4 +1,4 @@
-package journal
+package object
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 func TestATextIsItsDifferences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(nil)
-		parts := pieces{text}
+		parts := Pieces{text}
 		for range rapid.IntRange(0, 6).Draw(t, "versions") {
 			next := bytes.Clone(text)
 			from := rapid.IntRange(0, len(text)).Draw(t, "from")
@@ -18,16 +18,16 @@ func TestATextIsItsDifferences(t *testing.T) {
 			middle := []byte(rapid.StringOf(rapid.SampledFrom([]rune("ab"))).Draw(t, "middle"))
 			next = append(append(next[:from:from], middle...), text[to:]...)
 			prefix, suffix := common(text, next)
-			o := object{Prefix: prefix, Suffix: suffix, Raw: true}
+			o := Record{Prefix: prefix, Suffix: suffix, Raw: true}
 			o.Data = next[prefix : len(next)-suffix]
 			o.Middle = len(o.Data)
 			var ok bool
-			if parts, ok = o.over(parts); !ok || !bytes.Equal(parts.text(), next) || parts.size() != len(next) {
-				t.Fatalf("%q became %q, want %q", text, parts.text(), next)
+			if parts, ok = o.Over(parts); !ok || !bytes.Equal(parts.Text(), next) || parts.Size() != len(next) {
+				t.Fatalf("%q became %q, want %q", text, parts.Text(), next)
 			}
 			text = next
 		}
-		if _, ok := (object{Prefix: len(text) + 1, Raw: true}).over(parts); ok {
+		if _, ok := (Record{Prefix: len(text) + 1, Raw: true}).Over(parts); ok {
 			t.Fatal("more than there is")
 		}
 	})

@@ -1,4 +1,4 @@
-package journal
+package object
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ const level = flate.BestSpeed
 // leastPacked is the length from which compressing is tried.
 const leastPacked = 128
 
-var packers = sync.Pool{New: func() any {
+var writers = sync.Pool{New: func() any {
 	w, _ := flate.NewWriter(io.Discard, level) // the level is one that exists
 	return w
 }}
@@ -26,30 +26,33 @@ func pack(data []byte) []byte {
 		return nil
 	}
 	var out bytes.Buffer
-	packer := newPacker(&out)
-	_, err := packer.Write(data)
-	if err = errors.Join(err, packer.Close()); err != nil || out.Len() >= len(data) {
+	compressor := NewCompressor(&out)
+	_, err := compressor.Write(data)
+	if err = errors.Join(err, compressor.Close()); err != nil || out.Len() >= len(data) {
 		return nil
 	}
 	return out.Bytes()
 }
 
-// packer compresses what is written to it. It is to be closed, and not used
+// Compressor compresses what is written to it. It is to be closed, and not used
 // afterwards.
-type packer struct{ flate *flate.Writer }
+type Compressor struct{ flate *flate.Writer }
 
-func newPacker(out io.Writer) packer {
-	w := packers.Get().(*flate.Writer)
+// NewCompressor returns a Compressor that writes to out.
+func NewCompressor(out io.Writer) Compressor {
+	w := writers.Get().(*flate.Writer)
 	w.Reset(out)
-	return packer{w}
+	return Compressor{w}
 }
 
-func (p packer) Write(data []byte) (int, error) { return p.flate.Write(data) }
+// Write implements [io.Writer].
+func (p Compressor) Write(data []byte) (int, error) { return p.flate.Write(data) }
 
-func (p packer) Close() error {
+// Close writes what is left, and makes the Compressor useless.
+func (p Compressor) Close() error {
 	err := p.flate.Close()
 	p.flate.Reset(io.Discard)
-	packers.Put(p.flate)
+	writers.Put(p.flate)
 	return err
 }
 

@@ -1,15 +1,17 @@
-package journal
+package object
 
 import "bytes"
 
 // A note is mostly changed in one place. The difference from the version before
 // is then where the two begin and end alike, and what stands in between.
 
+// Limits of differences.
 const (
-	// A version is read by way of those before it, each of which costs a read.
-	maxDepth = 31
-	// Below, a difference would not be shorter than the note, written down.
-	leastDelta = 256
+	// MaxDepth is the longest chain of differences: each of them costs a read.
+	MaxDepth = 31
+	// LeastDelta is the length in bytes below which a difference would not be
+	// shorter than the note.
+	LeastDelta = 256
 	// Long texts are compared by blocks of so many bytes.
 	block = 4 << 10
 )
@@ -34,11 +36,12 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// pieces are a text in parts. To go from version to version the text need not be
+// Pieces are a text in parts. To go from version to version the text need not be
 // copied each time.
-type pieces [][]byte
+type Pieces [][]byte
 
-func (p pieces) size() (n int) {
+// Size returns the length of the text in bytes.
+func (p Pieces) Size() (n int) {
 	for _, part := range p {
 		n += len(part)
 	}
@@ -46,7 +49,7 @@ func (p pieces) size() (n int) {
 }
 
 // first returns the first n bytes, of which there are so many.
-func (p pieces) first(n int) (kept pieces) {
+func (p Pieces) first(n int) (kept Pieces) {
 	for _, part := range p {
 		part = part[:min(n, len(part))]
 		n -= len(part)
@@ -59,8 +62,8 @@ func (p pieces) first(n int) (kept pieces) {
 }
 
 // last returns the last n bytes, of which there are so many.
-func (p pieces) last(n int) (kept pieces) {
-	skip := p.size() - n
+func (p Pieces) last(n int) (kept Pieces) {
+	skip := p.Size() - n
 	for _, part := range p {
 		cut := min(skip, len(part))
 		skip -= cut
@@ -71,5 +74,5 @@ func (p pieces) last(n int) (kept pieces) {
 	return kept
 }
 
-// text returns the whole text.
-func (p pieces) text() []byte { return bytes.Join(p, nil) }
+// Text returns the whole text.
+func (p Pieces) Text() []byte { return bytes.Join(p, nil) }
