@@ -16,51 +16,51 @@ import (
 const programFolder = "vaultwicket" // of this program, within the places for all programs
 
 // Cache returns where this program keeps what it can find out again, ""
-// where there is no such place or it lies in the vault: nothing of ours does.
+// where there is no such place or it is in the vault: this program keeps nothing there.
 func Cache(env func(string) string, vault string) string {
-	return outside(vault, place(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
+	return outside(vault, baseFolder(env, "XDG_CACHE_HOME", ".cache", "Library/Caches"))
 }
 
 // State returns where this program keeps what must not be lost, in the
 // same way.
 func State(env func(string) string, vault string) string {
-	return outside(vault, place(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
+	return outside(vault, baseFolder(env, "XDG_STATE_HOME", ".local/state", "Library/Application Support"))
 }
 
-// place returns a folder by the rules of the system: the XDG base directories,
+// baseFolder returns a folder by the rules of the system: the XDG base directories,
 // and their like elsewhere. An XDG variable that is no absolute path is to be
 // ignored (XDG Base Directory Specification 0.8).
-func place(env func(string) string, variable, unix, mac string) string {
+func baseFolder(env func(string) string, variable, unix, mac string) string {
 	if dir := env(variable); filepath.IsAbs(dir) {
 		return filepath.Join(dir, programFolder)
 	}
 	if runtime.GOOS == "windows" {
-		return below(env("LOCALAPPDATA"), "")
+		return programFolderIn(env("LOCALAPPDATA"), "")
 	}
 	if runtime.GOOS == "darwin" {
 		unix = mac
 	}
-	return below(env("HOME"), unix)
+	return programFolderIn(env("HOME"), unix)
 }
 
-func below(home, dir string) string {
+func programFolderIn(home, dir string) string {
 	if !filepath.IsAbs(home) {
 		return ""
 	}
 	return filepath.Join(home, filepath.FromSlash(dir), programFolder)
 }
 
-// outside returns dir unless it lies in the vault.
+// outside returns dir unless it is in the vault.
 func outside(vault, dir string) string {
-	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) || holds(vault, dir) {
+	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) || contains(vault, dir) {
 		return ""
 	}
 	return dir
 }
 
-// holds reports whether one of the folders above dir, as far as they exist, is the
+// contains reports whether one of the folders above dir, as far as they exist, is the
 // vault itself: its path may be spelled in another way.
-func holds(vault, dir string) bool {
+func contains(vault, dir string) bool {
 	folder, err := os.Stat(vault)
 	if err != nil {
 		return false
@@ -102,7 +102,7 @@ func Unsafe(dir string) string {
 	case errors.As(err, &unsafe):
 		return unsafe.Reason()
 	}
-	return "cannot be looked at: " + errors.Unwrap(err).Error()
+	return "cannot be accessed: " + errors.Unwrap(err).Error()
 }
 
 // Unwritable is an error where nothing can be kept in a folder, be it there or to be

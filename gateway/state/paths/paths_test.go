@@ -86,7 +86,7 @@ func TestAFolderThatIsOpenToOthersIsUnsafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be looked at: not a directory", filepath.Join(base, "none"): "",
+		file: "is not a folder", link: "is not a folder", filepath.Join(file, "x"): "cannot be accessed: not a directory", filepath.Join(base, "none"): "",
 	} {
 		if got := Unsafe(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)

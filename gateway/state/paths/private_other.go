@@ -2,5 +2,5 @@
 
 package paths
 
-// writable cannot be told before something is made.
+// writable is not known before something is created.
 func writable(string) error { return nil }
