@@ -2,15 +2,15 @@
 // line of JSON for each, in files that are only ever appended to.
 //
 // Every line carries a number that rises by one, and the SHA-256 of the line
-// before it. A record beside the files, the head, holds where the log ends and
+// before it. A record beside the files, the head, says where the log ends and
 // where what is still kept begins. So a line that was altered, taken out, put in
 // or moved is found by [Verify], and so is an end that was cut off, or a file
 // that is missing. What cannot be found by it: that somebody who may write in
-// the folder made all of it anew, or put back an older copy of all of it. Who
+// the folder rewrote all of it, or put back an older copy of all of it. Who
 // has to rule that out notes the number and hash of [Report] elsewhere.
 //
 // The log takes no text of notes and no path: a [Line] has only names, numbers
-// and hashes, and what stands for a value is a digest under a random key that
+// and hashes, and a value is replaced by a digest under a random key that
 // stays in the folder.
 //
 // A line that was cut short, because a process or the machine stopped in the
@@ -35,7 +35,7 @@ import (
 // Limits say how much is kept. The zero Limits keep 32 files of 8 MiB.
 type Limits struct {
 	// FileSize is how many bytes a file may have. One that a line does not fit
-	// into is laid aside; only a single line that is longer makes a longer file.
+	// into is rotated; only a single line that is longer makes a longer file.
 	FileSize int64
 	// Files is how many files are kept, with the one that is written to. The
 	// oldest is removed when there are more, unless a line in it is younger than
@@ -71,8 +71,8 @@ func (l Limits) orDefaults() Limits {
 // Log is the audit log in a folder. It is safe for use by several goroutines,
 // and by several processes at once.
 type Log struct {
-	place   place
-	present string // the path of the file that is written to
+	folder  folder
+	current string // the path of the file that is written to
 	limits  Limits
 	sys     private.System
 	now     func() time.Time
@@ -86,16 +86,16 @@ type Log struct {
 	buf  []byte
 
 	key      atomic.Pointer[key]
-	prepared atomic.Bool // the folder was found, or made, and looked at
+	prepared atomic.Bool // the folder was found, or made, and checked
 }
 
-// Open returns the log in the folder dir, an absolute path. It looks at nothing;
+// Open returns the log in the folder dir, an absolute path. It reads nothing;
 // the folder and its files are made when the first line is written, or the first
 // digest made.
 func Open(dir string, limits Limits) *Log {
-	p := place{dir}
+	p := folder{dir}
 	return &Log{
-		place: p, present: p.file(presentFile), limits: limits.orDefaults(),
+		folder: p, current: p.file(currentFile), limits: limits.orDefaults(),
 		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen,
 	}
 }
@@ -105,11 +105,11 @@ func Open(dir string, limits Limits) *Log {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.forget()
+	return l.closeTail()
 }
 
-// forget lets the next write look at everything anew.
-func (l *Log) forget() error {
+// closeTail lets the next write read everything again.
+func (l *Log) closeTail() error {
 	if l.tail == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (l *Log) forget() error {
 	return t.close()
 }
 
-// place is the folder of a log.
-type place struct{ dir string }
+// folder is the folder of a log.
+type folder struct{ dir string }
 
-func (p place) file(name string) string { return filepath.Join(p.dir, name) }
+func (p folder) file(name string) string { return filepath.Join(p.dir, name) }

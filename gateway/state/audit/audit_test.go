@@ -33,8 +33,8 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 	if lines[0].Prev != strings.Repeat("0", 64) {
 		t.Errorf("the first follows %s", lines[0].Prev)
 	}
-	for name, mode := range map[string]os.FileMode{"": 0o700, presentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
-		info, err := os.Lstat(l.place.file(name))
+	for name, mode := range map[string]os.FileMode{"": 0o700, currentFile: 0o600, headFile: 0o600, keyFile: 0o600, lockFile: 0o600} {
+		info, err := os.Lstat(l.folder.file(name))
 		must(t, err)
 		if info.Mode().Perm() != mode && private.CanRenameOpen {
 			t.Errorf("%q has mode %v", name, info.Mode())
@@ -44,7 +44,7 @@ func TestWhatIsWrittenIsListed(t *testing.T) {
 
 func TestNothingIsThereBeforeTheFirstLine(t *testing.T) {
 	l := newLog(t, Limits{})
-	if _, err := os.Lstat(l.place.dir); !os.IsNotExist(err) {
+	if _, err := os.Lstat(l.folder.dir); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 	if r := verified(t, l); r != (Report{}) {
@@ -96,7 +96,7 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %d lines", test.name, len(lines))
 		}
 	}
-	for range List(l.place.dir, Filter{}) {
+	for range List(l.folder.dir, Filter{}) {
 		break // it may be left early
 	}
 }
@@ -116,13 +116,13 @@ func TestRotationCarriesTheChainOn(t *testing.T) {
 	if r.Files != 4 || r.First < 150 || r.Lines != int(r.Last-r.First)+1 {
 		t.Errorf("%+v", r)
 	}
-	there, err := l.place.survey()
+	there, err := l.folder.list()
 	must(t, err)
-	if len(there.older) != 3 {
-		t.Errorf("older files %v", there.older)
+	if len(there.rotated) != 3 {
+		t.Errorf("older files %v", there.rotated)
 	}
 	// A lower limit holds with the next file.
-	l = Open(l.place.dir, Limits{FileSize: 3000, Files: 1})
+	l = Open(l.folder.dir, Limits{FileSize: 3000, Files: 1})
 	writeAll(t, l, 201, 220)
 	if r := verified(t, l); r.Broken != nil || r.Files != 1 || r.Last != 220 {
 		t.Errorf("%+v", r)
@@ -157,10 +157,10 @@ func TestSeveralWritersAtOnce(t *testing.T) {
 	}
 	wait.Go(func() {
 		for range 20 {
-			if r, err := Verify(l.place.dir); err != nil || r.Broken != nil || r.Torn != 0 {
+			if r, err := Verify(l.folder.dir); err != nil || r.Broken != nil || r.Torn != 0 {
 				t.Errorf("%+v, %v", r, err)
 			}
-			for _, err := range List(l.place.dir, Filter{Limit: 3}) {
+			for _, err := range List(l.folder.dir, Filter{Limit: 3}) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -191,7 +191,7 @@ func TestInvalidLinesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := os.Lstat(l.place.dir); !os.IsNotExist(err) {
+	if _, err := os.Lstat(l.folder.dir); !os.IsNotExist(err) {
 		t.Error("something was written")
 	}
 	var unusable *Unusable
@@ -213,7 +213,7 @@ func TestTheLongestLineFits(t *testing.T) {
 		line.Params = append(line.Params, Param{long, -1 << 63, "0123456789abcdef"})
 	}
 	must(t, l.Write(line, true))
-	if size := len(readFile(t, l, presentFile)); size > maxLine/2 {
+	if size := len(readFile(t, l, currentFile)); size > maxLine/2 {
 		t.Errorf("%d bytes", size)
 	}
 	got := listed(t, l, Filter{})[0]
@@ -274,9 +274,9 @@ func TestErrorsAreForPeopleAndPrograms(t *testing.T) {
 		code, text string
 	}{
 		{&Unusable{Path: "/a", Reason: "is full"}, "audit_unusable", `audit log "/a": is full`},
-		{&Busy{"/a/audit.lock"}, "audit_busy", `audit lock "/a/audit.lock": is held by another process`},
-		{&Invalid{"note", "x", "is no digest"}, "audit_invalid", `audit log: note "x": is no digest`},
-		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is no line of this log`},
+		{&Busy{"/a/audit.lock"}, "audit_busy", `audit lock "/a/audit.lock": held by another process`},
+		{&Invalid{"note", "x", "is not a digest"}, "audit_invalid", `audit log: note "x": is not a digest`},
+		{&Damaged{"audit.jsonl", 3}, "audit_damaged", `audit log: "audit.jsonl", line 3: is not a line of this log`},
 	} {
 		if test.err.Code() != test.code || test.err.Error() != test.text {
 			t.Errorf("%s: %s", test.err.Code(), test.err)

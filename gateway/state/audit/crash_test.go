@@ -20,12 +20,12 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeShort(t, l, 1, 3)
 	was := readFile(t, l, headFile)
-	size := len(readFile(t, l, presentFile))
+	size := len(readFile(t, l, currentFile))
 	writeShort(t, l, 4, 5)
-	all := readFile(t, l, presentFile)
+	all := readFile(t, l, currentFile)
 	for cut := size; cut <= len(all); cut++ {
 		writeFile(t, l, headFile, was)
-		writeFile(t, l, presentFile, all[:cut])
+		writeFile(t, l, currentFile, all[:cut])
 		whole := bytes.Count(all[:cut], []byte("\n"))
 		torn := cut - bytes.LastIndexByte(all[:cut], '\n') - 1
 		if cut < len(all) && all[cut] == '\n' {
@@ -54,15 +54,15 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeShort(t, l, 1, 3)
 	was := readFile(t, l, headFile)
-	good := readFile(t, l, presentFile)
+	good := readFile(t, l, currentFile)
 	torn := append(bytes.Clone(good), good[len(good)-90:len(good)-50]...)
-	writeFile(t, l, presentFile, torn)
+	writeFile(t, l, currentFile, torn)
 	next := again(t, l)
 	writeShort(t, next, 4, 4)
-	all := readFile(t, l, presentFile)
+	all := readFile(t, l, currentFile)
 	for cut := len(torn); cut <= len(all); cut++ {
 		writeFile(t, l, headFile, was)
-		writeFile(t, l, presentFile, all[:cut])
+		writeFile(t, l, currentFile, all[:cut])
 		if r := verified(t, l); r.Broken != nil {
 			t.Fatalf("cut at %d: %+v", cut, r)
 		}
@@ -72,9 +72,9 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 		if r := verified(t, l); r.Broken != nil || r.Gaps == 0 || r.Torn != 0 {
 			t.Fatalf("cut at %d and written on: %+v", cut, r)
 		}
-		again2 := readFile(t, l, presentFile)
+		again2 := readFile(t, l, currentFile)
 		writeFile(t, l, headFile, was)
-		writeFile(t, l, presentFile, again2[:(cut+len(again2))/2])
+		writeFile(t, l, currentFile, again2[:(cut+len(again2))/2])
 		next = again(t, l)
 		writeShort(t, next, 6, 6)
 		must(t, next.Close())
@@ -87,10 +87,10 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 // TestAnInterruptedRotationIsFinished stops between the steps of laying aside.
 func TestAnInterruptedRotationIsFinished(t *testing.T) {
 	for name, do := range map[string]func(*testing.T, *Log){
-		"renamed": rename(presentFile, olderName(4)),
+		"renamed": rename(currentFile, rotatedName(4)),
 		"renamed, and another made": func(t *testing.T, l *Log) {
-			rename(presentFile, olderName(4))(t, l)
-			writeFile(t, l, presentFile, nil)
+			rename(currentFile, rotatedName(4))(t, l)
+			writeFile(t, l, currentFile, nil)
 		},
 		"renamed, and another begun": func(t *testing.T, l *Log) {
 			was := readFile(t, l, headFile)
@@ -101,7 +101,7 @@ func TestAnInterruptedRotationIsFinished(t *testing.T) {
 			was := readFile(t, l, headFile)
 			writeAll(t, l, 21, 21)
 			writeFile(t, l, headFile, was)
-			must(t, os.Truncate(l.place.file(presentFile), 100))
+			must(t, os.Truncate(l.folder.file(currentFile), 100))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,14 +123,14 @@ func TestAnInterruptedRotationIsFinished(t *testing.T) {
 func TestALeftoverIsRemoved(t *testing.T) {
 	l := fourFiles(t)
 	old := readFile(t, l, older1)
-	l = Open(l.place.dir, Limits{FileSize: 3250, Files: 3})
+	l = Open(l.folder.dir, Limits{FileSize: 3250, Files: 3})
 	writeAll(t, l, 21, 25)
 	writeFile(t, l, older1, old)
 	if r := verified(t, l); r.Broken != nil || r.Files != 3 {
 		t.Errorf("%+v", r)
 	}
 	writeAll(t, l, 26, 30)
-	if _, err := os.Lstat(l.place.file(older1)); !os.IsNotExist(err) {
+	if _, err := os.Lstat(l.folder.file(older1)); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func (e *Unusable) Error() string { return fmt.Sprintf("audit log %q: %s", e.Pat
 
 func (e *Unusable) Unwrap() error { return e.Cause }
 
-// unusable tells an error of the system as one of ours.
+// unusable returns an error of this package for one of the system.
 func unusable(path string, err error) error {
 	var typed interface {
 		error
@@ -43,7 +43,7 @@ type Busy struct{ Path string }
 func (*Busy) Code() string { return "audit_busy" }
 
 func (e *Busy) Error() string {
-	return fmt.Sprintf("audit lock %q: is held by another process", e.Path)
+	return fmt.Sprintf("audit lock %q: held by another process", e.Path)
 }
 
 // Invalid says that a caller gave what no line can hold. Nothing was written.
@@ -66,5 +66,5 @@ type Damaged struct {
 func (*Damaged) Code() string { return "audit_damaged" }
 
 func (e *Damaged) Error() string {
-	return fmt.Sprintf("audit log: %q, line %d: is no line of this log", e.File, e.Line)
+	return fmt.Sprintf("audit log: %q, line %d: is not a line of this log", e.File, e.Line)
 }

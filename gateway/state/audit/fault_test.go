@@ -27,8 +27,8 @@ func TestEveryFault(t *testing.T) {
 }
 
 func tear(t *testing.T, l *Log) {
-	data := readFile(t, l, presentFile)
-	writeFile(t, l, presentFile, append(data, data[:200]...))
+	data := readFile(t, l, currentFile)
+	writeFile(t, l, currentFile, append(data, data[:200]...))
 }
 
 func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {

@@ -12,38 +12,38 @@ import (
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
 	chmod := func(name string, mode os.FileMode) func(*testing.T, *Log) {
-		return func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.file(name), mode)) }
+		return func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.file(name), mode)) }
 	}
 	relink := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Rename(l.place.file(name), l.place.file(name)+"-away"))
-			must(t, os.Symlink(l.place.file(name)+"-away", l.place.file(name)))
+			must(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
+			must(t, os.Symlink(l.folder.file(name)+"-away", l.folder.file(name)))
 		}
 	}
 	secondName := func(name string) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Link(l.place.file(name), filepath.Join(filepath.Dir(l.place.dir), "second")))
+			must(t, os.Link(l.folder.file(name), filepath.Join(filepath.Dir(l.folder.dir), "second")))
 		}
 	}
 	instead := func(name string, do func(path string) error) func(*testing.T, *Log) {
 		return func(t *testing.T, l *Log) {
-			must(t, os.Rename(l.place.file(name), l.place.file(name)+"-away"))
-			must(t, do(l.place.file(name)))
+			must(t, os.Rename(l.folder.file(name), l.folder.file(name)+"-away"))
+			must(t, do(l.folder.file(name)))
 		}
 	}
 	mkfifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
 	for name, spoil := range map[string]func(*testing.T, *Log){
-		"a folder open to others":       func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.dir, 0o755)) },
-		"a folder the group may write":  func(t *testing.T, l *Log) { must(t, os.Chmod(l.place.dir, 0o770)) },
+		"a folder open to others":       func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.dir, 0o755)) },
+		"a folder the group may write":  func(t *testing.T, l *Log) { must(t, os.Chmod(l.folder.dir, 0o770)) },
 		"a link to the folder":          relink(""),
 		"a file for the folder":         instead("", func(path string) error { return os.WriteFile(path, nil, 0o600) }),
-		"a file open to others":         chmod(presentFile, 0o644),
-		"a file the group may write":    chmod(presentFile, 0o620),
-		"a link to the file":            relink(presentFile),
-		"a link to nowhere":             instead(presentFile, func(path string) error { return os.Symlink("/nowhere", path) }),
-		"a second name of the file":     secondName(presentFile),
-		"a folder for the file":         instead(presentFile, func(path string) error { return os.Mkdir(path, 0o700) }),
-		"a pipe for the file":           instead(presentFile, mkfifo),
+		"a file open to others":         chmod(currentFile, 0o644),
+		"a file the group may write":    chmod(currentFile, 0o620),
+		"a link to the file":            relink(currentFile),
+		"a link to nowhere":             instead(currentFile, func(path string) error { return os.Symlink("/nowhere", path) }),
+		"a second name of the file":     secondName(currentFile),
+		"a folder for the file":         instead(currentFile, func(path string) error { return os.Mkdir(path, 0o700) }),
+		"a pipe for the file":           instead(currentFile, mkfifo),
 		"a head open to others":         chmod(headFile, 0o602),
 		"a link to the head":            relink(headFile),
 		"a second name of the head":     secondName(headFile),
@@ -54,7 +54,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 		"a link for the lock":           relink(lockFile),
 		"a second name of the lock":     secondName(lockFile),
 		"a lock open to others":         chmod(lockFile, 0o666),
-		"a link to the next older file": func(t *testing.T, l *Log) { must(t, os.Symlink("/nowhere", l.place.file(olderName(2)))) },
+		"a link to the next older file": func(t *testing.T, l *Log) { must(t, os.Symlink("/nowhere", l.folder.file(rotatedName(2)))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t, Limits{FileSize: 3250})
@@ -69,7 +69,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			if name == "a link to the next older file" {
 				return // whoever reads has no use for it
 			}
-			if _, err := Verify(l.place.dir); !errors.As(err, &unusable) {
+			if _, err := Verify(l.folder.dir); !errors.As(err, &unusable) {
 				t.Errorf("verify: %v", err)
 			}
 		})
@@ -80,16 +80,16 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 func TestAnOpenFileIsLookedAt(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
-	must(t, os.Chmod(l.place.file(presentFile), 0o666))
+	must(t, os.Chmod(l.folder.file(currentFile), 0o666))
 	if l.Write(sample(4), false) == nil {
 		t.Error("a file that others may write was written to")
 	}
-	must(t, os.Chmod(l.place.file(presentFile), 0o600))
-	must(t, os.Link(l.place.file(headFile), l.place.file("second")))
+	must(t, os.Chmod(l.folder.file(currentFile), 0o600))
+	must(t, os.Link(l.folder.file(headFile), l.folder.file("second")))
 	if l.Write(sample(4), false) == nil {
 		t.Error("a head with a second name was written to")
 	}
-	must(t, os.Remove(l.place.file("second")))
+	must(t, os.Remove(l.folder.file("second")))
 	writeAll(t, l, 4, 4)
 	wantWhole(t, l, 4)
 }
@@ -100,8 +100,8 @@ func TestReadingWhereNothingCanBeWritten(t *testing.T) {
 	}
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 3)
-	must(t, os.Remove(l.place.file(lockFile)))
-	must(t, os.Chmod(l.place.dir, 0o500))
-	defer os.Chmod(l.place.dir, 0o700)
+	must(t, os.Remove(l.folder.file(lockFile)))
+	must(t, os.Chmod(l.folder.dir, 0o500))
+	defer os.Chmod(l.folder.dir, 0o700)
 	wantWhole(t, l, 3)
 }

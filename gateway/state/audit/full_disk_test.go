@@ -30,7 +30,7 @@ func TestAFullDisk(t *testing.T) {
 	for size := 5_000; size < 5_700; size += 61 {
 		l := newLog(t, childLimits)
 		said := &strings.Builder{}
-		cmd := start(t, l.place.dir, said, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
+		cmd := start(t, l.folder.dir, said, "COUNT=40", fmt.Sprintf("LARGEST=%d", size))
 		must(t, cmd.Wait())
 		wrote, failed := strings.Count(said.String(), "wrote "), strings.Count(said.String(), "error ")
 		if wrote == 0 || failed == 0 || wrote+failed != 40 {

@@ -32,7 +32,7 @@ func FuzzFile(f *testing.F) {
 func seed(f *testing.F) {
 	l := newLog(f, Limits{})
 	writeAll(f, l, 1, 3)
-	text := readFile(f, l, presentFile)
+	text := readFile(f, l, currentFile)
 	for line := range bytes.Lines(text) {
 		f.Add(bytes.TrimSuffix(line, []byte("\n")))
 	}
@@ -65,7 +65,7 @@ func checkEnd(t *testing.T, data []byte) {
 	must(t, err)
 	all := append(bytes.Clone(data), a.text...)
 	w := walker{mark: -1}
-	must(t, w.walk(presentFile, bytes.NewReader(all), 0, int64(len(all))))
+	must(t, w.walk(currentFile, bytes.NewReader(all), 0, int64(len(all))))
 	if isWhole := w.loose < 0 && w.at == a.end; isWhole != (why == "") {
 		t.Fatalf("%q: %+v", why, w)
 	}
@@ -112,11 +112,11 @@ func checkHead(t *testing.T, text []byte) {
 func checkFile(t *testing.T, data []byte) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 1)
-	whole := readFile(t, l, presentFile)
+	whole := readFile(t, l, currentFile)
 	for _, content := range [][]byte{data, append(bytes.Clone(whole), data...)} {
 		l := newLog(t, Limits{})
 		must(t, l.prepare())
-		writeFile(t, l, presentFile, content)
+		writeFile(t, l, currentFile, content)
 		next := again(t, l)
 		for n := range 2 {
 			must(t, next.Write(sample(100+n), false))
@@ -131,7 +131,7 @@ func checkFile(t *testing.T, data []byte) {
 	}
 	// Behind a log with a head: it is whole unless a line that does not follow
 	// stands there.
-	writeFile(t, l, presentFile, append(bytes.Clone(whole), data...))
+	writeFile(t, l, currentFile, append(bytes.Clone(whole), data...))
 	before := verified(t, l)
 	next := again(t, l)
 	must(t, next.Write(sample(100), false))

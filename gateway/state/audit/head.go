@@ -15,14 +15,14 @@ import (
 // head says where the log ends, and where what is kept of it begins. It is
 // written in place, always at the same length, after every line.
 type head struct {
-	number uint64 // that the present file gets when it is laid aside
+	number uint64 // that the present file gets when it is rotated
 	size   int64  // of the present file
 	last   int64  // where its last line begins
 	end    point  // the last line of the log
 	synced uint64 // the last line that was made durable
 	first  uint64 // the number of the oldest file that is kept
 	start  point  // the line before the first one that is kept
-	broken uint64 // the line that told the first break, 0 if there is none
+	broken uint64 // the line that records the first break, 0 if there is none
 	key    string // tells which key the digests are made with
 }
 
@@ -99,7 +99,7 @@ func hashOf(text string) (hash [sha256.Size]byte, ok bool) {
 
 // readHead returns the head, or why there is none: one of two sentences, "" if
 // there is one.
-func (p place) readHead() (h head, why string, err error) {
+func (p folder) readHead() (h head, why string, err error) {
 	text, err := private.Read(p.file(headFile), headSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return head{}, headMissing, nil

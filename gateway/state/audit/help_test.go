@@ -26,7 +26,7 @@ func newLog(t testing.TB, limits Limits) *Log {
 
 // again returns the same log as another process would see it.
 func again(t testing.TB, l *Log) *Log {
-	next := Open(l.place.dir, l.limits)
+	next := Open(l.folder.dir, l.limits)
 	t.Cleanup(func() { _ = next.Close() })
 	return next
 }
@@ -50,7 +50,7 @@ func writeAll(t testing.TB, l *Log, from, to int) {
 
 func verified(t testing.TB, l *Log) Report {
 	t.Helper()
-	r, err := Verify(l.place.dir)
+	r, err := Verify(l.folder.dir)
 	must(t, err)
 	return r
 }
@@ -65,7 +65,7 @@ func wantWhole(t testing.TB, l *Log, lines int) {
 
 func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 	t.Helper()
-	for line, err := range List(l.place.dir, f) {
+	for line, err := range List(l.folder.dir, f) {
 		must(t, err)
 		lines = append(lines, line)
 	}
@@ -74,14 +74,14 @@ func listed(t testing.TB, l *Log, f Filter) (lines []Line) {
 
 func readFile(t testing.TB, l *Log, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(l.place.file(name))
+	data, err := os.ReadFile(l.folder.file(name))
 	must(t, err)
 	return data
 }
 
 func writeFile(t testing.TB, l *Log, name string, data []byte) {
 	t.Helper()
-	must(t, os.WriteFile(l.place.file(name), data, 0o600))
+	must(t, os.WriteFile(l.folder.file(name), data, 0o600))
 }
 
 // linesOf returns the lines of a file, with their ends.

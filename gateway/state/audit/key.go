@@ -20,7 +20,7 @@ type key [sha256.Size]byte
 
 const keyFileSize = hashLength + 1 + digestLength + 1
 
-// Digest returns what stands for a text in the log: the first 16 hexadecimal
+// Digest returns what replaces a text in the log: the first 16 hexadecimal
 // digits of its HMAC-SHA-256. The same text has the same digest in all of the
 // log, and who does not have the key cannot try out what it may be of. It is ""
 // if the key can be neither read nor made, in which case [Log.Write] returns an
@@ -50,7 +50,7 @@ func (l *Log) knownKey() (*key, error) {
 // it puts back the one that this process knows, or else another, which the head
 // gives away.
 func (l *Log) findKey() (*key, error) {
-	k, err := l.place.readKey()
+	k, err := l.folder.readKey()
 	var damaged *badKey
 	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damaged) {
 		if k = l.key.Load(); k == nil {
@@ -60,18 +60,18 @@ func (l *Log) findKey() (*key, error) {
 		err = l.replace(keyFile, k.text())
 	}
 	if err != nil {
-		return nil, unusable(l.place.file(keyFile), err)
+		return nil, unusable(l.folder.file(keyFile), err)
 	}
 	l.key.Store(k)
 	return k, nil
 }
 
-// badKey says that the file of the key holds something else.
+// badKey says that the file of the key has something else.
 type badKey struct{}
 
 func (*badKey) Error() string { return "is not the key of a log" }
 
-func (p place) readKey() (*key, error) {
+func (p folder) readKey() (*key, error) {
 	text, err := private.Read(p.file(keyFile), keyFileSize)
 	if err != nil {
 		return nil, err

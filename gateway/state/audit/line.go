@@ -14,14 +14,14 @@ import (
 // what cannot be seen in them is escaped. There is no field for the text of a
 // note, and none for its path.
 type Line struct {
-	// Seq and Prev are the log's: what a caller puts there is not looked at. Seq
+	// Seq and Prev are the log's: what a caller puts there is ignored. Seq
 	// counts the lines of the log from 1, over all its files. Prev is the SHA-256
 	// in hexadecimal of the line before, without the end of line.
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
-	// Time is in UTC. Zero stands for the time of writing.
+	// Time is in UTC. Zero is the time of writing.
 	Time time.Time `json:"time"`
-	// Kind is what the line tells, a word in lower case: "decision", "end",
+	// Kind is what the line is about, a word in lower case: "decision", "end",
 	// "setting". "gap" and "break" are the log's own.
 	Kind     string `json:"kind"`
 	Call     string `json:"call,omitempty"` // joins a decision and an end
@@ -54,7 +54,7 @@ type Line struct {
 	Repair *Repair `json:"repair,omitempty"`
 }
 
-// Param stands for a parameter: its name, and of its value only the length in
+// Param describes a parameter: its name, and of its value only the length in
 // bytes and the digest, by [Log.Digest].
 type Param struct {
 	Name   string `json:"name"`
@@ -64,7 +64,7 @@ type Param struct {
 
 // Repair says what the log found when it went on.
 type Repair struct {
-	// Torn is how many bytes stand between the line before this one in the chain
+	// Torn is how many bytes are between the line before this one in the chain
 	// and this one, and Sum is their SHA-256 in hexadecimal. They are what is left
 	// of lines that were never finished.
 	Torn int64  `json:"torn,omitempty"`
@@ -116,11 +116,11 @@ func (line *Line) names() []*string {
 
 func (line Line) checkHashes() error {
 	if line.Note != "" && !isHex(line.Note, digestLength, digestLength) {
-		return &Invalid{"note", line.Note, "is no digest"}
+		return &Invalid{"note", line.Note, "is not a digest"}
 	}
 	for _, hash := range []string{line.Before, line.After} {
 		if hash != "" && !isHex(hash, digestLength, hashLength) {
-			return &Invalid{"hash", hash, "is no SHA-256"}
+			return &Invalid{"hash", hash, "is not a SHA-256"}
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (line Line) withParams() (Line, error) {
 	}
 	for i, p := range given {
 		if p.Digest != "" && !isHex(p.Digest, digestLength, digestLength) {
-			return Line{}, &Invalid{"digest", p.Digest, "is no digest"}
+			return Line{}, &Invalid{"digest", p.Digest, "is not a digest"}
 		}
 		line.Params[i] = Param{clean(p.Name), p.Bytes, p.Digest}
 	}
@@ -187,7 +187,7 @@ type link struct {
 func (l link) follows(p point) bool { return l.seq == p.seq+1 && l.prev == p.hash }
 
 // readLink reads a link from the beginning of a line, which is always written in
-// the same way. What stands behind it is not looked at.
+// the same way. What follows it is not read.
 func readLink(text []byte) (l link, ok bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(`{"seq":`))
 	digits := 0
@@ -215,7 +215,7 @@ func readLink(text []byte) (l link, ok bool) {
 	return l, ok && isKind(l.kind)
 }
 
-// quoted returns what stands behind a prefix up to a quote.
+// quoted returns what follows a prefix up to a quote.
 func quoted(text []byte, prefix string) ([]byte, bool) {
 	rest, ok := bytes.CutPrefix(text, []byte(prefix))
 	end := bytes.IndexByte(rest, '"')

@@ -6,7 +6,7 @@ import (
 )
 
 // Filter says which lines are wanted. The zero Filter wants all. A name that is
-// "" is not looked at; others are compared with what the log keeps.
+// "" is ignored; others are compared with what the log keeps.
 type Filter struct {
 	Since time.Time // not before
 	Until time.Time // before
@@ -34,10 +34,10 @@ func (f Filter) wants(line Line) bool {
 // at the moment when one begins to read. A line that cannot be read comes as a
 // *[Damaged], and the others after it; what is left of lines that were never
 // finished is passed over. An *[Unusable] or a *[Busy] ends the list. The chain
-// is not looked at: that is [Verify].
+// is ignored: that is [Verify].
 func List(dir string, f Filter) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s, err := place{dir}.take()
+		s, err := folder{dir}.takeSnapshot()
 		if err != nil {
 			yield(Line{}, err)
 			return
@@ -99,7 +99,7 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 				stopped = !yield(line, err)
 			}
 		}
-		var loose []raw // that a gap may tell of
+		var loose []raw // that a gap may explain
 		err := eachRaw(file.file, 0, file.size, func(r raw) {
 			if stopped {
 				return
@@ -110,7 +110,7 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 				return
 			}
 			for _, l := range loose {
-				if !line.tells(r.at - l.at) {
+				if !line.explains(r.at - l.at) {
 					give(Line{}, &Damaged{file.name, l.number})
 				}
 			}
@@ -129,7 +129,7 @@ func (s *snapshot) lines(i int, f Filter) iter.Seq2[Line, error] {
 	}
 }
 
-// tells reports whether the line is a gap that covers so many bytes before it.
-func (line Line) tells(bytes int64) bool {
+// explains reports whether the line is a gap that covers so many bytes before it.
+func (line Line) explains(bytes int64) bool {
 	return line.Kind == kindGap && line.Repair != nil && line.Repair.Torn >= bytes
 }

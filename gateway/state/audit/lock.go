@@ -10,10 +10,10 @@ import (
 )
 
 // patience is how long the lock is waited for. It is held for one line, and
-// for a moment longer when a file is laid aside.
+// for a moment longer when a file is rotated.
 const patience = 10 * time.Second
 
-// lock takes the lock of those who write, and makes the folder if need be.
+// lock takes the lock of writers, and makes the folder if need be.
 func (l *Log) lock() (unlock func(), err error) {
 	if !l.prepared.Load() {
 		if err := l.prepare(); err != nil {
@@ -21,31 +21,31 @@ func (l *Log) lock() (unlock func(), err error) {
 		}
 		l.prepared.Store(true)
 	}
-	unlock, err = l.place.lock()
+	unlock, err = l.folder.lock()
 	if errors.Is(err, fs.ErrNotExist) {
 		// The folder went away in between.
 		if err := l.prepare(); err != nil {
 			return nil, err
 		}
-		unlock, err = l.place.lock()
+		unlock, err = l.folder.lock()
 	}
 	return unlock, err
 }
 
-func (p place) lock() (unlock func(), err error) {
+func (p folder) lock() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(lockFile), patience)
 	return unlock, p.lockError(err)
 }
 
-// lockToRead takes the same lock for those who read. Where nothing can be
-// written, nobody does, and there is no need for it.
-func (p place) lockToRead() (unlock func(), err error) {
+// lockToRead takes the same lock for readers. Where nothing can be
+// written there is no writer, and no need for it.
+func (p folder) lockToRead() (unlock func(), err error) {
 	unlock, err = private.LockToRead(p.file(lockFile), patience)
 	return unlock, p.lockError(err)
 }
 
 // lockError returns an error of this package for one of locking.
-func (p place) lockError(err error) error {
+func (p folder) lockError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Busy{Path: p.file(lockFile)}
 	}

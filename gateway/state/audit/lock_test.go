@@ -17,10 +17,10 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 		if err := l.Write(sample(2), false); !errors.As(err, &busy) {
 			t.Errorf("write: %v", err)
 		}
-		if _, err := Verify(l.place.dir); !errors.As(err, &busy) {
+		if _, err := Verify(l.folder.dir); !errors.As(err, &busy) {
 			t.Errorf("verify: %v", err)
 		}
-		for _, err := range List(l.place.dir, Filter{}) {
+		for _, err := range List(l.folder.dir, Filter{}) {
 			if !errors.As(err, &busy) {
 				t.Errorf("list: %v", err)
 			}
@@ -34,7 +34,7 @@ func TestALockThatIsHeldIsNotWaitedForForEver(t *testing.T) {
 func TestAFolderThatGoesAwayIsMadeAnew(t *testing.T) {
 	l := newLog(t, Limits{})
 	digest := l.Digest("text")
-	must(t, os.RemoveAll(l.place.dir))
+	must(t, os.RemoveAll(l.folder.dir))
 	writeAll(t, l, 1, 1)
 	wantWhole(t, l, 1)
 	if l.Digest("text") != digest || again(t, l).Digest("text") != digest {

@@ -21,12 +21,12 @@ func TestAnySequenceVerifies(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		written, torn := 0, false
 		check := func() {
-			r, err := Verify(l.place.dir)
+			r, err := Verify(l.folder.dir)
 			if err != nil || r.Broken != nil || (r.Torn > 0) != torn {
 				rt.Fatalf("%+v, %v, torn %v", r, err, torn)
 			}
 			promised := 0
-			for line, err := range List(l.place.dir, Filter{Kind: "end"}) {
+			for line, err := range List(l.folder.dir, Filter{Kind: "end"}) {
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -49,7 +49,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 			},
 			"reopen": func(rt *rapid.T) {
 				_ = l.Close()
-				l = Open(l.place.dir, l.limits)
+				l = Open(l.folder.dir, l.limits)
 			},
 			"other limits": func(rt *rapid.T) {
 				l.limits = Limits{FileSize: int64(rapid.IntRange(1, 4000).Draw(rt, "file size")), Files: rapid.IntRange(1, 6).Draw(rt, "files")}
@@ -71,7 +71,7 @@ func TestAnySequenceVerifies(t *testing.T) {
 // crash leaves the beginning of a line behind the end, as long as it is none.
 func crash(rt *rapid.T, l *Log) (torn bool) {
 	data := rapid.SliceOfN(rapid.SampledFrom([]byte("{\"seq\":1,\x00\xff} ")), 0, 40).Draw(rt, "torn")
-	file, err := os.OpenFile(l.place.file(presentFile), os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(l.folder.file(currentFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
 		_, err = file.Write(data)
 		_ = file.Close()
@@ -85,19 +85,19 @@ func crash(rt *rapid.T, l *Log) (torn bool) {
 // flipOne changes one byte of one file, looks whether that is found, and changes
 // it back. What is torn at the very end is no part of the log yet.
 func flipOne(rt *rapid.T, l *Log) {
-	names, err := filepath.Glob(l.place.file("*[ly]"))
+	names, err := filepath.Glob(l.folder.file("*[ly]"))
 	if err != nil || len(names) < 2 {
 		rt.Fatal(names, err)
 	}
-	names = append(names, l.place.file(headFile))
+	names = append(names, l.folder.file(headFile))
 	name := rapid.SampledFrom(names).Draw(rt, "name")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		rt.Fatal(err)
 	}
-	r, _ := Verify(l.place.dir)
+	r, _ := Verify(l.folder.dir)
 	end := len(data)
-	if filepath.Base(name) == presentFile {
+	if filepath.Base(name) == currentFile {
 		end -= int(r.Torn)
 	}
 	if end == 0 {
@@ -109,7 +109,7 @@ func flipOne(rt *rapid.T, l *Log) {
 	if err := os.WriteFile(name, changed, 0o600); err != nil {
 		rt.Fatal(err)
 	}
-	if r, err := Verify(l.place.dir); err != nil || r.Broken == nil {
+	if r, err := Verify(l.folder.dir); err != nil || r.Broken == nil {
 		rt.Fatalf("byte %d of %s was %q and is %q: %+v, %v", at, filepath.Base(name), data[at], changed[at], r, err)
 	}
 	if err := os.WriteFile(name, data, 0o600); err != nil {
@@ -127,7 +127,7 @@ func TestEveryByteIsWatched(t *testing.T) {
 	if r := verified(t, l); r.Gaps != 1 || r.Files < 2 {
 		t.Fatalf("%+v", r)
 	}
-	for _, name := range []string{olderName(1), presentFile, headFile, keyFile} {
+	for _, name := range []string{rotatedName(1), currentFile, headFile, keyFile} {
 		data := readFile(t, l, name)
 		for at := range data {
 			for _, flip := range []byte{1, data[at] ^ '\n'} {

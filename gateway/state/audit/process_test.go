@@ -101,7 +101,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			for range lives {
 				// Two of them, so that one often goes on while the other is killed.
 				saidOne, saidTwo := killed.NewSpeech(rand.IntN(maxSaid)), killed.NewSpeech(rand.IntN(maxSaid))
-				one, two := start(t, l.place.dir, saidOne), start(t, l.place.dir, saidTwo)
+				one, two := start(t, l.folder.dir, saidOne), start(t, l.folder.dir, saidTwo)
 				said += whole(killed.AfterLines(t, one, saidOne)) + whole(killed.AfterLines(t, two, saidTwo))
 				if r := verified(t, l); r.Broken != nil {
 					t.Fatalf("broken: %v", r.Broken)
@@ -129,7 +129,7 @@ func TestFourProcessesAtOnce(t *testing.T) {
 	var said []*strings.Builder
 	for range 4 {
 		out := &strings.Builder{}
-		commands, said = append(commands, start(t, l.place.dir, out, fmt.Sprintf("COUNT=%d", each))), append(said, out)
+		commands, said = append(commands, start(t, l.folder.dir, out, fmt.Sprintf("COUNT=%d", each))), append(said, out)
 	}
 	for range 10 {
 		if r := verified(t, l); r.Broken != nil {

@@ -10,32 +10,32 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// rotate lays the present file aside and begins another. The head follows with
-// the next line; until then what is found tells that it did not. A file that
-// cannot be renamed, because somebody has it open on a system that minds, is
+// rotate renames the current file and begins another. The head follows with
+// the next line; until then the files show that it did not. A file that
+// cannot be renamed, because a process has it open on a system that forbids that, is
 // written to further.
 func (l *Log) rotate(t *tail) (*tail, error) {
-	if _, err := os.Lstat(l.place.file(olderName(t.head.number))); err == nil {
-		// Somebody has put something there. To find the end anew tells so.
-		if err := l.forget(); err != nil {
+	if _, err := os.Lstat(l.folder.file(rotatedName(t.head.number))); err == nil {
+		// Somebody has put something there. To find the end again records that.
+		if err := l.closeTail(); err != nil {
 			return nil, err
 		}
-		return l.reach()
+		return l.openTail()
 	}
 	if t.head.number-t.head.first+1 >= uint64(l.limits.MaxFiles) {
 		if young, err := l.isYoung(t, t.head.first); err != nil {
 			return nil, err
 		} else if young {
-			return nil, &Unusable{Path: l.place.dir, Reason: fmt.Sprintf(
+			return nil, &Unusable{Path: l.folder.dir, Reason: fmt.Sprintf(
 				"is full: there are %d files of %d bytes, and the oldest has lines that are younger than %d days",
 				l.limits.MaxFiles, l.limits.FileSize, l.limits.MinAge/(24*time.Hour))}
 		}
 	}
-	return t, l.layAside(t)
+	return t, l.rotateFile(t)
 }
 
 // isYoung reports whether a line of a file has to be kept for its age. A file of
-// which that cannot be told has none: it is told as a break when it is dropped.
+// which that is not known has none: it is recorded as a break when it is dropped.
 func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 	if l.limits.MinAge <= 0 {
 		return false, nil
@@ -43,7 +43,7 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 	if number == t.head.number {
 		return true, nil
 	}
-	last, err := l.place.youngest(olderName(number))
+	last, err := l.folder.youngest(rotatedName(number))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -52,7 +52,7 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 
 // youngest returns the latest time of the lines of a file. They are looked at
 // from the end: the clock of a machine is set back by seconds, and not by files.
-func (p place) youngest(name string) (last time.Time, err error) {
+func (p folder) youngest(name string) (last time.Time, err error) {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return last, err
@@ -70,7 +70,7 @@ func (p place) youngest(name string) (last time.Time, err error) {
 	return last, err
 }
 
-func (l *Log) layAside(t *tail) error {
+func (l *Log) rotateFile(t *tail) error {
 	if err := t.file.Sync(); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (l *Log) layAside(t *tail) error {
 		return err
 	}
 	t.file = nil
-	name, aside := l.present, l.place.file(olderName(t.head.number))
+	name, aside := l.current, l.folder.file(rotatedName(t.head.number))
 	if err := l.sys.Rename(name, aside); err != nil {
 		t.file, t.fileInfo, err = opened(l.sys.Open(name, os.O_RDWR|os.O_APPEND))
 		return err
@@ -88,7 +88,7 @@ func (l *Log) layAside(t *tail) error {
 		return err
 	}
 	t.file, t.fileInfo = file, info
-	if err := l.sys.SyncFolder(l.place.dir); err != nil {
+	if err := l.sys.SyncFolder(l.folder.dir); err != nil {
 		return err
 	}
 	t.head.number++
@@ -113,7 +113,7 @@ func (l *Log) drop(t *tail) error {
 			return err
 		}
 		w := walker{at: t.head.start, mark: -1}
-		err := l.place.walkOlder(&w, t.head.first)
+		err := l.folder.walkRotated(&w, t.head.first)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && (w.loose >= 0 || w.broke != nil && t.head.broken == 0) {
 			if len(t.repairs) == 0 {
 				t.repairs = []Line{{Kind: kindBreak, Repair: &Repair{Why: droppedBroken}}}
@@ -123,7 +123,7 @@ func (l *Log) drop(t *tail) error {
 		}
 		next := w.at
 		if w.loose >= 0 || err != nil {
-			if next, err = l.place.startOf(t, t.head.first+1); err != nil {
+			if next, err = l.folder.startOf(t, t.head.first+1); err != nil {
 				return err
 			}
 		}
@@ -134,8 +134,8 @@ func (l *Log) drop(t *tail) error {
 	return nil
 }
 
-func (p place) walkOlder(w *walker, number uint64) error {
-	name := olderName(number)
+func (p folder) walkRotated(w *walker, number uint64) error {
+	name := rotatedName(number)
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return err
@@ -150,11 +150,11 @@ func (p place) walkOlder(w *walker, number uint64) error {
 
 // startOf returns the point before the first line of a file that is said to be
 // there.
-func (p place) startOf(t *tail, number uint64) (point, error) {
+func (p folder) startOf(t *tail, number uint64) (point, error) {
 	if number == t.head.number {
 		return t.end, nil
 	}
-	first, _, err := p.ends(olderName(number))
+	first, _, err := p.ends(rotatedName(number))
 	if errors.Is(err, fs.ErrNotExist) || first.seq == 0 {
 		return t.end, nil
 	}
@@ -167,13 +167,13 @@ func (l *Log) clear(t *tail) {
 	if t.record.Sync() != nil {
 		return
 	}
-	there, err := l.place.survey()
+	there, err := l.folder.list()
 	if err != nil {
 		return
 	}
-	for _, number := range there.older {
+	for _, number := range there.rotated {
 		if number < t.head.first {
-			_ = l.sys.Remove(l.place.file(olderName(number)))
+			_ = l.sys.Remove(l.folder.file(rotatedName(number)))
 		}
 	}
 }

@@ -11,10 +11,10 @@ import (
 // snapshot is the log as it was at one moment. Up to the sizes that the files had
 // nothing changes in them any more.
 type snapshot struct {
-	there survey
-	head  head
-	why   string // there is no head, "" if there is
-	files []snapshotFile
+	content content
+	head    head
+	why     string // there is no head, "" if there is
+	files   []snapshotFile
 }
 
 type snapshotFile struct {
@@ -24,9 +24,9 @@ type snapshotFile struct {
 	size   int64
 }
 
-// take opens all files of a log, the oldest first. Of a folder that is missing
+// accept opens all files of a log, the oldest first. Of a folder that is missing
 // it returns none.
-func (p place) take() (s *snapshot, err error) {
+func (p folder) takeSnapshot() (s *snapshot, err error) {
 	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
 		return &snapshot{why: headMissing}, nil
 	} else if err != nil {
@@ -45,29 +45,29 @@ func (p place) take() (s *snapshot, err error) {
 	return s, nil
 }
 
-func (s *snapshot) fill(p place) (err error) {
-	if s.there, err = p.survey(); err != nil {
+func (s *snapshot) fill(p folder) (err error) {
+	if s.content, err = p.list(); err != nil {
 		return err
 	}
 	if s.head, s.why, err = p.readHead(); err != nil {
 		return err
 	}
-	for _, number := range s.there.older {
+	for _, number := range s.content.rotated {
 		// One below the first was to be removed.
 		if s.why == "" && number < s.head.first {
 			continue
 		}
-		if err := s.open(p, olderName(number), number); err != nil {
+		if err := s.open(p, rotatedName(number), number); err != nil {
 			return err
 		}
 	}
-	if !s.there.present {
+	if !s.content.current {
 		return nil
 	}
-	return s.open(p, presentFile, 0)
+	return s.open(p, currentFile, 0)
 }
 
-func (s *snapshot) open(p place, name string, number uint64) error {
+func (s *snapshot) open(p folder, name string, number uint64) error {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return unusable(p.file(name), err)

@@ -16,7 +16,7 @@ import (
 type tail struct {
 	file, record private.File // the present file and that of the head
 	head         head
-	text         [headSize]byte // of the head, as it stands in its file
+	text         [headSize]byte // of the head, as it is in its file
 	fileInfo     fs.FileInfo
 
 	size int64 // of the present file
@@ -44,16 +44,16 @@ func (t *tail) isClean() bool {
 	return t.size == t.head.size && t.end == t.head.end && !t.unclosed && len(t.repairs) == 0
 }
 
-// reach finds out where the log ends. It may be called only under the lock.
-func (l *Log) reach() (*tail, error) {
+// openTail finds out where the log ends. It may be called only under the lock.
+func (l *Log) openTail() (*tail, error) {
 	if l.tail != nil && l.isCurrent(l.tail) {
 		return l.tail, nil
 	}
-	if err := l.forget(); err != nil {
+	if err := l.closeTail(); err != nil {
 		return nil, err
 	}
 	t := &tail{}
-	if err := l.find(t); err != nil {
+	if err := l.findTail(t); err != nil {
 		_ = t.close()
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (l *Log) reach() (*tail, error) {
 // isCurrent reports whether the files that are open are those that are there,
 // and nobody has written to them but as this package does.
 func (l *Log) isCurrent(t *tail) bool {
-	info, err := os.Lstat(l.present)
-	if err != nil || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.present, info) != nil || !t.isClean() {
+	info, err := os.Lstat(l.current)
+	if err != nil || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.current, info) != nil || !t.isClean() {
 		return false
 	}
 	// One that was removed or replaced has no name any more.
@@ -111,8 +111,8 @@ func endsWith(in io.ReaderAt, h head) bool {
 	return whole && bytes.IndexByte(text, '\n') < 0 && sha256.Sum256(text) == h.end.hash
 }
 
-// find looks at everything anew, and says in t what has to be repaired.
-func (l *Log) find(t *tail) error {
+// findTail reads everything again, and says in t what has to be repaired.
+func (l *Log) findTail(t *tail) error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (l *Log) find(t *tail) error {
 	if err != nil {
 		return err
 	}
-	there, err := l.place.survey()
+	there, err := l.folder.list()
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (l *Log) find(t *tail) error {
 		return err
 	}
 	if t.head.end.seq < l.seen.seq || t.head.end.seq == l.seen.seq && t.head.end != l.seen {
-		why = setBack
+		why = logRestored
 	}
 	if aside, err := l.finishRotation(&t.head, there); err != nil {
 		return err
@@ -156,18 +156,18 @@ func (l *Log) find(t *tail) error {
 			return err
 		}
 	}
-	return t.breakOff(was, l.seen, why)
+	return t.continueAfterBreak(was, l.seen, why)
 }
 
 // findHead opens the head. A log that is new gets its first; one that was lost
-// is made anew, and says from the beginning that the log is broken.
-func (l *Log) findHead(t *tail, there survey, k *key) (why string, err error) {
-	t.head, why, err = l.place.readHead()
+// is made again, and says from the beginning that the log is broken.
+func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
+	t.head, why, err = l.folder.readHead()
 	if err != nil {
 		return "", err
 	}
 	if why != "" {
-		if t.head, err = l.place.newestHead(there, k); err != nil {
+		if t.head, err = l.folder.newestHead(there, k); err != nil {
 			return "", err
 		}
 		if there.isEmpty() && why == headMissing {
@@ -177,26 +177,26 @@ func (l *Log) findHead(t *tail, there survey, k *key) (why string, err error) {
 		}
 		text := t.head.encode()
 		if err := l.replace(headFile, text[:]); err != nil {
-			return "", unusable(l.place.file(headFile), err)
+			return "", unusable(l.folder.file(headFile), err)
 		}
 	}
 	t.text = t.head.encode()
-	t.record, err = l.sys.Open(l.place.file(headFile), os.O_RDWR)
-	return why, unusable(l.place.file(headFile), err)
+	t.record, err = l.sys.Open(l.folder.file(headFile), os.O_RDWR)
+	return why, unusable(l.folder.file(headFile), err)
 }
 
 // newestHead makes a head of what the files say.
-func (p place) newestHead(there survey, k *key) (head, error) {
+func (p folder) newestHead(there content, k *key) (head, error) {
 	h := newHead(k.print())
-	if n := len(there.older); n > 0 {
-		h.first, h.number = there.older[0], there.older[n-1]+1
+	if n := len(there.rotated); n > 0 {
+		h.first, h.number = there.rotated[0], there.rotated[n-1]+1
 	}
 	names := []string{}
-	for _, number := range there.older {
-		names = append(names, olderName(number))
+	for _, number := range there.rotated {
+		names = append(names, rotatedName(number))
 	}
-	if there.present {
-		names = append(names, presentFile)
+	if there.current {
+		names = append(names, currentFile)
 	}
 	for i, name := range names {
 		first, last, err := p.ends(name)
@@ -213,7 +213,7 @@ func (p place) newestHead(there survey, k *key) (head, error) {
 
 // ends returns the link of the first line of a file, and the highest number in
 // it.
-func (p place) ends(name string) (first link, last uint64, err error) {
+func (p folder) ends(name string) (first link, last uint64, err error) {
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if err != nil {
 		return link{}, 0, unusable(p.file(name), err)
@@ -235,24 +235,24 @@ func (p place) ends(name string) (first link, last uint64, err error) {
 	return first, last, unusable(p.file(name), err)
 }
 
-// finishRotation lets the head follow a file that was laid aside before it could
+// finishRotation lets the head follow a rotated file before it could
 // say so.
-func (l *Log) finishRotation(h *head, there survey) (why string, err error) {
-	if len(there.older) == 0 || slices.Max(there.older) < h.number {
+func (l *Log) finishRotation(h *head, there content) (why string, err error) {
+	if len(there.rotated) == 0 || slices.Max(there.rotated) < h.number {
 		return "", nil
 	}
 	was := *h
-	h.number, h.size, h.last = slices.Max(there.older)+1, 0, 0
+	h.number, h.size, h.last = slices.Max(there.rotated)+1, 0, 0
 	if h.number != was.number+1 {
-		return tooManyAside, nil
+		return unknownRotated, nil
 	}
-	return l.place.checkAside(was)
+	return l.folder.checkRotated(was)
 }
 
-// checkAside says whether the file that was laid aside is the one that the head
+// checkRotated says whether the rotated file is the one that the head
 // speaks of.
-func (p place) checkAside(h head) (why string, err error) {
-	name := p.file(olderName(h.number))
+func (p folder) checkRotated(h head) (why string, err error) {
+	name := p.file(rotatedName(h.number))
 	file, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
 		return "", unusable(name, err)
@@ -263,7 +263,7 @@ func (p place) checkAside(h head) (why string, err error) {
 		return "", unusable(name, err)
 	}
 	if info.Size() != h.size || !endsWith(file, h) {
-		return asideChanged, nil
+		return rotatedChanged, nil
 	}
 	return "", nil
 }
@@ -271,15 +271,15 @@ func (p place) checkAside(h head) (why string, err error) {
 // findFile opens the present file, or makes it, and says how it is not what the
 // head says.
 func (l *Log) findFile(t *tail) (why string, err error) {
-	name := l.present
+	name := l.current
 	file, err := l.sys.Open(name, os.O_RDWR|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		if t.head.size > 0 {
-			why = fileGone
+			why = fileMissing
 		}
 		file, err = l.sys.Create(name)
 		if err == nil {
-			err = l.sys.SyncFolder(l.place.dir)
+			err = l.sys.SyncFolder(l.folder.dir)
 		}
 	}
 	t.file = file
@@ -304,7 +304,7 @@ func (l *Log) findFile(t *tail) (why string, err error) {
 // came to an end before the head was written.
 func (t *tail) adopt() (why string, err error) {
 	w := walker{at: t.head.end, last: t.head.last, mark: -1}
-	if err := w.walk(presentFile, t.file, t.head.size, t.size); err != nil {
+	if err := w.walk(currentFile, t.file, t.head.size, t.size); err != nil {
 		return "", err
 	}
 	t.end, t.last = w.at, w.last
@@ -312,7 +312,7 @@ func (t *tail) adopt() (why string, err error) {
 		t.head.broken = w.brokeSeq
 	}
 	if w.foreign != nil {
-		return foreignLines, nil
+		return unchainedLines, nil
 	}
 	if w.loose < 0 {
 		t.unclosed = w.open
@@ -340,9 +340,9 @@ func (t *tail) isUnclosed() (bool, error) {
 	return last[0] != '\n', err
 }
 
-// breakOff goes on behind whatever stands at the end of the file, and tells why.
+// continueAfterBreak goes on behind whatever is at the end of the file, and records why.
 // was is the head as it was found.
-func (t *tail) breakOff(was head, seen point, why string) error {
+func (t *tail) continueAfterBreak(was head, seen point, why string) error {
 	end := point{max(was.end.seq, t.end.seq, seen.seq), t.end.hash}
 	present := uint64(0) // the highest number in the file
 	err := eachRaw(t.file, 0, t.size, func(r raw) {

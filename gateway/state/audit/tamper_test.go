@@ -32,59 +32,59 @@ func replaceIn(file string, line int, from, to string) func(*testing.T, *Log) {
 }
 
 func remove(file string) func(*testing.T, *Log) {
-	return func(t *testing.T, l *Log) { must(t, os.Remove(l.place.file(file))) }
+	return func(t *testing.T, l *Log) { must(t, os.Remove(l.folder.file(file))) }
 }
 
 func rename(from, to string) func(*testing.T, *Log) {
-	return func(t *testing.T, l *Log) { must(t, os.Rename(l.place.file(from), l.place.file(to))) }
+	return func(t *testing.T, l *Log) { must(t, os.Rename(l.folder.file(from), l.folder.file(to))) }
 }
 
 var (
-	older1, older2, older3 = olderName(1), olderName(2), olderName(3)
+	older1, older2, older3 = rotatedName(1), rotatedName(2), rotatedName(3)
 
 	tamperings = []tampered{
-		{"an edited line", replaceIn(presentFile, 3, `"allow"`, `"denied"`), presentFile, 3},
+		{"an edited line", replaceIn(currentFile, 3, `"allow"`, `"denied"`), currentFile, 3},
 		{"an edited line of the same length", replaceIn(older2, 3, `"allow"`, `"allex"`), older2, 3},
 		{"an edited first line", replaceIn(older1, 1, `"allow"`, `"allex"`), older1, 1},
-		{"an edited last line", replaceIn(presentFile, 5, `"allow"`, `"allex"`), presentFile, 5},
+		{"an edited last line", replaceIn(currentFile, 5, `"allow"`, `"allex"`), currentFile, 5},
 		{"an edited last line of an older file", replaceIn(older1, 5, `"allow"`, `"allex"`), older1, 5},
 		{"a line that is no JSON", replaceIn(older2, 3, `"allow"`, `"allow`), older2, 3},
 		{"another number", replaceIn(older2, 3, `{"seq":8,`, `{"seq":9,`), older2, 3},
 		{"swapped lines", editLines(older2, func(l [][]byte) [][]byte { l[1], l[2] = l[2], l[1]; return l }), older2, 2},
-		{"a line twice", editLines(presentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, l[1]) }), presentFile, 3},
-		{"a line put in", editLines(presentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, []byte("{}\n")) }), presentFile, 3},
-		{"an empty line put in", editLines(presentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, []byte("\n")) }), presentFile, 3},
+		{"a line twice", editLines(currentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, l[1]) }), currentFile, 3},
+		{"a line put in", editLines(currentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, []byte("{}\n")) }), currentFile, 3},
+		{"an empty line put in", editLines(currentFile, func(l [][]byte) [][]byte { return slices.Insert(l, 2, []byte("\n")) }), currentFile, 3},
 		{"a deleted line", editLines(older3, func(l [][]byte) [][]byte { return slices.Delete(l, 1, 2) }), older3, 2},
 		{"a deleted first line", editLines(older1, func(l [][]byte) [][]byte { return l[1:] }), older1, 1},
-		{"a deleted last line", editLines(presentFile, func(l [][]byte) [][]byte { return l[:4] }), presentFile, 0},
+		{"a deleted last line", editLines(currentFile, func(l [][]byte) [][]byte { return l[:4] }), currentFile, 0},
 		{"a deleted last line of an older file", editLines(older2, func(l [][]byte) [][]byte { return l[:4] }), older3, 1},
-		{"a cut end", editLines(presentFile, func(l [][]byte) [][]byte { l[4] = l[4][:30]; return l }), presentFile, 5},
+		{"a cut end", editLines(currentFile, func(l [][]byte) [][]byte { l[4] = l[4][:30]; return l }), currentFile, 5},
 		{"a cut end of an older file", editLines(older2, func(l [][]byte) [][]byte { l[4] = l[4][:30]; return l }), older2, 5},
-		{"the last end of line", editLines(presentFile, func(l [][]byte) [][]byte { l[4] = bytes.TrimSpace(l[4]); return l }), presentFile, -1},
-		{"an emptied file", editLines(presentFile, func([][]byte) [][]byte { return nil }), presentFile, 0},
+		{"the last end of line", editLines(currentFile, func(l [][]byte) [][]byte { l[4] = bytes.TrimSpace(l[4]); return l }), currentFile, -1},
+		{"an emptied file", editLines(currentFile, func([][]byte) [][]byte { return nil }), currentFile, 0},
 		{"a log within the log", func(t *testing.T, l *Log) {
 			other := newLog(t, Limits{})
 			writeAll(t, other, 1, 1)
-			writeFile(t, l, presentFile, append(readFile(t, l, presentFile), readFile(t, other, presentFile)...))
-		}, presentFile, 6},
+			writeFile(t, l, currentFile, append(readFile(t, l, currentFile), readFile(t, other, currentFile)...))
+		}, currentFile, 6},
 		{"a log in the place of the log", func(t *testing.T, l *Log) {
 			other := newLog(t, Limits{})
 			writeAll(t, other, 1, 5)
-			writeFile(t, l, presentFile, readFile(t, other, presentFile))
-		}, presentFile, 1},
+			writeFile(t, l, currentFile, readFile(t, other, currentFile))
+		}, currentFile, 1},
 		{"a forged line at the end", func(t *testing.T, l *Log) {
-			lines := linesOf(t, l, presentFile)
+			lines := linesOf(t, l, currentFile)
 			forged := bytes.Replace(lines[4], []byte(`{"seq":20,`), []byte(`{"seq":21,`), 1)
-			writeFile(t, l, presentFile, append(readFile(t, l, presentFile), forged...))
-		}, presentFile, -1},
+			writeFile(t, l, currentFile, append(readFile(t, l, currentFile), forged...))
+		}, currentFile, -1},
 		{"a removed oldest file", remove(older1), older1, 0},
 		{"a removed file", remove(older2), older2, 0},
 		{"a removed newest older file", remove(older3), older3, 0},
-		{"a removed present file", remove(presentFile), presentFile, 0},
+		{"a removed present file", remove(currentFile), currentFile, 0},
 		{"a removed head", remove(headFile), headFile, 0},
 		{"a removed key", remove(keyFile), keyFile, 0},
 		{"all files removed but the head", func(t *testing.T, l *Log) {
-			for _, name := range []string{older1, older2, older3, presentFile} {
+			for _, name := range []string{older1, older2, older3, currentFile} {
 				remove(name)(t, l)
 			}
 		}, older1, 0},
@@ -100,9 +100,9 @@ var (
 			rename(older2, older1)(t, l)
 			rename("x", older2)(t, l)
 		}, older1, 1},
-		{"a file out of the row", rename(older1, olderName(7)), "", 0},
-		{"a file more", func(t *testing.T, l *Log) { writeFile(t, l, olderName(9), nil) }, olderName(9), 0},
-		{"a copy for the next older file", func(t *testing.T, l *Log) { writeFile(t, l, olderName(4), readFile(t, l, older3)) }, olderName(4), 1},
+		{"a file out of the row", rename(older1, rotatedName(7)), "", 0},
+		{"a file more", func(t *testing.T, l *Log) { writeFile(t, l, rotatedName(9), nil) }, rotatedName(9), 0},
+		{"a copy for the next older file", func(t *testing.T, l *Log) { writeFile(t, l, rotatedName(4), readFile(t, l, older3)) }, rotatedName(4), 1},
 	}
 )
 
@@ -110,7 +110,7 @@ func fourFiles(t *testing.T) *Log {
 	l := newLog(t, Limits{FileSize: 3250})
 	writeAll(t, l, 1, 20)
 	wantWhole(t, l, 20)
-	for _, name := range []string{older1, older2, older3, presentFile} {
+	for _, name := range []string{older1, older2, older3, currentFile} {
 		if n := len(linesOf(t, l, name)); n != 5 {
 			t.Fatalf("%s has %d lines, want 5 (%d bytes)", name, n, len(readFile(t, l, name)))
 		}
@@ -161,11 +161,11 @@ func TestABreakIsToldForEver(t *testing.T) {
 		"an edited last line":            lastChanged,
 		"a removed head":                 headMissing,
 		"no head":                        headUnreadable,
-		"a removed present file":         fileGone,
+		"a removed present file":         fileMissing,
 		"another key":                    keyReplaced,
-		"a log within the log":           foreignLines,
-		"a copy for the next older file": asideChanged,
-		"a file more":                    tooManyAside,
+		"a log within the log":           unchainedLines,
+		"a copy for the next older file": rotatedChanged,
+		"a file more":                    unknownRotated,
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := fourFiles(t)
@@ -177,7 +177,7 @@ func TestABreakIsToldForEver(t *testing.T) {
 			if len(told) != 1 || told[0].Repair.Why != want {
 				t.Errorf("told %+v, want %q", told, want)
 			}
-			l = Open(l.place.dir, Limits{FileSize: 1000, Files: 2})
+			l = Open(l.folder.dir, Limits{FileSize: 1000, Files: 2})
 			writeAll(t, l, 22, 60)
 			if told := listed(t, l, Filter{Kind: "break"}); len(told) > 0 {
 				t.Errorf("%+v", told)
@@ -190,7 +190,7 @@ func TestABreakIsToldForEver(t *testing.T) {
 }
 
 func listedAnyhow(t *testing.T, l *Log, f Filter) (lines []Line) {
-	for line, err := range List(l.place.dir, f) {
+	for line, err := range List(l.folder.dir, f) {
 		if err == nil {
 			lines = append(lines, line)
 		}
@@ -209,7 +209,7 @@ func TestDroppingDoesNotForget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := fourFiles(t)
 			do(t, l)
-			l = Open(l.place.dir, Limits{FileSize: 3250, Files: 2})
+			l = Open(l.folder.dir, Limits{FileSize: 3250, Files: 2})
 			writeAll(t, l, 21, 60)
 			r := verified(t, l)
 			if r.Broken == nil {
@@ -227,19 +227,19 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 			}
 		},
 		"another folder": func(t *testing.T, l *Log, old map[string][]byte) {
-			must(t, os.Rename(l.place.dir, l.place.dir+"-away"))
-			must(t, os.Mkdir(l.place.dir, 0o700))
+			must(t, os.Rename(l.folder.dir, l.folder.dir+"-away"))
+			must(t, os.Mkdir(l.folder.dir, 0o700))
 			for name, data := range old {
 				writeFile(t, l, name, data)
 			}
 		},
-		"nothing": func(t *testing.T, l *Log, _ map[string][]byte) { must(t, os.RemoveAll(l.place.dir)) },
+		"nothing": func(t *testing.T, l *Log, _ map[string][]byte) { must(t, os.RemoveAll(l.folder.dir)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t, Limits{})
 			writeAll(t, l, 1, 5)
 			old := map[string][]byte{}
-			for _, name := range []string{presentFile, headFile, keyFile} {
+			for _, name := range []string{currentFile, headFile, keyFile} {
 				old[name] = readFile(t, l, name)
 			}
 			writeAll(t, l, 6, 10)
@@ -257,7 +257,7 @@ func TestALogThatIsSetBackIsFoundByWhoWrites(t *testing.T) {
 	}
 }
 
-// A note of number and hash elsewhere tells a log that was made anew.
+// A note of number and hash elsewhere tells a log that was rewritten.
 func TestAReportCanBePinned(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 5)
@@ -272,20 +272,20 @@ func TestAReportCanBePinned(t *testing.T) {
 func TestLinesThatCannotBeReadAreListedAsSuch(t *testing.T) {
 	l := newLog(t, Limits{})
 	writeAll(t, l, 1, 5)
-	editLines(presentFile, func(lines [][]byte) [][]byte {
+	editLines(currentFile, func(lines [][]byte) [][]byte {
 		lines[1] = []byte("{\n")
 		lines[3] = []byte(strings.Repeat("x", 3*maxLine) + "\n")
 		return append(lines, []byte(`{"seq"`))
 	})(t, l)
 	got := ""
-	for line, err := range List(l.place.dir, Filter{}) {
+	for line, err := range List(l.folder.dir, Filter{}) {
 		if err != nil {
 			got += err.Error() + "\n"
 		} else {
 			got += fmt.Sprintln(line.Seq)
 		}
 	}
-	if want := "1\n" + (&Damaged{presentFile, 2}).Error() + "\n3\n" + (&Damaged{presentFile, 4}).Error() + "\n5\n"; got != want {
+	if want := "1\n" + (&Damaged{currentFile, 2}).Error() + "\n3\n" + (&Damaged{currentFile, 4}).Error() + "\n5\n"; got != want {
 		t.Errorf("%s", got)
 	}
 }

@@ -18,7 +18,7 @@ type Report struct {
 	// Since is the time of the first line that can be read, zero if there is none.
 	Since time.Time
 	// Hash is the SHA-256 of the last of these lines, in hexadecimal. Who notes
-	// it elsewhere, with its number, can tell later whether the log was made anew.
+	// it elsewhere, with its number, can tell later whether the log was rewritten.
 	Hash string
 	// Gaps is how often the end of the log was repaired after a crash. Torn is
 	// how many bytes are at the end of it that the next write will repair.
@@ -39,13 +39,13 @@ type Break struct {
 // it. Where there is no folder, or nothing in it, it says nothing. An error means
 // that it could not look: an *[Unusable] or a *[Busy].
 func Verify(dir string) (Report, error) {
-	p := place{dir}
-	s, err := p.take()
+	p := folder{dir}
+	s, err := p.takeSnapshot()
 	if err != nil {
 		return Report{}, err
 	}
 	defer s.close()
-	if s.there.isEmpty() && s.why != "" {
+	if s.content.isEmpty() && s.why != "" {
 		return Report{Broken: s.brokenHead()}, nil
 	}
 	w := walker{at: s.head.start, mark: -1}
@@ -79,7 +79,7 @@ func (s *snapshot) since() time.Time {
 // brokenHead says that there is no head. Without any file a missing one is
 // nothing: the log has not begun.
 func (s *snapshot) brokenHead() *Break {
-	if s.why == "" || s.why == headMissing && s.there.isEmpty() {
+	if s.why == "" || s.why == headMissing && s.content.isEmpty() {
 		return nil
 	}
 	return &Break{File: headFile, Why: s.why}
@@ -142,9 +142,9 @@ func (s *snapshot) missing() *Break {
 	for _, f := range s.files {
 		if f.number != 0 && f.number != next {
 			if f.number > s.head.number {
-				return &Break{File: f.name, Why: tooManyAside}
+				return &Break{File: f.name, Why: unknownRotated}
 			}
-			return &Break{File: olderName(next), Why: fileGone}
+			return &Break{File: rotatedName(next), Why: fileMissing}
 		}
 		if f.number != 0 {
 			next++
@@ -152,17 +152,17 @@ func (s *snapshot) missing() *Break {
 	}
 	switch {
 	case next < s.head.number:
-		return &Break{File: olderName(next), Why: fileGone}
+		return &Break{File: rotatedName(next), Why: fileMissing}
 	case next > s.head.number+1:
-		return &Break{File: olderName(next - 1), Why: tooManyAside}
-	case next == s.head.number && !s.there.present && s.head.size > 0:
-		return &Break{File: presentFile, Why: fileGone}
+		return &Break{File: rotatedName(next - 1), Why: unknownRotated}
+	case next == s.head.number && !s.content.current && s.head.size > 0:
+		return &Break{File: currentFile, Why: fileMissing}
 	}
 	return nil
 }
 
 // markedFile returns which file the head speaks of: the present one, or one that
-// was laid aside since.
+// was rotated since.
 func (s *snapshot) markedFile() int {
 	for i, f := range s.files {
 		if f.number == s.head.number || f.number == 0 {
@@ -172,12 +172,12 @@ func (s *snapshot) markedFile() int {
 	return -1
 }
 
-func (p place) verifyKey(h head) (*Break, error) {
+func (p folder) verifyKey(h head) (*Break, error) {
 	k, err := p.readKey()
 	var bad *badKey
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &Break{File: keyFile, Why: fileGone}, nil
+		return &Break{File: keyFile, Why: fileMissing}, nil
 	case errors.As(err, &bad):
 		return &Break{File: keyFile, Why: bad.Error()}, nil
 	case err != nil:

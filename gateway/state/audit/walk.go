@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// raw is a line as it stands in a file.
+// raw is a line as it is in a file.
 type raw struct {
 	number  int    // from 1, counted from where reading began
 	text    []byte // without its end; nil if it is longer than a line can be
@@ -66,11 +66,11 @@ type walker struct {
 	open bool  // it has no end of line
 
 	// What does not fit begins at loose, -1 if everything does. It may be what is
-	// left of lines that were never finished, which a gap tells of.
+	// left of lines that were never finished, which a gap explains.
 	loose   int64
 	misfit  Break
-	foreign *Break // a line of a log that stands there
-	// broke is the first break that a line tells of.
+	foreign *Break // a line of a log that is there
+	// broke is the first break that a line records.
 	broke    *Break
 	brokeSeq uint64
 	lines    int
@@ -94,8 +94,8 @@ func (w *walker) walk(name string, in io.ReaderAt, from, to int64) error {
 func (w *walker) step(name string, r raw) {
 	l, ok := readLink(r.text)
 	ok = ok && json.Valid(r.text) // one that was cut short begins well
-	if ok && l.follows(w.at) && (w.loose < 0 || w.isCovered(l, r)) {
-		w.take(name, l, r)
+	if ok && l.follows(w.at) && (w.loose < 0 || w.isExplained(l, r)) {
+		w.accept(name, l, r)
 		return
 	}
 	here := w.explain(name, r, l, ok)
@@ -106,13 +106,13 @@ func (w *walker) step(name string, r raw) {
 		w.foreign = &here
 	}
 	if ok && l.kind == kindBreak {
-		w.tell(name, l, r)
+		w.noteBreak(name, l, r)
 	}
 }
 
-func (w *walker) take(name string, l link, r raw) {
+func (w *walker) accept(name string, l link, r raw) {
 	if l.kind == kindBreak {
-		w.tell(name, l, r)
+		w.noteBreak(name, l, r)
 	}
 	if l.kind == kindGap {
 		w.gaps++
@@ -127,8 +127,8 @@ func (w *walker) take(name string, l link, r raw) {
 	}
 }
 
-// tell keeps the first break that a line tells of.
-func (w *walker) tell(name string, l link, r raw) {
+// noteBreak keeps the first break that a line records.
+func (w *walker) noteBreak(name string, l link, r raw) {
 	if w.broke == nil {
 		w.broke, w.brokeSeq = &Break{name, r.number, whyOf(r.text)}, l.seq
 	}
@@ -141,8 +141,8 @@ func whyOf(text []byte) string {
 	return ""
 }
 
-// isCovered reports whether r is a gap that tells of all that is loose.
-func (w *walker) isCovered(l link, r raw) bool {
+// isExplained reports whether r is a gap that explains all that is loose.
+func (w *walker) isExplained(l link, r raw) bool {
 	if l.kind != kindGap {
 		return false
 	}
@@ -168,15 +168,15 @@ func sumOf(in io.ReaderAt, from, to int64, more string) (string, error) {
 func (w *walker) explain(name string, r raw, l link, ok bool) Break {
 	switch {
 	case !ok:
-		return Break{name, r.number, "is no line of this log"}
+		return Break{name, r.number, "is not a line of this log"}
 	case l.kind == kindBreak:
 		return Break{name, r.number, whyOf(r.text)}
 	case l.seq == 1 && l.prev == point{}.hash:
-		return Break{name, r.number, "begins the log anew"}
+		return Break{name, r.number, "starts a second log"}
 	case l.seq != w.at.seq+1:
-		return Break{name, r.number, fmt.Sprintf("has the number %d, where %d comes next", l.seq, w.at.seq+1)}
+		return Break{name, r.number, fmt.Sprintf("has number %d, expected %d", l.seq, w.at.seq+1)}
 	case w.lines == 0:
-		return Break{name, r.number, "does not follow the line that stood before it"}
+		return Break{name, r.number, "does not follow the line before it"}
 	}
-	return Break{w.file, w.line, "was changed, or what the next line says of it"}
+	return Break{w.file, w.line, "was changed, or the next line's hash of it was"}
 }

@@ -11,7 +11,7 @@ import (
 //
 // An error means that the line is not in the log: an *[Unusable], such as with
 // a full disk, a *[Busy] or an *[Invalid]. The exception is a disk that takes
-// nothing at all any more, not even the line back: then a line may stand there
+// nothing at all any more, not even the line back: then a line may be there
 // that nobody was promised.
 func (l *Log) Write(line Line, durable bool) error {
 	line, err := line.prepared(l.now())
@@ -25,16 +25,16 @@ func (l *Log) Write(line Line, durable bool) error {
 		return err
 	}
 	defer unlock()
-	t, err := l.reach()
+	t, err := l.openTail()
 	if err == nil {
 		err = l.append(t, line, durable)
 	}
 	if err != nil {
-		_ = l.forget()
-		return unusable(l.present, err)
+		_ = l.closeTail()
+		return unusable(l.current, err)
 	}
 	if !l.keepOpen {
-		_ = l.forget() // the line is there, and durable if it is to be
+		_ = l.closeTail() // the line is there, and durable if it is to be
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ type addition struct {
 	text   []byte
 	end    point
 	last   int64  // where the last line begins
-	broken uint64 // the first line that tells a break, 0 if none does
+	broken uint64 // the first line that records a break, 0 if there is none
 }
 
 func (l *Log) compose(t *tail, line Line) (a addition, err error) {
@@ -106,7 +106,7 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 		_, err = t.record.WriteAt(text[:], 0)
 	}
 	if err != nil {
-		return l.takeBack(t, err)
+		return l.rollBack(t, err)
 	}
 	t.head, t.text = h, text
 	t.size, t.last, t.end = h.size, h.last, h.end
@@ -119,11 +119,11 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 	return nil
 }
 
-// takeBack leaves things as they were. If the disk does not let it, the next
+// rollBack leaves things as they were. If the disk does not let it, the next
 // write repairs them.
-func (l *Log) takeBack(t *tail, cause error) error {
+func (l *Log) rollBack(t *tail, cause error) error {
 	_, err := t.record.WriteAt(t.text[:], 0)
-	if err2 := l.sys.Truncate(l.present, t.size); err2 != nil {
+	if err2 := l.sys.Truncate(l.current, t.size); err2 != nil {
 		err = errors.Join(err, fmt.Errorf("what was written could not be taken back: %w", err2))
 	}
 	return errors.Join(cause, err)
