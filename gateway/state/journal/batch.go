@@ -43,7 +43,7 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	if err := j.prepare(); err != nil {
 		return err
 	}
-	unlock, err := j.place.lockShortly()
+	unlock, err := j.folder.lockAppend()
 	if err != nil {
 		return err
 	}
@@ -63,26 +63,26 @@ func (j *Journal) write(lazy bool, fill func(*batch) error) error {
 	if errors.As(err, &theirs) {
 		return theirs.cause
 	}
-	return unusable(j.place.dir, err)
+	return unusable(j.folder.dir, err)
 }
 
 func (j *Journal) newBatch(now time.Time) (*batch, error) {
-	t, err := j.reach(now)
+	t, err := j.openTail(now)
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{Journal: j, tail: t, name: j.place.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
+	b := &batch{Journal: j, tail: t, name: j.folder.file(segmentName(t.number)), start: t.read, at: t.read, now: now}
 	b.out, err = j.sys.Open(b.name, os.O_WRONLY|os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		b.fresh = true
 		b.out, err = j.sys.Create(b.name)
 	}
-	// A segment in which something stands has a name that is durable.
+	// A segment that is not empty has a name that is durable.
 	if err == nil && b.start == 0 {
-		err = j.sys.SyncFolder(j.place.dir)
+		err = j.sys.SyncFolder(j.folder.dir)
 	}
 	if err == nil {
-		err = b.head(now)
+		err = b.begin(now)
 	}
 	if err != nil {
 		if b.out != nil {
@@ -93,9 +93,9 @@ func (j *Journal) newBatch(now time.Time) (*batch, error) {
 	return b, nil
 }
 
-// head writes what stands before the first record: the segment's own, or the
+// begin writes what comes before the first record: the segment's own, or the
 // end of a line that was cut short.
-func (b *batch) head(now time.Time) error {
+func (b *batch) begin(now time.Time) error {
 	switch {
 	case b.start == 0:
 		return b.value(segmentRecord{b.tail.number, formatVersion, now.UTC(), b.tail.spent.records(now)})
@@ -162,16 +162,16 @@ func (b *batch) fits() bool {
 // makeRoom removes what is old enough. What is young stays, and the batch is
 // refused.
 func (b *batch) makeRoom() error {
-	seen, err := b.place.survey()
+	seen, err := b.folder.list()
 	if err != nil {
 		return err
 	}
 	// What is being written is a half or the tail, neither of which is removed here.
-	seen.halves = nil
-	if err := b.clear(seen, b.written(), b.now); err != nil {
+	seen.temporary = nil
+	if err := b.removeOld(seen, b.written(), b.now); err != nil {
 		return err
 	}
-	if b.older, err = b.weigh(b.tail.number); err != nil {
+	if b.older, err = b.sizeBefore(b.tail.number); err != nil {
 		return err
 	}
 	if b.fits() {
@@ -197,7 +197,7 @@ func (b *batch) commit(lazy bool) error {
 		err = b.out.Sync()
 	}
 	if err == nil && (b.tail.unsure || len(b.made) > 0) {
-		err = b.sys.SyncFolder(b.place.dir)
+		err = b.sys.SyncFolder(b.folder.dir)
 	}
 	if err != nil {
 		return err

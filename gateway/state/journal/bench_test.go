@@ -52,7 +52,7 @@ func BenchmarkBeginEnd(b *testing.B) {
 }
 
 // BenchmarkLargeAppend appends 64 KiB to a note of 16 MiB, time after time, with
-// what the change has made put beside the entry.
+// what the change has made stored next to the entry.
 func BenchmarkLargeAppend(b *testing.B) {
 	j := newJournal(b, Limits{MaxBytes: 1 << 40})
 	text, more := random(16<<20), random(64<<10)
@@ -64,7 +64,7 @@ func BenchmarkLargeAppend(b *testing.B) {
 		must(b, j.End(e.ID, Done, nil, ""))
 		text = next
 	}
-	b.ReportMetric(float64(diskUse(b, j.place.dir))/float64(b.N), "disk-B/op")
+	b.ReportMetric(float64(diskUse(b, j.folder.dir))/float64(b.N), "disk-B/op")
 }
 
 // prose is a text that is compressed about as well as notes are.
@@ -96,7 +96,7 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 		must(t, j.Begin(e, content))
 		must(t, j.End(e.ID, Done, nil, ""))
 	}
-	use := diskUse(t, j.place.dir)
+	use := diskUse(t, j.folder.dir)
 	t.Logf("%d bytes of notes take %d on the disk", total, use)
 	if use > 100<<20 {
 		t.Errorf("%d bytes on the disk", use)

@@ -67,7 +67,7 @@ func TestAnyByteThatIsFlippedOrCutIsTold(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
-	name := j.place.file(segmentName(1))
+	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
 	must(t, err)
 	step := 1 + len(data)/1500
@@ -106,7 +106,7 @@ func TestACutEndIsToldAndGoneOnBehind(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
-	name := j.place.file(segmentName(1))
+	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
 	must(t, err)
 	for size := len(data) - 1; size > len(data)-1200; size-- {
@@ -139,7 +139,7 @@ func TestADamagedFileIsToldAndReplaced(t *testing.T) {
 		text := string(random(size))
 		e, content := change("a.bin", text, "")
 		must(t, j.Begin(e, content))
-		files, _ := filepath.Glob(j.place.file("*" + objectEnd))
+		files, _ := filepath.Glob(j.folder.file("*" + objectSuffix))
 		if len(files) != 1 {
 			t.Fatalf("files %q", files)
 		}
@@ -170,7 +170,7 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 	text := string(random(2000))
 	e, content := change("a.md", text, "")
 	must(t, j.Begin(e, content))
-	name := j.place.file(segmentName(1))
+	name := j.folder.file(segmentName(1))
 	data, err := os.ReadFile(name)
 	must(t, err)
 	data[strings.Index(string(data), `"data"`)+100] ^= 1
@@ -189,7 +189,7 @@ func TestADamagedObjectInALineIsKeptAgain(t *testing.T) {
 func TestALineTooLongIsSkipped(t *testing.T) {
 	j := newJournal(t, Limits{})
 	whole := sample(t, j)
-	file, err := os.OpenFile(j.place.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(j.folder.file(segmentName(1)), os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
 	_, err = file.Write(append(make([]byte, 3*maxLine), '\n'))
 	must(t, errors.Join(err, file.Close()))
@@ -213,9 +213,9 @@ func TestAMissingSegmentIsTold(t *testing.T) {
 	must(t, j.End(first, Done, nil, ""))
 	entries(t, j)
 	// Those that are too old go from the first one on, and that is no damage.
-	must(t, os.Remove(j.place.file(segmentName(1))))
+	must(t, os.Remove(j.folder.file(segmentName(1))))
 	whole := entries(t, again(j))
-	must(t, os.Remove(j.place.file(segmentName(3))))
+	must(t, os.Remove(j.folder.file(segmentName(3))))
 	list, damage, err := again(j).Entries(Filter{})
 	if err != nil || len(damage) != 1 || damage[0].File != segmentName(3) || len(list) >= len(whole) {
 		t.Errorf("%d of %d entries, %+v, %v", len(list), len(whole), damage, err)

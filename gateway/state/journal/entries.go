@@ -79,10 +79,10 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 		return nil, err
 	}
 	var damage []Damage
-	later := map[string][]told{} // outcomes whose entry comes still, in their order
-	oldest := uint64(0)          // of those that are there
+	later := map[string][]locatedOutcome{} // outcomes whose entry comes still, in their order
+	oldest := uint64(0)                    // of those that are there
 	for i := len(segments) - 1; i >= 0; i-- {
-		c, err := j.place.chapterOf(segments[i], only, brief)
+		c, err := j.folder.readSegment(segments[i], only, brief)
 		if err != nil {
 			return damage, err
 		}
@@ -94,7 +94,7 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 		}
 		oldest = c.number
 		damage = append(damage, c.damage...)
-		here := map[string][]told{}
+		here := map[string][]locatedOutcome{}
 		for _, o := range c.outcomes {
 			here[o.id] = append(here[o.id], o)
 		}
@@ -104,7 +104,7 @@ func (j *Journal) each(only string, brief bool, visit func(Entry) (stop bool)) (
 		for _, e := range slices.Backward(c.entries) {
 			for _, o := range later[e.ID] {
 				if !e.endWith(o.outcome) {
-					damage = append(damage, Damage{File: segmentName(c.number), Offset: o.at, ID: e.ID, Reason: "an outcome does not fit its entry"})
+					damage = append(damage, Damage{File: segmentName(c.number), Offset: o.at, ID: e.ID, Reason: "the outcome does not match its entry"})
 				}
 			}
 			delete(later, e.ID)
@@ -134,7 +134,7 @@ func (e *Entry) endWith(o outcome) bool {
 
 // orphans returns the outcomes whose entry should be there and is not. That of
 // others went with its segment.
-func orphans(oldest uint64, later map[string][]told) (damage []Damage) {
+func orphans(oldest uint64, later map[string][]locatedOutcome) (damage []Damage) {
 	for id, outcomes := range later {
 		for _, o := range outcomes {
 			if o.home >= oldest {

@@ -18,7 +18,7 @@ type Entry struct {
 	Session string // of the process that made the change
 	// Caller is who asked for it: an HTTP session, the clients behind one token, a
 	// process that serves standard input, the terminal. It is "" in entries of
-	// older programs, and of a program that was not told.
+	// older programs, and of a program that does not know.
 	Caller  string
 	Client  string
 	Command string
@@ -107,7 +107,7 @@ func ParseState(name string) (State, error) {
 			return State(i), nil
 		}
 	}
-	return 0, &Invalid{"state", name, "is no state"}
+	return 0, &Invalid{"state", name, "is not a state"}
 }
 
 // mayFollow reports whether s can be the outcome of what is in state before.
@@ -206,7 +206,7 @@ func (i Image) check() error {
 		sound = i.Size >= 0 && (i.Hash == "" || object.IsHash(i.Hash))
 	}
 	if !sound {
-		return &Invalid{"image", i.Hash, "is no image"}
+		return &Invalid{"image", i.Hash, "is not an image"}
 	}
 	return nil
 }

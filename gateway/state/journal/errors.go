@@ -7,7 +7,7 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Unusable says that the journal cannot be written or read where it lies: the
+// Unusable says that the journal cannot be written or read: the
 // disk is full, the folder is read-only, is a link, or is open to others. What
 // was to be done has left nothing behind.
 type Unusable struct {
@@ -23,7 +23,7 @@ func (e *Unusable) Error() string { return fmt.Sprintf("journal %q: %s", e.Path,
 
 func (e *Unusable) Unwrap() error { return e.Cause }
 
-// unusable tells an error of the system as one of ours.
+// unusable returns an error of this package for one of the system.
 func unusable(path string, err error) error {
 	if err == nil || isTyped(err) {
 		return err
@@ -51,7 +51,7 @@ type Busy struct {
 func (*Busy) Code() string { return "journal_busy" }
 
 func (e *Busy) Error() string {
-	return fmt.Sprintf("journal lock %q: is held by another process", e.Path)
+	return fmt.Sprintf("journal lock %q: held by another process", e.Path)
 }
 
 func (e *Busy) Unwrap() error { return e.Cause }
@@ -74,7 +74,7 @@ type Unknown struct{ What string }
 // Code returns the name of the error for programs.
 func (*Unknown) Code() string { return "journal_unknown" }
 
-func (e *Unknown) Error() string { return fmt.Sprintf("journal: %q is not kept", e.What) }
+func (e *Unknown) Error() string { return fmt.Sprintf("journal: %q not found", e.What) }
 
 // TooLarge says that something is larger than the journal takes. Nothing was
 // written.
@@ -87,7 +87,7 @@ type TooLarge struct {
 func (*TooLarge) Code() string { return "journal_too_large" }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("journal: %s: is more than the journal takes (%d)", e.What, e.Limit)
+	return fmt.Sprintf("journal: %s: larger than the limit (%d)", e.What, e.Limit)
 }
 
 // Full says that there is no room for a change, because what is there is too
@@ -118,7 +118,7 @@ type Changed struct{ Path string }
 func (*Changed) Code() string { return "journal_changed" }
 
 func (e *Changed) Error() string {
-	return fmt.Sprintf("journal: %q was changed while it was being kept", e.Path)
+	return fmt.Sprintf("journal: %q was changed while it was being saved", e.Path)
 }
 
 // KeyReused says that an idempotency key was used for another call before.

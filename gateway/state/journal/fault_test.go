@@ -73,7 +73,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 			t.Fatal("it never succeeded")
 		}
 		j := again(origin)
-		j.place = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
+		j.folder = newPlace(filepath.Join(t.TempDir(), "journal"), testVault, testVault)
 		c := confirmed{map[string]string{}, map[string]State{}}
 		if !isNew {
 			e, content := change("a.md", "an earlier text\n"+text, text)
@@ -96,7 +96,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		}
 		what := fmt.Sprintf("call %d failed", n)
 		c.check(t, again(j), what)
-		if left, _ := filepath.Glob(j.place.file("*" + halfEnd)); len(left) > 0 && !killed {
+		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 && !killed {
 			t.Errorf("%s and left %q", what, left)
 		}
 		// Somebody goes on where this process ended.
@@ -109,7 +109,7 @@ func everyFault(t *testing.T, text string, killed, isNew bool) {
 		c.check(t, again(j), what+", and another process goes on")
 		next.limits.MaxBytes = leastBytes
 		must(t, next.Prune())
-		if left, _ := filepath.Glob(j.place.file("*" + halfEnd)); len(left) > 0 {
+		if left, _ := filepath.Glob(j.folder.file("*" + temporarySuffix)); len(left) > 0 {
 			t.Errorf("%s, and after all there is %q", what, left)
 		}
 		if sys.Calls < n {

@@ -30,14 +30,14 @@ func (j *Journal) Object(hash string) ([]byte, error) {
 // only if it returns nil.
 func (j *Journal) CopyObject(out io.Writer, hash string) error {
 	if !object.IsHash(hash) {
-		return &Invalid{"hash", hash, "is no SHA-256"}
+		return &Invalid{"hash", hash, "is not a SHA-256"}
 	}
 	// One and the same object may be kept in several segments.
 	counted := &counter{out: out}
 	var result error = &Unknown{hash}
-	err := j.eachWith(hash, func(number uint64, s spot, text []byte, err error) (stop bool) {
+	err := j.eachWith(hash, func(number uint64, s location, text []byte, err error) (stop bool) {
 		if err == nil && s.isWhole() {
-			err = j.place.copyFile(counted, number, Image{true, hash, s.size})
+			err = j.folder.copyFile(counted, number, Image{true, hash, s.size})
 		} else if err == nil {
 			_, err = counted.Write(text)
 		}
@@ -53,7 +53,7 @@ func (j *Journal) CopyObject(out io.Writer, hash string) error {
 
 // eachWith tries the segments that hold an object, the newest first, until one
 // will do.
-func (j *Journal) eachWith(hash string, try func(number uint64, s spot, text []byte, err error) (stop bool)) error {
+func (j *Journal) eachWith(hash string, try func(number uint64, s location, text []byte, err error) (stop bool)) error {
 	segments, err := j.segments()
 	if err != nil {
 		return err
@@ -70,19 +70,19 @@ func (j *Journal) eachWith(hash string, try func(number uint64, s spot, text []b
 	return nil
 }
 
-func (j *Journal) locate(seg segment, hash string) (number uint64, s spot, text []byte, err error) {
+func (j *Journal) locate(seg segment, hash string) (number uint64, s location, text []byte, err error) {
 	j.seenMu.Lock()
 	defer j.seenMu.Unlock()
 	ix, err := j.indexOf(seg)
 	if err != nil {
-		return 0, spot{}, nil, err
+		return 0, location{}, nil, err
 	}
 	s, ok := ix.objects[hash]
 	if !ok {
-		return 0, spot{}, nil, fs.ErrNotExist
+		return 0, location{}, nil, fs.ErrNotExist
 	}
 	if !s.isWhole() {
-		text, err = j.place.text(ix, hash)
+		text, err = j.folder.text(ix, hash)
 	}
 	return ix.number, s, text, err
 }
@@ -98,7 +98,7 @@ func (j *Journal) indexOf(seg segment) (*index, error) {
 		ix = newIndex(seg.number)
 	}
 	if ix.read < seg.size {
-		if err := j.place.read(ix, seg.size); err != nil {
+		if err := j.folder.read(ix, seg.size); err != nil {
 			return nil, err
 		}
 	}
@@ -112,21 +112,21 @@ func (j *Journal) indexOf(seg segment) (*index, error) {
 // segments returns what there is to read. Up to those sizes nothing changes any
 // more, so the lock is not needed while it is read.
 func (j *Journal) segments() ([]segment, error) {
-	there, err := j.place.isThere()
+	there, err := j.folder.exists()
 	if err != nil || !there {
 		return nil, err
 	}
-	unlock, err := j.place.lockToRead()
+	unlock, err := j.folder.lockToRead()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	seen, err := j.place.survey()
+	seen, err := j.folder.list()
 	return seen.segments, err
 }
 
 // text returns a text that is kept as lines, or as a small file.
-func (p place) text(ix *index, hash string) ([]byte, error) {
+func (p folder) text(ix *index, hash string) ([]byte, error) {
 	chain, start, err := p.chain(ix, hash)
 	if err != nil {
 		return nil, err
@@ -135,19 +135,19 @@ func (p place) text(ix *index, hash string) ([]byte, error) {
 	for i := len(chain) - 1; i >= 0; i-- {
 		var ok bool
 		if parts, ok = chain[i].Over(parts); !ok {
-			return nil, &Damaged{hash, "is kept as a difference that does not fit"}
+			return nil, &Damaged{hash, "is stored as a difference that does not match its base"}
 		}
 	}
 	text := parts.Text()
 	if ImageOf(text).Hash != hash {
-		return nil, &Damaged{hash, "is not what was kept"}
+		return nil, &Damaged{hash, "differs from what was stored"}
 	}
 	return text, nil
 }
 
 // chain returns the records that lead to an object, and what the last one starts
 // from.
-func (p place) chain(ix *index, hash string) (chain []object.Record, start []byte, err error) {
+func (p folder) chain(ix *index, hash string) (chain []object.Record, start []byte, err error) {
 	name := p.file(segmentName(ix.number))
 	lines, err := private.Open(name, os.O_RDONLY)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p place) chain(ix *index, hash string) (chain []object.Record, start []byt
 	for next := hash; len(chain) <= object.MaxDepth; {
 		s, ok := ix.objects[next]
 		if !ok {
-			return nil, nil, &Damaged{hash, "is kept as the difference from something that is missing"}
+			return nil, nil, &Damaged{hash, "is stored as a difference from something that is missing"}
 		}
 		if s.isWhole() {
 			var text bytes.Buffer
@@ -180,12 +180,12 @@ func (p place) chain(ix *index, hash string) (chain []object.Record, start []byt
 		}
 		next = o.Base
 	}
-	return nil, nil, &Damaged{hash, "is kept as too many differences"}
+	return nil, nil, &Damaged{hash, "is stored as too many differences"}
 }
 
 // data returns the data of a difference that has them in a file. Whether they are
-// right is told by the hash of the whole.
-func (p place) data(number uint64, o object.Record) ([]byte, error) {
+// right is shown by the hash of the whole.
+func (p folder) data(number uint64, o object.Record) ([]byte, error) {
 	name := objectName(number, o.Hash)
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,12 +197,12 @@ func (p place) data(number uint64, o object.Record) ([]byte, error) {
 	defer file.Close()
 	text := make([]byte, o.Middle)
 	if _, err := io.ReadFull(flate.NewReader(bufio.NewReaderSize(file, 64<<10)), text); err != nil {
-		return nil, &Damaged{name, "is not what was kept"}
+		return nil, &Damaged{name, "differs from what was stored"}
 	}
 	return text, nil
 }
 
-func objectAt(lines io.ReaderAt, s spot) (object.Record, bool) {
+func objectAt(lines io.ReaderAt, s location) (object.Record, bool) {
 	line := make([]byte, s.length)
 	if _, err := lines.ReadAt(line, s.at); err != nil || len(line) == 0 {
 		return object.Record{}, false
@@ -215,7 +215,7 @@ func objectAt(lines io.ReaderAt, s spot) (object.Record, bool) {
 }
 
 // copyFile copies an object that is a file.
-func (p place) copyFile(out io.Writer, number uint64, image Image) error {
+func (p folder) copyFile(out io.Writer, number uint64, image Image) error {
 	name := objectName(number, image.Hash)
 	file, err := private.Open(p.file(name), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -233,7 +233,7 @@ func (p place) copyFile(out io.Writer, number uint64, image Image) error {
 		return to.err
 	}
 	if err != nil || n != image.Size || hex.EncodeToString(sum.Sum(nil)) != image.Hash {
-		return &Damaged{name, "is not what was kept"}
+		return &Damaged{name, "differs from what was stored"}
 	}
 	return nil
 }

@@ -10,49 +10,49 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// placard is the file that tells a person whose folder it is.
-const placard = "vault.txt"
+// readmeFile is the file that says whose folder it is.
+const readmeFile = "vault.txt"
 
 // prepare creates the folders that are missing, and returns an error unless they
 // belong to this user alone.
 func (j *Journal) prepare() error {
-	if !filepath.IsAbs(j.place.root) {
-		return unusable(j.place.root, &private.Unsafe{Path: j.place.root, Problem: private.NotAbsolute})
+	if !filepath.IsAbs(j.folder.root) {
+		return unusable(j.folder.root, &private.Unsafe{Path: j.folder.root, Problem: private.NotAbsolute})
 	}
-	if err := private.CheckFolder(j.place.dir); err == nil {
-		return unusable(j.place.root, private.CheckFolder(j.place.root))
+	if err := private.CheckFolder(j.folder.dir); err == nil {
+		return unusable(j.folder.root, private.CheckFolder(j.folder.root))
 	}
-	if err := j.place.takeOver(); err != nil {
+	if err := j.folder.adoptFormer(); err != nil {
 		return err
 	}
-	if err := j.makeFolder(j.place.root); err != nil {
+	if err := j.makeFolder(j.folder.root); err != nil {
 		return err
 	}
-	if err := j.makeFolder(j.place.dir); err != nil {
+	if err := j.makeFolder(j.folder.dir); err != nil {
 		return err
 	}
-	return j.label()
+	return j.writeReadme()
 }
 
 func (j *Journal) makeFolder(dir string) error { return unusable(dir, private.MakeFolder(j.sys, dir)) }
 
-// label writes the placard. Nothing depends on it.
-func (j *Journal) label() error {
-	file, err := j.sys.Create(j.place.file(placard))
+// writeReadme writes the README file. Nothing depends on it.
+func (j *Journal) writeReadme() error {
+	file, err := j.sys.Create(j.folder.file(readmeFile))
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
-		return unusable(j.place.dir, err)
+		return unusable(j.folder.dir, err)
 	}
-	_, err = fmt.Fprintf(file, "What vaultwicket needs to undo changes in the vault\n%s\n", j.place.vault)
-	return unusable(j.place.dir, errors.Join(err, file.Close()))
+	_, err = fmt.Fprintf(file, "What vaultwicket needs to undo changes in the vault\n%s\n", j.folder.vault)
+	return unusable(j.folder.dir, errors.Join(err, file.Close()))
 }
 
-// isThere reports whether anything was ever written, and an error if the
+// exists reports whether anything was ever written, and an error if the
 // folders are not ours alone.
-func (p place) isThere() (bool, error) {
-	if err := p.takeOver(); err != nil {
+func (p folder) exists() (bool, error) {
+	if err := p.adoptFormer(); err != nil {
 		return false, err
 	}
 	for _, dir := range []string{p.root, p.dir} {
@@ -63,9 +63,9 @@ func (p place) isThere() (bool, error) {
 	return true, nil
 }
 
-// takeOver gives a journal that was kept under another path of the vault its
+// adoptFormer gives a journal that was kept under another path of the vault its
 // place, unless there is one.
-func (p place) takeOver() error {
+func (p folder) adoptFormer() error {
 	if p.former == p.dir {
 		return nil
 	}

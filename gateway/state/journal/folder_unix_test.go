@@ -14,21 +14,21 @@ import (
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, j *Journal){
-		"a folder open to others":     func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.root, 0o755)) },
-		"a vault open to others":      func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.dir, 0o750)) },
-		"a segment open to others":    func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.file(segmentName(1)), 0o644)) },
-		"a link to a folder":          func(t *testing.T, j *Journal) { relink(t, j.place.root) },
-		"a link to a vault":           func(t *testing.T, j *Journal) { relink(t, j.place.dir) },
-		"a link to a segment":         func(t *testing.T, j *Journal) { relink(t, j.place.file(segmentName(1))) },
-		"a second name of a segment":  func(t *testing.T, j *Journal) { secondName(t, j.place.file(segmentName(1))) },
-		"a second name of a lock":     func(t *testing.T, j *Journal) { secondName(t, j.place.file(appendLock)) },
-		"a lock open to others":       func(t *testing.T, j *Journal) { must(t, os.Chmod(j.place.file(appendLock), 0o666)) },
-		"a link for a lock":           func(t *testing.T, j *Journal) { relink(t, j.place.file(appendLock)) },
-		"a link for the next segment": func(t *testing.T, j *Journal) { must(t, os.Symlink("/nowhere", j.place.file(segmentName(2)))) },
-		"a folder for a segment":      func(t *testing.T, j *Journal) { must(t, os.Mkdir(j.place.file(segmentName(2)), 0o700)) },
+		"a folder open to others":     func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.root, 0o755)) },
+		"a vault open to others":      func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.dir, 0o750)) },
+		"a segment open to others":    func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.file(segmentName(1)), 0o644)) },
+		"a link to a folder":          func(t *testing.T, j *Journal) { relink(t, j.folder.root) },
+		"a link to a vault":           func(t *testing.T, j *Journal) { relink(t, j.folder.dir) },
+		"a link to a segment":         func(t *testing.T, j *Journal) { relink(t, j.folder.file(segmentName(1))) },
+		"a second name of a segment":  func(t *testing.T, j *Journal) { secondName(t, j.folder.file(segmentName(1))) },
+		"a second name of a lock":     func(t *testing.T, j *Journal) { secondName(t, j.folder.file(appendLock)) },
+		"a lock open to others":       func(t *testing.T, j *Journal) { must(t, os.Chmod(j.folder.file(appendLock), 0o666)) },
+		"a link for a lock":           func(t *testing.T, j *Journal) { relink(t, j.folder.file(appendLock)) },
+		"a link for the next segment": func(t *testing.T, j *Journal) { must(t, os.Symlink("/nowhere", j.folder.file(segmentName(2)))) },
+		"a folder for a segment":      func(t *testing.T, j *Journal) { must(t, os.Mkdir(j.folder.file(segmentName(2)), 0o700)) },
 		"a file for a folder": func(t *testing.T, j *Journal) {
-			must(t, os.RemoveAll(j.place.dir))
-			must(t, os.WriteFile(j.place.dir, nil, 0o600))
+			must(t, os.RemoveAll(j.folder.dir))
+			must(t, os.WriteFile(j.folder.dir, nil, 0o600))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			e, content := change("a.md", "a", "b")
 			must(t, j.Begin(e, content))
 			spoil(t, j)
-			before := diskUse(t, filepath.Dir(j.place.root))
+			before := diskUse(t, filepath.Dir(j.folder.root))
 			var unusable *Unusable
 			for _, j := range []*Journal{j, again(j)} {
 				e, content := change("a.md", "a", "b")
@@ -47,7 +47,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 					t.Errorf("entries: %v", err)
 				}
 			}
-			if after := diskUse(t, filepath.Dir(j.place.root)); after != before {
+			if after := diskUse(t, filepath.Dir(j.folder.root)); after != before {
 				t.Error("something was written")
 			}
 		})
@@ -76,7 +76,7 @@ func TestNothingIsTruncatedThroughALink(t *testing.T) {
 	j := newJournal(t, Limits{})
 	e, content := change("a.md", "a", "b")
 	must(t, j.Begin(e, content))
-	segment := j.place.file(segmentName(1))
+	segment := j.folder.file(segmentName(1))
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, []byte("mine"), 0o600))
 	j.sys = &faults.System{N: 2, Before: func() { // open, write

@@ -22,7 +22,7 @@ func FuzzRecord(f *testing.F) {
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 101)), "other")
 	must(f, j.Begin(e, content))
 	must(f, j.End(e.ID, Done, nil, "note"))
-	data, err := os.ReadFile(j.place.file(segmentName(1)))
+	data, err := os.ReadFile(j.folder.file(segmentName(1)))
 	must(f, err)
 	f.Add(data)
 	for line := range bytes.Lines(data) {
@@ -70,7 +70,7 @@ func checkSegment(t *testing.T, segment []byte) {
 	must(t, os.Chmod(dir, 0o700))
 	j := Open(dir, testVault, Limits{})
 	must(t, j.prepare())
-	must(t, os.WriteFile(j.place.file(segmentName(1)), segment, 0o600))
+	must(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	list, _, err := j.Entries(Filter{})
 	must(t, err)
 	for _, e := range list {

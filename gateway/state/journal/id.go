@@ -27,12 +27,12 @@ func NewID(now time.Time) string {
 // an id can be part of a file name.
 func ParseID(id string) (time.Time, error) {
 	if len(id) != idLength {
-		return time.Time{}, &Invalid{"id", id, "is no id of an entry"}
+		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
 	}
 	moment, random := id[:len(idTime)], id[len(idTime):]
 	t, err := time.Parse(idTime, moment)
 	if err != nil || t.Format(idTime) != moment || random[0] != '-' || !object.IsHex(random[1:]) {
-		return time.Time{}, &Invalid{"id", id, "is no id of an entry"}
+		return time.Time{}, &Invalid{"id", id, "is not the id of an entry"}
 	}
 	return t, nil
 }

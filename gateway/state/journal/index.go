@@ -9,22 +9,22 @@ import (
 	"vaultwicket/gateway/state/journal/object"
 )
 
-// index is where things stand in one segment.
+// index is where records are in one segment.
 type index struct {
 	number  uint64
 	read    int64 // how far the segment was read
 	torn    bool  // there is no newline at the end
 	newer   bool  // a newer program began it
 	born    time.Time
-	objects map[string]spot
+	objects map[string]location
 	latest  map[string]string // the hash of the last version, by note
 	entries map[string]int    // how many steps, by id
 	states  map[string]State  // by id, of entries that may lie in other segments
 	spent   ledger            // by callers, lately
 }
 
-// spot is where an object stands.
-type spot struct {
+// location is where an object is.
+type location struct {
 	at     int64
 	length int64 // with the newline
 	size   int64 // of the object
@@ -32,12 +32,12 @@ type spot struct {
 	file   bool
 }
 
-// isWhole reports whether the object is a file that holds all of it.
-func (s spot) isWhole() bool { return s.file && s.depth == 0 }
+// isWhole reports whether the object is a file that has all of it.
+func (s location) isWhole() bool { return s.file && s.depth == 0 }
 
 func newIndex(number uint64) *index {
 	return &index{
-		number: number, objects: map[string]spot{}, latest: map[string]string{},
+		number: number, objects: map[string]location{}, latest: map[string]string{},
 		entries: map[string]int{}, states: map[string]State{}, spent: ledger{},
 	}
 }
@@ -94,29 +94,29 @@ func (ix *index) add(record []byte, at, length int64) {
 }
 
 // objectHead returns what an index needs of an object's record. Its first keys
-// stand at fixed places, as those of entries and outcomes do, because a segment
+// are at fixed places, as those of entries and outcomes do, because a segment
 // may hold thousands and each process reads them before it writes.
-func objectHead(record []byte) (hash, note string, s spot, ok bool) {
+func objectHead(record []byte) (hash, note string, s location, ok bool) {
 	rest := record[len(object.Key):]
 	if len(rest) < object.HashLength {
-		return "", "", spot{}, false
+		return "", "", location{}, false
 	}
 	hash, rest = string(rest[:object.HashLength]), rest[object.HashLength:]
 	rest, ok = bytes.CutPrefix(rest, []byte(object.NoteKey))
 	if !ok || len(rest) < object.NoteLength {
-		return "", "", spot{}, false
+		return "", "", location{}, false
 	}
 	note, rest = string(rest[:object.NoteLength]), rest[object.NoteLength:]
 	depth, rest, ok := cutInt(rest, `","depth":`)
 	if !ok {
-		return "", "", spot{}, false
+		return "", "", location{}, false
 	}
 	size, rest, ok := cutInt(rest, `,"size":`)
 	if !ok || !object.IsHash(hash) || !object.IsHex(note) {
-		return "", "", spot{}, false
+		return "", "", location{}, false
 	}
 	file := bytes.HasSuffix(rest, []byte(`,"file":true}`))
-	return hash, note, spot{size: size, depth: int(depth), file: file}, true
+	return hash, note, location{size: size, depth: int(depth), file: file}, true
 }
 
 func cutID(text []byte) (id string, rest []byte, ok bool) {

@@ -2,12 +2,12 @@
 // entry that says what is about to be done, with the bytes of every note that it
 // touches, and after it, how it ended.
 //
-// It lies in the user's own folder for such things, never in a vault, one folder
+// It is in the user's own folder for such things, never in a vault, one folder
 // for each vault. What is said there is a line of JSON behind its checksum, in
 // segments that are only ever appended to. The bytes of notes are named by their
 // SHA-256. Small ones are lines too, the difference from an earlier version of
 // the same note where that is shorter, so that one sync makes an entry and all
-// it needs durable; what does not fit a line is a file beside the segment. Nothing in a
+// it needs durable; what does not fit a line is a file next to the segment. Nothing in a
 // segment needs anything outside of it but the outcomes of its entries, which
 // may come later. So the oldest segment can be removed at any time, and no
 // bytes remain that nobody refers to.
@@ -78,25 +78,25 @@ func (l Limits) orDefaults() Limits {
 // Journal is the journal of one vault. It is safe for use by several goroutines,
 // and by several processes at once.
 type Journal struct {
-	place  place
+	folder folder
 	limits Limits
 	sys    private.System
 	now    func() time.Time
 	inText int64 // maxText, or less in tests
 
-	mu     sync.Mutex // one that writes at a time, in this process
-	tail   *tail      // what is known of the segment that is written to
-	recent recent
-	tended time.Time // when old segments were last looked for
-	older  int64     // what the segments before the tail take, when last looked at
-	owed   owed
+	mu         sync.Mutex // one that writes at a time, in this process
+	tail       *tail      // what is known of the segment that is written to
+	recent     recent
+	cleaned    time.Time // when old segments were last looked for
+	older      int64     // what the segments before the tail take, when last looked at
+	unrecorded unrecorded
 	// indexes of segments that are read, by number
 	seenMu sync.Mutex
 	seen   map[uint64]*index
 }
 
 // Open returns the journal of the vault at an absolute path, which is kept below
-// the folder dir. It looks at nothing; a folder that is missing is made when
+// the folder dir. It reads nothing; a folder that is missing is made when
 // something is written, and holds nothing until then.
 func Open(dir, vault string, limits Limits) *Journal {
 	return OpenAs(dir, vault, vault, limits)
@@ -105,19 +105,19 @@ func Open(dir, vault string, limits Limits) *Journal {
 // OpenAs is [Open] for a vault whose journal may have been kept under another
 // path, by former. That journal is taken over when there is none under this one.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
-	return &Journal{place: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: object.MaxText}
+	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: object.MaxText}
 }
 
-// place is where the journal of one vault lies.
-type place struct {
+// folder is where the journal of one vault is.
+type folder struct {
 	root   string // of the journals of all vaults
 	dir    string // of this vault
 	former string // where it may have been kept, mostly dir
 	vault  string
 }
 
-func newPlace(root, vault, former string) place {
-	return place{root: root, dir: folderOf(root, vault), former: folderOf(root, former), vault: vault}
+func newPlace(root, vault, former string) folder {
+	return folder{root: root, dir: folderOf(root, vault), former: folderOf(root, former), vault: vault}
 }
 
 func folderOf(root, vault string) string {
@@ -125,4 +125,4 @@ func folderOf(root, vault string) string {
 	return filepath.Join(root, hex.EncodeToString(sum[:16]))
 }
 
-func (p place) file(name string) string { return filepath.Join(p.dir, name) }
+func (p folder) file(name string) string { return filepath.Join(p.dir, name) }

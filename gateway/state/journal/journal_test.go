@@ -24,7 +24,7 @@ func newJournal(t testing.TB, limits Limits) *Journal {
 }
 
 func again(j *Journal) *Journal {
-	next := Open(j.place.root, j.place.vault, j.limits)
+	next := Open(j.folder.root, j.folder.vault, j.limits)
 	next.now, next.inText = j.now, j.inText
 	return next
 }
@@ -212,7 +212,7 @@ func TestTheSameBytesAreKeptOnce(t *testing.T) {
 		for range 3 {
 			e, content := change("a.md", text, "")
 			must(t, again(j).Begin(e, content))
-			sizes = append(sizes, diskUse(t, j.place.dir))
+			sizes = append(sizes, diskUse(t, j.folder.dir))
 		}
 		if sizes[2]-sizes[0] > 3000 {
 			t.Errorf("%d bytes take %v", size, sizes)
@@ -359,7 +359,7 @@ func TestOldEntriesGoFirst(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if use := diskUse(t, j.place.dir); use > limits.MaxBytes*5/4 {
+	if use := diskUse(t, j.folder.dir); use > limits.MaxBytes*5/4 {
 		t.Errorf("%d bytes on the disk", use)
 	}
 	var unknown *Unknown
@@ -376,7 +376,7 @@ func TestOldEntriesGoByAge(t *testing.T) {
 	}
 	begin()
 	long := time.Now().Add(-90 * time.Hour)
-	first := j.place.file(segmentName(1))
+	first := j.folder.file(segmentName(1))
 	must(t, os.Chtimes(first, long, long))
 	must(t, again(j).Prune())
 	if list := entries(t, j); len(list) != 1 {
@@ -401,7 +401,7 @@ func TestAnEntryTooLargeLeavesNothing(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if use := diskUse(t, j.place.dir); use > 200 {
+	if use := diskUse(t, j.folder.dir); use > 200 {
 		t.Errorf("%d bytes are left", use)
 	}
 }
@@ -439,13 +439,13 @@ func TestOneWriterAtATime(t *testing.T) {
 
 func TestVaultsAreApart(t *testing.T) {
 	j := newJournal(t, Limits{})
-	other := Open(j.place.root, testVault+"2", Limits{})
+	other := Open(j.folder.root, testVault+"2", Limits{})
 	e, content := change("a.md", "a", "b")
 	must(t, j.Begin(e, content))
 	if list := entries(t, other); len(list) != 0 {
 		t.Error("an entry of another vault")
 	}
-	text, err := os.ReadFile(j.place.file(placard))
+	text, err := os.ReadFile(j.folder.file(readmeFile))
 	if err != nil || !strings.Contains(string(text), testVault) {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -27,7 +27,7 @@ func (s Step) Source() string {
 
 // keepStep keeps what a step changes.
 func (b *batch) keepStep(s Step, content Content) error {
-	if !s.Before.Exists || s.isPureMove() || b.holds(s.Before) {
+	if !s.Before.Exists || s.isPureMove() || b.isKept(s.Before) {
 		return nil
 	}
 	if content == nil {
@@ -38,19 +38,19 @@ func (b *batch) keepStep(s Step, content Content) error {
 		return &contentError{err}
 	}
 	defer in.Close()
-	return b.keep(s.Source(), s.Before, theirs{in})
+	return b.keep(s.Source(), s.Before, contentReader{in})
 }
 
-// contentError is an error of whoever gives the bytes, which is given back as
+// contentError is an error of the caller's reader, which is returned as
 // it is.
 type contentError struct{ cause error }
 
 func (e *contentError) Error() string { return e.cause.Error() }
 
-// theirs marks the errors of a reader.
-type theirs struct{ io.Reader }
+// contentReader marks the errors of a reader.
+type contentReader struct{ io.Reader }
 
-func (r theirs) Read(buf []byte) (int, error) {
+func (r contentReader) Read(buf []byte) (int, error) {
 	n, err := r.Reader.Read(buf)
 	if err != nil && err != io.EOF {
 		err = &contentError{err}
@@ -58,14 +58,14 @@ func (r theirs) Read(buf []byte) (int, error) {
 	return n, err
 }
 
-// holds reports whether an object is kept in this segment and can be read.
-func (b *batch) holds(image Image) bool {
+// isKept reports whether an object is kept in this segment and can be read.
+func (b *batch) isKept(image Image) bool {
 	spot, known := b.tail.index.objects[image.Hash]
 	if !known || spot.size != image.Size {
 		return false
 	}
 	if spot.isWhole() && spot.size > b.inText {
-		return b.place.copyFile(io.Discard, b.tail.number, image) == nil
+		return b.folder.copyFile(io.Discard, b.tail.number, image) == nil
 	}
 	_, ok := b.text(image.Hash)
 	return ok
@@ -79,7 +79,7 @@ func (b *batch) text(hash string) ([]byte, bool) {
 	if b.flush() != nil {
 		return nil, false
 	}
-	text, err := b.place.text(b.tail.index, hash)
+	text, err := b.folder.text(b.tail.index, hash)
 	if err != nil {
 		return nil, false
 	}
@@ -150,11 +150,11 @@ func wholeFile(path string, image Image) object.Record {
 func (b *batch) keepFile(path string, o object.Record, image Image, in io.Reader) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	half := b.place.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, halfEnd))
+	half := b.folder.file(fmt.Sprintf("%0*d-%x%s", numberDigits, b.tail.number, random, temporarySuffix))
 	if err := b.fillFile(half, path, image, in); err != nil {
 		return errors.Join(err, b.sys.Remove(half))
 	}
-	name := b.place.file(objectName(b.tail.number, o.Hash))
+	name := b.folder.file(objectName(b.tail.number, o.Hash))
 	// If there is one of that name, it was looked at and found damaged.
 	if err := b.sys.Rename(half, name); err != nil {
 		return errors.Join(err, b.sys.Remove(half))

@@ -16,7 +16,7 @@ import (
 )
 
 // Keys remembers the answers to calls with an idempotency key, so that a call
-// that is repeated is not done twice, after a restart neither. It lies in the
+// that is repeated is not done twice, after a restart neither. It is in the
 // journal's folder, a file for each key.
 type Keys struct{ journal *Journal }
 
@@ -25,7 +25,7 @@ func (j *Journal) Keys() Keys { return Keys{j} }
 
 const (
 	keysFolder = "keys"
-	keyEnd     = ".key"
+	keySuffix  = ".key"
 
 	keyAge    = 24 * time.Hour
 	maxKey    = 512
@@ -62,7 +62,7 @@ func (k Keys) Recall(key string, digest [sha256.Size]byte, now time.Time) (answe
 	if err != nil {
 		return nil, KeyNew, err
 	}
-	if there, err := k.journal.place.isThere(); err != nil || !there {
+	if there, err := k.journal.folder.exists(); err != nil || !there {
 		return nil, KeyNew, err
 	}
 	if there, err := isFolder(k.folder()); err != nil || !there {
@@ -179,8 +179,8 @@ func nameOf(key string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-func (k Keys) folder() string          { return k.journal.place.file(keysFolder) }
-func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keyEnd) }
+func (k Keys) folder() string          { return k.journal.folder.file(keysFolder) }
+func (k Keys) path(name string) string { return filepath.Join(k.folder(), name+keySuffix) }
 
 // locked runs do while nobody else changes keys.
 func (k Keys) locked(do func() error) error {
@@ -193,7 +193,7 @@ func (k Keys) locked(do func() error) error {
 	if err := j.makeFolder(k.folder()); err != nil {
 		return err
 	}
-	unlock, err := j.place.lockShortly()
+	unlock, err := j.folder.lockAppend()
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (k Keys) read(name string) (r keyRecord, err error) {
 	line, ended := strings.CutSuffix(string(data), "\n")
 	record, ok := unwrap([]byte(line))
 	if !ok || !ended || json.Unmarshal(record, &r) != nil || r.Key != name || !isID(r.ID) || !object.IsHash(r.Digest) {
-		return r, &Damaged{keysFolder + "/" + name + keyEnd, "cannot be read"}
+		return r, &Damaged{keysFolder + "/" + name + keySuffix, "cannot be read"}
 	}
 	return r, nil
 }
@@ -222,7 +222,7 @@ func (k Keys) put(name string, r keyRecord) error {
 	if err != nil {
 		return err
 	}
-	half := filepath.Join(k.folder(), name+halfEnd)
+	half := filepath.Join(k.folder(), name+temporarySuffix)
 	_, err = private.Replace(k.journal.sys, half, k.path(name), appendLine(nil, record), r.Time) // sweep goes by the time
 	return unusable(k.path(name), err)
 }
@@ -240,9 +240,9 @@ func (k Keys) sweep(now time.Time) error {
 		if err != nil {
 			continue
 		}
-		name, isKey := strings.CutSuffix(e.Name(), keyEnd)
+		name, isKey := strings.CutSuffix(e.Name(), keySuffix)
 		if !isKey {
-			if strings.HasSuffix(e.Name(), halfEnd) {
+			if strings.HasSuffix(e.Name(), temporarySuffix) {
 				_ = k.journal.sys.Remove(filepath.Join(k.folder(), e.Name()))
 			}
 			continue

@@ -88,7 +88,7 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	for i := range maxKeys {
-		must(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keyEnd), nil, 0o600))
+		must(t, os.WriteFile(filepath.Join(k.folder(), fmt.Sprint(i)+keySuffix), nil, 0o600))
 	}
 	var large *TooLarge
 	if err := k.Claim("one too many", [32]byte{}, NewID(now), now); !errors.As(err, &large) {

@@ -12,7 +12,7 @@ import (
 
 // ledger is how much callers have written lately, by caller and time. It lies in
 // the records of the newest segment: each entry says how much it took, and the
-// head of a segment repeats what was written before. So a process that begins to
+// begin of a segment repeats what was written before. So a process that begins to
 // write knows it from what it reads anyway.
 //
 // A caller is known by a digest: names may be long, and there may be thousands.
@@ -38,9 +38,9 @@ const (
 	maxSpent = 4096
 )
 
-// owed is what was put beside the entries for a caller, which no record says yet: the
+// unrecorded is what was stored next to the entries for a caller, which no record says yet: the
 // next outcome does.
-type owed struct {
+type unrecorded struct {
 	payer string
 	bytes int64
 }

@@ -11,7 +11,7 @@ import (
 
 // A line is the checksum of its JSON as eight hexadecimal digits, a space, the
 // JSON, and a newline. The checksum is there against accidents: it tells a line
-// that was cut short, or altered on the disk. It is no seal.
+// that was cut short, or altered on the disk. It does not protect against intent.
 const (
 	sumLength = 8
 	lineHead  = sumLength + len(" ")
@@ -20,7 +20,7 @@ const (
 
 const hexDigits = "0123456789abcdef"
 
-// appendLine appends the line with this JSON, which holds no newline.
+// appendLine appends the line with this JSON, which has no newline.
 func appendLine(buf, record []byte) []byte {
 	sum := crc32.ChecksumIEEE(record)
 	for shift := 28; shift >= 0; shift -= 4 {

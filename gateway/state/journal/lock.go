@@ -27,25 +27,25 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := j.prepare(); err != nil {
 		return nil, err
 	}
-	unlock, err = private.Lock(ctx, j.place.file(writerLock), 0)
-	return unlock, j.place.lockError(writerLock, err)
+	unlock, err = private.Lock(ctx, j.folder.file(writerLock), 0)
+	return unlock, j.folder.lockError(writerLock, err)
 }
 
-// lockShortly takes the lock of those who write here.
-func (p place) lockShortly() (unlock func(), err error) {
+// lockAppend takes the lock of writers.
+func (p folder) lockAppend() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)
 	return unlock, p.lockError(appendLock, err)
 }
 
-// lockToRead does the same for those who read. Where nothing can be written,
-// nobody does, and there is no need for it.
-func (p place) lockToRead() (unlock func(), err error) {
+// lockToRead does the same for readers. Where nothing can be written,
+// there is no writer, and no need for it.
+func (p folder) lockToRead() (unlock func(), err error) {
 	unlock, err = private.LockToRead(p.file(appendLock), patience)
 	return unlock, p.lockError(appendLock, err)
 }
 
 // lockError returns an error of this package for one of locking.
-func (p place) lockError(name string, err error) error {
+func (p folder) lockError(name string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return &Busy{Path: p.file(name), Cause: err}
 	}

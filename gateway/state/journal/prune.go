@@ -9,25 +9,25 @@ import (
 // Prune removes what is beyond the limits, the oldest first. Begin does the same
 // now and then. What was written last stays until something else is written.
 func (j *Journal) Prune() error {
-	there, err := j.place.isThere()
+	there, err := j.folder.exists()
 	if err != nil || !there {
 		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	unlock, err := j.place.lockShortly()
+	unlock, err := j.folder.lockAppend()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	seen, err := j.place.survey()
+	seen, err := j.folder.list()
 	if err != nil {
 		return err
 	}
-	return j.clear(seen, 0, j.now())
+	return j.removeOld(seen, 0, j.now())
 }
 
-// clear removes old segments and what processes left behind that came to an
+// removeOld removes old segments and what processes left behind that came to an
 // early end. It may be called only under the lock.
 //
 // By size the newest two segments are kept in any case, by age the newest: the
@@ -35,8 +35,8 @@ func (j *Journal) Prune() error {
 // is younger than a day stays, whatever the size: nobody can push the record of
 // what was done just now out of the journal by doing more. need is how much is
 // about to be written.
-func (j *Journal) clear(seen survey, need int64, now time.Time) error {
-	for _, name := range seen.halves {
+func (j *Journal) removeOld(seen content, need int64, now time.Time) error {
+	for _, name := range seen.temporary {
 		if err := j.remove(name); err != nil {
 			return err
 		}
@@ -75,9 +75,9 @@ func (j *Journal) removeSegment(s segment) error {
 }
 
 func (j *Journal) remove(name string) error {
-	err := j.sys.Remove(j.place.file(name))
+	err := j.sys.Remove(j.folder.file(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unusable(j.place.file(name), err)
+		return unusable(j.folder.file(name), err)
 	}
 	return nil
 }

@@ -17,28 +17,28 @@ type Damage struct {
 	ID     string // the entry that it belongs to, if that is known
 	Reason string
 	// Torn says that the end of a line is missing, as after a crash while it was
-	// written. Nobody was told then that it was kept.
+	// written. No caller was answered then that it is stored.
 	Torn bool
 }
 
-// chapter is what one segment says.
-type chapter struct {
+// segmentContent is what one segment says.
+type segmentContent struct {
 	number   uint64
 	gone     bool    // it was removed as too old, in part or in between
 	entries  []Entry // as they were begun
-	outcomes []told
+	outcomes []locatedOutcome
 	damage   []Damage
 }
 
-// told is an outcome and where it stands.
-type told struct {
+// locatedOutcome is an outcome and where it is.
+type locatedOutcome struct {
 	outcome
 	at int64
 }
 
-// chapterReader reads a segment.
-type chapterReader struct {
-	chapter
+// segmentReader reads a segment.
+type segmentReader struct {
+	segmentContent
 	name  string
 	only  string // the id of the one entry that is wanted, "" for all
 	brief bool   // without steps
@@ -48,32 +48,32 @@ type chapterReader struct {
 	at    int64 // of the record that is read
 }
 
-// chapterOf reads a segment up to its size. An entry that is not whole is
+// readSegment reads a segment up to its size. An entry that is not whole is
 // damage.
-func (p place) chapterOf(seg segment, only string, brief bool) (chapter, error) {
-	r := &chapterReader{
-		chapter: chapter{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
+func (p folder) readSegment(seg segment, only string, brief bool) (segmentContent, error) {
+	r := &segmentReader{
+		segmentContent: segmentContent{number: seg.number}, name: segmentName(seg.number), only: only, brief: brief,
 		steps: map[string][]stepRecord{}, after: map[string][]*fileRecord{},
 	}
 	file, err := private.Open(p.file(r.name), os.O_RDONLY)
 	if os.IsNotExist(err) {
 		r.gone = true
-		return r.chapter, nil
+		return r.segmentContent, nil
 	}
 	if err != nil {
-		return chapter{}, unusable(p.file(r.name), err)
+		return segmentContent{}, unusable(p.file(r.name), err)
 	}
 	defer file.Close()
 	if err := r.lines(newLineReader(io.NewSectionReader(file, 0, seg.size), 0)); err != nil {
-		return chapter{}, unusable(p.file(r.name), err)
+		return segmentContent{}, unusable(p.file(r.name), err)
 	}
 	for id := range r.steps {
-		r.harm(0, id, "an entry was begun to be written and not ended", true)
+		r.addDamage(0, id, "an entry is incomplete", true)
 	}
-	return r.chapter, nil
+	return r.segmentContent, nil
 }
 
-func (r *chapterReader) lines(lines *lineReader) error {
+func (r *segmentReader) lines(lines *lineReader) error {
 	var buf []byte
 	for {
 		var line rawLine
@@ -94,54 +94,54 @@ func (r *chapterReader) lines(lines *lineReader) error {
 		if line.tooLong {
 			reason = "the line is too long"
 		}
-		r.harm(line.at, "", reason, line.torn)
+		r.addDamage(line.at, "", reason, line.torn)
 		salvage(line.text, r.record)
 	}
 }
 
-func (r *chapterReader) harm(at int64, id, reason string, torn bool) {
+func (r *segmentReader) addDamage(at int64, id, reason string, torn bool) {
 	r.damage = append(r.damage, Damage{r.name, at, id, reason, torn})
 }
 
 // record takes a record whose checksum is right.
-func (r *chapterReader) record(record []byte) {
+func (r *segmentReader) record(record []byte) {
 	switch {
 	case hasKey(record, object.Key):
 	case hasKey(record, stepsKey):
-		r.part(record, stepsKey, r.addSteps)
+		r.recordOfEntry(record, stepsKey, r.addSteps)
 	case hasKey(record, entryKey):
-		r.part(record, entryKey, r.addEntry)
+		r.recordOfEntry(record, entryKey, r.addEntry)
 	case hasKey(record, afterKey):
-		r.part(record, afterKey, r.addAfter)
+		r.recordOfEntry(record, afterKey, r.addAfter)
 	case hasKey(record, outcomeKey):
-		r.part(record, outcomeKey, r.addOutcome)
+		r.recordOfEntry(record, outcomeKey, r.addOutcome)
 	case hasKey(record, repairKey):
 		if n := len(r.damage); n > 0 {
 			r.damage[n-1].Torn = true
 		}
 	case hasKey(record, segmentKey):
 		if s, ok := parseSegment(record); !ok || s.Version > formatVersion {
-			r.harm(r.at, "", "is of another version of the program", false)
+			r.addDamage(r.at, "", "is of another version of the program", false)
 		}
 	default:
-		r.harm(r.at, "", "is no record that is known", false)
+		r.addDamage(r.at, "", "unknown record", false)
 	}
 }
 
-// part lets add take a record, if its entry is wanted. It reports false if it
+// recordOfEntry lets add take a record, if its entry is wanted. It reports false if it
 // cannot be.
-func (r *chapterReader) part(record []byte, key string, add func([]byte) bool) {
+func (r *segmentReader) recordOfEntry(record []byte, key string, add func([]byte) bool) {
 	id := record[len(key):]
 	id = id[:min(len(id), idLength)]
 	if r.only != "" && string(id) != r.only {
 		return
 	}
 	if !add(record) {
-		r.harm(r.at, string(id), "the record does not fit", false)
+		r.addDamage(r.at, string(id), "the record does not fit", false)
 	}
 }
 
-func (r *chapterReader) addSteps(record []byte) bool {
+func (r *segmentReader) addSteps(record []byte) bool {
 	if r.brief {
 		return true
 	}
@@ -153,7 +153,7 @@ func (r *chapterReader) addSteps(record []byte) bool {
 	return true
 }
 
-func (r *chapterReader) addEntry(record []byte) bool {
+func (r *segmentReader) addEntry(record []byte) bool {
 	e, ok := parseEntry(record, r.brief)
 	if !ok {
 		return false
@@ -174,7 +174,7 @@ func (r *chapterReader) addEntry(record []byte) bool {
 	return true
 }
 
-func (r *chapterReader) addAfter(record []byte) bool {
+func (r *segmentReader) addAfter(record []byte) bool {
 	p, ok := parseAfter(record)
 	if !ok || p.First != len(r.after[p.ID]) || p.First+len(p.After) > maxSteps {
 		return false
@@ -183,7 +183,7 @@ func (r *chapterReader) addAfter(record []byte) bool {
 	return true
 }
 
-func (r *chapterReader) addOutcome(record []byte) bool {
+func (r *segmentReader) addOutcome(record []byte) bool {
 	o, ok := parseOutcome(record)
 	if !ok {
 		return false
@@ -193,6 +193,6 @@ func (r *chapterReader) addOutcome(record []byte) bool {
 	if len(o.after) != o.count {
 		return false
 	}
-	r.outcomes = append(r.outcomes, told{o, r.at})
+	r.outcomes = append(r.outcomes, locatedOutcome{o, r.at})
 	return true
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The records beside those of objects. Which one a record is, is told by its
-// first key, and what is needed to find one's way stands at fixed places.
+// The records beside those of objects. Which one a record is, is shown by its
+// first key, and what is needed to find one's way is at fixed places.
 
 const (
 	segmentKey = `{"segment":`
@@ -36,7 +36,7 @@ type repairRecord struct {
 	Repair string `json:"repair"`
 }
 
-// entryRecord ends what is written when an entry begins. The steps stand here if
+// entryRecord ends what is written when an entry begins. The steps are here if
 // they are few, else in records before it.
 type entryRecord struct {
 	ID      string          `json:"entry"`
@@ -61,7 +61,7 @@ type entryRecord struct {
 type outcomeRecord struct {
 	ID    string          `json:"outcome"`
 	State string          `json:"state"`
-	Bytes int64           `json:"bytes,omitempty"` // that were put beside the entry since it began
+	Bytes int64           `json:"bytes,omitempty"` // that were stored next to the entry since it began
 	Payer string          `json:"payer,omitempty"`
 	Home  uint64          `json:"home"` // the segment of the entry
 	Count int             `json:"count"`
@@ -138,7 +138,7 @@ func listRecord(key, id string, first int, list []byte) []byte {
 	return append(append(record, list...), '}')
 }
 
-// part is a part of a list as it is read.
+// recordOfEntry is a part of a list as it is read.
 type part struct {
 	ID    string
 	First int

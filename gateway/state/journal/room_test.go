@@ -36,7 +36,7 @@ func TestAppendsOfAMegabytePushNothingOut(t *testing.T) {
 			t.Errorf("%d bytes, %v; want %d", len(got), err, before.Size)
 		}
 	}
-	use := diskUse(t, j.place.dir)
+	use := diskUse(t, j.folder.dir)
 	t.Logf("24 appends of 1 MB take %d bytes on the disk", use)
 	if use > 40<<20 {
 		t.Errorf("%d bytes on the disk", use)
@@ -84,7 +84,7 @@ func TestWhatIsYoungIsNeverDropped(t *testing.T) {
 		}
 		kept = append(kept, entries...)
 	}
-	use := diskUse(t, j.place.dir)
+	use := diskUse(t, j.folder.dir)
 	if use > 1<<20+4000 || use < 900<<10 {
 		t.Errorf("%d bytes on the disk", use)
 	}
@@ -120,7 +120,7 @@ func TestACallerHasAShare(t *testing.T) {
 	if !errors.As(err, &full) {
 		t.Fatal(err)
 	}
-	if use := diskUse(t, j.place.dir); use > limit/shareOf+2000 || use < limit/shareOf*9/10 {
+	if use := diskUse(t, j.folder.dir); use > limit/shareOf+2000 || use < limit/shareOf*9/10 {
 		t.Errorf("%d entries take %d bytes, want a quarter of %d", len(kept), use, limit)
 	}
 	refused := func(j *Journal, caller string, want bool) {
@@ -177,7 +177,7 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 	} {
 		segment = appendLine(segment, []byte(record))
 	}
-	must(t, os.WriteFile(j.place.file(segmentName(1)), segment, 0o600))
+	must(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	e, err := j.Entry(id)
 	must(t, err)
 	if e.State != Done || e.Session != "s" || e.Caller != "" || e.Batch != "" || len(e.TakesBack()) != 1 {
@@ -196,7 +196,7 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 }
 
 // A difference that does not fit a line has a file, and one that is damaged is
-// told and kept again.
+// locatedOutcome and kept again.
 func TestADifferenceInAFile(t *testing.T) {
 	j := newJournal(t, Limits{})
 	base := random(2 << 20)
@@ -205,7 +205,7 @@ func TestADifferenceInAFile(t *testing.T) {
 		e, content := change("a.md", string(version), "")
 		must(t, j.Begin(e, content))
 	}
-	use := diskUse(t, j.place.dir)
+	use := diskUse(t, j.folder.dir)
 	if use > 2<<20+700_000 {
 		t.Errorf("%d bytes on the disk", use)
 	}
@@ -213,7 +213,7 @@ func TestADifferenceInAFile(t *testing.T) {
 	if got, err := again(j).Object(image.Hash); err != nil || !bytes.Equal(got, text) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	must(t, os.Truncate(j.place.file(objectName(1, image.Hash)), 100_000))
+	must(t, os.Truncate(j.folder.file(objectName(1, image.Hash)), 100_000))
 	var damaged *Damaged
 	if _, err := again(j).Object(image.Hash); !errors.As(err, &damaged) {
 		t.Error(err)

@@ -17,51 +17,51 @@ import (
 // The ends of names. Each begins with the number of its segment in ten digits;
 // an object's name goes on with its hash.
 const (
-	segmentEnd = ".lines"
-	objectEnd  = ".object"
-	halfEnd    = ".half" // what is being written
+	segmentSuffix   = ".lines"
+	objectSuffix    = ".object"
+	temporarySuffix = ".half" // what is being written
 
 	numberDigits = 10
 )
 
 func segmentName(number uint64) string {
-	return fmt.Sprintf("%0*d%s", numberDigits, number, segmentEnd)
+	return fmt.Sprintf("%0*d%s", numberDigits, number, segmentSuffix)
 }
 
 func objectName(number uint64, hash string) string {
-	return fmt.Sprintf("%0*d-%s%s", numberDigits, number, hash, objectEnd)
+	return fmt.Sprintf("%0*d-%s%s", numberDigits, number, hash, objectSuffix)
 }
 
-// segment is one segment as it lies on the disk.
+// segment is one segment as it is on the disk.
 type segment struct {
 	number  uint64
 	size    int64 // of the lines
-	objects int64 // of the files beside it
+	objects int64 // of the files next to it
 	files   []string
 	last    time.Time // when it was last written to
 }
 
-// survey is what lies in the folder.
-type survey struct {
-	segments []segment // by number
-	halves   []string
+// list is what is in the folder.
+type content struct {
+	segments  []segment // by number
+	temporary []string
 }
 
-// survey looks at the folder. What does not look like ours is not ours.
-func (p place) survey() (survey, error) {
+// list looks at the folder. Names that this package does not make are ignored.
+func (p folder) list() (content, error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
-		return survey{}, unusable(p.dir, err)
+		return content{}, unusable(p.dir, err)
 	}
-	var s survey
+	var s content
 	byNumber := map[uint64]int{}
-	for _, e := range entries { // sorted: a segment's own file stands behind its objects
+	for _, e := range entries { // sorted: a segment's own file comes after its objects
 		number, end, ok := parseName(e.Name())
 		if !ok {
 			continue
 		}
-		if end == halfEnd {
-			s.halves = append(s.halves, e.Name())
+		if end == temporarySuffix {
+			s.temporary = append(s.temporary, e.Name())
 			continue
 		}
 		info, err := e.Info()
@@ -72,7 +72,7 @@ func (p place) survey() (survey, error) {
 			err = private.CheckFile(p.file(e.Name()), info)
 		}
 		if err != nil {
-			return survey{}, unusable(p.file(e.Name()), err)
+			return content{}, unusable(p.file(e.Name()), err)
 		}
 		at, known := byNumber[number]
 		if !known {
@@ -93,7 +93,7 @@ func (p place) survey() (survey, error) {
 
 func (s *segment) add(name, end string, info fs.FileInfo) {
 	s.files = append(s.files, name)
-	if end == objectEnd {
+	if end == objectSuffix {
 		s.objects += info.Size()
 	} else {
 		s.size = info.Size()
@@ -103,7 +103,7 @@ func (s *segment) add(name, end string, info fs.FileInfo) {
 	}
 }
 
-// parseName returns the number in a name of ours, and what its end says it is.
+// parseName returns the number in a name of this package, and what its end says it is.
 func parseName(name string) (number uint64, end string, ok bool) {
 	if len(name) < numberDigits {
 		return 0, "", false
@@ -112,10 +112,10 @@ func parseName(name string) (number uint64, end string, ok bool) {
 	if err != nil {
 		return 0, "", false
 	}
-	for _, end := range []string{segmentEnd, objectEnd, halfEnd} {
+	for _, end := range []string{segmentSuffix, objectSuffix, temporarySuffix} {
 		rest, has := strings.CutSuffix(name[numberDigits:], end)
-		if has && (rest == "") == (end == segmentEnd) {
-			return number, end, end != objectEnd || object.IsHash(strings.TrimPrefix(rest, "-"))
+		if has && (rest == "") == (end == segmentSuffix) {
+			return number, end, end != objectSuffix || object.IsHash(strings.TrimPrefix(rest, "-"))
 		}
 	}
 	return 0, "", false

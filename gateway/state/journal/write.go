@@ -98,8 +98,8 @@ func (j *Journal) end(r outcomeRecord, state State, after []Image) error {
 			return &Invalid{"images", r.ID, "are not one for each step"}
 		}
 		r.Home, r.Count = known.home, len(after)
-		if b.owed.bytes > 0 {
-			r.Bytes, r.Payer, b.owed.bytes = b.owed.bytes, b.owed.payer, 0
+		if b.unrecorded.bytes > 0 {
+			r.Bytes, r.Payer, b.unrecorded.bytes = b.unrecorded.bytes, b.unrecorded.payer, 0
 		}
 		return b.outcome(r, after)
 	})
@@ -123,22 +123,22 @@ func (b *batch) outcome(r outcomeRecord, after []Image) error {
 	return b.value(r)
 }
 
-// standing is what is known of an entry.
-type standing struct {
+// entryStatus is what is known of an entry.
+type entryStatus struct {
 	home  uint64
 	count int
 	state State
 }
 
 // lookUp finds an entry, from the newest segment back.
-func (b *batch) lookUp(id string) (standing, error) {
-	s := standing{state: b.tail.states[id]}
+func (b *batch) lookUp(id string) (entryStatus, error) {
+	s := entryStatus{state: b.tail.states[id]}
 	if count, ok := b.tail.entries[id]; ok {
-		return standing{b.tail.number, count, s.state}, nil
+		return entryStatus{b.tail.number, count, s.state}, nil
 	}
-	seen, err := b.place.survey()
+	seen, err := b.folder.list()
 	if err != nil {
-		return standing{}, err
+		return entryStatus{}, err
 	}
 	b.seenMu.Lock()
 	defer b.seenMu.Unlock()
@@ -148,16 +148,16 @@ func (b *batch) lookUp(id string) (standing, error) {
 		}
 		ix, err := b.indexOf(seen.segments[i])
 		if err != nil {
-			return standing{}, err
+			return entryStatus{}, err
 		}
 		if s.state == Begun {
 			s.state = ix.states[id]
 		}
 		if count, ok := ix.entries[id]; ok {
-			return standing{ix.number, count, s.state}, nil
+			return entryStatus{ix.number, count, s.state}, nil
 		}
 	}
-	return standing{}, &Unknown{id}
+	return entryStatus{}, &Unknown{id}
 }
 
 // Put keeps the bytes of the note at path beside the entries, such as those that a
@@ -168,17 +168,17 @@ func (j *Journal) Put(caller, path string, image Image, content io.Reader) error
 		return err
 	}
 	return j.write(true, func(b *batch) error {
-		if b.holds(image) {
+		if b.isKept(image) {
 			return nil
 		}
-		if payer := payerOf(caller); b.owed.payer != payer {
-			b.owed = owed{payer: payer}
+		if payer := payerOf(caller); b.unrecorded.payer != payer {
+			b.unrecorded = unrecorded{payer: payer}
 		}
-		b.bounded, b.payer = true, b.owed.payer
-		b.earlier = b.tail.spent.of(b.payer, b.now) + b.owed.bytes
-		err := b.keep(path, image, theirs{content})
+		b.bounded, b.payer = true, b.unrecorded.payer
+		b.earlier = b.tail.spent.of(b.payer, b.now) + b.unrecorded.bytes
+		err := b.keep(path, image, contentReader{content})
 		if err == nil {
-			b.owed.bytes += b.written()
+			b.unrecorded.bytes += b.written()
 		}
 		return err
 	})

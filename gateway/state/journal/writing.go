@@ -13,7 +13,7 @@ const writingFile = "writing"
 // notes the end of it. The caller holds [Journal.Lock]. It is a help for
 // [Journal.Interrupted] and not needed to undo anything, so an error is none.
 func (j *Journal) Writing() (written func()) {
-	file, err := j.sys.Create(j.place.file(writingFile))
+	file, err := j.sys.Create(j.folder.file(writingFile))
 	if err != nil {
 		return func() {} // a killed writer's stays as it is
 	}
@@ -24,7 +24,7 @@ func (j *Journal) Writing() (written func()) {
 // Interrupted reports whether a writer was killed between the two, and since when
 // that is known. The caller holds [Journal.Lock].
 func (j *Journal) Interrupted() (since time.Time, killed bool) {
-	info, err := os.Lstat(j.place.file(writingFile))
+	info, err := os.Lstat(j.folder.file(writingFile))
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -33,4 +33,4 @@ func (j *Journal) Interrupted() (since time.Time, killed bool) {
 
 // Swept notes that nothing is left of killed writers. The caller holds
 // [Journal.Lock].
-func (j *Journal) Swept() { _ = j.sys.Remove(j.place.file(writingFile)) }
+func (j *Journal) Swept() { _ = j.sys.Remove(j.folder.file(writingFile)) }

@@ -3,7 +3,7 @@ package object
 import "bytes"
 
 // A note is mostly changed in one place. The difference from the version before
-// is then where the two begin and end alike, and what stands in between.
+// is then where the two begin and end alike, and what is in between.
 
 // Limits of differences.
 const (

@@ -41,7 +41,7 @@ type Record struct {
 	Suffix int    `json:"suffix,omitempty"`
 	Raw    bool   `json:"raw,omitempty"`  // Data is not compressed
 	Middle int    `json:"middle"`         // the length of Data, before it was compressed
-	File   bool   `json:"file,omitempty"` // Data, compressed, is a file beside the segment
+	File   bool   `json:"file,omitempty"` // Data, compressed, is a file next to the segment
 	Data   []byte `json:"data,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func (o Record) isSound() bool {
 	return o.Size == int64(o.Prefix+o.Middle+o.Suffix) && (o.Base != "" || o.Prefix+o.Suffix == 0)
 }
 
-// IsWhole reports whether the object is a file that holds all of it.
+// IsWhole reports whether the object is a file that has all of it.
 func (o Record) IsWhole() bool { return o.File && o.Base == "" }
 
 // New returns the record of a whole text, of which hash is the SHA-256, as a version
@@ -146,7 +146,7 @@ func (o *Record) setData(text []byte) {
 	}
 }
 
-// middle returns what stands between the parts that are taken from the base.
+// middle returns what is between the parts that are taken from the base.
 func (o Record) middle() ([]byte, bool) {
 	if o.Raw {
 		return o.Data, len(o.Data) == o.Middle
