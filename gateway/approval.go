@@ -163,7 +163,7 @@ func ApprovalsFolder(state string) string { return filepath.Join(state, "approva
 
 // consent is how a person is asked.
 type consent struct {
-	desk      *approvals.Desk // nil where there is no place for it
+	desk      *approvals.Store // nil where there is no place for it
 	standing  *approvals.Standing
 	attention *attention
 }

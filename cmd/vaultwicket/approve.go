@@ -190,7 +190,7 @@ func questionOf(std streams, person io.Writer, code string) (desk, approvals.Que
 func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // desk is where questions wait.
-type desk struct{ *approvals.Desk }
+type desk struct{ *approvals.Store }
 
 func openDesk(std streams) (desk, error) {
 	state, err := stateFolder(std)

@@ -12,7 +12,7 @@ import (
 )
 
 // atDesk returns a world with a home of its own, and the desk in it.
-func atDesk(t *testing.T) (std streams, out, errs *strings.Builder, d *approvals.Desk) {
+func atDesk(t *testing.T) (std streams, out, errs *strings.Builder, d *approvals.Store) {
 	t.Helper()
 	home := t.TempDir()
 	out, errs = &strings.Builder{}, &strings.Builder{}

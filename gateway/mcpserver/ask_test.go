@@ -33,7 +33,7 @@ type booth struct {
 	era    era
 	can    string // the capabilities that the client names
 	called string
-	desk   *approvals.Desk
+	desk   *approvals.Store
 	ids    int
 }
 

@@ -174,11 +174,11 @@ func (o *Harness) Batch(operations []gateway.Operation, answers ...func(gateway.
 }
 
 // Approve says yes to the one question that waits, and deny says no.
-func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*approvals.Desk).Approve) }
+func (o *Harness) Approve() { o.T.Helper(); o.answerOpen((*approvals.Store).Approve) }
 
-func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*approvals.Desk).Deny) }
+func (o *Harness) Deny() { o.T.Helper(); o.answerOpen((*approvals.Store).Deny) }
 
-func (o *Harness) answerOpen(answer func(*approvals.Desk, string) (approvals.Question, error)) {
+func (o *Harness) answerOpen(answer func(*approvals.Store, string) (approvals.Question, error)) {
 	o.T.Helper()
 	waiting := o.Waiting()
 	if len(waiting) != 1 {
@@ -189,7 +189,7 @@ func (o *Harness) answerOpen(answer func(*approvals.Desk, string) (approvals.Que
 	}
 }
 
-func (o *Harness) desk() *approvals.Desk {
+func (o *Harness) desk() *approvals.Store {
 	return approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil)
 }
 

@@ -1,10 +1,10 @@
-// Package approvals keeps a person's yes: bound to the exact call, expiring,
-// working once. Whatever cannot be shown to be such a yes is none.
+// Package approvals keeps a user's approval: bound to the exact call, expiring,
+// working once. Whatever cannot be shown to be such an approval is refused.
 //
 // There are three of them. A [Sealer] makes the state that travels through a
-// client which can ask a person itself, and comes back with the answer. A [Desk]
-// keeps questions in a folder for clients that cannot ask; a person answers them
-// in a terminal, outside the model's reach. A [Standing] holds a yes for one
+// client which can ask the user itself, and comes back with the answer. A [Store]
+// keeps questions in a folder for clients that cannot ask; the user answers them
+// in a terminal, outside the model's reach. A [Standing] keeps an approval for one
 // session and one folder, which never covers what destroys.
 //
 // The package does not ask anybody, does not know what a call is, and does not
@@ -25,6 +25,6 @@ import (
 // refused.
 type Digest = [sha256.Size]byte
 
-// maxLife is how long a question may wait for an answer. A person who was away
+// maxLife is how long a question may wait for an answer. The user who was away
 // for longer has to be shown it again: the vault is another one by then.
 const maxLife = time.Hour

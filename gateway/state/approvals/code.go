@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// alphabet has no two characters that a person could take for each other: no 0
+// alphabet has no two characters that the user could take for each other: no 0
 // and O, no 1, I and L.
 const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
@@ -25,10 +25,10 @@ func newCode() string {
 	return string(code)
 }
 
-// shown writes a code as a person reads it.
-func shown(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
+// displayCode writes a code as the user reads it.
+func displayCode(code string) string { return code[:codeLength/2] + "-" + code[codeLength/2:] }
 
-// parseCode reads a code as a person types it. It reports false for what no
+// parseCode reads a code as the user types it. It reports false for what no
 // question can have, so a code can be part of a file name.
 func parseCode(typed string) (code string, ok bool) {
 	code = strings.Map(upper, strings.ReplaceAll(typed, "-", ""))

@@ -14,47 +14,47 @@ import (
 )
 
 const (
-	recordEnd = ".json"
-	halfEnd   = ".half" // a file that is being written
+	recordSuffix    = ".json"
+	temporarySuffix = ".half" // a file that is being written
 
-	// maxFiles is how many names are looked at. More are not ours.
+	// maxFiles is how many names are looked at. More were not made by this package.
 	maxFiles = 4 * maxKept
 )
 
-// shelf is what lies on a desk while its lock is held.
-type shelf struct {
+// content is what is in the folder while its lock is held.
+type content struct {
 	now     time.Time
 	live    []Question // the oldest first
 	expired []Question // no longer there
 	damaged []*Damaged
 }
 
-// read reads what lies in the folder, and clears away what has expired and what
+// readContent reads what is in the folder, and clears away what has expired and what
 // a process that came to an end has left half written. It is called with the
 // lock, so that nobody is writing.
-func (d *Desk) read() (shelf, error) {
+func (d *Store) readContent() (content, error) {
 	names, err := d.names()
 	if err != nil {
-		return shelf{}, err
+		return content{}, err
 	}
-	s := shelf{now: d.now()}
+	s := content{now: d.now()}
 	for _, name := range names {
 		path := filepath.Join(d.dir, name)
 		switch filepath.Ext(name) {
-		case halfEnd:
-			_ = d.sys.Remove(path) // it counts for nothing
-		case recordEnd:
+		case temporarySuffix:
+			_ = d.system.Remove(path) // it counts for nothing
+		case recordSuffix:
 			q, err := readQuestion(path)
 			var damaged *Damaged
 			switch {
 			case errors.As(err, &damaged):
 				s.damaged = append(s.damaged, damaged)
 			case err != nil:
-				return shelf{}, err
+				return content{}, err
 			case q.isLive(s.now):
 				s.live = append(s.live, q)
 			default:
-				_ = d.sys.Remove(path) // it has expired wherever it lies
+				_ = d.system.Remove(path) // it has expired wherever it lies
 				s.expired = append(s.expired, q)
 			}
 		}
@@ -63,7 +63,7 @@ func (d *Desk) read() (shelf, error) {
 	return s, nil
 }
 
-func (d *Desk) names() ([]string, error) {
+func (d *Store) names() ([]string, error) {
 	folder, err := os.Open(d.dir)
 	if err != nil {
 		return nil, unusable(d.dir, err)
@@ -74,7 +74,7 @@ func (d *Desk) names() ([]string, error) {
 		return nil, unusable(d.dir, err)
 	}
 	if len(names) > maxFiles {
-		return nil, &Unusable{Path: d.dir, Reason: "holds too many files"}
+		return nil, &Unusable{Path: d.dir, Reason: "has too many files"}
 	}
 	slices.Sort(names)
 	return names, nil
@@ -91,10 +91,10 @@ func readQuestion(path string) (Question, error) {
 		return Question{}, &Damaged{name, unsafe.Reason()}
 	case errors.Is(err, fs.ErrPermission):
 		return Question{}, &Damaged{name, "cannot be read"}
-	case err != nil: // it may be readable in a moment, and be a no
+	case err != nil: // it may be readable in a moment, and be a denial
 		return Question{}, unusable(path, err)
 	}
-	q, ok := parseQuestion(strings.TrimSuffix(name, recordEnd), data)
+	q, ok := parseQuestion(strings.TrimSuffix(name, recordSuffix), data)
 	if !ok {
 		return Question{}, &Damaged{name, "is not what was written"}
 	}
@@ -102,8 +102,8 @@ func readQuestion(path string) (Question, error) {
 }
 
 // find returns the question about a call, the zero Question if there is none. If
-// there are two, a no counts more than a yes.
-func (s shelf) find(vault string, digest Digest, session string) (found Question) {
+// there are two, a denial counts more than an approval.
+func (s content) find(vault string, digest Digest, session string) (found Question) {
 	for _, q := range s.live {
 		if q.isFor(vault, digest, session) && q.State > found.State {
 			found = q
@@ -113,7 +113,7 @@ func (s shelf) find(vault string, digest Digest, session string) (found Question
 }
 
 // openOf returns the question of a session that waits for its answer.
-func (s shelf) openOf(session string) (Question, bool) {
+func (s content) openOf(session string) (Question, bool) {
 	for _, q := range s.live {
 		if q.Session == session && q.State == Pending {
 			return q, true
@@ -123,7 +123,7 @@ func (s shelf) openOf(session string) (Question, bool) {
 }
 
 // findExpired returns the question that has expired about a call, as such.
-func (s shelf) findExpired(vault string, digest Digest, session string) (found Question) {
+func (s content) findExpired(vault string, digest Digest, session string) (found Question) {
 	for _, q := range s.expired {
 		if q.isFor(vault, digest, session) {
 			found, found.State = q, Expired
@@ -132,21 +132,21 @@ func (s shelf) findExpired(vault string, digest Digest, session string) (found Q
 	return found
 }
 
-func (s shelf) byCode(code string) (Question, error) {
+func (s content) byCode(code string) (Question, error) {
 	for _, q := range s.live {
-		if q.Code == shown(code) {
+		if q.Code == displayCode(code) {
 			return q, nil
 		}
 	}
 	for _, damaged := range s.damaged {
-		if damaged.Name == code+recordEnd {
+		if damaged.Name == code+recordSuffix {
 			return Question{}, damaged
 		}
 	}
-	return Question{}, &Unknown{shown(code)}
+	return Question{}, &Unknown{displayCode(code)}
 }
 
-func (s shelf) pending() (count int) {
+func (s content) pending() (count int) {
 	for _, q := range s.live {
 		if q.State == Pending {
 			count++
@@ -156,11 +156,11 @@ func (s shelf) pending() (count int) {
 }
 
 // freeCode makes a code that no file is named by, a damaged one neither.
-func (s shelf) freeCode() string {
+func (s content) freeCode() string {
 	for {
 		code := newCode()
 		if _, err := s.byCode(code); isUnknown(err) {
-			return shown(code)
+			return displayCode(code)
 		}
 	}
 }
@@ -170,24 +170,24 @@ func isUnknown(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-func (d *Desk) path(shownCode string) string {
+func (d *Store) path(shownCode string) string {
 	code, _ := parseCode(shownCode)
-	return filepath.Join(d.dir, code+recordEnd)
+	return filepath.Join(d.dir, code+recordSuffix)
 }
 
-// put writes the file of q all at once, in place of what was there. If that
+// save writes the file of q all at once, in place of what was there. If that
 // fails, the file may be gone, and q with it: no answer is better than one that
-// a person was told has failed.
-func (d *Desk) put(q Question) error {
+// the user was told has failed.
+func (d *Store) save(q Question) error {
 	data, err := q.encode()
 	if err != nil {
 		return err
 	}
 	path := d.path(q.Code)
-	half := strings.TrimSuffix(path, recordEnd) + halfEnd
-	replaced, err := private.Replace(d.sys, half, path, data, time.Time{})
+	half := strings.TrimSuffix(path, recordSuffix) + temporarySuffix
+	replaced, err := private.Replace(d.system, half, path, data, time.Time{})
 	if replaced && err != nil {
-		_ = d.sys.Remove(path)
+		_ = d.system.Remove(path)
 	}
 	return unusable(path, err)
 }

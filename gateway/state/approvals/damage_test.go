@@ -11,7 +11,7 @@ import (
 )
 
 // wantDamaged fails unless the file of q is told as damaged, and is no answer.
-func wantDamaged(t *testing.T, d *Desk, q Question, name string) {
+func wantDamaged(t *testing.T, d *Store, q Question, name string) {
 	t.Helper()
 	list, damaged := listed(t, d)
 	if len(list) != 0 || len(damaged) != 1 || damaged[0].Name != name {
@@ -20,7 +20,7 @@ func wantDamaged(t *testing.T, d *Desk, q Question, name string) {
 	wantUngranted(t, d, q, Unasked)
 }
 
-func approved(t *testing.T) (d *Desk, q Question, path string, data []byte) {
+func approved(t *testing.T) (d *Store, q Question, path string, data []byte) {
 	t.Helper()
 	d, _ = newDesk(t)
 	q = ask(t, d, about(1))
@@ -79,7 +79,7 @@ func TestADamagedFileIsNoYes(t *testing.T) {
 			if _, err := d.Approve(q.Code); !errors.As(err, &damaged) {
 				t.Errorf("approve: %v", err)
 			}
-			// It is in nobody's way, and is left for a person to look at.
+			// It is in nobody's way, and is left for the user to look at.
 			if next := ask(t, d, about(1)); next.State != Pending || next.Code == q.Code {
 				t.Errorf("%+v", next)
 			}
@@ -155,7 +155,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	for _, name := range []string{"note.txt", "22222222", "22222222.json.bak"} {
 		must(t, os.WriteFile(filepath.Join(d.dir, name), data, 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(d.dir, "22222222"+halfEnd), data, 0o600))
+	must(t, os.WriteFile(filepath.Join(d.dir, "22222222"+temporarySuffix), data, 0o600))
 	if list, damaged := listed(t, d); len(list) != 1 || len(damaged) != 0 {
 		t.Errorf("%v, %v", list, damaged)
 	}

@@ -22,15 +22,15 @@ const (
 
 // said are the sentences for people.
 var said = map[Reason]string{
-	SealForged:    "is not one of ours",
+	SealForged:    "was not made by this server",
 	SealChanged:   "was changed, or was made by another run of the server",
 	SealOtherCall: "was made for another call",
 	SealExpired:   "has expired",
 	SealUsed:      "was used before",
-	SealFull:      "cannot be taken: too many were used lately",
+	SealFull:      "cannot be accepted: too many were used recently",
 }
 
-// Refused says that a state is no yes to the call that it came with.
+// Refused says that a state does not approve the call that it came with.
 type Refused struct{ Reason Reason }
 
 // Code returns the name of the error for programs.
@@ -38,7 +38,7 @@ func (*Refused) Code() string { return "approval_refused" }
 
 func (e *Refused) Error() string { return "the state of the question " + said[e.Reason] }
 
-// Ungranted says that nobody has said yes to a call.
+// Ungranted says that nobody has approved a call.
 type Ungranted struct {
 	State    State     // Pending, Denied, Expired or Unasked
 	Question string    // its code, "" if Unasked
@@ -57,9 +57,9 @@ func (e *Ungranted) Code() string { return codes[e.State] }
 
 func (e *Ungranted) Error() string {
 	if e.State == Unasked {
-		return "nobody was asked about this call in this session"
+		return "no approval was requested for this call in this session"
 	}
-	return fmt.Sprintf("question %s is %s", e.Question, e.State)
+	return fmt.Sprintf("approval %s is %s", e.Question, e.State)
 }
 
 // Unknown says that there is no question with a code; it may have expired, or
@@ -69,7 +69,7 @@ type Unknown struct{ What string } // the code as it was given
 // Code returns the name of the error for programs.
 func (*Unknown) Code() string { return "approval_unknown" }
 
-func (e *Unknown) Error() string { return fmt.Sprintf("no question has the code %.40q", e.What) }
+func (e *Unknown) Error() string { return fmt.Sprintf("no approval has the code %.40q", e.What) }
 
 // Answered says that a question has its answer.
 type Answered struct {
@@ -81,7 +81,7 @@ type Answered struct {
 func (*Answered) Code() string { return "approval_answered" }
 
 func (e *Answered) Error() string {
-	return fmt.Sprintf("question %s was answered: it is %s", e.Question, e.State)
+	return fmt.Sprintf("approval %s was already answered: %s", e.Question, e.State)
 }
 
 // StillOpen says that a session has a question that was not answered yet.
@@ -91,11 +91,11 @@ type StillOpen struct{ Question string } // its code
 func (*StillOpen) Code() string { return "approval_open" }
 
 func (e *StillOpen) Error() string {
-	return "another question of this session is still open"
+	return "another approval of this session is still pending"
 }
 
 // Full says that there is no room for one more question, or one more standing
-// yes.
+// approval.
 type Full struct {
 	What  string
 	Limit int
@@ -105,7 +105,7 @@ type Full struct {
 func (*Full) Code() string { return "approval_full" }
 
 func (e *Full) Error() string {
-	return fmt.Sprintf("there are %d %s, and no room for more", e.Limit, e.What)
+	return fmt.Sprintf("limit of %d %s reached", e.Limit, e.What)
 }
 
 // Invalid says that a caller gave what cannot be asked or granted.
@@ -140,7 +140,7 @@ func (e *Unusable) Error() string { return fmt.Sprintf("approvals %q: %s", e.Pat
 
 func (e *Unusable) Unwrap() error { return e.Cause }
 
-// unusable tells an error of the system as one of ours.
+// unusable returns an error of this package for one of the system.
 func unusable(path string, err error) error {
 	if err == nil {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"vaultwicket/gateway/state/private/faults"
 )
 
-// deskCalls is how many calls to the disk a question takes until it is redeemed.
-func deskCalls(t *testing.T, answer func(*Desk, string) (Question, error)) int {
+// storeCalls is how many calls to the disk a question takes until it is redeemed.
+func deskCalls(t *testing.T, answer func(*Store, string) (Question, error)) int {
 	t.Helper()
 	d, _ := newDesk(t)
 	counted := &faults.System{}
-	d.sys = counted
+	d.system = counted
 	q := ask(t, d, about(1))
 	_, err := answer(d, q.Code)
 	must(t, err)
@@ -25,7 +25,7 @@ func deskCalls(t *testing.T, answer func(*Desk, string) (Question, error)) int {
 // Whatever call to the disk fails, a yes is granted at most once, a no is never
 // a yes, and what was told to have failed is no yes.
 func TestAnyCallToTheDiskMayFail(t *testing.T) {
-	for name, answer := range map[string]func(*Desk, string) (Question, error){"approve": (*Desk).Approve, "deny": (*Desk).Deny} {
+	for name, answer := range map[string]func(*Store, string) (Question, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
 		calls := deskCalls(t, answer)
 		if calls < 10 {
 			t.Fatalf("%d calls", calls)
@@ -33,7 +33,7 @@ func TestAnyCallToTheDiskMayFail(t *testing.T) {
 		for n := 1; n <= calls; n++ {
 			for _, broken := range []bool{false, true} {
 				d, c := newDesk(t)
-				d.sys = &faults.System{N: n, Lasting: broken}
+				d.system = &faults.System{N: n, Lasting: broken}
 				grants, isYes := 0, false
 				for range 2 { // the second time the fault is over, unless broken
 					q, err := d.Ask(about(1))
@@ -83,38 +83,38 @@ func TestAnApprovalThatFailedIsNone(t *testing.T) {
 	d, _ := newDesk(t)
 	q := ask(t, d, about(1))
 	const lastStep = 6 // create, write, sync, close, rename, sync of the folder
-	d.sys = &faults.System{N: lastStep}
+	d.system = &faults.System{N: lastStep}
 	var unusable *Unusable
 	if _, err := d.Approve(q.Code); !errors.As(err, &unusable) || !errors.Is(err, faults.Err) {
 		t.Fatal(err)
 	}
-	d.sys = private.Disk{}
+	d.system = private.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
 
 // A yes that was taken is gone even if nobody can tell whether that will last.
 func TestATakenYesIsGoneWhateverTheDiskSays(t *testing.T) {
 	d, q, _, _ := approved(t)
-	d.sys = &faults.System{N: 2} // remove, sync of the folder
+	d.system = &faults.System{N: 2} // remove, sync of the folder
 	var unusable *Unusable
 	if grant, err := redeem(d, q); grant.Valid() || !errors.As(err, &unusable) {
 		t.Errorf("%v", err)
 	}
-	d.sys = private.Disk{}
+	d.system = private.Disk{}
 	wantUngranted(t, d, q, Unasked)
 }
 
 // Where the lock does not hold others off, taking still works once.
 func TestTwoThatTakeAtOnceInSpiteOfTheLock(t *testing.T) {
 	d, q, path, _ := approved(t)
-	d.sys = &faults.System{N: 1, Before: func() { must(t, private.Disk{}.Remove(path)) }}
+	d.system = &faults.System{N: 1, Before: func() { must(t, private.Disk{}.Remove(path)) }}
 	if grant, _ := redeem(d, q); grant.Valid() {
 		t.Error("granted")
 	}
 	d, q, _, _ = approved(t)
-	must(t, d.take(q))
+	must(t, d.remove(q))
 	var ungranted *Ungranted
-	if err := d.take(q); !errors.As(err, &ungranted) {
+	if err := d.remove(q); !errors.As(err, &ungranted) {
 		t.Error(err)
 	}
 	if filepath.Dir(path) == d.dir {

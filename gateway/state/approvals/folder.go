@@ -10,28 +10,28 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-const lockName = "desk.lock"
+const lockFile = "desk.lock"
 
 const patience = 10 * time.Second // the lock is held for a few small files
 
-// look runs do with what lies on the desk, while nobody else changes it. Where
+// withContent runs do with what is in the folder, while nobody else changes it. Where
 // nothing was ever asked that is nothing, and nothing is made.
-func (d *Desk) look(do func(shelf) error) error {
+func (d *Store) withContent(do func(content) error) error {
 	if !filepath.IsAbs(d.dir) {
 		return unusable(d.dir, &private.Unsafe{Path: d.dir, Problem: private.NotAbsolute})
 	}
 	err := private.CheckFolder(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return do(shelf{now: d.now()})
+		return do(content{now: d.now()})
 	}
 	if err != nil {
 		return unusable(d.dir, err)
 	}
-	return d.locked(do)
+	return d.withLock(do)
 }
 
-// locked does the same in a folder that is there.
-func (d *Desk) locked(do func(shelf) error) error {
+// withLock does the same in a folder that is there.
+func (d *Store) withLock(do func(content) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	unlock, err := d.lock()
@@ -39,18 +39,18 @@ func (d *Desk) locked(do func(shelf) error) error {
 		return err
 	}
 	defer unlock()
-	s, err := d.read()
+	s, err := d.readContent()
 	if err != nil {
 		return err
 	}
 	return do(s)
 }
 
-func (d *Desk) lock() (unlock func(), err error) {
-	path := filepath.Join(d.dir, lockName)
+func (d *Store) lock() (unlock func(), err error) {
+	path := filepath.Join(d.dir, lockFile)
 	unlock, err = private.Lock(context.Background(), path, patience)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &Unusable{Path: path, Reason: "is held by another process", Cause: err}
+		return nil, &Unusable{Path: path, Reason: "held by another process", Cause: err}
 	}
 	return unlock, unusable(path, err)
 }

@@ -95,7 +95,7 @@ func checkParsed(t *testing.T, code string, data []byte) {
 	if !ok {
 		return
 	}
-	if q.check() != nil || q.Code != shown(code) || q.State < Pending || q.State > Denied || q.Expires.Sub(q.Made) > maxLife {
+	if q.check() != nil || q.Code != displayCode(code) || q.State < Pending || q.State > Denied || q.Expires.Sub(q.Made) > maxLife {
 		t.Fatalf("%+v", q)
 	}
 	if again, err := q.encode(); err != nil || !bytes.Equal(again, data) {
@@ -117,7 +117,7 @@ func FuzzCode(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, ok := parseCode(shown(code)); !ok || again != code || len(code) != codeLength {
+		if again, ok := parseCode(displayCode(code)); !ok || again != code || len(code) != codeLength {
 			t.Fatalf("%q is %q, and then %q", typed, code, again)
 		}
 	})

@@ -36,7 +36,7 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-func newDesk(t testing.TB) (*Desk, *clock) {
+func newDesk(t testing.TB) (*Store, *clock) {
 	t.Helper()
 	c := newClock()
 	return Open(filepath.Join(t.TempDir(), "state", "approvals"), c.now), c
@@ -50,17 +50,17 @@ func about(n byte) Question {
 	}
 }
 
-func ask(t testing.TB, d *Desk, q Question) Question {
+func ask(t testing.TB, d *Store, q Question) Question {
 	t.Helper()
 	asked, err := d.Ask(q)
 	must(t, err)
 	return asked
 }
 
-func redeem(d *Desk, q Question) (Grant, error) { return d.Redeem(q.Vault, q.Digest, q.Session) }
+func redeem(d *Store, q Question) (Grant, error) { return d.Redeem(q.Vault, q.Digest, q.Session) }
 
 // wantUngranted fails unless redeeming says this.
-func wantUngranted(t testing.TB, d *Desk, q Question, want State) {
+func wantUngranted(t testing.TB, d *Store, q Question, want State) {
 	t.Helper()
 	grant, err := redeem(d, q)
 	var ungranted *Ungranted
@@ -79,7 +79,7 @@ func wantReason(t testing.TB, err error, want Reason) {
 }
 
 // fileOf returns the path of the file of a question, and what is in it.
-func fileOf(t testing.TB, d *Desk, q Question) (path string, data []byte) {
+func fileOf(t testing.TB, d *Store, q Question) (path string, data []byte) {
 	t.Helper()
 	path = d.path(q.Code)
 	data, err := os.ReadFile(path)
@@ -87,7 +87,7 @@ func fileOf(t testing.TB, d *Desk, q Question) (path string, data []byte) {
 	return path, data
 }
 
-func listed(t testing.TB, d *Desk) (questions []Question, damaged []*Damaged) {
+func listed(t testing.TB, d *Store) (questions []Question, damaged []*Damaged) {
 	t.Helper()
 	questions, damaged, err := d.List()
 	must(t, err)

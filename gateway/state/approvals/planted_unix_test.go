@@ -56,24 +56,24 @@ func TestAPlantedFileIsNoYes(t *testing.T) {
 }
 
 func TestAnUnfitFolderIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, d *Desk){
-		"open to others":      func(t *testing.T, d *Desk) { must(t, os.Chmod(d.dir, 0o755)) },
-		"writable by others":  func(t *testing.T, d *Desk) { must(t, os.Chmod(d.dir, 0o702)) },
-		"a link":              func(t *testing.T, d *Desk) { relink(t, d.dir) },
-		"a link for the lock": func(t *testing.T, d *Desk) { relink(t, filepath.Join(d.dir, lockName)) },
-		"a second name of the lock": func(t *testing.T, d *Desk) {
-			must(t, os.Link(filepath.Join(d.dir, lockName), filepath.Join(t.TempDir(), "second")))
+	for name, spoil := range map[string]func(t *testing.T, d *Store){
+		"open to others":      func(t *testing.T, d *Store) { must(t, os.Chmod(d.dir, 0o755)) },
+		"writable by others":  func(t *testing.T, d *Store) { must(t, os.Chmod(d.dir, 0o702)) },
+		"a link":              func(t *testing.T, d *Store) { relink(t, d.dir) },
+		"a link for the lock": func(t *testing.T, d *Store) { relink(t, filepath.Join(d.dir, lockFile)) },
+		"a second name of the lock": func(t *testing.T, d *Store) {
+			must(t, os.Link(filepath.Join(d.dir, lockFile), filepath.Join(t.TempDir(), "second")))
 		},
-		"a lock open to others": func(t *testing.T, d *Desk) { must(t, os.Chmod(filepath.Join(d.dir, lockName), 0o606)) },
-		"a pipe for the lock": func(t *testing.T, d *Desk) {
-			must(t, os.Remove(filepath.Join(d.dir, lockName)))
-			must(t, syscall.Mkfifo(filepath.Join(d.dir, lockName), 0o600))
+		"a lock open to others": func(t *testing.T, d *Store) { must(t, os.Chmod(filepath.Join(d.dir, lockFile), 0o606)) },
+		"a pipe for the lock": func(t *testing.T, d *Store) {
+			must(t, os.Remove(filepath.Join(d.dir, lockFile)))
+			must(t, syscall.Mkfifo(filepath.Join(d.dir, lockFile), 0o600))
 		},
-		"a file": func(t *testing.T, d *Desk) {
+		"a file": func(t *testing.T, d *Store) {
 			must(t, os.RemoveAll(d.dir))
 			must(t, os.WriteFile(d.dir, nil, 0o600))
 		},
-		"of another user": func(t *testing.T, d *Desk) {
+		"of another user": func(t *testing.T, d *Store) {
 			if os.Geteuid() != 0 {
 				t.Skip("needs to give a folder away")
 			}
@@ -110,7 +110,7 @@ func relink(t *testing.T, name string) {
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	d, q, path, _ := approved(t)
-	for name, want := range map[string]os.FileMode{d.dir: 0o700 | os.ModeDir, path: 0o600, filepath.Join(d.dir, lockName): 0o600} {
+	for name, want := range map[string]os.FileMode{d.dir: 0o700 | os.ModeDir, path: 0o600, filepath.Join(d.dir, lockFile): 0o600} {
 		if info, err := os.Lstat(name); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
@@ -126,7 +126,7 @@ func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, []byte("mine"), 0o600))
 	code, _ := parseCode(q.Code)
-	half := filepath.Join(d.dir, code+halfEnd)
+	half := filepath.Join(d.dir, code+temporarySuffix)
 	must(t, os.Symlink(target, half))
 	_, err := d.Approve(q.Code)
 	must(t, err)
@@ -136,7 +136,7 @@ func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
 	// Nor what cannot be removed.
 	other := ask(t, d, about(2))
 	code, _ = parseCode(other.Code)
-	must(t, os.MkdirAll(filepath.Join(d.dir, code+halfEnd, "x"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(d.dir, code+temporarySuffix, "x"), 0o700))
 	var unusable *Unusable
 	if _, err := d.Approve(other.Code); !errors.As(err, &unusable) {
 		t.Error(err)

@@ -37,7 +37,7 @@ func child(dir string) {
 		_, _ = fmt.Sscan(rest, &n)
 		switch verb {
 		case "halt": // at the n-th call to the disk from now on
-			d.sys = &faults.System{N: n, Before: func() {
+			d.system = &faults.System{N: n, Before: func() {
 				fmt.Println("halted")
 				select {}
 			}}
@@ -191,10 +191,10 @@ func TestALockEndsWithItsProcess(t *testing.T) {
 	must(t, err)
 }
 
-// A process that works on the desk is killed before each of its calls to the
+// A process that works on the store is killed before each of its calls to the
 // disk in turn. Of what it said and what is found then, one is a grant at most.
 func TestKilledAtEachCallToTheDisk(t *testing.T) {
-	calls := deskCalls(t, (*Desk).Approve)
+	calls := deskCalls(t, (*Store).Approve)
 	stages := map[string]int{}
 	for n := 1; n <= calls+1; n++ {
 		dir := filepath.Join(t.TempDir(), "approvals")
@@ -238,7 +238,7 @@ func TestKilledAtEachCallToTheDisk(t *testing.T) {
 	}
 }
 
-func wantUngrantedNow(t *testing.T, d *Desk, n int) {
+func wantUngrantedNow(t *testing.T, d *Store, n int) {
 	t.Helper()
 	if grant, err := redeem(d, about(1)); grant.Valid() {
 		t.Errorf("killed at %d: granted again, %v", n, err)

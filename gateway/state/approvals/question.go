@@ -11,7 +11,7 @@ import (
 // State says what became of a question.
 type State uint8
 
-// The states of a question. Only [Approved] is a yes. The order matters: if a
+// The states of a question. Only [Approved] is an approval. The order matters: if a
 // call was asked about twice, the later state counts.
 const (
 	Unasked State = iota
@@ -26,7 +26,7 @@ var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expire
 // String returns the name of the state, as it is in its file.
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
-// Question is a question to a person about one call. What [Desk.Ask] takes of it
+// Question is a question to the user about one call. What [Store.Ask] takes of it
 // is marked; the rest is what it gives. It takes 16 KiB of text, 1 KiB of
 // anything else, and UTF-8 without characters that act on a terminal or turn the
 // direction of a line: that nothing poses as another question is up to the
@@ -42,9 +42,9 @@ type Question struct {
 	Vault   string // taken, needed
 	Command string // taken, needed
 	Effect  string // taken
-	Text    string // taken, needed: what the person is shown, made fit for it by the caller
+	Text    string // taken, needed: what the user is shown, made fit for it by the caller
 	Digest  Digest // taken, needed: of the exact call
-	// Call is taken: the digest of the call whatever the notes hold, by which a call
+	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
 	Call   Digest
 	Params []string // taken: the names of the parameters
@@ -53,7 +53,7 @@ type Question struct {
 const (
 	defaultLife = 10 * time.Minute // to notice the question, read it and answer
 
-	maxText   = 16 << 10 // more than a person reads before saying yes
+	maxText   = 16 << 10 // more than the user reads before approving
 	maxField  = 1 << 10
 	maxParams = 64
 )
@@ -71,7 +71,7 @@ func (q Question) check() error {
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
 		{"client", q.Client, false}, {"effect", q.Effect, false},
 	} {
-		if err := checkText(f.name, f.value, maxField, steers); err != nil {
+		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
 		}
 		if f.needed && f.value == "" {
@@ -85,11 +85,11 @@ func (q Question) check() error {
 		return &Invalid{"params", "are too many"}
 	}
 	for _, name := range q.Params {
-		if err := checkText("params", name, maxField/8, steers); err != nil {
+		if err := checkText("params", name, maxField/8, isUnprintable); err != nil {
 			return err
 		}
 	}
-	return checkText("text", q.Text, maxText, steersText)
+	return checkText("text", q.Text, maxText, isUnprintableText)
 }
 
 func checkText(field, value string, limit int, bad func(rune) bool) error {
@@ -97,23 +97,23 @@ func checkText(field, value string, limit int, bad func(rune) bool) error {
 	case len(value) > limit:
 		return &Invalid{field, "is too long"}
 	case !utf8.ValidString(value):
-		return &Invalid{field, "is no UTF-8"}
+		return &Invalid{field, "is not UTF-8"}
 	case strings.ContainsFunc(value, bad):
 		return &Invalid{field, "has characters that cannot be shown"}
 	}
 	return nil
 }
 
-// steers reports whether a character acts on a terminal, ends a line or turns
+// isUnprintable reports whether a character acts on a terminal, ends a line or turns
 // its direction.
-func steers(r rune) bool {
+func isUnprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-func steersText(r rune) bool { return r != '\n' && r != '\t' && steers(r) }
+func isUnprintableText(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) }
 
-// asked returns q as it is asked now, without a code.
-func (q Question) asked(now time.Time) (Question, error) {
+// prepared returns q as it is asked now, without a code.
+func (q Question) prepared(now time.Time) (Question, error) {
 	if err := q.check(); err != nil {
 		return Question{}, err
 	}
@@ -151,9 +151,9 @@ func (q Question) denied(now time.Time) Question {
 	return q
 }
 
-// isAgain reports whether q and other are about one call of one session, whatever
+// isSameCall reports whether q and other are about one call of one session, whatever
 // the notes were.
-func (q Question) isAgain(other Question) bool {
+func (q Question) isSameCall(other Question) bool {
 	return q.Call != Digest{} && q.Call == other.Call && q.Vault == other.Vault && q.Session == other.Session
 }
 

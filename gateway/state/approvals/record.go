@@ -82,7 +82,7 @@ func (r record) question() (Question, bool) {
 		return Question{}, false
 	}
 	return Question{
-		Code: shown(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
+		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
 		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params,
 	}, true

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Bound is what a yes is bound to. All of it is needed.
+// Bound is what an approval is bound to. All of it is needed.
 type Bound struct {
 	Vault  string
 	Digest Digest // of the exact call
@@ -86,11 +86,11 @@ func (s *Sealer) Seal(b Bound, ttl time.Duration) (string, error) {
 	return t.encode(), nil
 }
 
-// Open takes the state of a question that was answered with yes. It returns nil
+// Open takes the state of a question that was approved. It returns nil
 // once for each state: if the state was made here for b, is not too old, and was
 // not used before. Only then it is used up.
 //
-// Every error is a *[Refused], and means that there is no yes.
+// Every error is a *[Refused], and means that there is no approval.
 func (s *Sealer) Open(state string, b Bound) error {
 	t, err := s.authentic(state)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Sealer) Open(state string, b Bound) error {
 	return nil
 }
 
-// Spend uses up a state whose question was answered with anything but yes, so
+// Spend uses up a state whose question was answered with anything but approval, so
 // that it cannot come back with another answer. It does not matter which call
 // the answer came with.
 //

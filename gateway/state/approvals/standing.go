@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxStanding is how many folders a person can have said yes to and still
+	// maxStanding is how many folders the user can have approved and still
 	// know which.
 	maxStanding = 64
-	// maxSession is a working day: a yes from yesterday is none.
+	// maxSession is a working day: an approval from yesterday has expired.
 	maxSession = 12 * time.Hour
 )
 
-// Standing holds a person's yes for one session and the notes in some folders.
+// Standing holds a user's approval for one session and the notes in some folders.
 // It is in memory only: make one for each session, and let it go with it. It is
 // safe for use by several goroutines. The zero Standing covers nothing and takes
 // nothing.
@@ -34,9 +34,9 @@ func NewStanding(now func() time.Time) *Standing {
 	return &Standing{watch: newStopwatch(now), until: map[area]time.Duration{}}
 }
 
-// Grant takes a yes for the notes in a folder and the folders in it, until a
+// Grant takes an approval for the notes in a folder and the folders in it, until a
 // moment within twelve hours. The folder is a path in the vault as the gateway
-// writes it; the vault as a whole cannot be granted. A second yes for the same
+// writes it; the vault as a whole cannot be granted. A second approval for the same
 // folder replaces the first.
 //
 // Its errors are *[Invalid] and *[Full].
@@ -45,7 +45,7 @@ func (s *Standing) Grant(vault, folder string, until time.Time) error {
 		return &Invalid{"vault", "is empty"}
 	}
 	if !isPlain(folder) {
-		return &Invalid{"folder", "is no plain path of a folder in the vault"}
+		return &Invalid{"folder", "is not a plain path of a folder in the vault"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,14 +65,14 @@ func (s *Standing) Grant(vault, folder string, until time.Time) error {
 	return nil
 }
 
-// Revoke takes back every yes.
+// Revoke withdraws every approval.
 func (s *Standing) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.until)
 }
 
-// Covers reports whether there is a yes for a call on the note at a path, as the
+// Covers reports whether there is an approval for a call on the note at a path, as the
 // gateway writes it. There is none for a call that destroys, whatever the
 // folder. Folders are compared by whole segments, letter for letter: where a
 // disk takes two spellings for one folder, the other one is not covered.

@@ -10,71 +10,71 @@ import (
 	"vaultwicket/gateway/state/private"
 )
 
-// Desk keeps questions until a person has answered them, each in a file of its
+// Store keeps questions until the user has answered them, each in a file of its
 // own in a folder that only the user can look into. It is safe for use by
 // several goroutines, and by several processes at once.
 //
 // A gateway redeems before a call, and asks where that finds nobody was asked.
 // An answer is bound to the vault, the call and the session that asked. Not to
 // any session of the user, although a server that was started again has another
-// one: the person was told who asks, and another session may be another agent,
+// one: the user was told who asks, and another session may be another agent,
 // or one that was talked into the same call by a note. What it costs is to be
-// asked once more.
-type Desk struct {
-	dir string
-	now func() time.Time
-	sys private.System
+// prepared once more.
+type Store struct {
+	dir    string
+	now    func() time.Time
+	system private.System
 
 	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
 }
 
 const (
 	// maxPending is more than anybody answers one by one; an agent that asks more
-	// is after a yes that was not thought about.
+	// is trying to get an approval without thought.
 	maxPending = 64
 	// maxKept counts those that were answered too.
 	maxKept = 4 * maxPending
 )
 
-// Open returns the desk in the folder dir, an absolute path outside of any
-// vault. It looks at nothing; a folder that is missing is made by the first
+// Open returns the store in the folder dir, an absolute path outside of any
+// vault. It reads nothing; a folder that is missing is made by the first
 // question. A nil clock is the system's.
-func Open(dir string, now func() time.Time) *Desk {
+func Open(dir string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Desk{dir: dir, now: now, sys: private.Disk{}}
+	return &Store{dir: dir, now: now, system: private.Disk{}}
 }
 
-// Ask puts a question on the desk and returns it with its code. If this session
+// Ask stores a question and returns it with its code. If this session
 // has asked about this call before, and that has not expired, it returns that
 // question as it is, answered or not: to ask again neither makes it live longer
-// nor undoes a no. A session has one question open at a time: the person who has
+// nor undoes a denial. A session has one question open at a time: the user who has
 // to answer many stops reading them. One about the same call, which has become
 // another because notes were changed, takes its place.
 //
 // Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
-func (d *Desk) Ask(q Question) (Question, error) {
-	if _, err := q.asked(d.now()); err != nil {
+func (d *Store) Ask(q Question) (Question, error) {
+	if _, err := q.prepared(d.now()); err != nil {
 		return Question{}, err
 	}
-	if err := private.MakeFolder(d.sys, d.dir); err != nil {
+	if err := private.MakeFolder(d.system, d.dir); err != nil {
 		return Question{}, unusable(d.dir, err)
 	}
-	err := d.locked(func(s shelf) error {
+	err := d.withLock(func(s content) error {
 		if before := s.find(q.Vault, q.Digest, q.Session); before.State != Unasked {
 			q = before
 			return nil
 		}
 		if open, ok := s.openOf(q.Session); ok {
-			if !open.isAgain(q) {
+			if !open.isSameCall(q) {
 				return &StillOpen{open.Code}
 			}
 			if err := d.withdraw(&s, open); err != nil {
 				return err
 			}
 		}
-		fresh, err := q.asked(s.now)
+		fresh, err := q.prepared(s.now)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (d *Desk) Ask(q Question) (Question, error) {
 		}
 		fresh.Code = s.freeCode()
 		q = fresh
-		return d.put(q)
+		return d.save(q)
 	})
 	if err != nil {
 		return Question{}, err
@@ -94,32 +94,32 @@ func (d *Desk) Ask(q Question) (Question, error) {
 // List returns the questions that have not expired, the oldest first, and what
 // cannot be read of the rest. Questions that have expired are dropped. Its error
 // is *[Unusable].
-func (d *Desk) List() (questions []Question, damaged []*Damaged, err error) {
-	err = d.look(func(s shelf) error {
+func (d *Store) List() (questions []Question, damaged []*Damaged, err error) {
+	err = d.withContent(func(s content) error {
 		questions, damaged = s.live, s.damaged
 		return nil
 	})
 	return questions, damaged, err
 }
 
-// Approve says yes to the question with a code and returns it. The code may be
-// in small letters, with a dash or without. The yes lasts as long as the
+// Approve approves the question with a code and returns it. The code may be
+// in small letters, with a dash or without. The approval lasts as long as the
 // question does.
 //
 // Its errors are *[Unknown], also for a question that has expired, *[Answered],
 // *[Damaged] and *[Unusable]. With the last one the question may be gone; the
 // others have changed nothing.
-func (d *Desk) Approve(code string) (Question, error) { return d.answer(code, Approved) }
+func (d *Store) Approve(code string) (Question, error) { return d.answer(code, Approved) }
 
-// Deny says no, in the same way. The no lasts ten minutes from now on.
-func (d *Desk) Deny(code string) (Question, error) { return d.answer(code, Denied) }
+// Deny denies it, in the same way. The denial lasts ten minutes from now on.
+func (d *Store) Deny(code string) (Question, error) { return d.answer(code, Denied) }
 
-func (d *Desk) answer(typed string, state State) (answered Question, err error) {
+func (d *Store) answer(typed string, state State) (answered Question, err error) {
 	code, ok := parseCode(typed)
 	if !ok {
 		return Question{}, &Unknown{typed}
 	}
-	err = d.look(func(s shelf) error {
+	err = d.withContent(func(s content) error {
 		q, err := s.byCode(code)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (d *Desk) answer(typed string, state State) (answered Question, err error) 
 		if state == Denied {
 			q = q.denied(s.now)
 		}
-		if err := d.put(q); err != nil {
+		if err := d.save(q); err != nil {
 			return err
 		}
 		answered = q
@@ -140,28 +140,28 @@ func (d *Desk) answer(typed string, state State) (answered Question, err error) 
 	return answered, err
 }
 
-// Grant is the right to make one call, once. Only [Desk.Redeem] gives one; the
+// Grant is the right to make one call, once. Only [Store.Redeem] gives one; the
 // zero Grant is worthless.
 type Grant struct{ question Question }
 
 // Valid reports whether the Grant is one.
 func (g Grant) Valid() bool { return g.question.State == Approved }
 
-// Question returns the question that a person said yes to.
+// Question returns the question that the user approved.
 func (g Grant) Question() Question { return g.question }
 
-// Redeem takes the yes to a call, if the session that asked for it has one. It
+// Redeem takes the approval of a call, if the session that asked for it has one. It
 // is gone before Redeem returns, whatever happens then: of several callers, in
 // several processes, one gets it.
 //
 // Its errors are *[Ungranted], which tells Pending, Denied, Expired and Unasked
 // apart (a question that has expired is told until it is dropped), *[Invalid]
 // and *[Unusable].
-func (d *Desk) Redeem(vault string, digest Digest, session string) (grant Grant, err error) {
+func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant, err error) {
 	if err := (Bound{vault, digest, session}).check(); err != nil {
 		return Grant{}, err
 	}
-	err = d.look(func(s shelf) error {
+	err = d.withContent(func(s content) error {
 		q := s.find(vault, digest, session)
 		if q.State != Approved {
 			if q.State == Unasked {
@@ -169,7 +169,7 @@ func (d *Desk) Redeem(vault string, digest Digest, session string) (grant Grant,
 			}
 			return &Ungranted{q.State, q.Code, q.Expires}
 		}
-		if err := d.take(q); err != nil {
+		if err := d.remove(q); err != nil {
 			return err
 		}
 		grant = Grant{q}
@@ -178,18 +178,18 @@ func (d *Desk) Redeem(vault string, digest Digest, session string) (grant Grant,
 	return grant, err
 }
 
-// Held says what keeps a session from asking about a call: [Denied] if a person
+// Held says what keeps a session from asking about a call: [Denied] if the user
 // said no to it, whatever the notes were then, [Pending] if another question of the
 // session is open, [Unasked] for nothing. Its error is *[Unusable].
-func (d *Desk) Held(vault string, call Digest, session string) (state State, err error) {
-	err = d.look(func(s shelf) error {
+func (d *Store) Held(vault string, call Digest, session string) (state State, err error) {
+	err = d.withContent(func(s content) error {
 		for _, q := range s.live {
-			if q.State == Denied && q.isAgain(Question{Vault: vault, Session: session, Call: call}) {
+			if q.State == Denied && q.isSameCall(Question{Vault: vault, Session: session, Call: call}) {
 				state = Denied
 				return nil
 			}
 		}
-		if open, ok := s.openOf(session); ok && !open.isAgain(Question{Vault: vault, Session: session, Call: call}) {
+		if open, ok := s.openOf(session); ok && !open.isSameCall(Question{Vault: vault, Session: session, Call: call}) {
 			state = Pending
 		}
 		return nil
@@ -198,20 +198,20 @@ func (d *Desk) Held(vault string, call Digest, session string) (state State, err
 }
 
 // withdraw takes a question back that nobody has answered.
-func (d *Desk) withdraw(s *shelf, open Question) error {
+func (d *Store) withdraw(s *content, open Question) error {
 	s.live = slices.DeleteFunc(s.live, func(q Question) bool { return q.Code == open.Code })
-	return d.take(open)
+	return d.remove(open)
 }
 
-// take removes the file of q for good.
-func (d *Desk) take(q Question) error {
+// remove removes the file of q for good.
+func (d *Store) remove(q Question) error {
 	path := d.path(q.Code)
-	err := d.sys.Remove(path)
+	err := d.system.Remove(path)
 	if errors.Is(err, fs.ErrNotExist) { // somebody has, in spite of the lock
 		return &Ungranted{}
 	}
 	if err == nil {
-		err = d.sys.SyncFolder(d.dir)
+		err = d.system.SyncFolder(d.dir)
 	}
 	return unusable(path, err)
 }

@@ -18,7 +18,7 @@ import (
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 	d, c := newDesk(t)
 	q := ask(t, d, about(1))
-	if code, ok := parseCode(q.Code); !ok || shown(code) != q.Code || len(q.Code) != 9 {
+	if code, ok := parseCode(q.Code); !ok || displayCode(code) != q.Code || len(q.Code) != 9 {
 		t.Errorf("code %q", q.Code)
 	}
 	if q.State != Pending || !q.Made.Equal(c.now()) || q.Expires.Sub(q.Made) != defaultLife {
@@ -139,10 +139,10 @@ func TestAYesIsForOneCallOnly(t *testing.T) {
 }
 
 func TestAQuestionExpires(t *testing.T) {
-	for name, answer := range map[string]func(*Desk, string) (Question, error){
-		"pending":  func(*Desk, string) (Question, error) { return Question{}, nil },
-		"approved": (*Desk).Approve,
-		"denied":   (*Desk).Deny,
+	for name, answer := range map[string]func(*Store, string) (Question, error){
+		"pending":  func(*Store, string) (Question, error) { return Question{}, nil },
+		"approved": (*Store).Approve,
+		"denied":   (*Store).Deny,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, c := newDesk(t)
@@ -205,7 +205,7 @@ func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
 		other = "3333-3333"
 	}
 	for _, typed := range []string{
-		"", "-", other, q.Code[:8], q.Code + "2", " " + q.Code, q.Code + "\n", "../" + q.Code, q.Code + recordEnd,
+		"", "-", other, q.Code[:8], q.Code + "2", " " + q.Code, q.Code + "\n", "../" + q.Code, q.Code + recordSuffix,
 		strings.Replace(q.Code, q.Code[:1], "0", 1), strings.Replace(q.Code, q.Code[:1], "ſ", 1),
 		strings.Replace(q.Code, q.Code[:1], "\x00", 1), "desk.lock", strings.Repeat("2", 1<<20),
 	} {
@@ -269,7 +269,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 	_, err := d.Deny(first.Code)
 	must(t, err)
-	ask(t, d, by(200)) // a person has made room
+	ask(t, d, by(200)) // the user has made room
 	c.pass(defaultLife)
 	ask(t, d, by(201))
 }
@@ -393,8 +393,8 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 	d, _ := newDesk(t)
 	q := ask(t, d, by(1))
 	for n := range maxKept {
-		q.Code, q.State, q.Digest[1] = shown(newCode()), Denied, byte(n)
-		must(t, d.put(q))
+		q.Code, q.State, q.Digest[1] = displayCode(newCode()), Denied, byte(n)
+		must(t, d.save(q))
 	}
 	var full *Full
 	if _, err := d.Ask(by(200)); !errors.As(err, &full) {
@@ -547,13 +547,13 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 	yes, no := about(1), about(1)
 	yes.State, no.State = Approved, Denied
 	for _, live := range [][]Question{{yes, no}, {no, yes}} {
-		if got := (shelf{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session); got.State != Denied {
+		if got := (content{now: now, live: live}).find(yes.Vault, yes.Digest, yes.Session); got.State != Denied {
 			t.Errorf("%v", got.State)
 		}
 	}
 }
 
-// The desk behaves as a table that is kept beside it, whatever is done to it.
+// The store behaves as a table that is kept beside it, whatever is done to it.
 func TestTheDeskIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
