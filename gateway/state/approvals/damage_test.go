@@ -22,7 +22,7 @@ func wantDamaged(t *testing.T, d *Store, q Question, name string) {
 
 func approved(t *testing.T) (d *Store, q Question, path string, data []byte) {
 	t.Helper()
-	d, _ = newDesk(t)
+	d, _ = newStore(t)
 	q = ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
 	must(t, err)

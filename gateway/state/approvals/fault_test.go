@@ -10,9 +10,9 @@ import (
 )
 
 // storeCalls is how many calls to the disk a question takes until it is redeemed.
-func deskCalls(t *testing.T, answer func(*Store, string) (Question, error)) int {
+func storeCalls(t *testing.T, answer func(*Store, string) (Question, error)) int {
 	t.Helper()
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	counted := &faults.System{}
 	d.system = counted
 	q := ask(t, d, about(1))
@@ -26,13 +26,13 @@ func deskCalls(t *testing.T, answer func(*Store, string) (Question, error)) int 
 // a yes, and what was told to have failed is no yes.
 func TestAnyCallToTheDiskMayFail(t *testing.T) {
 	for name, answer := range map[string]func(*Store, string) (Question, error){"approve": (*Store).Approve, "deny": (*Store).Deny} {
-		calls := deskCalls(t, answer)
+		calls := storeCalls(t, answer)
 		if calls < 10 {
 			t.Fatalf("%d calls", calls)
 		}
 		for n := 1; n <= calls; n++ {
 			for _, broken := range []bool{false, true} {
-				d, c := newDesk(t)
+				d, c := newStore(t)
 				d.system = &faults.System{N: n, Lasting: broken}
 				grants, isYes := 0, false
 				for range 2 { // the second time the fault is over, unless broken
@@ -80,7 +80,7 @@ func wantTyped(t *testing.T, err error) {
 
 // An approval whose last step failed leaves no yes behind.
 func TestAnApprovalThatFailedIsNone(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := ask(t, d, about(1))
 	const lastStep = 6 // create, write, sync, close, rename, sync of the folder
 	d.system = &faults.System{N: lastStep}

@@ -55,7 +55,7 @@ func FuzzOpen(f *testing.F) {
 // with a sum that is right. What is read of it is a question that could have
 // been asked, and is written again to the byte.
 func FuzzQuestion(f *testing.F) {
-	d, _ := newDesk(f)
+	d, _ := newStore(f)
 	for n, act := range []func(string) (Question, error){d.Approve, d.Deny, nil} {
 		q := ask(f, d, about(byte(n+1)))
 		if act != nil {

@@ -36,7 +36,7 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-func newDesk(t testing.TB) (*Store, *clock) {
+func newStore(t testing.TB) (*Store, *clock) {
 	t.Helper()
 	c := newClock()
 	return Open(filepath.Join(t.TempDir(), "state", "approvals"), c.now), c

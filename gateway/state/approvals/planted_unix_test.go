@@ -121,7 +121,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 
 // A link where a file is going to be written is not followed.
 func TestAPlantedHalfIsNotWrittenThrough(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := ask(t, d, about(1))
 	target := filepath.Join(t.TempDir(), "target")
 	must(t, os.WriteFile(target, []byte("mine"), 0o600))

@@ -194,7 +194,7 @@ func TestALockEndsWithItsProcess(t *testing.T) {
 // A process that works on the store is killed before each of its calls to the
 // disk in turn. Of what it said and what is found then, one is a grant at most.
 func TestKilledAtEachCallToTheDisk(t *testing.T) {
-	calls := deskCalls(t, (*Store).Approve)
+	calls := storeCalls(t, (*Store).Approve)
 	stages := map[string]int{}
 	for n := 1; n <= calls+1; n++ {
 		dir := filepath.Join(t.TempDir(), "approvals")

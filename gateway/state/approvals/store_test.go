@@ -16,7 +16,7 @@ import (
 )
 
 func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	if code, ok := parseCode(q.Code); !ok || displayCode(code) != q.Code || len(q.Code) != 9 {
 		t.Errorf("code %q", q.Code)
@@ -55,7 +55,7 @@ func TestAQuestionIsAskedAnsweredAndRedeemedOnce(t *testing.T) {
 }
 
 func TestANoIsNoYes(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	denied, err := d.Deny(q.Code)
 	must(t, err)
@@ -73,7 +73,7 @@ func TestANoIsNoYes(t *testing.T) {
 }
 
 func TestAnAnswerIsGivenOnce(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	type act = func(string) (Question, error)
 	for n, test := range []struct {
 		first, then act
@@ -93,7 +93,7 @@ func TestAnAnswerIsGivenOnce(t *testing.T) {
 }
 
 func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	first := ask(t, d, about(1))
 	c.pass(defaultLife - 1)
 	longer := about(1)
@@ -112,7 +112,7 @@ func TestAskingAgainGivesTheSameQuestion(t *testing.T) {
 }
 
 func TestAYesIsForOneCallOnly(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
 	must(t, err)
@@ -145,7 +145,7 @@ func TestAQuestionExpires(t *testing.T) {
 		"denied":   (*Store).Deny,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, c := newDesk(t)
+			d, c := newStore(t)
 			q := ask(t, d, about(1))
 			_, err := answer(d, q.Code)
 			must(t, err)
@@ -173,7 +173,7 @@ func TestAQuestionExpires(t *testing.T) {
 }
 
 func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
 	must(t, err)
@@ -187,7 +187,7 @@ func TestAClockThatIsPutBackBringsNothingBack(t *testing.T) {
 }
 
 func TestACodeIsReadAsAPersonTypesIt(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	for n, spell := range []func(string) string{
 		func(code string) string { return code },
 		strings.ToLower,
@@ -252,7 +252,7 @@ func TestCodesAreEvenAndUnambiguous(t *testing.T) {
 }
 
 func TestQuestionsAreBounded(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	var first Question
 	for n := range maxPending {
 		q := ask(t, d, by(byte(n+1)))
@@ -283,7 +283,7 @@ func by(n byte) Question {
 
 // A session has one question open, whichever call that is about; others have theirs.
 func TestASessionHasOneOpenQuestion(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	first := ask(t, d, about(1))
 	var open *StillOpen
 	for n := range 70 {
@@ -312,7 +312,7 @@ func TestASessionHasOneOpenQuestion(t *testing.T) {
 // A question about the same call on other notes takes the place of the first one,
 // which nobody can answer any more.
 func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	first, second := about(1), about(2)
 	first.Call, second.Call = Digest{9}, Digest{9}
 	old := ask(t, d, first)
@@ -338,7 +338,7 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 // A no is known by the call, whatever the notes are by then, for ten minutes from
 // when it was said.
 func TestANoIsForTheCall(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := about(1)
 	q.Call = Digest{9}
 	held := func(vault string, call Digest, session string) State {
@@ -377,7 +377,7 @@ func TestANoIsForTheCall(t *testing.T) {
 
 // A no to a question that lives long does not live longer than a question may.
 func TestALateNoEndsInTime(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := about(1)
 	q.Expires = c.now().Add(maxLife)
 	code := ask(t, d, q).Code
@@ -390,7 +390,7 @@ func TestALateNoEndsInTime(t *testing.T) {
 }
 
 func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := ask(t, d, by(1))
 	for n := range maxKept {
 		q.Code, q.State, q.Digest[1] = displayCode(newCode()), Denied, byte(n)
@@ -403,7 +403,7 @@ func TestAnsweredQuestionsAreBoundedToo(t *testing.T) {
 }
 
 func TestWhatCannotBeAsked(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	for name, spoil := range map[string]func(*Question){
 		"no digest":            func(q *Question) { q.Digest = Digest{} },
 		"no session":           func(q *Question) { q.Session = "" },
@@ -438,7 +438,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 }
 
 func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := about(1)
 	q.Code, q.State, q.Made = "../../evil", Approved, time.Unix(0, 0)
 	asked := ask(t, d, q)
@@ -453,7 +453,7 @@ func TestWhatTheCallerGivesForTheRestIsIgnored(t *testing.T) {
 }
 
 func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	q := about(1)
 	q.Text = strings.Repeat("\n", maxText/2) + strings.Repeat("<", maxText/2)
 	for _, field := range []*string{&q.Session, &q.Client, &q.Vault, &q.Command, &q.Effect} {
@@ -473,7 +473,7 @@ func TestTheLargestQuestionCanBeReadAgain(t *testing.T) {
 }
 
 func TestLookingMakesNothing(t *testing.T) {
-	d, _ := newDesk(t)
+	d, _ := newStore(t)
 	listed(t, d)
 	wantUngranted(t, d, about(1), Unasked)
 	var unknown *Unknown
@@ -495,7 +495,7 @@ func TestLookingMakesNothing(t *testing.T) {
 }
 
 func TestQuestionsAreListedByAge(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	for n := range 10 {
 		ask(t, d, by(byte(n+1)))
 		c.pass(time.Second)
@@ -509,7 +509,7 @@ func TestQuestionsAreListedByAge(t *testing.T) {
 }
 
 func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
-	d, c := newDesk(t)
+	d, c := newStore(t)
 	q := ask(t, d, about(1))
 	_, err := d.Approve(q.Code)
 	must(t, err)
@@ -554,7 +554,7 @@ func TestANoCountsMoreThanAYes(t *testing.T) {
 }
 
 // The store behaves as a table that is kept beside it, whatever is done to it.
-func TestTheDeskIsAsItsModel(t *testing.T) {
+func TestTheStoreIsAsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		dir, err := os.MkdirTemp("", "desk")
@@ -634,7 +634,7 @@ func TestTheDeskIsAsItsModel(t *testing.T) {
 }
 
 func BenchmarkAskApproveRedeem(b *testing.B) {
-	d, _ := newDesk(b)
+	d, _ := newStore(b)
 	for n := 0; b.Loop(); n++ {
 		q := about(1)
 		q.Session = fmt.Sprint("session-", n)
@@ -646,8 +646,8 @@ func BenchmarkAskApproveRedeem(b *testing.B) {
 	}
 }
 
-func BenchmarkRedeemBesideAFullDesk(b *testing.B) {
-	d, _ := newDesk(b)
+func BenchmarkRedeemFromAFullStore(b *testing.B) {
+	d, _ := newStore(b)
 	for n := range maxPending {
 		q := about(byte(n + 1))
 		q.Text = strings.Repeat("a line of the question\n", maxText/23)

@@ -151,7 +151,7 @@ func (b *batch) checkSize() error {
 	case b.fits():
 		return nil
 	}
-	return b.makeRoom()
+	return b.freeSpace()
 }
 
 // fits reports whether the journal is within its limit with the batch.
@@ -159,9 +159,9 @@ func (b *batch) fits() bool {
 	return b.older+b.start+b.tail.objects+b.written() <= b.limits.MaxBytes
 }
 
-// makeRoom removes what is old enough. What is young stays, and the batch is
+// freeSpace removes what is old enough. What is young stays, and the batch is
 // refused.
-func (b *batch) makeRoom() error {
+func (b *batch) freeSpace() error {
 	seen, err := b.folder.list()
 	if err != nil {
 		return err
