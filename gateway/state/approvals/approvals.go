@@ -1,11 +1,11 @@
 // Package approvals keeps a user's approval: bound to the exact call, expiring,
-// working once. Whatever cannot be shown to be such an approval is refused.
+// valid for one call. What is not proved to be such an approval is refused.
 //
 // There are three of them. A [Sealer] makes the state that travels through a
 // client which can ask the user itself, and comes back with the answer. A [Store]
 // keeps questions in a folder for clients that cannot ask; the user answers them
 // in a terminal, outside the model's reach. A [Standing] keeps an approval for one
-// session and one folder, which never covers what destroys.
+// session and one folder, and never covers a destructive call.
 //
 // The package does not ask anybody, does not know what a call is, and does not
 // judge one: it is given a digest of the call, and a text that was made fit to
@@ -25,6 +25,6 @@ import (
 // refused.
 type Digest = [sha256.Size]byte
 
-// maxLife is how long a question may wait for an answer. The user who was away
-// for longer has to be shown it again: the vault is another one by then.
+// maxLife is how long a question may wait for an answer. A user who was away
+// for longer has to be shown it again: the notes may have changed.
 const maxLife = time.Hour

@@ -17,7 +17,7 @@ const (
 	recordSuffix    = ".json"
 	temporarySuffix = ".half" // a file that is being written
 
-	// maxFiles is how many names are looked at. More were not made by this package.
+	// maxFiles is how many names are read. More were not made by this package.
 	maxFiles = 4 * maxKept
 )
 

@@ -126,7 +126,7 @@ func (*Damaged) Code() string { return "approval_damaged" }
 func (e *Damaged) Error() string { return fmt.Sprintf("question file %q: %s", e.Name, e.Reason) }
 
 // Unusable says that the folder cannot be written or read: the disk is full, the
-// folder is a link, or open to others, or its lock is held.
+// folder is a link or accessible to others, or its lock is held.
 type Unusable struct {
 	Path   string
 	Reason string

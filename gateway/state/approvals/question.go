@@ -29,8 +29,8 @@ func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1
 // Question is a question to the user about one call. What [Store.Ask] takes of it
 // is marked; the rest is what it gives. It takes 16 KiB of text, 1 KiB of
 // anything else, and UTF-8 without characters that act on a terminal or turn the
-// direction of a line: that nothing poses as another question is up to the
-// caller.
+// direction of a line: the caller makes sure that no text poses as another
+// question.
 type Question struct {
 	Code    string // such as 7ZBC-2GX4
 	State   State
@@ -112,7 +112,7 @@ func isUnprintable(r rune) bool {
 
 func isUnprintableText(r rune) bool { return r != '\n' && r != '\t' && isUnprintable(r) }
 
-// prepared returns q as it is asked now, without a code.
+// prepared returns q as it is stored, without a code.
 func (q Question) prepared(now time.Time) (Question, error) {
 	if err := q.check(); err != nil {
 		return Question{}, err
@@ -138,7 +138,7 @@ func (q Question) isLive(now time.Time) bool {
 	return now.Before(q.Expires) && now.After(q.Made.Add(-setBack))
 }
 
-// denied returns q with a no, which lasts as long as a question that was just asked.
+// denied returns q as denied, which lasts as long as a question that was just asked.
 func (q Question) denied(now time.Time) Question {
 	q.State = Denied
 	until := now.UTC().Round(0).Add(defaultLife)

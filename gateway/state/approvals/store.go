@@ -11,15 +11,15 @@ import (
 )
 
 // Store keeps questions until the user has answered them, each in a file of its
-// own in a folder that only the user can look into. It is safe for use by
+// own in a folder that only the user can access. It is safe for use by
 // several goroutines, and by several processes at once.
 //
 // A gateway redeems before a call, and asks where that finds nobody was asked.
 // An answer is bound to the vault, the call and the session that asked. Not to
 // any session of the user, although a server that was started again has another
 // one: the user was told who asks, and another session may be another agent,
-// or one that was talked into the same call by a note. What it costs is to be
-// prepared once more.
+// or one that was talked into the same call by a note. The cost is one more
+// question.
 type Store struct {
 	dir    string
 	now    func() time.Time
@@ -111,7 +111,7 @@ func (d *Store) List() (questions []Question, damaged []*Damaged, err error) {
 // others have changed nothing.
 func (d *Store) Approve(code string) (Question, error) { return d.answer(code, Approved) }
 
-// Deny denies it, in the same way. The denial lasts ten minutes from now on.
+// Deny denies the question in the same way. The denial lasts ten minutes.
 func (d *Store) Deny(code string) (Question, error) { return d.answer(code, Denied) }
 
 func (d *Store) answer(typed string, state State) (answered Question, err error) {
@@ -179,7 +179,7 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 }
 
 // Held says what keeps a session from asking about a call: [Denied] if the user
-// said no to it, whatever the notes were then, [Pending] if another question of the
+// denied it, whatever the notes were then, [Pending] if another question of the
 // session is open, [Unasked] for nothing. Its error is *[Unusable].
 func (d *Store) Held(vault string, call Digest, session string) (state State, err error) {
 	err = d.withContent(func(s content) error {

@@ -2,12 +2,12 @@
 // line of JSON for each, in files that are only ever appended to.
 //
 // Every line carries a number that rises by one, and the SHA-256 of the line
-// before it. A record beside the files, the head, says where the log ends and
+// before it. A record next to the files, the head, says where the log ends and
 // where what is still kept begins. So a line that was altered, taken out, put in
 // or moved is found by [Verify], and so is an end that was cut off, or a file
 // that is missing. What cannot be found by it: that somebody who may write in
-// the folder rewrote all of it, or put back an older copy of all of it. Who
-// has to rule that out notes the number and hash of [Report] elsewhere.
+// the folder rewrote all of it, or put back an older copy of all of it. To
+// rule that out, keep the number and hash of [Report] elsewhere.
 //
 // The log takes no text of notes and no path: a [Line] has only names, numbers
 // and hashes, and a value is replaced by a digest under a random key that
@@ -15,7 +15,7 @@
 //
 // A line that was cut short, because a process or the machine stopped in the
 // middle, is never removed. The next write closes it, and says so in a line of
-// the kind "gap". Whatever cannot come about like that is said in a line of the
+// the kind "gap". Any other damage is recorded in a line of the
 // kind "break", and the log counts as broken from then on. The log is written on
 // all the same: what comes after is evidence too.
 //

@@ -13,10 +13,10 @@ import (
 // rotate renames the current file and begins another. The head follows with
 // the next line; until then the files show that it did not. A file that
 // cannot be renamed, because a process has it open on a system that forbids that, is
-// written to further.
+// still written to.
 func (l *Log) rotate(t *tail) (*tail, error) {
 	if _, err := os.Lstat(l.folder.file(rotatedName(t.head.number))); err == nil {
-		// Somebody has put something there. To find the end again records that.
+		// Another program has put something there: finding the end again records it.
 		if err := l.closeTail(); err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (l *Log) isYoung(t *tail, number uint64) (bool, error) {
 	return l.now().Sub(last) < l.limits.MinAge, err
 }
 
-// youngest returns the latest time of the lines of a file. They are looked at
+// youngest returns the latest time of the lines of a file. They are read
 // from the end: the clock of a machine is set back by seconds, and not by files.
 func (p folder) youngest(name string) (last time.Time, err error) {
 	file, err := private.Open(p.file(name), os.O_RDONLY)

@@ -14,12 +14,12 @@ import (
 
 // tail is the file that is written to, and what is known of it.
 type tail struct {
-	file, record private.File // the present file and that of the head
+	file, record private.File // the current file and that of the head
 	head         head
 	text         [headSize]byte // of the head, as it is in its file
 	fileInfo     fs.FileInfo
 
-	size int64 // of the present file
+	size int64 // of the current file
 	last int64 // where the last line of the chain begins
 	end  point // that line
 	// What has to be written before the next line can be: the end of a line that
@@ -171,7 +171,7 @@ func (l *Log) findHead(t *tail, there content, k *key) (why string, err error) {
 			return "", err
 		}
 		if there.isEmpty() && why == headMissing {
-			why = "" // what this process has seen is looked at by the caller
+			why = "" // the caller checks what this process has seen
 		} else {
 			t.head.broken = t.head.end.seq + 1
 		}
@@ -235,8 +235,8 @@ func (p folder) ends(name string) (first link, last uint64, err error) {
 	return first, last, unusable(p.file(name), err)
 }
 
-// finishRotation lets the head follow a rotated file before it could
-// say so.
+// finishRotation completes a rotation whose process ended before the head was
+// written.
 func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 	if len(there.rotated) == 0 || slices.Max(there.rotated) < h.number {
 		return "", nil
@@ -250,7 +250,7 @@ func (l *Log) finishRotation(h *head, there content) (why string, err error) {
 }
 
 // checkRotated says whether the rotated file is the one that the head
-// speaks of.
+// names.
 func (p folder) checkRotated(h head) (why string, err error) {
 	name := p.file(rotatedName(h.number))
 	file, err := private.Open(name, os.O_RDONLY)
@@ -268,8 +268,8 @@ func (p folder) checkRotated(h head) (why string, err error) {
 	return "", nil
 }
 
-// findFile opens the present file, or makes it, and says how it is not what the
-// head says.
+// findFile opens or creates the current file, and returns how it differs from what
+// the head says.
 func (l *Log) findFile(t *tail) (why string, err error) {
 	name := l.current
 	file, err := l.sys.Open(name, os.O_RDWR|os.O_APPEND)

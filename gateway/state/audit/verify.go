@@ -17,8 +17,8 @@ type Report struct {
 	First, Last uint64
 	// Since is the time of the first line that can be read, zero if there is none.
 	Since time.Time
-	// Hash is the SHA-256 of the last of these lines, in hexadecimal. Who notes
-	// it elsewhere, with its number, can tell later whether the log was rewritten.
+	// Hash is the SHA-256 of the last of these lines, in hexadecimal. A copy of it
+	// kept elsewhere, with its number, shows later whether the log was rewritten.
 	Hash string
 	// Gaps is how often the end of the log was repaired after a crash. Torn is
 	// how many bytes are at the end of it that the next write will repair.
@@ -35,9 +35,9 @@ type Break struct {
 	Why  string // a sentence for people
 }
 
-// Verify looks at all of the log in the folder dir, and says what is wrong with
-// it. Where there is no folder, or nothing in it, it says nothing. An error means
-// that it could not look: an *[Unusable] or a *[Busy].
+// Verify checks all of the log in the folder dir and reports what is wrong with
+// it. A missing or empty folder is not wrong. An error means
+// that it could not be checked: an *[Unusable] or a *[Busy].
 func Verify(dir string) (Report, error) {
 	p := folder{dir}
 	s, err := p.takeSnapshot()

@@ -147,7 +147,7 @@ func (b *batch) checkSize() error {
 	case !b.bounded:
 		return nil
 	case b.earlier+b.written() > share:
-		return &Full{fmt.Sprintf("one caller may write %d bytes of it within an hour, and this one has written %d", share, b.earlier)}
+		return &Full{fmt.Sprintf("one caller can write up to %d bytes an hour, and this one has written %d", share, b.earlier)}
 	case b.fits():
 		return nil
 	}
@@ -177,7 +177,7 @@ func (b *batch) freeSpace() error {
 	if b.fits() {
 		return nil
 	}
-	return &Full{fmt.Sprintf("it takes %d bytes, and what is there is younger than %v", b.limits.MaxBytes, protected)}
+	return &Full{fmt.Sprintf("limit of %d bytes reached by entries younger than %v", b.limits.MaxBytes, protected)}
 }
 
 func (b *batch) flush() error {

@@ -196,7 +196,7 @@ func TestAnOlderJournalIsRead(t *testing.T) {
 }
 
 // A difference that does not fit a line has a file, and one that is damaged is
-// locatedOutcome and kept again.
+// told and kept again.
 func TestADifferenceInAFile(t *testing.T) {
 	j := newJournal(t, Limits{})
 	base := random(2 << 20)

@@ -8,7 +8,7 @@ import (
 )
 
 // Unusable says that the journal cannot be written or read: the
-// disk is full, the folder is read-only, is a link, or is open to others. What
+// disk is full, the folder is read-only, is a link or is accessible to others. What
 // was to be done has left nothing behind.
 type Unusable struct {
 	Path   string

@@ -20,9 +20,8 @@
 // It is never removed: what follows it begins on a line of its own.
 //
 // Of this program the package imports only gateway/state/private and what is below
-// it: the gateway uses
-// it and so does the program that works in the vault. It never reads a vault, and
-// what it returns of paths has to be judged as if it came from anywhere.
+// itself: the gateway uses it, and so does the embedded program. It never reads a
+// vault, and the paths that it returns are as untrusted as any other input.
 package journal
 
 import (

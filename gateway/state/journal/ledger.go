@@ -12,7 +12,7 @@ import (
 
 // ledger is how much callers have written lately, by caller and time. It lies in
 // the records of the newest segment: each entry says how much it took, and the
-// begin of a segment repeats what was written before. So a process that begins to
+// first record of a segment repeats what was written before. So a process that begins to
 // write knows it from what it reads anyway.
 //
 // A caller is known by a digest: names may be long, and there may be thousands.
