@@ -49,5 +49,5 @@ func (h handler) read(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 	}
 	request := call.Request()
 	request.ReadsOnly = true
-	return h.run(ctx, req, request, call.DryRun)
+	return h.run(ctx, req, request, call.DryRun, asIs)
 }

@@ -138,11 +138,12 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 	if refused != nil {
 		return answer(gateway.Reject(call.Command, refused))
 	}
-	return h.run(ctx, req, call.Request(), call.DryRun)
+	return h.run(ctx, req, call.Request(), call.DryRun, asIs)
 }
 
-// run runs one request, or previews it, for every tool but obsidianBatch.
-func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool) (*mcp.CallToolResult, error) {
+// run runs one request, or previews it, for every tool but obsidianBatch. content returns
+// what the client sees of the result.
+func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, content func(gateway.Result) any) (*mcp.CallToolResult, error) {
 	defer h.report(ctx, req)()
 	if dryRun {
 		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
@@ -160,8 +161,11 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	if h.MarkUntrusted {
 		result = result.Marked()
 	}
-	return answer(result)
+	return reply(content(result), !result.OK)
 }
+
+// asIs is the content of a result without a form of its own.
+func asIs(r gateway.Result) any { return r }
 
 // changes reports whether a call would change something. A dry run, or a call that is
 // denied, does not.

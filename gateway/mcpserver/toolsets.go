@@ -81,6 +81,6 @@ func (h handler) typed(t *typed.Tool, readsOnly bool) server.ToolHandlerFunc {
 			return answer(gateway.Reject(t.Name, refused))
 		}
 		call.Request.ReadsOnly = readsOnly
-		return h.run(ctx, req, call.Request, call.DryRun)
+		return h.run(ctx, req, call.Request, call.DryRun, t.Content)
 	}
 }

@@ -196,7 +196,7 @@ func (s *typedServer) schemas() map[string]*jsonschema.Resolved {
 		}
 		schemas[tool.Name] = resolved
 	}
-	if len(schemas) != 11 {
+	if len(schemas) != 12 {
 		s.t.Fatalf("there are %d tools", len(schemas))
 	}
 	return schemas

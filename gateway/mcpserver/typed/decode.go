@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"vaultwicket/allowlist"
@@ -39,6 +40,9 @@ func (t *Tool) Decode(raw json.RawMessage) (c Call, err *arguments.Error) {
 	c.Request.Command, c.Request.Params = o.command, t.commandParams(o, given)
 	if err := c.decodeCommon(fields); err != nil {
 		return c, err
+	}
+	if c.Request.Limit > 0 && slices.ContainsFunc(o.objectWith, func(flag string) bool { return c.Request.Params[flag] != allowlist.Value{} }) {
+		c.Request.Params["limit"], c.Request.Limit = allowlist.Number(strconv.Itoa(c.Request.Limit)), 0
 	}
 	if c.Request.Cursor != "" && len(given) == 0 {
 		c.Request.Command, c.Request.Params = "", nil // the cursor knows which command it was

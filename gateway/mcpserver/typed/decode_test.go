@@ -57,6 +57,13 @@ func TestTypedCallsAreRequests(t *testing.T) {
 		{"bases", `{}`, "bases"},
 		{"bases", `{"path":"B.base"}`, "base:views path=B.base"},
 		{"bases", `{"file":"B","view":"All"}`, "base:query file=B view=All"},
+		{"bases", `{"path":"B.base","check":true}`, "base:check path=B.base"},
+		{"bases", `{"path":"B.base","where":"rating > 3","limit":5}`, "base:query path=B.base where=rating > 3"},
+		{"bases", `{"path":"B.base","group":"status","limit":"5"}`, "base:query group=status limit=5 path=B.base groups"},
+		{"query_notes", `{}`, "query"},
+		{"query_notes", `{"where":"rating > 3","select":"file.name","sort":"rating desc","offset":2,"values":"typed","all":true}`,
+			"query offset=2 select=file.name sort=rating desc values=typed where=rating > 3 all"},
+		{"query_notes", `{"summaries":true,"explain":true,"limit":3}`, "query limit=3 explain groups summaries"},
 	} {
 		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
 		if refused != nil {
@@ -87,6 +94,8 @@ func TestTypedCallsCarryWhatEveryCallMay(t *testing.T) {
 		{"bases", `{"fields":"a","limit":null,"cursor":null}`, gateway.Request{Command: "bases", Fields: []string{"a"}}, false},
 		{"recent_notes", `{"limit":7,"cursor":"c"}`, gateway.Request{Command: "recent", Cursor: "c"}, false}, // limit is that of the command
 		{"daily_note", `{"content":"x","cursor":"c"}`, gateway.Request{Command: "daily:append", Cursor: "c"}, false},
+		{"query_notes", `{"limit":5}`, gateway.Request{Command: "query", Limit: 5}, false},
+		{"query_notes", `{"explain":true,"limit":5}`, gateway.Request{Command: "query"}, false}, // limit is that of the command
 		{"daily_note", `{"dryRun":"false"}`, gateway.Request{Command: "daily:read"}, false},
 	} {
 		c, refused := Named(test.tool).Decode(json.RawMessage(test.arguments))
@@ -134,6 +143,7 @@ func TestTypedArgumentsThatAreWrong(t *testing.T) {
 		"the end of no range":               {"daily_note", `{"to":"2026-11-01"}`, "missing_param", `"to" requires "from"`, "send that too"},
 		"a heading for nothing":             {"daily_note", `{"heading":"H"}`, "missing_param", `"heading" requires "content"`, "send that too"},
 		"a mark for no task":                {"tasks", `{"set":"done"}`, "missing_param", `"set" requires "ref"`, "send that too"},
+		"a check of rows":                   {"bases", `{"path":"B.base","check":true,"where":"x"}`, "conflicting_params", `"where" cannot be combined with "check"`, "one of the two"},
 		"a limit of none":                   {"tasks", `{"limit":0}`, "bad_value", `"limit" is 0, not an integer of at least 1`, "digits"},
 		"a limit below none":                {"tasks", `{"limit":"-1"}`, "bad_value", `"limit"`, "digits"},
 		"a limit that is no number":         {"tasks", `{"limit":"many"}`, "bad_value", `"limit"`, "digits"},

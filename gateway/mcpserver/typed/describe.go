@@ -1,6 +1,7 @@
 package typed
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ func (t *Tool) Describe(gw *gateway.Gateway) (described mcp.Tool, ok bool) {
 	worst, sends := t.worst(operations)
 	described = mcp.NewToolWithRawSchema(t.Name, strings.Join(sentences, " "), message.Encode(t.schema(operations, worst, gw.VaultNames())))
 	described.RawOutputSchema = []byte(arguments.Output)
+	if t.rows {
+		described.RawOutputSchema = []byte(outputRows)
+	}
 	described.Annotations = mcp.ToolAnnotation{
 		Title:           t.Title,
 		ReadOnlyHint:    mcp.ToBoolPtr(!worst.Mutates()),
@@ -91,7 +95,7 @@ func (t *Tool) worst(operations []enabledOperation) (worst tiers.Effect, sends b
 
 // possibleParams names the parameters that a call of an operation can have.
 func (t *Tool) possibleParams(o *operation) []string {
-	return slices.Concat(o.params, t.values(o.flagArgument), o.always)
+	return slices.Concat(o.params, t.values(o.flagArgument), o.always, slices.Collect(maps.Values(o.implied)))
 }
 
 // schema uses only what every client supports: no $ref, no union, every object with an

@@ -110,19 +110,49 @@ var tools = []Tool{
 		},
 	},
 	{
-		Name: "bases", Title: "Bases", Toolset: "bases", paging: []string{"fields", "limit", "cursor"},
-		args: []arguments.Property{
-			{Name: "path", Type: arguments.String, Description: "path of a base"},
+		Name: "bases", Title: "Bases", Toolset: "bases", rows: true, paging: allPaging,
+		args: append([]arguments.Property{
+			{Name: "path", Type: arguments.String, Description: "base, or note that contains one"},
 			{Name: "file", Type: arguments.String, Description: "or its name"},
-			{Name: "view", Type: arguments.String, Description: "name of a view"},
-		},
+			{Name: "view", Type: arguments.String, Description: "view name or number"},
+			{Name: "check", Type: arguments.Boolean, Description: "list problems, with positions"},
+		}, queryArguments...),
 		operations: []operation{
 			{command: "bases", description: "Lists the bases of the vault."},
-			{command: "base:query", description: "view returns the rows of a view as JSON.", when: []string{"view"}, params: []string{"path", "file", "view"}},
-			{command: "base:views", description: "path or file list the views of a base.", when: []string{"path", "file"}, params: []string{"path", "file"}},
+			{command: "base:check", description: "check lists the problems of a base.", when: []string{"check"}, params: []string{"path", "file"}},
+			{command: "base:query", description: "view, where to explain query a base and return rows.",
+				when: append([]string{"view"}, queryNames...), params: append([]string{"path", "file", "view"}, queryNames...), implied: withGroups, objectWith: objectFlags},
+			{command: "base:views", description: "path or file alone list its views.", when: []string{"path", "file"}, params: []string{"path", "file"}},
+		},
+	},
+	{
+		Name: "query_notes", Title: "Query notes", Toolset: "bases", rows: true, paging: allPaging,
+		args: append([]arguments.Property{
+			{Name: "all", Type: arguments.Boolean, Description: "also files that are not notes"},
+		}, queryArguments...),
+		operations: []operation{
+			{command: "query", description: "Queries notes by properties, tags, links and dates with Obsidian Bases expressions, and returns rows.",
+				params: append([]string{"all"}, queryNames...), implied: withGroups, objectWith: objectFlags},
 		},
 	},
 }
+
+// queryArguments are the arguments of a query; queryNames are their names.
+var (
+	queryArguments = []arguments.Property{
+		{Name: "where", Type: arguments.String, Description: `filter, such as file.hasTag("book") && rating >= 4`},
+		{Name: "select", Type: arguments.String, Description: "columns, such as file.name, double: rating * 2"},
+		{Name: "sort", Type: arguments.String, Description: "such as due desc, file.name"},
+		{Name: "group", Type: arguments.String, Description: "property or expression"},
+		{Name: "offset", Type: arguments.Integer, Description: "rows to skip"},
+		{Name: "values", Type: arguments.String, Description: "typed: JSON types instead of text"},
+		{Name: "summaries", Type: arguments.Boolean, Description: "add groups and summaries"},
+		{Name: "explain", Type: arguments.Boolean, Description: "how many rows each filter dropped, and why"},
+	}
+	queryNames  = []string{"where", "select", "sort", "group", "offset", "values", "summaries", "explain"}
+	withGroups  = map[string]string{"group": "groups", "summaries": "groups"}
+	objectFlags = []string{"groups", "summaries", "explain"}
+)
 
 var (
 	notePath    = arguments.Property{Name: "path", Type: arguments.String, Description: "path of the note"}
@@ -136,4 +166,5 @@ var (
 	byAction       = []string{"action"}
 	onlyCursor     = []string{"cursor"}
 	limitAndCursor = []string{"limit", "cursor"}
+	allPaging      = []string{"fields", "limit", "cursor"}
 )

@@ -22,6 +22,8 @@ type Tool struct {
 	paging []string
 	// writes says that some of its calls can change something.
 	writes bool
+	// rows says that JSON output is returned as rows, see [Tool.Content].
+	rows bool
 }
 
 // operation is a command that a tool runs.
@@ -38,6 +40,11 @@ type operation struct {
 	flagArgument string
 	// always names the flags that the command always gets.
 	always []string
+	// implied names the flag that the command gets with an argument.
+	implied map[string]string
+	// objectWith names the flags with which the output is one object. It is not split into
+	// pages by rows, so limit is then a parameter of the command.
+	objectWith []string
 }
 
 // Tools returns all typed tools, in the order in which they are listed.
@@ -101,6 +108,11 @@ func (t *Tool) commandParams(o *operation, given map[string]allowlist.Value) all
 	}
 	for _, name := range o.always {
 		params[name] = allowlist.Flag(true)
+	}
+	for name, flag := range o.implied {
+		if _, ok := given[name]; ok {
+			params[flag] = allowlist.Flag(true)
+		}
 	}
 	return params
 }

@@ -1,0 +1,176 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tests/rig"
+	"vaultwicket/tiers"
+)
+
+// bookNotes are notes about books, one of them in a folder that access rules can hide.
+var bookNotes = map[string]string{
+	"Books/Dune.md":     "---\nrating: 5\nstatus: done\n---\n#book [[Solaris]]\n",
+	"Books/Ubik.md":     "---\nrating: 4\nstatus: reading\n---\n#book [[Secret]]\n",
+	"Books/Solaris.md":  "---\nrating: 2\nstatus: done\n---\n#book\n",
+	"Private/Secret.md": "---\nrating: 3\nstatus: done\n---\n#book [[Dune]]\n",
+	"Library.base":      "filters: file.hasTag(\"book\")\nviews:\n  - type: table\n    name: All\n    order: [file.name, status]\n  - type: table\n    name: Done\n    filters: status == \"done\"\n",
+	"Shelf.md":          "```base\nfilters: rating > 3 && file.hasTag(\"book\")\nviews:\n  - type: table\n    name: Best\n    order: [file.name]\n```\n",
+	"Broken.base":       "filters: rating >\nviews:\n  - type: table\n    name: All\n",
+}
+
+// rowsAnswer is an answer with rows.
+type rowsAnswer struct {
+	OK     bool
+	Rows   []map[string]any
+	Total  int
+	Groups []struct {
+		Key  any
+		Rows int
+	}
+	Summaries []any
+	Explain   *struct{ Filters []struct{ Dropped int } }
+	Stdout    *string
+	Truncated *struct{ Cursor string }
+	Error     *struct{ Code, Message, Hint string }
+}
+
+func openBooks(t *testing.T, rules map[string]access.Level) *typedServer {
+	t.Helper()
+	p := policy.Policy{Ceiling: tiers.V2, Confirm: policy.ConfirmDestructive}
+	if rules != nil {
+		var err error
+		if p.Access, err = access.New(rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newTypedServer(t, p, false)
+	for name, text := range bookNotes {
+		rig.WriteFile(t, filepath.Join(s.vault, filepath.FromSlash(name)), []byte(text))
+	}
+	return s
+}
+
+func (s *typedServer) query(tool, arguments string) (r rowsAnswer) {
+	s.t.Helper()
+	m := s.call(tool, arguments)
+	if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// names are the names of the notes in rows, in their order.
+func (r rowsAnswer) names() string {
+	var names []string
+	for _, row := range r.Rows {
+		names = append(names, strings.TrimSuffix(filepath.Base(fmt.Sprint(row["path"])), ".md"))
+	}
+	return strings.Join(names, " ")
+}
+
+func TestTypedQueriesReturnRows(t *testing.T) {
+	s := openBooks(t, nil)
+	for _, test := range []struct{ tool, arguments, want string }{
+		{"bases", `{"path":"Library.base","view":"All"}`, "Dune Secret Solaris Ubik"},
+		{"bases", `{"file":"Library","view":"2"}`, "Dune Secret Solaris"},
+		{"bases", `{"path":"Library.base","view":"Done","where":"rating > 2","sort":"rating desc"}`, "Dune Secret"},
+		{"bases", `{"path":"Library.base","offset":2}`, "Solaris Ubik"},
+		{"bases", `{"path":"Shelf.md","view":"Best"}`, "Dune Ubik"},
+		{"query_notes", `{"where":"file.hasTag(\"book\") && rating >= 4","sort":"rating"}`, "Ubik Dune"},
+		{"query_notes", `{"where":"file.hasLink(\"Dune\")"}`, "Secret"},
+		{"query_notes", `{"where":"rating > 99"}`, ""},
+	} {
+		r := s.query(test.tool, test.arguments)
+		if !r.OK || r.Stdout != nil || r.Rows == nil || r.names() != test.want {
+			t.Errorf("%s %s: %q, %+v", test.tool, test.arguments, r.names(), r)
+		}
+	}
+	if r := s.query("query_notes", `{"where":"rating == 5","select":"file.name, double: rating * 2","values":"typed","fields":["double"]}`); fmt.Sprint(r.Rows) != "[map[double:10]]" {
+		t.Errorf("columns, typed values and fields: %+v", r)
+	}
+}
+
+func TestTypedQueriesReturnGroupsAndExplanations(t *testing.T) {
+	s := openBooks(t, nil)
+	r := s.query("bases", `{"path":"Library.base","group":"status desc","explain":true,"limit":2}`)
+	if len(r.Rows) != 2 || r.Total != 4 || len(r.Groups) != 2 || r.Explain == nil || r.Explain.Filters[0].Dropped == 0 || r.Stdout != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := s.query("query_notes", `{"where":"rating","summaries":true}`); len(r.Rows) != 4 || r.Total != 4 || r.Stdout != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTypedQueriesRefuse(t *testing.T) {
+	s := openBooks(t, nil)
+	for _, test := range []struct{ tool, arguments, code, says string }{
+		{"bases", `{"path":"Library.base","view":"Worst"}`, "not_found", "Worst"},
+		{"bases", `{"path":"Library.base","where":"rating >"}`, "bad_value", "position 8"},
+		{"query_notes", `{"where":"rating >"}`, "bad_value", "position 8"},
+		{"query_notes", `{"wheer":"rating"}`, "bad_request", `did you mean "where"?`},
+		{"query_notes", `{"offset":"x"}`, "bad_value", "offset"},
+		{"bases", `{"path":"None.base","view":"All"}`, "not_found", "None.base"},
+	} {
+		r := s.query(test.tool, test.arguments)
+		if r.OK || r.Rows != nil || r.Error == nil || r.Error.Code != test.code || !strings.Contains(r.Error.Message+r.Error.Hint, test.says) {
+			t.Errorf("%s %s: %+v", test.tool, test.arguments, r.Error)
+		}
+	}
+	if r := s.query("bases", `{"path":"Broken.base","check":true}`); !r.OK || r.Stdout == nil || !strings.Contains(*r.Stdout, "line 1") {
+		t.Errorf("the problems of a base: %+v", r)
+	}
+}
+
+// A hidden note is no row, and its values are in no group, summary or explanation.
+func TestTypedQueriesHaveNoHiddenRows(t *testing.T) {
+	s := openBooks(t, map[string]access.Level{"/": access.Read, "Private": access.None})
+	for _, test := range []struct{ tool, arguments, want string }{
+		{"bases", `{"path":"Library.base","view":"All","values":"typed"}`, "Dune Solaris Ubik"},
+		{"bases", `{"path":"Library.base","group":"status","explain":true}`, "Dune Solaris Ubik"},
+		{"query_notes", `{"where":"file.hasTag(\"book\")"}`, "Dune Solaris Ubik"},
+		{"query_notes", `{"where":"file.hasLink(\"Dune\")"}`, ""},
+		{"query_notes", `{"where":"file(\"Private/Secret.md\")"}`, ""},
+		{"query_notes", `{"where":"rating","select":"file.name, file.backlinks","summaries":true}`, "Dune Solaris Ubik"},
+	} {
+		m := s.call(test.tool, test.arguments)
+		var r rowsAnswer
+		if err := json.Unmarshal(m.Result.StructuredContent, &r); err != nil {
+			t.Fatal(err)
+		}
+		if names := strings.Fields(r.names()); !r.OK || strings.Contains(r.names(), "Secret") || len(names) != len(strings.Fields(test.want)) || strings.Contains(string(m.Result.StructuredContent), "Private") && !strings.Contains(test.arguments, "Private") {
+			t.Errorf("%s %s: %s", test.tool, test.arguments, m.Result.StructuredContent)
+		}
+	}
+}
+
+// The pages of an answer are all of its rows, each once.
+func TestTypedQueriesArePagedToTheEnd(t *testing.T) {
+	s := openBooks(t, nil)
+	for i := range 40 {
+		rig.WriteFile(t, filepath.Join(s.vault, fmt.Sprintf("Many/%02d.md", i)), []byte("#many\n"))
+	}
+	for _, test := range []struct{ tool, query string }{
+		{"query_notes", `"where":"file.hasTag(\"many\")"`}, {"bases", `"path":"Library.base","where":"false"`},
+	} {
+		first := s.query(test.tool, "{"+test.query+`,"limit":7}`)
+		all := first.Rows
+		for r := first; r.Truncated != nil && r.Truncated.Cursor != ""; all = append(all, r.Rows...) {
+			if r = s.query(test.tool, fmt.Sprintf(`{"cursor":%q}`, r.Truncated.Cursor)); !r.OK || len(r.Rows) == 0 || len(r.Rows) > 7 {
+				t.Fatalf("%+v", r)
+			}
+		}
+		seen := map[any]bool{}
+		for _, row := range all {
+			seen[row["path"]] = true
+		}
+		if want := map[string]int{"query_notes": 40, "bases": 0}[test.tool]; len(all) != want || len(seen) != want {
+			t.Errorf("%s: %d rows, %d different ones, want %d", test.tool, len(all), len(seen), want)
+		}
+	}
+}
