@@ -31,6 +31,7 @@ type Param struct {
 	Effect   tiers.Effect // what a call with it does at least, Unknown if it changes nothing
 	Shows    bool
 	Refused  string // why it is never passed on, "" when it is
+	Rare     bool   // left out of [Command.Brief]
 }
 
 // Commands describes every command in table order.
@@ -72,7 +73,7 @@ func (r *row) describe() Command {
 func (r *row) describeParam(p *param) Param {
 	d := Param{
 		Name: p.name, Kind: p.kind.String(), Summary: p.summary, Required: p.required,
-		Choices: append([]string(nil), p.choices...), Refused: p.refused,
+		Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare,
 	}
 	for _, e := range r.when {
 		if e.param == p.name {
@@ -92,15 +93,35 @@ func (r *row) describeParam(p *param) Param {
 // Required parameters stand before the brackets. Parameters for which allowed
 // is false are left out.
 func (c Command) Signature(allowed func(Param) bool) string {
+	return c.signature(allowed, func(Param) bool { return false })
+}
+
+// Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely
+// needed, and without those that only show something in the app. The help of the command
+// lists them all.
+func (c Command) Brief(allowed func(Param) bool) string {
+	return c.signature(allowed, func(p Param) bool { return p.Rare })
+}
+
+// Ellipsis stands for parameters that [Command.Brief] leaves out.
+const Ellipsis = "…"
+
+func (c Command) signature(allowed, omitted func(Param) bool) string {
 	var required, optional []string
+	more := false
 	for _, p := range c.Params {
 		switch {
 		case p.Refused != "" || !allowed(p):
 		case p.Required:
 			required = append(required, p.written())
+		case omitted(p):
+			more = more || !p.Shows && !c.Shows
 		default:
 			optional = append(optional, p.written())
 		}
+	}
+	if more {
+		optional = append(optional, Ellipsis)
 	}
 	line := strings.Join(append([]string{c.Name}, required...), " ")
 	if len(optional) == 0 {

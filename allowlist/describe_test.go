@@ -77,6 +77,30 @@ func TestADescriptionIsACopy(t *testing.T) {
 	}
 }
 
+// TestBriefLeavesOutWhatIsRare: the short signature has an ellipsis in place of rare
+// parameters, unless they only show something in the app, and all required ones.
+func TestBriefLeavesOutWhatIsRare(t *testing.T) {
+	all := func(Param) bool { return true }
+	for name, want := range map[string]string{
+		"base:query": "base:query [file= path= view= where= select= sort= group= limit= …]",
+		"create":     "create [name= path= content= template= overwrite]",
+		"open":       "open [file= path=]",
+		"read":       "read [file= path=]",
+	} {
+		c, err := Describe(name)
+		if err != nil || c.Brief(all) != want {
+			t.Errorf("%q, %v, want %q", c.Brief(all), err, want)
+		}
+	}
+	for _, c := range Commands() {
+		for _, p := range c.Params {
+			if p.Rare && p.Required {
+				t.Errorf("%s: %s is required and rare", c.Name, p.Name)
+			}
+		}
+	}
+}
+
 func TestSignature(t *testing.T) {
 	all := func(Param) bool { return true }
 	harmless := func(p Param) bool { return !p.Effect.Mutates() || p.Effect == tiers.Unknown }

@@ -98,6 +98,8 @@ type param struct {
 	// ours marks an extension that only the embedded vault CLI knows. The app
 	// would ignore it and work on another note than the one named.
 	ours bool
+	// rare leaves the parameter out of [Command.Brief].
+	rare bool
 }
 
 // kind is the type of a parameter and decides its bounds, see kind.go.

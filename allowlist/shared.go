@@ -37,10 +37,10 @@ var (
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
 	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}
 	inlineStart = param{name: "inline", kind: kindFlag, summary: "Put no line break behind the text"}
-	openAfter   = param{name: "open", kind: kindFlag, summary: "Show the note afterwards"}
-	openNewTab  = param{name: "newtab", kind: kindFlag, summary: "With open: in a new tab"}
-	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, summary: "With open: where"}
-	inNewTab    = param{name: "newtab", kind: kindFlag, summary: "In a new tab, not in place of what is shown"}
+	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
+	openNewTab  = param{name: "newtab", kind: kindFlag, rare: true, summary: "With open: in a new tab"}
+	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
+	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab, not in place of what is shown"}
 
 	// Below a heading is an extension: the app ignores heading= and writes at the
 	// end of the note.
@@ -52,7 +52,7 @@ var (
 	partLines   = param{name: "lines", kind: kindName, summary: "These lines, such as 12-20"}
 
 	pluginID     = param{name: "id", kind: kindName, required: true, summary: "The id of the plugin"}
-	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, summary: "Only plugins of this origin"}
+	pluginFilter = param{name: "filter", kind: kindChoice, choices: origins, rare: true, summary: "Only plugins of this origin"}
 	themeName    = param{name: "name", kind: kindName, required: true, summary: "The name of the theme"}
 	switchOn     = param{name: "on", kind: kindFlag, summary: "Switch it on"}
 	switchOff    = param{name: "off", kind: kindFlag, summary: "Switch it off"}
@@ -88,12 +88,12 @@ var queryParams = []param{
 	{name: "sort", kind: kindText, ours: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
 	{name: "group", kind: kindText, ours: true, summary: "Property or expression to group by"},
 	{name: "limit", kind: kindNumber, least: 1, most: maxRows, ours: true, summary: "Maximum number of rows"},
-	{name: "offset", kind: kindNumber, most: maxRows, ours: true, summary: "Rows to leave out at the beginning"},
-	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, ours: true, summary: "JSON values as text or in their own types"},
-	{name: "groups", kind: kindFlag, ours: true, summary: "Add the groups to JSON"},
-	{name: "summaries", kind: kindFlag, ours: true, summary: "Add the summaries to JSON"},
-	{name: "explain", kind: kindFlag, ours: true, summary: "Add to JSON how many rows each filter dropped"},
-	{name: "this", kind: kindPath, ours: true, summary: "The note for which this stands, default: the base"},
+	{name: "offset", kind: kindNumber, most: maxRows, ours: true, rare: true, summary: "Rows to leave out at the beginning"},
+	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, ours: true, rare: true, summary: "JSON values as text or in their own types"},
+	{name: "groups", kind: kindFlag, ours: true, rare: true, summary: "Add the groups to JSON"},
+	{name: "summaries", kind: kindFlag, ours: true, rare: true, summary: "Add the summaries to JSON"},
+	{name: "explain", kind: kindFlag, ours: true, rare: true, summary: "Add to JSON how many rows each filter dropped"},
+	{name: "this", kind: kindPath, ours: true, rare: true, summary: "The note for which this stands, default: the base"},
 }
 
 var baseFormats = []string{"json", "csv", "tsv", "md", "paths"}

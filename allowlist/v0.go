@@ -25,7 +25,7 @@ var v0Rows = []row{
 		name: "daily", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
 		summary:     "Open today's daily note in the app, making it if it is missing",
 		alwaysShows: true,
-		params:      []param{{name: "paneType", kind: kindChoice, choices: panes, summary: "Where to open it"}},
+		params:      []param{{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "Where to open it"}},
 		reply:       Reply{Kind: Quiet},
 	},
 	{
@@ -108,7 +108,7 @@ var v0Rows = []row{
 		params: []param{
 			{name: "id", kind: kindName, summary: "The id of the change; else the caller's own last one, a batch as one"},
 			{name: "batch", kind: kindName, summary: "The id of a change: take back the batch that it belongs to"},
-			{name: "session", kind: kindName, summary: "The id of a change: take back all of its session"},
+			{name: "session", kind: kindName, rare: true, summary: "The id of a change: take back all of its session"},
 		},
 		exclusive: [][]string{{"id", "batch", "session"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Undone: "}},

@@ -69,7 +69,7 @@ var v3Rows = []row{
 		summary: "List the installed plugins",
 		params: []param{
 			pluginFilter,
-			{name: "versions", kind: kindFlag, summary: "Add their versions"},
+			{name: "versions", kind: kindFlag, rare: true, summary: "Add their versions"},
 			asTable,
 		},
 		since: tiers.Version{1, 12, 2}, // format
@@ -80,7 +80,7 @@ var v3Rows = []row{
 		summary: "List the plugins that are switched on",
 		params: []param{
 			pluginFilter,
-			{name: "versions", kind: kindFlag, summary: "Add their versions"},
+			{name: "versions", kind: kindFlag, rare: true, summary: "Add their versions"},
 			asTable,
 		},
 		since: tiers.Version{1, 12, 2}, // format
@@ -178,7 +178,7 @@ var v3Rows = []row{
 		// Gives away where the vault lies on disk.
 		name: "vault", tier: tiers.V3, effect: tiers.Reads, target: targetVault,
 		summary: "Show the name, place and size of the vault",
-		params:  []param{{name: "info", kind: kindChoice, choices: []string{"name", "path", "files", "folders", "size"}, summary: "This one fact only"}},
+		params:  []param{{name: "info", kind: kindChoice, choices: []string{"name", "path", "files", "folders", "size"}, rare: true, summary: "This one fact only"}},
 		reply:   Reply{Kind: Facts},
 	},
 	{

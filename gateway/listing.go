@@ -15,6 +15,8 @@ type Listed struct {
 	Denial *policy.Denial
 	// Signature shows the parameters that are open, or in [Gateway.Explain] all.
 	Signature string
+	// Brief is Signature without the parameters that are rarely needed.
+	Brief string
 
 	closed []bool // which of Params the policy closes
 }
@@ -26,7 +28,8 @@ func (g *Gateway) Listing() []Listed {
 	listing := make([]Listed, len(commands))
 	for i, c := range commands {
 		listing[i] = listed(policies, c)
-		listing[i].Signature = c.Signature(func(p allowlist.Param) bool { return allowedBy(policies, p) })
+		allowed := func(p allowlist.Param) bool { return allowedBy(policies, p) }
+		listing[i].Signature, listing[i].Brief = c.Signature(allowed), c.Brief(allowed)
 	}
 	return listing
 }

@@ -28,7 +28,7 @@ func batchTool(view toolView) mcp.Tool {
 	t := mcp.NewToolWithRawSchema(batchName, batchDescription, json.RawMessage(schema))
 	t.RawOutputSchema = json.RawMessage(batchOutputSchema)
 	t.Annotations = mcp.ToolAnnotation{
-		Title:           "Several commands on an Obsidian vault",
+		Title:           "Obsidian vault (batch)",
 		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
 		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
 		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),

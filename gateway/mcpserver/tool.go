@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/tiers"
@@ -72,8 +73,11 @@ func describe(vaults []string, listing []gateway.Listed) string {
 	}
 	legend, short := abbreviate(listing)
 	b.WriteString(legend)
+	if slices.ContainsFunc(listing, func(c gateway.Listed) bool { return strings.Contains(c.Brief, allowlist.Ellipsis) }) {
+		b.WriteString(" " + allowlist.Ellipsis + " = more, see help.")
+	}
 	for _, c := range listing {
-		b.WriteString("\n" + mark(c.Effect) + short.Replace(c.Signature))
+		b.WriteString("\n" + mark(c.Effect) + short.Replace(c.Brief))
 	}
 	return b.String()
 }
@@ -91,7 +95,7 @@ func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replace
 	for _, a := range abbreviations {
 		times := 0
 		for _, c := range listing {
-			times += strings.Count(c.Signature, a.long)
+			times += strings.Count(c.Brief, a.long)
 		}
 		if times > 2 {
 			pairs = append(pairs, a.long, a.short)
