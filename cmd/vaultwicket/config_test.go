@@ -167,8 +167,8 @@ func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
 		args []string
 		want string // "" for fine
 	}{
-		{[]string{"--http=0.0.0.0:8765"}, "the token would travel in the open"},
-		{[]string{"--http=notes.example:8765"}, "the token would travel in the open"},
+		{[]string{"--http=0.0.0.0:8765"}, "the token would be sent unencrypted"},
+		{[]string{"--http=notes.example:8765"}, "the token would be sent unencrypted"},
 		{append([]string{"--http=unix:/run/vaultwicket.sock"}, both...), "is not for a socket of this machine"},
 		{append([]string{"--http=0.0.0.0:8765"}, both...), ""},
 		{[]string{"--http=localhost:0"}, ""},

@@ -22,7 +22,7 @@ const (
 	wrongWait = 2 * time.Second
 
 	// wrongTold is the time between two messages about wrong tokens.
-	wrongTold = time.Minute
+	warnInterval = time.Minute
 )
 
 // owner is who a request comes from: the digest of its token.
@@ -95,8 +95,8 @@ func (b *bearer) queue(now time.Time, remote string) (time.Duration, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.wrongs++
-	if now.Sub(b.told) >= wrongTold {
-		b.log.Warn("a request had a wrong token", "from", remote, "times", b.wrongs)
+	if now.Sub(b.told) >= warnInterval {
+		b.log.Warn("invalid bearer token", "from", remote, "times", b.wrongs)
 		b.told, b.wrongs = now, 0
 	}
 	if b.turn.Before(now) {

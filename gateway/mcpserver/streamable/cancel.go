@@ -53,7 +53,7 @@ func (o *ongoing) cancel(id any) {
 // postCancelled takes back a request of the session. For clients without sessions
 // nothing is taken back: mcp-go files their requests together, so it could be that
 // of another. They close the connection instead.
-func (d *door) postCancelled(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postCancelled(w http.ResponseWriter, r *http.Request, by owner, m message) {
 	if !m.modern {
 		x := d.session(w, r, by)
 		if x == nil {
@@ -67,7 +67,7 @@ func (d *door) postCancelled(w http.ResponseWriter, r *http.Request, by owner, m
 
 // letCancel notes the request of an exchange, so that its client can take it back.
 // Handshakes cannot be.
-func (e exchange) letCancel(answer *response, cancel context.CancelFunc) (done func()) {
+func (e exchange) allowCancel(answer *response, cancel context.CancelFunc) (done func()) {
 	id, ok := e.message.id()
 	if e.session == nil || e.opens || !ok {
 		return func() {}

@@ -91,13 +91,44 @@ func (c Config) complete() (Config, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.MaxSessions < 0 || c.MaxConnections < 0 || c.Idle < 0 || c.Grace < 0 || c.MaxBody < 0 {
-		return c, &SettingError{Setting: "http", Reason: "a limit is below zero", hint: "leave it out for the default"}
+		return c, &SettingError{Setting: "http", Reason: "negative limit", hint: "leave it out for the default"}
 	}
 	if c.Server == nil {
 		return c, errNoServer
 	}
 	if reason := Weakness(c.Token); reason != "" {
-		return c, &SettingError{Setting: "token-file", Reason: "the token " + reason, hint: "name no file and one is made at the first start"}
+		return c, &SettingError{Setting: "token-file", Reason: "the token " + reason, hint: "leave it out and one is created at the first start"}
 	}
 	return c, nil
+}
+
+// The settings of a door can be judged before it is opened: nothing here reads a
+// file, opens a port or asks for a name. An error is a *SettingError.
+
+// CheckAddr refuses what cannot be [Config].Addr on this system.
+func CheckAddr(text string) error {
+	_, err := parseAddr(text)
+	return err
+}
+
+// CheckOrigin refuses what cannot be one of [Config].Origins.
+func CheckOrigin(text string) error {
+	_, err := parseOrigin(text)
+	return err
+}
+
+// CheckHost refuses what cannot be one of [Config].Hosts.
+func CheckHost(text string) error {
+	_, err := parseHost(text)
+	return err
+}
+
+// CheckTLS refuses a config whose TLSCert and TLSKey do not go together, or not
+// with its Addr. What is in the files is not looked at.
+func CheckTLS(c Config) error {
+	at, err := parseAddr(c.Addr)
+	if err != nil {
+		return err
+	}
+	return checkTLS(c, at)
 }

@@ -14,38 +14,38 @@ import (
 // from which no request with the token has come, so that whoever has none cannot
 // keep those out who have; if there is none such, the one that has been between two
 // requests for longest.
-type gate struct {
+type connLimiter struct {
 	net.Listener
 	max int
 
-	mu        sync.Mutex
-	open      int
-	strangers *list.List // of *conn, oldest first
-	idle      *list.List // of *conn that are no strangers, idle for longest first
+	mu              sync.Mutex
+	open            int
+	unauthenticated *list.List // of *conn, oldest first
+	idle            *list.List // of *conn that are no strangers, idle for longest first
 }
 
 // conn is one of them.
 type conn struct {
 	net.Conn
-	gate  *gate
-	known bool          // it is no stranger
-	list  *list.List    // in which it is: one of the gate's, or nil
-	seat  *list.Element // in list
-	gone  bool          // it has no place any more
+	limiter       *connLimiter
+	authenticated bool          // it is no stranger
+	list          *list.List    // in which it is: one of the gate's, or nil
+	element       *list.Element // in list
+	released      bool          // it has no place any more
 }
 
-func newGate(l net.Listener, max int) *gate {
-	return &gate{Listener: l, max: max, strangers: list.New(), idle: list.New()}
+func newConnLimiter(l net.Listener, max int) *connLimiter {
+	return &connLimiter{Listener: l, max: max, unauthenticated: list.New(), idle: list.New()}
 }
 
 // Accept returns the next connection that there is room for.
-func (g *gate) Accept() (net.Conn, error) {
+func (g *connLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		c := &conn{Conn: raw, gate: g}
+		c := &conn{Conn: raw, limiter: g}
 		evicted, ok := g.admit(c)
 		if evicted != nil {
 			evicted.Close()
@@ -58,11 +58,11 @@ func (g *gate) Accept() (net.Conn, error) {
 }
 
 // admit takes in c, and names who has to go for it.
-func (g *gate) admit(c *conn) (evicted *conn, ok bool) {
+func (g *connLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open >= g.max {
-		oldest := cmp.Or(g.strangers.Front(), g.idle.Front())
+		oldest := cmp.Or(g.unauthenticated.Front(), g.idle.Front())
 		if oldest == nil {
 			return nil, false
 		}
@@ -70,25 +70,25 @@ func (g *gate) admit(c *conn) (evicted *conn, ok bool) {
 		g.release(evicted)
 	}
 	g.open++
-	g.move(c, g.strangers)
+	g.move(c, g.unauthenticated)
 	return evicted, true
 }
 
 // move puts a connection at the end of a list, or of none.
-func (g *gate) move(c *conn, to *list.List) {
+func (g *connLimiter) move(c *conn, to *list.List) {
 	if c.list != nil {
-		c.list.Remove(c.seat)
+		c.list.Remove(c.element)
 	}
-	c.list, c.seat = to, nil
+	c.list, c.element = to, nil
 	if to != nil {
-		c.seat = to.PushBack(c)
+		c.element = to.PushBack(c)
 	}
 }
 
 // release gives the place of a connection free, once.
-func (g *gate) release(c *conn) {
-	if !c.gone {
-		c.gone = true
+func (g *connLimiter) release(c *conn) {
+	if !c.released {
+		c.released = true
 		g.move(c, nil)
 		g.open--
 	}
@@ -96,17 +96,17 @@ func (g *gate) release(c *conn) {
 
 // Close closes a connection and gives its place free.
 func (c *conn) Close() error {
-	c.gate.mu.Lock()
-	c.gate.release(c)
-	c.gate.mu.Unlock()
+	c.limiter.mu.Lock()
+	c.limiter.release(c)
+	c.limiter.mu.Unlock()
 	return c.Conn.Close()
 }
 
 // dismiss closes the connections of all strangers.
-func (g *gate) dismiss() {
+func (g *connLimiter) closeUnauthenticated() {
 	g.mu.Lock()
 	var all []*conn
-	for e := g.strangers.Front(); e != nil; e = e.Next() {
+	for e := g.unauthenticated.Front(); e != nil; e = e.Next() {
 		all = append(all, e.Value.(*conn))
 	}
 	g.mu.Unlock()
@@ -118,7 +118,7 @@ func (g *gate) dismiss() {
 type connKey struct{}
 
 // ourConn returns the connection below one of net/http, nil if it is none of ours.
-func ourConn(c net.Conn) *conn {
+func connOf(c net.Conn) *conn {
 	if wrapped, ok := c.(*tls.Conn); ok {
 		c = wrapped.NetConn()
 	}
@@ -127,36 +127,36 @@ func ourConn(c net.Conn) *conn {
 }
 
 // remember puts a connection into the context of its requests.
-func remember(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, ourConn(c))
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, connOf(c))
 }
 
 // known notes that a request with the token came over the connection of ctx.
-func known(ctx context.Context) {
+func markAuthenticated(ctx context.Context) {
 	if c, _ := ctx.Value(connKey{}).(*conn); c != nil {
-		c.gate.mu.Lock()
-		defer c.gate.mu.Unlock()
-		if !c.gone {
-			c.known = true
-			c.gate.move(c, nil)
+		c.limiter.mu.Lock()
+		defer c.limiter.mu.Unlock()
+		if !c.released {
+			c.authenticated = true
+			c.limiter.move(c, nil)
 		}
 	}
 }
 
 // watch notes when a connection is between two requests. It is the hook of
 // net/http for that.
-func watch(raw net.Conn, state http.ConnState) {
-	c := ourConn(raw)
+func trackState(raw net.Conn, state http.ConnState) {
+	c := connOf(raw)
 	if c == nil {
 		return
 	}
-	c.gate.mu.Lock()
-	defer c.gate.mu.Unlock()
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
 	switch {
-	case c.gone || !c.known:
+	case c.released || !c.authenticated:
 	case state == http.StateIdle:
-		c.gate.move(c, c.gate.idle)
+		c.limiter.move(c, c.limiter.idle)
 	default:
-		c.gate.move(c, nil)
+		c.limiter.move(c, nil)
 	}
 }

@@ -39,4 +39,4 @@ func (e *SettingError) Unwrap() error { return e.cause }
 var errNoServer = errors.New("a door needs a server behind it")
 
 // ErrCut is the end of a server that stopped before every request was answered.
-var ErrCut = errors.New("the server stopped and cut off requests that were still running")
+var ErrCut = errors.New("the server stopped before all requests were completed")

@@ -37,7 +37,7 @@ func newHosts(addr string, more []string, leaf *x509.Certificate) (hosts, error)
 func parseHost(entry string) (string, error) {
 	name, ok := hostName(bracketed(entry))
 	if !ok || withPort(entry) {
-		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is no name of a host", hint: `want a name or an address without a port, such as "notes.example"`}
+		return "", &SettingError{Setting: "allow-host", Value: entry, Reason: "is not a host name", hint: `use a name or an address without a port, such as "notes.example"`}
 	}
 	return name, nil
 }

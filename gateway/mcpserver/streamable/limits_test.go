@@ -56,11 +56,11 @@ func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *dir
 		p := newPipes()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- x.serve(ctx, newGate(p, x.MaxConnections), nil) }()
-		var once sync.Once
+		go func() { done <- x.serve(ctx, newConnLimiter(p, x.MaxConnections), nil) }()
+		var singleHeaders sync.Once
 		var err error
 		stop := func() error {
-			once.Do(func() { cancel(); err = <-done })
+			singleHeaders.Do(func() { cancel(); err = <-done })
 			return err
 		}
 		test(t, x, p, stop)
@@ -110,7 +110,7 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 			if status != test.status || after > test.within {
 				t.Errorf("%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
 			}
-			if used := x.held.held(); used != 0 {
+			if used := x.budget.budget(); used != 0 {
 				t.Errorf("%s: %d bytes are still held", test.name, used)
 			}
 		})
@@ -277,7 +277,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 				c.Close()
 			}
 			synctest.Wait()
-			if used := x.held.held(); used != 0 || len(x.held.coming) != 0 || len(x.held.bySender) != 0 {
+			if used := x.budget.budget(); used != 0 || len(x.budget.coming) != 0 || len(x.budget.bySender) != 0 {
 				t.Errorf("%s: %d bytes are held at the end", name, used)
 			}
 		}
@@ -290,7 +290,7 @@ func TestLargeBodiesShareTheirRoom(t *testing.T) {
 		defer c.Close()
 		_, _ = fmt.Fprintf(c, "%sMcp-Session-Id: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", goodHead, id, len(body), body)
 		<-x.toy.started
-		if used := x.held.held(); used != int64(len(body)) {
+		if used := x.budget.budget(); used != int64(len(body)) {
 			t.Errorf("%d bytes are held for %d", used, len(body))
 		}
 	})
@@ -348,12 +348,12 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 // served at once and stays.
 func TestStrangersKeepNobodyOut(t *testing.T) {
 	r := open(t, func(c *Config) { c.MaxConnections = 8 })
-	known := r.dial()
-	defer known.Close()
-	answers := bufio.NewReader(known)
+	markAuthenticated := r.dial()
+	defer markAuthenticated.Close()
+	answers := bufio.NewReader(markAuthenticated)
 	ready := func() {
 		t.Helper()
-		_, _ = io.WriteString(known, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
+		_, _ = io.WriteString(markAuthenticated, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
 		answer, err := http.ReadResponse(answers, nil)
 		if err != nil || answer.StatusCode != 200 {
 			t.Fatalf("%v, %v", answer, err)
@@ -378,9 +378,9 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 func TestTheGateCountsRight(t *testing.T) {
 	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
 		id := x.session(t)
-		enter := func(busy bool) (c net.Conn, served bool) {
+		enter := func(refuseBusy bool) (c net.Conn, served bool) {
 			c = p.dial()
-			if !busy {
+			if !refuseBusy {
 				go func() {
 					_, _ = io.WriteString(c, "GET /readyz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+goodToken+"\r\n\r\n")
 				}()
@@ -462,16 +462,16 @@ func TestStreamsLeaveRoom(t *testing.T) {
 }
 
 func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
-	g := newGate(newPipes(), 1)
+	g := newConnLimiter(newPipes(), 1)
 	one, other := net.Pipe()
 	defer other.Close()
-	c := &conn{Conn: one, gate: g}
+	c := &conn{Conn: one, limiter: g}
 	if _, ok := g.admit(c); !ok {
 		t.Fatal("not admitted")
 	}
-	known(remember(t.Context(), tls.Server(c, &tls.Config{})))
-	if g.strangers.Len() != 0 || g.open != 1 || !c.known {
-		t.Errorf("%d strangers of %d", g.strangers.Len(), g.open)
+	markAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
+	if g.unauthenticated.Len() != 0 || g.open != 1 || !c.authenticated {
+		t.Errorf("%d strangers of %d", g.unauthenticated.Len(), g.open)
 	}
 	if err := errors.Join(c.Close(), c.Close()); err != nil || g.open != 0 {
 		t.Errorf("%v, %d open", err, g.open)

@@ -27,14 +27,14 @@ func parseAddr(text string) (address, error) {
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || port != "0" && !isPort(port) {
-		return address{}, &SettingError{Setting: "http", Value: text, Reason: "is no address to listen on", hint: addrHint}
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not a listen address", hint: addrHint}
 	}
 	if host == "" { // which package net takes for every address, so it must be meant
-		return address{}, &SettingError{Setting: "http", Value: text, Reason: "names no host",
-			hint: "write 127.0.0.1" + text + " for this machine alone, or 0.0.0.0" + text + " for every network it is in"}
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has no host",
+			hint: "write 127.0.0.1" + text + " for this machine only, or 0.0.0.0" + text + " for all networks"}
 	}
 	if _, ok := hostName(bracketed(host)); !ok {
-		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has no host that can be listened on", hint: addrHint}
+		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has an invalid host", hint: addrHint}
 	}
 	return address{network: "tcp", text: text, host: host}, nil
 }
@@ -50,14 +50,14 @@ func (a address) private() bool {
 func checkTLS(c Config, a address) error {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "" && !a.private():
-		return &SettingError{Setting: "http", Value: c.Addr, Reason: "can be reached from other machines, and the token would travel in the open",
-			hint: "listen on 127.0.0.1, or name a certificate with --tls-cert and --tls-key"}
+		return &SettingError{Setting: "http", Value: c.Addr, Reason: "is reachable from other machines, and the token would be sent unencrypted",
+			hint: "listen on 127.0.0.1, or set a certificate with --tls-cert and --tls-key"}
 	case c.TLSCert == "" && c.TLSKey != "":
-		return &SettingError{Setting: "tls-cert", Reason: "is missing beside tls-key", hint: "name the file of the certificate"}
+		return &SettingError{Setting: "tls-cert", Reason: "is required with tls-key", hint: "set the file of the certificate"}
 	case c.TLSCert != "" && c.TLSKey == "":
-		return &SettingError{Setting: "tls-key", Reason: "is missing beside tls-cert", hint: "name the file of the key"}
+		return &SettingError{Setting: "tls-key", Reason: "is required with tls-cert", hint: "set the file of the key"}
 	case c.TLSCert != "" && a.network == "unix":
-		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "is not for a socket of this machine", hint: "leave tls-cert and tls-key out"}
+		return &SettingError{Setting: "tls-cert", Value: c.TLSCert, Reason: "cannot be combined with a Unix socket", hint: "leave tls-cert and tls-key out"}
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func listen(ctx context.Context, a address, shown string) (net.Listener, error) 
 	// The name localhost may stand for anything in the file of hosts.
 	if at, ok := l.Addr().(*net.TCPAddr); a.private() && (!ok || !at.IP.IsLoopback()) {
 		l.Close()
-		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is no loopback address on this machine", hint: "use 127.0.0.1"}
+		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
 	}
 	return l, nil
 }

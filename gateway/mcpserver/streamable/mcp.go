@@ -18,8 +18,8 @@ import (
 const heartbeat = time.Minute
 
 // serveMCP answers a request to the endpoint from who has the token.
-func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
-	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !single(w, r.Header) {
+func (d *handler) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
+	if !allowed(w, r, http.MethodPost, http.MethodGet, http.MethodDelete) || !rejectDuplicates(w, r.Header) {
 		return
 	}
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
@@ -27,7 +27,7 @@ func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
 		d.post(w, r, by)
 	case modern:
 		w.Header().Set("Allow", http.MethodPost)
-		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" knows no "+r.Method+": send subscriptions/listen instead")
+		refuse(w, http.StatusMethodNotAllowed, "protocol "+mcp.ProtocolVersion20260728+" has no "+r.Method+"; send subscriptions/listen instead")
 	case r.Method == http.MethodGet:
 		d.get(w, r, by)
 	default:
@@ -36,9 +36,9 @@ func (d *door) serveMCP(w http.ResponseWriter, r *http.Request, by owner) {
 }
 
 // get opens the stream of a session, on which the server speaks unasked.
-func (d *door) get(w http.ResponseWriter, r *http.Request, by owner) {
+func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 	if !accepts(r.Header, eventStream) {
-		refuse(w, http.StatusNotAcceptable, "Accept must name "+eventStream)
+		refuse(w, http.StatusNotAcceptable, "Accept must include "+eventStream)
 		return
 	}
 	x := d.session(w, r, by)
@@ -54,20 +54,20 @@ func (d *door) get(w http.ResponseWriter, r *http.Request, by owner) {
 	}
 	defer done()
 	d.sessions.listen(x, cancel)
-	d.pass(ctx, cancel, w, exchange{request: r, session: x, caller: x.caller})
+	d.forward(ctx, cancel, w, exchange{request: r, session: x, caller: x.caller})
 }
 
 // stream takes in a stream that cancel ends, or answers that there are too many.
 // done must be called at its end.
-func (d *door) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
+func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
 	if done, ok = d.streams.add(cancel); !ok {
-		busy(w, "too many streams are open")
+		refuseBusy(w, "too many streams are open")
 	}
 	return done, ok
 }
 
 // delete ends a session, and all that is going on in it.
-func (d *door) delete(w http.ResponseWriter, r *http.Request, by owner) {
+func (d *handler) delete(w http.ResponseWriter, r *http.Request, by owner) {
 	if x := d.session(w, r, by); x != nil {
 		d.sessions.finish(x)
 		d.sessions.leave(x)
@@ -76,11 +76,11 @@ func (d *door) delete(w http.ResponseWriter, r *http.Request, by owner) {
 }
 
 // post takes a message.
-func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
-	if !d.takes(w, r) {
+func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
+	if !d.checkHeaders(w, r) {
 		return
 	}
-	p := d.held.begin(d.senderOf(r, by), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
+	p := d.budget.begin(d.senderOf(r, by), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })
 	defer p.end()
 	body, ok := readBody(w, r, p, d.MaxBody)
 	if !ok {
@@ -104,7 +104,7 @@ func (d *door) post(w http.ResponseWriter, r *http.Request, by owner) {
 }
 
 // postModern takes a message that belongs to no session.
-func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postModern(w http.ResponseWriter, r *http.Request, by owner, m message) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if m.Method == string(mcp.MethodSubscriptionsListen) {
@@ -114,25 +114,25 @@ func (d *door) postModern(w http.ResponseWriter, r *http.Request, by owner, m me
 		}
 		defer done()
 	}
-	d.pass(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf(byToken, by[:])})
+	d.forward(ctx, cancel, w, exchange{request: r, message: m, caller: callerOf(byToken, by[:])})
 }
 
 // postInitialize opens a session. If its client does not learn of it, it ends at
 // once.
-func (d *door) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m message) {
 	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.Params.ProtocolVersion))
 	switch {
 	case errors.Is(err, errFull):
-		busy(w, "too many sessions are open, and something is going on in all of them: end one with DELETE, or try again later")
+		refuseBusy(w, "too many sessions, and all of them are active; end one with DELETE, or try again later")
 		return
 	case err != nil:
-		busy(w, err.Error())
+		refuseBusy(w, err.Error())
 		return
 	}
 	defer d.sessions.leave(x)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	d.pass(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller, opens: true})
+	d.forward(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller, opens: true})
 }
 
 // maxClientName bounds what is kept of the name of a client.
@@ -152,7 +152,7 @@ func clientOf(r *http.Request, m message) client {
 }
 
 // postInSession takes a message of a session.
-func (d *door) postInSession(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postInSession(w http.ResponseWriter, r *http.Request, by owner, m message) {
 	x := d.session(w, r, by)
 	if x == nil {
 		return
@@ -160,24 +160,24 @@ func (d *door) postInSession(w http.ResponseWriter, r *http.Request, by owner, m
 	defer d.sessions.leave(x)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	d.pass(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller})
+	d.forward(ctx, cancel, w, exchange{request: r, message: m, session: x, caller: x.caller})
 }
 
 // session enters the session that a request names, or answers it.
-func (d *door) session(w http.ResponseWriter, r *http.Request, by owner) *session {
+func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *session {
 	id := r.Header.Get(server.HeaderKeySessionID)
 	if id == "" {
-		refuse(w, http.StatusBadRequest, "the header "+server.HeaderKeySessionID+" is missing: send initialize first")
+		refuse(w, http.StatusBadRequest, "the header "+server.HeaderKeySessionID+" is missing; send initialize first")
 		return nil
 	}
 	x := d.sessions.enter(id, by)
 	if x == nil {
-		refuse(w, http.StatusNotFound, "there is no such session: send initialize for a new one")
+		refuse(w, http.StatusNotFound, "session not found; send initialize for a new one")
 		return nil
 	}
 	if version := r.Header.Get(mcp.HeaderProtocolVersion); version != "" && version != x.version {
 		d.sessions.leave(x)
-		refuse(w, http.StatusBadRequest, "this session speaks protocol "+x.version+", and the header "+mcp.HeaderProtocolVersion+" names another")
+		refuse(w, http.StatusBadRequest, "this session uses protocol "+x.version+"; the header "+mcp.HeaderProtocolVersion+" has another version")
 		return nil
 	}
 	return x
@@ -194,15 +194,15 @@ type exchange struct {
 
 // pass gives a request to mcp-go. ctx ends with the connection, and here with the
 // session too.
-func (d *door) pass(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, e exchange) {
+func (d *handler) forward(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, e exchange) {
 	if e.session != nil {
 		defer context.AfterFunc(e.session.ctx, cancel)()
-		ctx = context.WithValue(ctx, ticketKey{}, e.session)
+		ctx = context.WithValue(ctx, sessionKey{}, e.session)
 	}
 	answer := newResponse(w)
-	defer e.letCancel(answer, cancel)()
+	defer e.allowCancel(answer, cancel)()
 	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
-	endless(w)
+	clearReadDeadline(w)
 	d.handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})
 	if e.opens && !answer.result() {
 		answer.header.Del(server.HeaderKeySessionID)
@@ -216,11 +216,11 @@ func (d *door) pass(ctx context.Context, cancel context.CancelFunc, w http.Respo
 
 // unanswered is what a client is told whose request was ended: its session was, or
 // the server, or there was a fault.
-const unanswered = "the request was ended before it was answered; what it has changed is not known"
+const unanswered = "the request was interrupted; what it has changed is unknown"
 
 // handle has mcp-go work on a request. A fault there costs the request its answer,
 // not the connection.
-func (d *door) handle(answer *response, r *server.HTTPRequest) {
+func (d *handler) handle(answer *response, r *server.HTTPRequest) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			d.report(fault)
@@ -231,12 +231,12 @@ func (d *door) handle(answer *response, r *server.HTTPRequest) {
 
 // endless takes the limit of time from a request that has come in whole: net/http
 // waits for the client to go away by reading on.
-func endless(w http.ResponseWriter) {
+func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // busy refuses what may work later.
-func busy(w http.ResponseWriter, text string) {
+func refuseBusy(w http.ResponseWriter, text string) {
 	w.Header().Set("Retry-After", "30")
 	refuse(w, http.StatusServiceUnavailable, text)
 }

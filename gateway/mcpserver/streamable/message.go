@@ -40,7 +40,7 @@ func (m message) id() (any, bool) {
 
 // takes reports whether the headers are those of a message that is taken, and
 // answers the others.
-func (d *door) takes(w http.ResponseWriter, r *http.Request) bool {
+func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
@@ -51,7 +51,7 @@ func (d *door) takes(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if !accepts(r.Header, "application/json") || !accepts(r.Header, eventStream) {
-		refuse(w, http.StatusNotAcceptable, "Accept must name application/json and "+eventStream)
+		refuse(w, http.StatusNotAcceptable, "Accept must include application/json and "+eventStream)
 		return false
 	}
 	if r.ContentLength > d.MaxBody {
@@ -63,7 +63,7 @@ func (d *door) takes(w http.ResponseWriter, r *http.Request) bool {
 
 // senderOf returns whose share of the memory a message is counted in: that of its
 // session, or of who connects from the same place.
-func (d *door) senderOf(r *http.Request, by owner) string {
+func (d *handler) senderOf(r *http.Request, by owner) string {
 	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && d.sessions.has(id, by) {
 		return id
 	}
@@ -77,7 +77,7 @@ func tooLarge(w http.ResponseWriter) {
 
 // readBody reads a body up to its limits of size and time, and as long as there is
 // room for it.
-func readBody(w http.ResponseWriter, r *http.Request, p *parcel, limit int64) ([]byte, bool) {
+func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
 	limitRead(w, bodyLimit)
 	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, limit), p})
 	var large *http.MaxBytesError
@@ -91,19 +91,19 @@ func readBody(w http.ResponseWriter, r *http.Request, p *parcel, limit int64) ([
 	w.Header().Set("Connection", "close")
 	switch {
 	case errors.Is(err, errNoRoom), errors.Is(err, errNoShare):
-		busy(w, err.Error())
+		refuseBusy(w, err.Error())
 	case p.wasDropped(), errors.Is(err, os.ErrDeadlineExceeded):
-		refuse(w, http.StatusRequestTimeout, "the message did not come in time")
+		refuse(w, http.StatusRequestTimeout, "timeout while reading the message")
 	default:
-		refuse(w, http.StatusBadRequest, "the message broke off")
+		refuse(w, http.StatusBadRequest, "the message is incomplete")
 	}
 	return nil, false
 }
 
 // readMessage reads what there is to decide on, or answers the request.
-func (d *door) readMessage(w http.ResponseWriter, h http.Header, body []byte) (message, bool) {
+func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (message, bool) {
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "batches are not supported: send one message in a request")
+		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "JSON-RPC batches are not supported; send one message per request")
 		return message{}, false
 	}
 	if d.Check != nil {
@@ -118,7 +118,7 @@ func (d *door) readMessage(w http.ResponseWriter, h http.Header, body []byte) (m
 		return m, false
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
-		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "message is not one of JSON-RPC")
+		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "message is not a JSON-RPC message")
 		return m, false
 	}
 	m.modern = mcp.IsModernProtocol(m.Params.Meta.ProtocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))
@@ -145,15 +145,15 @@ func accepts(h http.Header, kind string) bool {
 
 // once are the headers that a decision hangs on. Two readers of two of them may
 // not look at the same.
-var once = []string{
+var singleHeaders = []string{
 	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }
 
 // single refuses a request that has one of them twice.
-func single(w http.ResponseWriter, h http.Header) bool {
-	for _, name := range once {
+func rejectDuplicates(w http.ResponseWriter, h http.Header) bool {
+	for _, name := range singleHeaders {
 		if len(h.Values(name)) > 1 {
-			refuse(w, http.StatusBadRequest, "the header "+name+" must stand once")
+			refuse(w, http.StatusBadRequest, "the header "+name+" must appear once")
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ func newOrigins(list []string) (origins, error) {
 func parseOrigin(entry string) (string, error) {
 	origin, ok := canonicalOrigin(entry)
 	if !ok {
-		return "", &SettingError{Setting: "allow-origin", Value: entry, Reason: "is no web origin", hint: `want a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`}
+		return "", &SettingError{Setting: "allow-origin", Value: entry, Reason: "is not a web origin", hint: `use a scheme and a host without a path, such as "https://app.example" or "http://localhost:3000"`}
 	}
 	return origin, nil
 }
@@ -50,19 +50,19 @@ func canonicalOrigin(entry string) (string, bool) {
 }
 
 // from says where a request comes from.
-type from uint8
+type originKind uint8
 
 const (
-	foreign from = iota // a page that is not listed
-	nowhere             // no page at all
-	listed              // a page that is
+	foreign  originKind = iota // a page that is not listed
+	noOrigin                   // no page at all
+	listed                     // a page that is
 )
 
 // judge says where a request comes from. Only browsers send the two headers, and
 // no page can change them. A page that is listed is of another site than ours by
 // nature; any other word about the site than "none" and "same-origin" means a
 // page that is not.
-func (o origins) judge(h http.Header) from {
+func (o origins) judge(h http.Header) originKind {
 	origin, sent := h["Origin"]
 	switch {
 	case sent && len(origin) == 1 && o[origin[0]]:
@@ -75,7 +75,7 @@ func (o origins) judge(h http.Header) from {
 			return foreign
 		}
 	}
-	return nowhere
+	return noOrigin
 }
 
 // share lets the page of a listed origin read the answer.

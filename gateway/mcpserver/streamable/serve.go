@@ -16,7 +16,7 @@ const (
 
 	// lastWords is how long requests that were cut off may take to end. A process
 	// that one of them started is stopped within less.
-	lastWords = 2 * time.Second
+	shutdownLimit = 2 * time.Second
 )
 
 // Serve listens and answers until ctx ends, and returns when nothing is left of
@@ -41,7 +41,7 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if err != nil {
 		return err
 	}
-	d, err := newDoor(c, names)
+	d, err := newHandler(c, names)
 	if err != nil {
 		return err
 	}
@@ -52,13 +52,13 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if listening != nil {
 		listening(urlOf(l, at, pair))
 	}
-	return d.serve(ctx, newGate(l, c.MaxConnections), pair)
+	return d.serve(ctx, newConnLimiter(l, c.MaxConnections), pair)
 }
 
 func hostOf(a address) string { return bracketed(a.host) }
 
 // serve answers on a listener until ctx ends.
-func (d *door) serve(ctx context.Context, g *gate, pair *tls.Certificate) error {
+func (d *handler) serve(ctx context.Context, g *connLimiter, pair *tls.Certificate) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, for the time of grace
 	defer cut()
 	s := d.server(base)
@@ -77,7 +77,7 @@ func (d *door) serve(ctx context.Context, g *gate, pair *tls.Certificate) error 
 
 // server returns a server of HTTP/1.1: there a connection carries one request at
 // a time, so the limit of connections is one of requests too.
-func (d *door) server(base context.Context) *http.Server {
+func (d *handler) server(base context.Context) *http.Server {
 	s := &http.Server{
 		Handler:                      d,
 		DisableGeneralOptionsHandler: true,
@@ -86,8 +86,8 @@ func (d *door) server(base context.Context) *http.Server {
 		MaxHeaderBytes:               headSize,
 		ErrorLog:                     slog.NewLogLogger(quiet{d.Log.Handler()}, slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
-		ConnContext:                  remember,
-		ConnState:                    watch,
+		ConnContext:                  withConn,
+		ConnState:                    trackState,
 		Protocols:                    &http.Protocols{},
 	}
 	s.Protocols.SetHTTP1(true)
@@ -103,10 +103,10 @@ func encrypted(l net.Listener, pair *tls.Certificate) net.Listener {
 
 // close ends in this order: what would never end by itself, then what is idle, then
 // what is running when its time is over, then every connection.
-func (d *door) close(s *http.Server, g *gate, cut context.CancelFunc) error {
+func (d *handler) close(s *http.Server, g *connLimiter, cut context.CancelFunc) error {
 	d.stop()
 	d.streams.close()
-	g.dismiss()
+	g.closeUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), d.Grace)
 	defer cancel()
 	d.mcp.CloseSessions(grace)
@@ -116,7 +116,7 @@ func (d *door) close(s *http.Server, g *gate, cut context.CancelFunc) error {
 	if err != nil {
 		select {
 		case <-left:
-		case <-time.After(lastWords):
+		case <-time.After(shutdownLimit):
 		}
 		err = ErrCut
 	}

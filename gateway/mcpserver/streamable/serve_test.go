@@ -87,11 +87,11 @@ func TestStoppingHasAnEnd(t *testing.T) {
 		if err := <-x.toy.ended; !errors.Is(err, context.Canceled) || time.Since(begin) < time.Minute {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
-		if text := <-answer; !strings.Contains(text, `"id":3`) || !strings.Contains(text, "is not known") {
+		if text := <-answer; !strings.Contains(text, `"id":3`) || !strings.Contains(text, "is unknown") {
 			t.Errorf("%q", text)
 		}
 		synctest.Wait()
-		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+lastWords {
+		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+shutdownLimit {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		if len(x.sessions.byID) != 0 || x.kept(id) {
@@ -111,7 +111,7 @@ func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 		_, _ = io.WriteString(c, strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"\r\n")
 		synctest.Wait()
 		begin := time.Now()
-		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+2*lastWords {
+		if err := stop(); !errors.Is(err, ErrCut) || time.Since(begin) > time.Minute+2*shutdownLimit {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 		time.Sleep(time.Hour) // it ends at last
@@ -128,26 +128,26 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}{
 		{"no token", func(c *Config) { c.Token = "" }, "token-file", "is missing"},
 		{"a weak token", func(c *Config) { c.Token = "secret" }, "token-file", "is shorter"},
-		{"no address", func(c *Config) { c.Addr = "" }, "http", "is no address"},
-		{"no port", func(c *Config) { c.Addr = "127.0.0.1" }, "http", "is no address"},
-		{"a port by name", func(c *Config) { c.Addr = "127.0.0.1:http" }, "http", "is no address"},
-		{"a port that is none", func(c *Config) { c.Addr = "127.0.0.1:65536" }, "http", "is no address"},
-		{"a URL", func(c *Config) { c.Addr = "http://127.0.0.1:80" }, "http", "is no address"},
-		{"a host that is none", func(c *Config) { c.Addr = "a b:80" }, "http", "has no host"},
-		{"no host", func(c *Config) { c.Addr = ":0" }, "http", "names no host"},
-		{"no host, with a certificate", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = ":0", cert, key }, "http", "names no host"},
-		{"all addresses by number in the open", func(c *Config) { c.Addr = "0.0.0.0:0" }, "http", "travel in the open"},
-		{"all addresses of version 6 in the open", func(c *Config) { c.Addr = "[::]:0" }, "http", "travel in the open"},
-		{"another machine's view in the open", func(c *Config) { c.Addr = "192.0.2.1:0" }, "http", "travel in the open"},
-		{"a name in the open", func(c *Config) { c.Addr = "localhost.example:0" }, "http", "travel in the open"},
-		{"a certificate without key", func(c *Config) { c.TLSCert = cert }, "tls-key", "is missing"},
-		{"a key without certificate", func(c *Config) { c.TLSKey = key }, "tls-cert", "is missing"},
+		{"no address", func(c *Config) { c.Addr = "" }, "http", "is not a listen address"},
+		{"no port", func(c *Config) { c.Addr = "127.0.0.1" }, "http", "is not a listen address"},
+		{"a port by name", func(c *Config) { c.Addr = "127.0.0.1:http" }, "http", "is not a listen address"},
+		{"a port that is none", func(c *Config) { c.Addr = "127.0.0.1:65536" }, "http", "is not a listen address"},
+		{"a URL", func(c *Config) { c.Addr = "http://127.0.0.1:80" }, "http", "is not a listen address"},
+		{"a host that is none", func(c *Config) { c.Addr = "a b:80" }, "http", "has an invalid host"},
+		{"no host", func(c *Config) { c.Addr = ":0" }, "http", "has no host"},
+		{"no host, with a certificate", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = ":0", cert, key }, "http", "has no host"},
+		{"all addresses by number in the open", func(c *Config) { c.Addr = "0.0.0.0:0" }, "http", "be sent unencrypted"},
+		{"all addresses of version 6 in the open", func(c *Config) { c.Addr = "[::]:0" }, "http", "be sent unencrypted"},
+		{"another machine's view in the open", func(c *Config) { c.Addr = "192.0.2.1:0" }, "http", "be sent unencrypted"},
+		{"a name in the open", func(c *Config) { c.Addr = "localhost.example:0" }, "http", "be sent unencrypted"},
+		{"a certificate without key", func(c *Config) { c.TLSCert = cert }, "tls-key", "is required"},
+		{"a key without certificate", func(c *Config) { c.TLSKey = key }, "tls-cert", "is required"},
 		{"files that are no pair", func(c *Config) { c.TLSCert, c.TLSKey = key, cert }, "tls-cert", "cannot be used"},
 		{"files that are not there", func(c *Config) { c.TLSCert, c.TLSKey = "/nowhere", key }, "tls-cert", "cannot be read"},
 		{"an address that is not ours", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "192.0.2.1:0", cert, key }, "http", "cannot be listened on"},
-		{"a wrong origin", func(c *Config) { c.Origins = []string{"*"} }, "allow-origin", "is no web origin"},
-		{"a wrong host", func(c *Config) { c.Hosts = []string{"*"} }, "allow-host", "is no name"},
-		{"a limit below zero", func(c *Config) { c.MaxSessions = -1 }, "http", "below zero"},
+		{"a wrong origin", func(c *Config) { c.Origins = []string{"*"} }, "allow-origin", "is not a web origin"},
+		{"a wrong host", func(c *Config) { c.Hosts = []string{"*"} }, "allow-host", "is not a host name"},
+		{"a limit below zero", func(c *Config) { c.MaxSessions = -1 }, "http", "negative limit"},
 	} {
 		c := Config{Server: newToy().server, Addr: "127.0.0.1:0", Token: goodToken}
 		test.change(&c)
@@ -349,7 +349,7 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		file: "is no socket", link: "is no socket", dir: "is no socket", "relative": "no absolute path", "": "no absolute path",
+		file: "is not a socket", link: "is not a socket", dir: "is not a socket", "relative": "not an absolute path", "": "not an absolute path",
 		filepath.Join(file, "s"):                       "cannot be",
 		filepath.Join(dir, "missing", "s"):             "cannot be listened on",
 		"/" + strings.Repeat("x", 200):                 "too long",
@@ -410,7 +410,7 @@ func TestABrokenListenerEndsTheServer(t *testing.T) {
 		x := newDirect(t, nil)
 		p := newPipes()
 		p.Close()
-		if err := x.serve(t.Context(), newGate(p, 1), nil); !errors.Is(err, net.ErrClosed) {
+		if err := x.serve(t.Context(), newConnLimiter(p, 1), nil); !errors.Is(err, net.ErrClosed) {
 			t.Error(err)
 		}
 	})

@@ -20,7 +20,7 @@ import (
 
 // direct is a door without a network, for tests with a clock of their own.
 type direct struct {
-	*door
+	*handler
 	toy   *toy
 	ended []string // callers
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ func newDirect(t *testing.T, change func(*Config)) *direct {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.door, err = newDoor(c, h); err != nil {
+	if x.handler, err = newHandler(c, h); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(x.sessions.close)
@@ -261,7 +261,7 @@ func TestDeleteEndsASessionAndWhatRunsInIt(t *testing.T) {
 		t.Error(err)
 	}
 	answer := soon(t, "the answer", answers)
-	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":7`) || !strings.Contains(answer.body, "is not known") {
+	if answer.status != http.StatusServiceUnavailable || !strings.Contains(answer.body, `"id":7`) || !strings.Contains(answer.body, "is unknown") {
 		t.Errorf("%+v", answer)
 	}
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {

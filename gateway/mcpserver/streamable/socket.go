@@ -23,9 +23,9 @@ const (
 func canSocket(path string) error {
 	switch {
 	case runtime.GOOS == "windows":
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "has no mode on Windows that keeps others out", hint: `use "127.0.0.1:8765"`}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not supported on Windows", hint: `use "127.0.0.1:8765"`}
 	case !filepath.IsAbs(path):
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is no absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is not an absolute path", hint: `such as "unix:/run/user/1000/vaultwicket.sock"`}
 	case max(len(path), len(filepath.Dir(path))+whileMade) > maxSocket:
 		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is too long for a socket", hint: "choose a shorter path"}
 	}
@@ -48,7 +48,7 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	wrong := func(err error) error {
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be listened on", cause: err, hint: "the folder must be there and yours"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be listened on", cause: err, hint: "the folder must exist and belong to you"}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
 	if err != nil {
@@ -89,9 +89,9 @@ func canReplace(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be looked at", cause: err}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be accessed", cause: err}
 	case info.Mode().Type() != fs.ModeSocket:
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is there and is no socket", hint: "choose another path; nothing is replaced but an old socket"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and is not a socket", hint: "choose another path; only an old socket is replaced"}
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	switch {
@@ -99,7 +99,7 @@ func canReplace(path string) error {
 		c.Close()
 		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is in use by another server", hint: "stop that one, or choose another path"}
 	case !refused(err):
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "is there, and whether it is in use cannot be told", cause: err, hint: "remove it if it is not"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "already exists and may be in use", cause: err, hint: "remove it if it is not in use"}
 	}
 	return nil
 }

@@ -12,27 +12,27 @@ import (
 // Here mcp-go's idea of a session meets ours. It asks for a manager of ids for each
 // request, and gets one that knows the session of this request and no other.
 
-type ticketKey struct{}
+type sessionKey struct{}
 
 // tickets hands out managers. A request without a session, or none at all, gets
 // one to which every id is wrong.
-type tickets struct{}
+type sessionIDs struct{}
 
-func (tickets) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
+func (sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
 	if r == nil {
-		return ticket{}
+		return sessionIDManager{}
 	}
-	x, _ := r.Context().Value(ticketKey{}).(*session)
-	return ticket{x}
+	x, _ := r.Context().Value(sessionKey{}).(*session)
+	return sessionIDManager{x}
 }
 
 var errNoSession = errors.New("there is no such session")
 
-type ticket struct{ session *session }
+type sessionIDManager struct{ session *session }
 
 // Generate is asked when a session is opened. Without one no id must come out that
 // anybody could use.
-func (t ticket) Generate() string {
+func (t sessionIDManager) Generate() string {
 	if t.session == nil {
 		return ""
 	}
@@ -40,7 +40,7 @@ func (t ticket) Generate() string {
 }
 
 // Validate is asked for each request in a session.
-func (t ticket) Validate(id string) (ended bool, err error) {
+func (t sessionIDManager) Validate(id string) (ended bool, err error) {
 	if t.session == nil || id != t.session.id {
 		return false, errNoSession
 	}
@@ -49,16 +49,16 @@ func (t ticket) Validate(id string) (ended bool, err error) {
 
 // Terminate has nothing to do: sessions end in [sessions.finish], which has mcp-go
 // forget them.
-func (ticket) Terminate(string) (notAllowed bool, err error) { return false, nil }
+func (sessionIDManager) Terminate(string) (notAllowed bool, err error) { return false, nil }
 
 // opened and ended pass on what becomes of sessions.
-func (d *door) opened(x *session) {
+func (d *handler) opened(x *session) {
 	if d.Opened != nil {
 		d.Opened(x.caller)
 	}
 }
 
-func (d *door) ended(x *session) {
+func (d *handler) ended(x *session) {
 	d.forget(x)
 	if d.Ended != nil {
 		d.Ended(x.caller)
@@ -67,7 +67,7 @@ func (d *door) ended(x *session) {
 
 // forget has mcp-go drop what it keeps of a session. DELETE is the one way to ask
 // for that.
-func (d *door) forget(x *session) {
+func (d *handler) forget(x *session) {
 	d.mcp.Handle(newResponse(nil), &server.HTTPRequest{
 		Method: http.MethodDelete, Context: context.Background(),
 		Header: http.Header{server.HeaderKeySessionID: {x.id}, mcp.HeaderProtocolVersion: {x.version}},

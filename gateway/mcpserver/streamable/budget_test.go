@@ -8,11 +8,11 @@ import (
 
 func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 	now := time.Now()
-	a := newParcels(100 << 10)
+	a := newMessageBudget(100 << 10)
 	a.now = func() time.Time { return now }
 	cuts := 0
-	begin := func(sender string) *parcel { return a.begin(sender, func() { cuts++ }) }
-	var mine []*parcel
+	begin := func(sender string) *reservation { return a.begin(sender, func() { cuts++ }) }
+	var mine []*reservation
 	for range ownBodies {
 		p := begin("a")
 		if err := p.add(100 << 10); err != nil {
@@ -48,15 +48,15 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 		p.end()
 		p.end()
 	}
-	if a.held() != 0 || len(a.bySender) != 0 {
-		t.Errorf("%d bytes are held, %v", a.held(), a.bySender)
+	if a.budget() != 0 || len(a.bySender) != 0 {
+		t.Errorf("%d bytes are held, %v", a.budget(), a.bySender)
 	}
 }
 
 // A sender whose own messages stall is not kept from sending others.
 func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 	now := time.Now()
-	a := newParcels(100 << 10)
+	a := newMessageBudget(100 << 10)
 	a.now = func() time.Time { return now }
 	for range ownBodies {
 		if err := a.begin("a", func() {}).add(99 << 10); err != nil {

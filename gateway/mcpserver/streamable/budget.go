@@ -28,19 +28,19 @@ var (
 // parcels are the messages that are coming in or being worked on. They count the
 // bytes that have come, so that a slow message costs what it has sent and no more;
 // one that has stalled makes room for others.
-type parcels struct {
+type messageBudget struct {
 	limit, share int64 // in bytes, of all and of one sender
 	now          func() time.Time
 
 	mu       sync.Mutex
 	used     int64
 	bySender map[string]int64
-	coming   map[*parcel]struct{}
+	coming   map[*reservation]struct{}
 }
 
 // parcel is one message.
-type parcel struct {
-	all    *parcels
+type reservation struct {
+	all    *messageBudget
 	sender string
 	cut    func() // ends the reading of it
 
@@ -52,22 +52,22 @@ type parcel struct {
 	over    bool
 }
 
-func newParcels(largest int64) *parcels {
-	return &parcels{limit: bodies * largest, share: ownBodies * largest, now: time.Now, bySender: map[string]int64{}, coming: map[*parcel]struct{}{}}
+func newMessageBudget(largest int64) *messageBudget {
+	return &messageBudget{limit: bodies * largest, share: ownBodies * largest, now: time.Now, bySender: map[string]int64{}, coming: map[*reservation]struct{}{}}
 }
 
 // begin notes a message that is going to come. cut is called, if at all, before end
 // returns. The caller calls end.
-func (a *parcels) begin(sender string, cut func()) *parcel {
+func (a *messageBudget) begin(sender string, cut func()) *reservation {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := &parcel{all: a, sender: sender, cut: cut, last: a.now()}
+	p := &reservation{all: a, sender: sender, cut: cut, last: a.now()}
 	a.coming[p] = struct{}{}
 	return p
 }
 
 // add counts bytes that have come. The error says that there is no room for them.
-func (p *parcel) add(n int64) error {
+func (p *reservation) add(n int64) error {
 	a := p.all
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,12 +78,12 @@ func (p *parcel) add(n int64) error {
 		p.last, p.since = a.now(), 0
 	}
 	for a.bySender[p.sender]+n > a.share {
-		if !a.dropStalled(func(other *parcel) bool { return other.sender == p.sender && other != p }) {
+		if !a.dropStalled(func(other *reservation) bool { return other.sender == p.sender && other != p }) {
 			return errNoShare
 		}
 	}
 	for a.used+n > a.limit {
-		if !a.dropStalled(func(other *parcel) bool { return other != p }) {
+		if !a.dropStalled(func(other *reservation) bool { return other != p }) {
 			return errNoRoom
 		}
 	}
@@ -95,8 +95,8 @@ func (p *parcel) add(n int64) error {
 
 // dropStalled drops one of the messages that may go: that of which nothing came for
 // longest, if that is long enough.
-func (a *parcels) dropStalled(may func(*parcel) bool) bool {
-	var out *parcel
+func (a *messageBudget) dropStalled(may func(*reservation) bool) bool {
+	var out *reservation
 	for p := range a.coming {
 		if p.size > 0 && may(p) && a.now().Sub(p.last) >= stalled && (out == nil || p.last.Before(out.last)) {
 			out = p
@@ -112,26 +112,26 @@ func (a *parcels) dropStalled(may func(*parcel) bool) bool {
 }
 
 // arrived notes that all of the message is there.
-func (p *parcel) arrived() {
+func (p *reservation) arrived() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	delete(p.all.coming, p)
 }
 
-func (p *parcel) wasDropped() bool {
+func (p *reservation) wasDropped() bool {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	return p.dropped
 }
 
 // end gives the room of a message back.
-func (p *parcel) end() {
+func (p *reservation) end() {
 	p.all.mu.Lock()
 	defer p.all.mu.Unlock()
 	p.release()
 }
 
-func (p *parcel) release() {
+func (p *reservation) release() {
 	a := p.all
 	delete(a.coming, p)
 	if p.over {
@@ -145,7 +145,7 @@ func (p *parcel) release() {
 }
 
 // held returns how many bytes are counted.
-func (a *parcels) held() int64 {
+func (a *messageBudget) budget() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.used
@@ -154,7 +154,7 @@ func (a *parcels) held() int64 {
 // counted counts what is read of a message.
 type counted struct {
 	from io.Reader
-	*parcel
+	*reservation
 }
 
 func (c counted) Read(into []byte) (int, error) {

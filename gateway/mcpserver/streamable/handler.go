@@ -30,14 +30,14 @@ const (
 )
 
 // door is what stands in front of mcp-go.
-type door struct {
+type handler struct {
 	Config
 	hosts    hosts
 	origins  origins
 	bearer   *bearer
 	sessions *sessions
 	mcp      *server.StreamableHTTPServer
-	held     *parcels // bytes of messages that are being worked on
+	budget   *messageBudget // bytes of messages that are being worked on
 	streams  streams
 
 	mu      sync.Mutex
@@ -47,20 +47,20 @@ type door struct {
 }
 
 // newDoor returns a door for a complete config.
-func newDoor(c Config, h hosts) (*door, error) {
+func newHandler(c Config, h hosts) (*handler, error) {
 	allowed, err := newOrigins(c.Origins)
 	if err != nil {
 		return nil, err
 	}
-	d := &door{
+	d := &handler{
 		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
-		sessions: newSessions(c.MaxSessions, c.Idle), held: newParcels(c.MaxBody), empty: make(chan struct{}),
+		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
 	}
 	d.streams.max = max(1, c.MaxConnections/2)
 	d.streams.open = map[int]func(){}
 	d.sessions.opened, d.sessions.ended = d.opened, d.ended
 	d.mcp = server.NewStreamableHTTPServer(c.Server,
-		server.WithSessionIdManagerResolver(tickets{}),
+		server.WithSessionIdManagerResolver(sessionIDs{}),
 		server.WithStreamableHTTPLogger(slog.New(quiet{c.Log.Handler()})),
 		server.WithHeartbeatInterval(heartbeat),
 	)
@@ -69,7 +69,7 @@ func newDoor(c Config, h hosts) (*door, error) {
 
 // ServeHTTP lets a request through, or says why not. What is decided first is
 // what needs the least of the request.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	limitRead(w, unreadLimit)
 	limitWrite(w) // net/http may say "100 Continue" by itself
 	h := w.Header()
@@ -77,7 +77,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if !d.enter() {
 		h.Set("Connection", "close")
-		busy(w, "the server is stopping")
+		refuseBusy(w, "the server is stopping")
 		return
 	}
 	defer d.leave()
@@ -87,7 +87,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// have, so nothing that follows on this connection is to be trusted.
 		h.Set("Connection", "close")
 	}
-	if d.stranger(w, r) {
+	if d.rejectForeign(w, r) {
 		return
 	}
 	d.route(w, r)
@@ -95,19 +95,19 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // stranger refuses who calls us by a wrong name, and pages of browsers that are
 // not listed. It reports whether it did.
-func (d *door) stranger(w http.ResponseWriter, r *http.Request) bool {
+func (d *handler) rejectForeign(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/") {
 		refuse(w, http.StatusBadRequest, "the request target must be a path")
 		return true
 	}
 	if !d.hosts.allow(r.Host) {
-		refuse(w, http.StatusForbidden, "this server is not known by the name in the Host header")
+		refuse(w, http.StatusForbidden, "the Host header is not allowed")
 		return true
 	}
 	w.Header().Set("Vary", "Origin")
 	switch d.origins.judge(r.Header) {
 	case foreign:
-		refuse(w, http.StatusForbidden, "requests from pages of this origin are not allowed")
+		refuse(w, http.StatusForbidden, "requests from this origin are not allowed")
 		return true
 	case listed:
 		share(w.Header(), r.Header.Get("Origin"))
@@ -116,7 +116,7 @@ func (d *door) stranger(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // route answers one of the paths. All but the health need the token.
-func (d *door) route(w http.ResponseWriter, r *http.Request) {
+func (d *handler) route(w http.ResponseWriter, r *http.Request) {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	handler, ok := map[string]func(http.ResponseWriter, *http.Request, owner){
 		endpoint: d.serveMCP, readyPath: d.serveReady, metricsPath: d.serveMetrics,
@@ -126,14 +126,14 @@ func (d *door) route(w http.ResponseWriter, r *http.Request) {
 		serveHealth(w, r)
 		return
 	case !ok || path == metricsPath && d.Metrics == nil:
-		refuse(w, http.StatusNotFound, "there is nothing here; MCP is at "+endpoint)
+		refuse(w, http.StatusNotFound, "not found; the MCP endpoint is "+endpoint)
 		return
 	case path == endpoint && isPreflight(r) && r.Header.Get("Origin") != "": // which is listed
 		preflight(w)
 		return
 	}
 	if by, ok := d.bearer.admit(w, r); ok {
-		known(r.Context())
+		markAuthenticated(r.Context())
 		handler(w, r, by)
 	}
 }
@@ -144,7 +144,7 @@ func serveHealth(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *door) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
+func (d *handler) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
 	if !allowed(w, r, http.MethodGet, http.MethodHead) {
 		return
 	}
@@ -157,7 +157,7 @@ func (d *door) serveReady(w http.ResponseWriter, r *http.Request, _ owner) {
 	say(w, http.StatusOK, "ok")
 }
 
-func (d *door) serveMetrics(w http.ResponseWriter, r *http.Request, _ owner) {
+func (d *handler) serveMetrics(w http.ResponseWriter, r *http.Request, _ owner) {
 	if allowed(w, r, http.MethodGet, http.MethodHead) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		d.Metrics(w)
@@ -172,7 +172,7 @@ func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	refuse(w, http.StatusMethodNotAllowed, "this takes only "+strings.Join(methods, ", "))
+	refuse(w, http.StatusMethodNotAllowed, "allowed methods: "+strings.Join(methods, ", "))
 	return false
 }
 
@@ -198,7 +198,7 @@ func limitWrite(w http.ResponseWriter) {
 
 // rescue answers a request of which the handler panicked. It must be deferred
 // itself. Without an answer net/http would send an empty 200.
-func (d *door) rescue(w http.ResponseWriter) {
+func (d *handler) rescue(w http.ResponseWriter) {
 	if fault := recover(); fault != nil {
 		d.report(fault)
 		refuse(w, http.StatusInternalServerError, "internal error")
@@ -207,7 +207,7 @@ func (d *door) rescue(w http.ResponseWriter) {
 
 // report tells who runs the server of a panic: what Go itself found in full, any
 // other by its type, because what is in it may be of a note.
-func (d *door) report(fault any) {
+func (d *handler) report(fault any) {
 	what := fmt.Sprintf("%T", fault)
 	if found, ok := fault.(runtime.Error); ok {
 		what = found.Error()
@@ -216,7 +216,7 @@ func (d *door) report(fault any) {
 }
 
 // enter and leave count the requests that are going on.
-func (d *door) enter() bool {
+func (d *handler) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.stopped {
@@ -226,7 +226,7 @@ func (d *door) enter() bool {
 	return true
 }
 
-func (d *door) leave() {
+func (d *handler) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.running--; d.running == 0 && d.stopped {
@@ -235,7 +235,7 @@ func (d *door) leave() {
 }
 
 // stop lets no more requests in. The channel is closed when none is left.
-func (d *door) stop() <-chan struct{} {
+func (d *handler) stop() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.stopped {
