@@ -30,11 +30,11 @@ import (
 // behind it: a script that notes what it is called with.
 type booth struct {
 	*talk.Talk
-	era    era
-	can    string // the capabilities that the client names
-	called string
-	desk   *approvals.Store
-	ids    int
+	era       era
+	can       string // the capabilities that the client names
+	called    string
+	approvals *approvals.Store
+	ids       int
 }
 
 // era is a generation of the protocol.
@@ -80,7 +80,7 @@ esac
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.desk = approvals.Open(gateway.ApprovalsFolder(paths.State(getenv, "")), nil)
+	b.approvals = approvals.Open(gateway.ApprovalsFolder(paths.State(getenv, "")), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},
@@ -384,7 +384,7 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 				b := openBooth(t, e, can, nil)
 				first := b.result(b.tool("obsidianCli", removal, ""))
 				b.refused("not asked", first)
-				if list, _, err := b.desk.List(); err != nil || len(list) != 1 || strings.Contains(first.hint+first.message, list[0].Code) {
+				if list, _, err := b.approvals.List(); err != nil || len(list) != 1 || strings.Contains(first.hint+first.message, list[0].Code) {
 					t.Errorf("%v, %+v", list, first)
 				}
 				if again := b.result(b.tool("obsidianCli", removal, "")); again != first {
@@ -405,12 +405,12 @@ func TestWhoCannotBeAskedIsToldOfTheTerminal(t *testing.T) {
 }
 
 // approve says yes to the question that waits, and deny says no.
-func (b *booth) approve() { b.T.Helper(); b.answerOpen(b.desk.Approve) }
-func (b *booth) deny()    { b.T.Helper(); b.answerOpen(b.desk.Deny) }
+func (b *booth) approve() { b.T.Helper(); b.answerOpen(b.approvals.Approve) }
+func (b *booth) deny()    { b.T.Helper(); b.answerOpen(b.approvals.Deny) }
 
 func (b *booth) answerOpen(answer func(code string) (approvals.Question, error)) {
 	b.T.Helper()
-	list, _, err := b.desk.List()
+	list, _, err := b.approvals.List()
 	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 	if err != nil || len(list) != 1 {
 		b.T.Fatalf("%d questions wait, %v", len(list), err)

@@ -18,7 +18,7 @@ type completion struct {
 	HasMore bool
 }
 
-func (d desk) complete(ref, argument, value, more string) completion {
+func (d localServer) complete(ref, argument, value, more string) completion {
 	d.t.Helper()
 	a := d.ask("completion/complete", `"ref":{`+ref+`},"argument":{"name":"`+argument+`","value":`+string(message.Encode(value))+`}`+more)
 	var result struct{ Completion *completion }
@@ -34,7 +34,7 @@ const (
 )
 
 func TestCompletion(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	for _, tt := range []struct {
 		name, ref, argument, value string
 		want                       string // the values
@@ -66,7 +66,7 @@ func TestCompletion(t *testing.T) {
 // TestCompletionOfEverythingSaysThatThereIsMore: the protocol takes a hundred
 // values, and there are more commands.
 func TestCompletionOfEverythingSaysThatThereIsMore(t *testing.T) {
-	got := newDesk(t, gatewayWith(t, readOnly), nil).complete(helpRef, "command", "", "")
+	got := newLocalServer(t, gatewayWith(t, readOnly), nil).complete(helpRef, "command", "", "")
 	names := allowlist.Names()
 	if len(got.Values) != 100 || got.Total != len(names) || !got.HasMore || !slices.Equal(got.Values, names[:100]) {
 		t.Errorf("%d values, total %d, more %v", len(got.Values), got.Total, got.HasMore)

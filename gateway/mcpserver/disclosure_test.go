@@ -29,13 +29,13 @@ const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 func evening() time.Time { return time.Date(2026, 11, 21, 23, 30, 0, 0, time.FixedZone("", -5*3600)) }
 
 // desk is a server that is asked without a transport.
-type desk struct {
+type localServer struct {
 	t      *testing.T
 	server *server.MCPServer
 	log    *strings.Builder
 }
 
-func newDesk(t *testing.T, gw *gateway.Gateway, change func(*handler)) desk {
+func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) localServer {
 	t.Helper()
 	log := &strings.Builder{}
 	h := handler{Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, &sealers{}, nil}
@@ -46,11 +46,11 @@ func newDesk(t *testing.T, gw *gateway.Gateway, change func(*handler)) desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return desk{t, s, log}
+	return localServer{t, s, log}
 }
 
 // deskAnswer is an answer: a result, or an error with its code.
-type deskAnswer struct {
+type localAnswer struct {
 	Result json.RawMessage
 	Error  struct {
 		Code    int
@@ -58,10 +58,10 @@ type deskAnswer struct {
 	}
 }
 
-func (d desk) ask(method, params string) deskAnswer {
+func (d localServer) ask(method, params string) localAnswer {
 	d.t.Helper()
 	encoded := message.Encode(d.server.HandleMessage(context.Background(), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{`+params+`}}`)))
-	var a deskAnswer
+	var a localAnswer
 	if err := json.Unmarshal(encoded, &a); err != nil {
 		d.t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (d desk) ask(method, params string) deskAnswer {
 }
 
 // read returns the text of a resource.
-func (d desk) read(uri string) string {
+func (d localServer) read(uri string) string {
 	d.t.Helper()
 	a := d.ask("resources/read", `"uri":`+string(message.Encode(uri)))
 	var result struct {
@@ -85,7 +85,7 @@ func (d desk) read(uri string) string {
 }
 
 // prompt returns the text of a prompt.
-func (d desk) prompt(name, arguments string) string {
+func (d localServer) prompt(name, arguments string) string {
 	d.t.Helper()
 	a := d.ask("prompts/get", `"name":"`+name+`","arguments":`+arguments)
 	var result struct {
@@ -101,19 +101,19 @@ func (d desk) prompt(name, arguments string) string {
 }
 
 // closedRoom is a folder whose name nobody may learn.
-const closedRoom = "Ziggurat-9341"
+const hiddenFolder = "Ziggurat-9341"
 
 // secretive returns a gateway on a vault with a folder that is hidden.
 func secretive(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	vault := filepath.Join(t.TempDir(), "Notes")
-	if err := os.MkdirAll(filepath.Join(vault, closedRoom), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(vault, hiddenFolder), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(vault, closedRoom, closedRoom+".md"), []byte("# "+closedRoom+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(vault, hiddenFolder, hiddenFolder+".md"), []byte("# "+hiddenFolder+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := access.New(map[string]access.Level{"/": access.Write, closedRoom: access.None, closedRoom + "/Open": access.Read})
+	rules, err := access.New(map[string]access.Level{"/": access.Write, hiddenFolder: access.None, hiddenFolder + "/Open": access.Read})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func secretive(t *testing.T) *gateway.Gateway {
 // TestHiddenNamesAreNowhere looks for a name that only the access rules and the
 // folder know in everything that is told without a call.
 func TestHiddenNamesAreNowhere(t *testing.T) {
-	d := newDesk(t, secretive(t), nil)
+	d := newLocalServer(t, secretive(t), nil)
 	var all strings.Builder
 	for _, method := range []string{"resources/list", "resources/templates/list", "prompts/list", "tools/list"} {
 		all.Write(d.ask(method, "").Result)
@@ -139,13 +139,13 @@ func TestHiddenNamesAreNowhere(t *testing.T) {
 	for _, name := range prompts.Names() {
 		all.WriteString(d.prompt(name, `{}`))
 		for _, argument := range []string{"date", "days", "heading", "count", "min-age", "vault", "path", "folder"} {
-			for _, typed := range []string{"", "Z", "Zig", closedRoom[:8]} {
+			for _, typed := range []string{"", "Z", "Zig", hiddenFolder[:8]} {
 				all.Write(d.ask("completion/complete", `"ref":{"type":"ref/prompt","name":"`+name+`"},"argument":{"name":"`+argument+`","value":"`+typed+`"}`).Result)
 			}
 		}
 	}
 	all.Write(d.ask("completion/complete", `"ref":{"type":"ref/resource","uri":"`+helpURI+`"},"argument":{"name":"command","value":"Z"}`).Result)
-	if strings.Contains(strings.ToLower(all.String()), strings.ToLower(closedRoom[:8])) {
+	if strings.Contains(strings.ToLower(all.String()), strings.ToLower(hiddenFolder[:8])) {
 		t.Errorf("the hidden folder is named in\n%s", all.String())
 	}
 	if all.Len() < 20_000 {

@@ -46,7 +46,7 @@ func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
 		for _, mutations := range []bool{false, true} {
 			for _, closed := range [][]string{nil, {"daily:read"}, {"daily:range", "recent"}, {"daily:append"}} {
 				gw := gatewayWith(t, policy.Policy{Ceiling: tier, Mutations: mutations, Disable: closed, Confirm: policy.ConfirmWrites})
-				d := newDesk(t, gw, nil)
+				d := newLocalServer(t, gw, nil)
 				for _, p := range prompts.All() {
 					for _, given := range samples {
 						if p.Check(gw, decodeMap(t, given)) != nil {
@@ -105,7 +105,7 @@ func TestPromptsMakeTheseCalls(t *testing.T) {
 		{"surprise-me", `{}`, all, []string{`{"command":"random:read","params":{"count":3}}`, `{"command":"daily:read"}`, `{"command":"backlinks","params":{"path":"NOTE.md"}}`}},
 		{"surprise-me", `{"count":"5","min-age":"90"}`, readOnly, []string{`{"count":5,"min-age":90}`}},
 	} {
-		text := newDesk(t, gatewayWith(t, tt.policy), nil).prompt(tt.name, tt.arguments)
+		text := newLocalServer(t, gatewayWith(t, tt.policy), nil).prompt(tt.name, tt.arguments)
 		rest := text
 		for _, want := range tt.want {
 			_, after, found := strings.Cut(rest, want)
@@ -126,7 +126,7 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	p.MinVersion = tiers.DefaultMinimum
 	closed := policy.Policy{MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{Runner: exec.New(exec.Config{Self: "/nowhere"}), Vaults: []gateway.Served{{Vault: gateway.Vault{Name: "Closed"}, Policy: closed}, {Vault: gateway.Vault{Name: "Main"}, Policy: p}}})
-	d := newDesk(t, gw, nil)
+	d := newLocalServer(t, gw, nil)
 	for _, call := range callsIn(t, d.prompt("morning-review", `{"vault":"Main"}`)) {
 		if call.Vault != "Main" {
 			t.Errorf("a call without its vault: %+v", call)
@@ -146,7 +146,7 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 // TestWrongPromptsAreRefused with the code for wrong parameters in both eras, and
 // with what would be right.
 func TestWrongPromptsAreRefused(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, everything), nil)
+	d := newLocalServer(t, gatewayWith(t, everything), nil)
 	for params, says := range map[string]string{
 		`"name":"mornings-review"`: `did you mean \"morning-review\"?`,
 		`"name":""`:                "the prompts are morning-review, evening-journal",
@@ -188,7 +188,7 @@ func TestEveryPromptIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(newDesk(t, gw, nil).ask("prompts/list", "").Result, &list); err != nil {
+	if err := json.Unmarshal(newLocalServer(t, gw, nil).ask("prompts/list", "").Result, &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Prompts) != len(prompts.Names()) {

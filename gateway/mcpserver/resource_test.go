@@ -24,7 +24,7 @@ import (
 )
 
 func TestEveryResourceIsDescribed(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	for method, want := range map[string][]string{
 		"resources/list":           {commandsURI, policyURI, statusURI},
 		"resources/templates/list": {helpURI, outputURI},
@@ -57,7 +57,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 	} {
 		gw := gatewayWith(t, p)
 		var entries []gateway.Entry
-		decoder := json.NewDecoder(strings.NewReader(newDesk(t, gw, nil).read(commandsURI)))
+		decoder := json.NewDecoder(strings.NewReader(newLocalServer(t, gw, nil).read(commandsURI)))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&entries); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 
 // TestHelpIsThereForEveryCommand reads each help under both spellings.
 func TestHelpIsThereForEveryCommand(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	for _, name := range allowlist.Names() {
 		plain := d.read(helpPrefix + name)
 		encoded := d.read(helpPrefix + strings.ReplaceAll(name, ":", "%3A"))
@@ -106,7 +106,7 @@ func TestHelpIsThereForEveryCommand(t *testing.T) {
 // TestAddressesThatLeadNowhere are answered with the code that each era has for a
 // missing resource, and never with more than a little of what was asked.
 func TestAddressesThatLeadNowhere(t *testing.T) {
-	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	for uri, says := range map[string]string{
 		"":                                        "valid: vaultwicket://help/{command}",
 		"vaultwicket://":                          "valid: vaultwicket://",
@@ -160,7 +160,7 @@ func TestPausedOrDisabled(t *testing.T) {
 		gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"}, Disabled: disabled,
 			Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] },
 			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
-		d := newDesk(t, gw, nil)
+		d := newLocalServer(t, gw, nil)
 		if !disabled {
 			if err := os.WriteFile(paused, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -192,7 +192,7 @@ func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
 		Settings []gateway.SettingView
 		Access   map[string]any
 	}
-	if err := json.Unmarshal([]byte(newDesk(t, secretive(t), nil).read(policyURI)), &views); err != nil {
+	if err := json.Unmarshal([]byte(newLocalServer(t, secretive(t), nil).read(policyURI)), &views); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{}
@@ -208,7 +208,7 @@ func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
 }
 
 func TestTheStatusNamesNoFolder(t *testing.T) {
-	text := newDesk(t, secretive(t), nil).read(statusURI)
+	text := newLocalServer(t, secretive(t), nil).read(statusURI)
 	var status struct {
 		Version string
 		Vaults  []gateway.VaultStatus
@@ -229,7 +229,7 @@ func TestTheStatusNamesNoFolder(t *testing.T) {
 // TestPanicsOfReadersAreFixedErrors: the value of a panic goes to the log alone.
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	const secret = "the text of a note"
-	d := newDesk(t, gatewayWith(t, readOnly), nil)
+	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
 	broken := handler{Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, &sealers{}, nil} // without a gateway
 	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
 	for name, said := range map[string]string{

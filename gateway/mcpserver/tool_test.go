@@ -242,7 +242,7 @@ func TestADisabledServerListsNoTools(t *testing.T) {
 	for _, disabled := range []bool{false, true} {
 		gw := gatewayWith(t, everything)
 		gw.Tighten(nil, gateway.Limits{}, disabled)
-		d := newDesk(t, gw, nil)
+		d := newLocalServer(t, gw, nil)
 		var list struct{ Tools []mcp.Tool }
 		if err := json.Unmarshal(d.ask("tools/list", "").Result, &list); err != nil {
 			t.Fatal(err)

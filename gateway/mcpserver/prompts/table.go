@@ -21,7 +21,7 @@ func All() []Prompt {
 			write:       eveningJournal,
 		},
 		{
-			Name: "weekly-rollup", Title: "Weekly roll-up",
+			Name: "weekly-rollup", Title: "Weekly summary",
 			Description: "Summarize several days: done, decided and open items, each with a link",
 			arguments: []Argument{
 				dateArgument,

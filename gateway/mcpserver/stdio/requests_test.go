@@ -33,18 +33,18 @@ func TestHeldBytesAreBounded(t *testing.T) {
 			t.Fatal("no room beside half of the bytes")
 		}
 		requested(t, c, "b", "ping", maxPendingBytes/2)
-		room := make(chan bool, 1)
-		go func() { room <- c.waitForCapacity() }()
+		capacity := make(chan bool, 1)
+		go func() { capacity <- c.waitForCapacity() }()
 		if _, err := c.next(); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if len(room) != 0 {
+		if len(capacity) != 0 {
 			t.Error("room before anything was answered")
 		}
 		answered(c, "a")
 		synctest.Wait()
-		if len(room) != 1 || !<-room {
+		if len(capacity) != 1 || !<-capacity {
 			t.Error("no room after an answer")
 		}
 	})

@@ -10,10 +10,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// BenchmarkCall is a whole call over one connection: "door" through all checks,
+// BenchmarkCall is a whole call over one connection: "http" through all checks,
 // "bare" by mcp-go alone.
 func BenchmarkCall(b *testing.B) {
-	b.Run("door", func(b *testing.B) {
+	b.Run("http", func(b *testing.B) {
 		ctx, stop := context.WithCancel(context.Background())
 		urls, done := make(chan string, 1), make(chan error, 1)
 		go func() {

@@ -20,9 +20,9 @@ const (
 )
 
 var (
-	errNoRoom  = errors.New("too much is being worked on")
-	errNoShare = errors.New("too much of one client is being worked on")
-	errDropped = errors.New("the message was dropped while it came")
+	errMemoryFull = errors.New("too much is being worked on")
+	errNoShare    = errors.New("too much of one client is being worked on")
+	errDropped    = errors.New("the message was dropped while it came")
 )
 
 // parcels are the messages that are coming in or being worked on. They count the
@@ -84,7 +84,7 @@ func (p *reservation) add(n int64) error {
 	}
 	for a.used+n > a.limit {
 		if !a.dropStalled(func(other *reservation) bool { return other != p }) {
-			return errNoRoom
+			return errMemoryFull
 		}
 	}
 	p.size += n

@@ -30,7 +30,7 @@ func TestOneSenderLeavesRoomForOthers(t *testing.T) {
 		t.Errorf("another sender: %v", err)
 	}
 	now = now.Add(stalled - 1)
-	if err := begin("c").add(50 << 10); !errors.Is(err, errNoRoom) || cuts != 0 {
+	if err := begin("c").add(50 << 10); !errors.Is(err, errMemoryFull) || cuts != 0 {
 		t.Errorf("while nothing has stalled: %v, %d were dropped", err, cuts)
 	}
 	if err := slow.add(progress - 1); err != nil { // too little to count

@@ -10,7 +10,7 @@ import (
 type callerKey struct{}
 
 // Caller returns who sent the request of a handler, "" if it did not come through
-// this door. The text is stable, short, fit for logs, and opens nothing.
+// this package. The text is stable, short, safe for logs, and no credential.
 //
 // Until protocol 2025-11-25 a client opens a session, and the caller is a digest of
 // its id: two agents are two callers although they share a token, and a caller ends

@@ -17,7 +17,7 @@ const (
 	defaultGrace       = 10 * time.Second
 )
 
-// Config is what a door is made of. Server, Addr and Token are required.
+// Config configures a server. Server, Addr and Token are required.
 type Config struct {
 	// Server answers what passes. It needs no option of its own for HTTP.
 	Server *server.MCPServer
@@ -102,7 +102,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// The settings of a door can be judged before it is opened: nothing here reads a
+// Settings can be checked before the server starts: nothing here reads a
 // file, opens a port or asks for a name. An error is a *SettingError.
 
 // CheckAddr refuses what cannot be [Config].Addr on this system.

@@ -21,14 +21,14 @@ type connLimiter struct {
 	mu              sync.Mutex
 	open            int
 	unauthenticated *list.List // of *conn, oldest first
-	idle            *list.List // of *conn that are no strangers, idle for longest first
+	idle            *list.List // of authenticated *conn, longest idle first
 }
 
 // conn is one of them.
 type conn struct {
 	net.Conn
 	limiter       *connLimiter
-	authenticated bool          // it is no stranger
+	authenticated bool          // a request with the token came over it
 	list          *list.List    // in which it is: one of the gate's, or nil
 	element       *list.Element // in list
 	released      bool          // it has no place any more
@@ -102,7 +102,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// dismiss closes the connections of all strangers.
+// closeUnauthenticated closes all connections without a request with the token.
 func (g *connLimiter) closeUnauthenticated() {
 	g.mu.Lock()
 	var all []*conn

@@ -36,7 +36,7 @@ func (e *SettingError) Hint() string { return e.hint }
 func (e *SettingError) Unwrap() error { return e.cause }
 
 // errNoServer is a fault of the program, not of a setting.
-var errNoServer = errors.New("a door needs a server behind it")
+var errNoServer = errors.New("Config.Server is missing")
 
 // ErrCut is the end of a server that stopped before every request was answered.
 var ErrCut = errors.New("the server stopped before all requests were completed")

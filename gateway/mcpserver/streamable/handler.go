@@ -29,7 +29,7 @@ const (
 	metricsPath = "/metrics"
 )
 
-// door is what stands in front of mcp-go.
+// handler checks HTTP requests before mcp-go sees them.
 type handler struct {
 	Config
 	hosts    hosts
@@ -46,7 +46,7 @@ type handler struct {
 	empty   chan struct{} // closed when stopped and none is running
 }
 
-// newDoor returns a door for a complete config.
+// newHandler returns a handler for a complete config.
 func newHandler(c Config, h hosts) (*handler, error) {
 	allowed, err := newOrigins(c.Origins)
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.route(w, r)
 }
 
-// stranger refuses who calls us by a wrong name, and pages of browsers that are
+// rejectForeign rejects requests with a foreign Host header, and those of web pages that are
 // not listed. It reports whether it did.
 func (d *handler) rejectForeign(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/") {

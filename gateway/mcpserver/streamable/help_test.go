@@ -91,7 +91,7 @@ func ask(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error
 	return mcp.NewToolResultText(string(answer.Action)), nil
 }
 
-// running is a door that serves on a loopback address.
+// running is a server on a loopback address.
 type running struct {
 	*toy
 	t    *testing.T
@@ -101,7 +101,7 @@ type running struct {
 	done chan error // what Serve returned
 }
 
-// open starts a door; change may be nil. It is stopped at the end of the test.
+// open starts a server; change may be nil. It is stopped at the end of the test.
 func open(t *testing.T, change func(*Config)) *running {
 	t.Helper()
 	y := newToy()

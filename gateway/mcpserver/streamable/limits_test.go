@@ -49,7 +49,7 @@ func (p *pipes) dial() net.Conn {
 	return ours
 }
 
-// inBubble runs a test with a door that serves on pipes.
+// inBubble runs a test with a server on pipes.
 func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *direct, p *pipes, stop func() error)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newDirect(t, change)
@@ -346,7 +346,7 @@ func TestNoRequestIsSmuggled(t *testing.T) {
 
 // Who has no token makes room: 100 silent connections, and whoever has one is
 // served at once and stays.
-func TestStrangersKeepNobodyOut(t *testing.T) {
+func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 	r := open(t, func(c *Config) { c.MaxConnections = 8 })
 	markAuthenticated := r.dial()
 	defer markAuthenticated.Close()
@@ -471,7 +471,7 @@ func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
 	}
 	markAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
 	if g.unauthenticated.Len() != 0 || g.open != 1 || !c.authenticated {
-		t.Errorf("%d strangers of %d", g.unauthenticated.Len(), g.open)
+		t.Errorf("%d unauthenticated of %d", g.unauthenticated.Len(), g.open)
 	}
 	if err := errors.Join(c.Close(), c.Close()); err != nil || g.open != 0 {
 		t.Errorf("%v, %d open", err, g.open)

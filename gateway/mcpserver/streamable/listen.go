@@ -98,7 +98,7 @@ func listen(ctx context.Context, a address, shown string) (net.Listener, error) 
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, a.network, a.text)
 	if err != nil {
-		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot be listened on", cause: err, hint: "choose another port, or 0 for any that is free"}
+		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
 	}
 	// The name localhost may stand for anything in the file of hosts.
 	if at, ok := l.Addr().(*net.TCPAddr); a.private() && (!ok || !at.IP.IsLoopback()) {

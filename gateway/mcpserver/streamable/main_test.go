@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Nothing of a door outlives Serve, so nothing is ignored.
+// Nothing of a server outlives Serve, so nothing is ignored.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,7 +14,7 @@ import (
 // attempt is one request of the matrix.
 type attempt struct{ host, origin, site, method, token, path string }
 
-// verdict is what the specification of the door says of an attempt, in its own
+// verdict is what the specification says of an attempt, in its own
 // words: it shares nothing with the code.
 func (a attempt) verdict() int {
 	ours := []string{"127.0.0.1:9", "[::1]:80", "Vault.Example:443"}

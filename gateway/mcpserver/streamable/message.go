@@ -90,7 +90,7 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 	}
 	w.Header().Set("Connection", "close")
 	switch {
-	case errors.Is(err, errNoRoom), errors.Is(err, errNoShare):
+	case errors.Is(err, errMemoryFull), errors.Is(err, errNoShare):
 		refuseBusy(w, err.Error())
 	case p.wasDropped(), errors.Is(err, os.ErrDeadlineExceeded):
 		refuse(w, http.StatusRequestTimeout, "timeout while reading the message")

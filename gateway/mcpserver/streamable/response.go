@@ -58,7 +58,7 @@ func newResponse(w http.ResponseWriter) *response {
 }
 
 // Notify sends a notification to the client of the request that ctx is the context
-// of. Through this door it has left when Notify returns, in the answer to that very
+// of. Over HTTP it has left when Notify returns, in the answer to that very
 // request and before the result; on other ways mcp-go delivers it. The error says
 // that it could not be sent: the request is over, or the client has gone.
 func Notify(ctx context.Context, method string, params map[string]any) error {
@@ -209,7 +209,7 @@ func (r *response) result() bool {
 func Acknowledged(ctx context.Context) {
 	r, ok := ctx.Value(responseKey{}).(*response)
 	if !ok {
-		return // it did not come through this door
+		return // it did not come over HTTP
 	}
 	select {
 	case <-r.passed:

@@ -144,7 +144,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{"a key without certificate", func(c *Config) { c.TLSKey = key }, "tls-cert", "is required"},
 		{"files that are no pair", func(c *Config) { c.TLSCert, c.TLSKey = key, cert }, "tls-cert", "cannot be used"},
 		{"files that are not there", func(c *Config) { c.TLSCert, c.TLSKey = "/nowhere", key }, "tls-cert", "cannot be read"},
-		{"an address that is not ours", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "192.0.2.1:0", cert, key }, "http", "cannot be listened on"},
+		{"an address that is not ours", func(c *Config) { c.Addr, c.TLSCert, c.TLSKey = "192.0.2.1:0", cert, key }, "http", "cannot listen"},
 		{"a wrong origin", func(c *Config) { c.Origins = []string{"*"} }, "allow-origin", "is not a web origin"},
 		{"a wrong host", func(c *Config) { c.Hosts = []string{"*"} }, "allow-host", "is not a host name"},
 		{"a limit below zero", func(c *Config) { c.MaxSessions = -1 }, "http", "negative limit"},
@@ -168,7 +168,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 }
 
 // A client that has connected and says nothing is not waited for.
-func TestStoppingDoesNotWaitForStrangers(t *testing.T) {
+func TestStoppingDoesNotWaitForUnauthenticated(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
 		c := p.dial()
 		defer c.Close()
@@ -285,7 +285,7 @@ func TestASocketIsForOneUser(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no such sockets")
 	}
-	path := filepath.Join(t.TempDir(), "door")
+	path := filepath.Join(t.TempDir(), "socket")
 	onSocket := func(c *Config) { c.Addr = "unix:" + path }
 	r := open(t, onSocket)
 	info, err := os.Lstat(path)
@@ -351,7 +351,7 @@ func TestWhatIsNoOldSocketIsNotReplaced(t *testing.T) {
 	for path, want := range map[string]string{
 		file: "is not a socket", link: "is not a socket", dir: "is not a socket", "relative": "not an absolute path", "": "not an absolute path",
 		filepath.Join(file, "s"):                       "cannot be",
-		filepath.Join(dir, "missing", "s"):             "cannot be listened on",
+		filepath.Join(dir, "missing", "s"):             "cannot listen",
 		"/" + strings.Repeat("x", 200):                 "too long",
 		"/tmp/" + strings.Repeat("x", maxSocket-30):    "",
 		"/" + strings.Repeat("x", maxSocket-10) + "/s": "too long",

@@ -26,7 +26,7 @@ func (sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdManag
 	return sessionIDManager{x}
 }
 
-var errNoSession = errors.New("there is no such session")
+var errNoSession = errors.New("session not found")
 
 type sessionIDManager struct{ session *session }
 

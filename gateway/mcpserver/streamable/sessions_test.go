@@ -18,7 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// direct is a door without a network, for tests with a clock of their own.
+// direct is a handler without a network, for tests with a clock of their own.
 type direct struct {
 	*handler
 	toy   *toy

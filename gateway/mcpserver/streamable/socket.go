@@ -48,7 +48,7 @@ func listenSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	wrong := func(err error) error {
-		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot be listened on", cause: err, hint: "the folder must exist and belong to you"}
+		return &SettingError{Setting: "http", Value: "unix:" + path, Reason: "cannot listen", cause: err, hint: "the folder must exist and belong to you"}
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".vaultwicket-")
 	if err != nil {

@@ -61,7 +61,7 @@ func readToken(path string) (string, error) {
 	}
 	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if reason := Weakness(token); reason != "" {
-		return "", tokenError(path, "holds a token that "+reason, "remove the file, and a good one is made at the next start", nil)
+		return "", tokenError(path, "contains a token that "+reason, "remove the file, and a new one is created at the next start", nil)
 	}
 	return token, nil
 }

@@ -113,7 +113,7 @@ func (get environment) protocol() (ignored string, err error) {
 	if near := allowlist.Nearest(asked, []string{jsonProtocol}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return "", &ConfigError{name, fmt.Sprintf("%q is not spoken here", clip(asked)), hint}
+	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", clip(asked)), hint}
 }
 
 // endpointURL returns the address for traces. That of all signals is the folder
@@ -121,7 +121,7 @@ func (get environment) protocol() (ignored string, err error) {
 func endpointURL(endpoint, name string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", &ConfigError{name, "is no address of http or https", "such as http://localhost:4318"}
+		return "", &ConfigError{name, "is not an http or https URL", "such as http://localhost:4318"}
 	}
 	if name == endpointVariable {
 		u = u.JoinPath(tracesPath)
@@ -140,7 +140,7 @@ func (get environment) headers() (http.Header, error) {
 		key, value, pair := strings.Cut(item, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if key = strings.TrimSpace(key); !pair || err != nil || !isToken(key) || strings.ContainsFunc(value, isControl) {
-			return nil, &ConfigError{name, "is no list of headers", "such as key=value,other=value, with a comma in a value written as %2C"}
+			return nil, &ConfigError{name, "is not a list of headers", "such as key=value,other=value, with a comma in a value written as %2C"}
 		}
 		headers.Add(key, value)
 	}
@@ -165,7 +165,7 @@ func (get environment) timeout() (time.Duration, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || ms <= 0 {
-		return 0, &ConfigError{name, fmt.Sprintf("%q is no number of milliseconds", clip(text)), "such as 10000, at most 60000"}
+		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", clip(text)), "such as 10000, up to 60000"}
 	}
 	return min(time.Duration(ms)*time.Millisecond, maxTimeout), nil
 }

@@ -55,18 +55,18 @@ func TestAnotherEncodingThanTheOneThatIsSentIsToldOf(t *testing.T) {
 
 func TestVariablesThatCannotBeUnderstood(t *testing.T) {
 	for _, tt := range []struct{ name, value, want, hint string }{
-		{endpointVariable, "localhost:4318", "is no address", "http://localhost:4318"},
-		{endpointVariable, "ftp://s3cret", "is no address", "http://localhost:4318"},
-		{tracesEndpointVariable, "http://", "is no address", "http://localhost:4318"},
-		{tracesEndpointVariable, "http://s3cret\x7f", "is no address", "http://localhost:4318"},
-		{headersVariable, "s3cret", "is no list of headers", "key=value"},
-		{headersVariable, "a=%zzs3cret", "is no list of headers", "key=value"},
-		{headersVariable, "a b=s3cret", "is no list of headers", "key=value"},
-		{tracesHeadersVariable, "a=s3cret%0d%0ab: c", "is no list of headers", "key=value"},
-		{timeoutVariable, "10s", `"10s" is no number of milliseconds`, "10000"},
-		{timeoutVariable, "0", `"0" is no number of milliseconds`, "10000"},
-		{protocolVariable, "grpc", `"grpc" is not spoken here`, "4318"},
-		{protocolVariable, "http/jsno", `"http/jsno" is not spoken here`, `did you mean "http/json"?`},
+		{endpointVariable, "localhost:4318", "is not an http", "http://localhost:4318"},
+		{endpointVariable, "ftp://s3cret", "is not an http", "http://localhost:4318"},
+		{tracesEndpointVariable, "http://", "is not an http", "http://localhost:4318"},
+		{tracesEndpointVariable, "http://s3cret\x7f", "is not an http", "http://localhost:4318"},
+		{headersVariable, "s3cret", "is not a list of headers", "key=value"},
+		{headersVariable, "a=%zzs3cret", "is not a list of headers", "key=value"},
+		{headersVariable, "a b=s3cret", "is not a list of headers", "key=value"},
+		{tracesHeadersVariable, "a=s3cret%0d%0ab: c", "is not a list of headers", "key=value"},
+		{timeoutVariable, "10s", `"10s" is not a number of milliseconds`, "10000"},
+		{timeoutVariable, "0", `"0" is not a number of milliseconds`, "10000"},
+		{protocolVariable, "grpc", `"grpc" is not supported`, "4318"},
+		{protocolVariable, "http/jsno", `"http/jsno" is not supported`, `did you mean "http/json"?`},
 	} {
 		env := map[string]string{endpointVariable: "http://localhost:4318", tt.name: tt.value}
 		tr, err := Open(Config{Getenv: func(name string) string { return env[name] }})
