@@ -4,12 +4,6 @@ import (
 	"encoding/json"
 )
 
-// errNoActiveFile is the app's sentence for a call without a target while no
-// note is open; the angle brackets are part of it.
-func errNoActiveFile() error {
-	return targetRequired.failure("No active file. Use file=<name> or path=<path> to specify a file.")
-}
-
 // activeNote returns the path of the focused note. Whether there is one is not
 // looked at, but one that is not to be seen is not focused.
 func (v *vault) activeNote() (string, error) {

@@ -4,14 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strings"
 )
-
-// origin is what a call made a note from.
-type origin struct {
-	text  string
-	timed bool // it was filled in with the date or the time
-}
 
 // digestOf returns the digest of a change: of the files as they are, of what they
 // would become and of the way there. A user who was shown a plan approves the
@@ -37,9 +30,4 @@ func (v *vault) digestOf(p proposal) string {
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil))
-}
-
-// isChange reports whether a text can be the digest of a change.
-func isChange(text string) bool {
-	return len(text) == 2*sha256.Size && strings.Trim(text, "0123456789abcdef") == ""
 }

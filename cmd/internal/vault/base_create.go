@@ -14,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 func baseCreateCommands() []command {
@@ -144,4 +145,14 @@ func (v *vault) free(asked string) (disk.Path, error) {
 		}
 	}
 	return disk.Path{}, alreadyExists.failure("File %q already exists.", verbatim(asked+".md"))
+}
+
+// meansAddedToBase judges a note of a base: the app fills in what the filters of
+// the view ask for.
+func meansAddedToBase(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	verdict := outcome.Pieces(c.now.text, false, []byte(p["content"]))
+	if !verdict.Done && outcome.AddsOnce(c.now.text, nil, p["content"]) {
+		return outcome.Verdict{Done: true, Style: "the app has filled in the note by itself"}, nil
+	}
+	return verdict, nil
 }

@@ -313,16 +313,16 @@ func checkBase(v *vault, p params) (reply, error) {
 		return reply{}, err
 	}
 	if p["format"] == formJSON {
-		return tell(target{path: path}, text, problemsJSON(problems)), nil
+		return tell(path, text, problemsJSON(problems)), nil
 	}
 	if len(problems) == 0 {
-		return tell(target{path: path}, text, "No problems found."), nil
+		return tell(path, text, "No problems found."), nil
 	}
 	var lines []string
 	for _, problem := range problems {
 		lines = append(lines, problem.String())
 	}
-	return tell(target{path: path}, text, strings.Join(lines, "\n")), nil
+	return tell(path, text, strings.Join(lines, "\n")), nil
 }
 
 // problemsOf returns what is wrong with a base, also where it is no YAML.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 func bookmarkAddCommands() []command {
@@ -87,7 +88,7 @@ func (v *vault) newBookmark(p params) (newBookmark, error) {
 			err = v.disk.Walk(at, func(disk.Entry) {})
 		}
 		if err != nil {
-			return newBookmark{}, notFound.failure("Folder %q not found.", verbatim(p["folder"]))
+			return newBookmark{}, folderNotFound(p["folder"])
 		}
 		if b.Path = at.String(); b.Path == "" {
 			b.Path = "/"
@@ -235,4 +236,51 @@ func unitOf(indent string) string {
 func blanksBehind(text []byte, at int) string {
 	rest := text[at:]
 	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n"))])
+}
+
+// meansBookmarked judges the list of bookmarks: the old ones, and the new one at
+// the end of its level. Times and further fields are for the app to say.
+func meansBookmarked(v *vault, p params, c appChange) (outcome.Verdict, error) {
+	added, err := v.newBookmark(p)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	old, ok := bookmarkItems(c.before.text)
+	now, alsoOK := bookmarkItems(c.now.text)
+	if !ok || !alsoOK || len(now) != len(old)+1 {
+		return outcome.Verdict{}, nil
+	}
+	for i, item := range old {
+		if !bytes.Equal(item, now[i]) {
+			return outcome.Verdict{}, nil
+		}
+	}
+	var last newBookmark
+	if json.Unmarshal(now[len(old)], &last) != nil {
+		return outcome.Verdict{}, nil
+	}
+	added.Ctime = last.Ctime
+	return outcome.Verdict{Done: last == added, Style: "the app has written its list of bookmarks anew"}, nil
+}
+
+// bookmarkItems are the entries of the app's file, each without blanks and with its
+// keys in order.
+func bookmarkItems(text []byte) (items []json.RawMessage, ok bool) {
+	var file struct {
+		Items []any `json:"items"`
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, true
+	}
+	if json.Unmarshal(text, &file) != nil {
+		return nil, false
+	}
+	for _, item := range file.Items {
+		same, err := json.Marshal(item)
+		if err != nil {
+			return nil, false
+		}
+		items = append(items, same)
+	}
+	return items, true
 }

@@ -57,10 +57,6 @@ func folderInfo(v *vault, p params) (reply, error) {
 	return say(fmt.Sprintf("path\t%s\n%s", path, c)), nil
 }
 
-func folderNotFound(asTyped string) error {
-	return notFound.failure("Folder %q not found.", verbatim(asTyped))
-}
-
 // census is what lies below a folder.
 type census struct {
 	files, folders int

@@ -8,6 +8,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 func createCommands() []command {
@@ -150,4 +151,31 @@ func (add adding) of(p params) func(text []byte) ([]byte, error) {
 
 func underHeading() param {
 	return param{name: "heading", hint: "text", about: "Below this heading, before the next one; A#B is B below A"}
+}
+
+// templateStyle is what is said of a note that the app filled from a template.
+const templateStyle = "the text is what the app made of the template"
+
+// meansCreated judges a new note, or one that was replaced. What a template gives
+// is for the app to say: it may hold the time, or code of a plugin.
+func meansCreated(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	if p.has("template") {
+		return outcome.Verdict{Done: !c.now.equal(c.before), Style: templateStyle}, nil
+	}
+	return outcome.Pieces(c.now.text, false, []byte(p["content"])), nil
+}
+
+// meansAppended judges text at the end of a note.
+func meansAppended(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	return outcome.Pieces(c.now.text, p.has("inline"), c.before.text, []byte(p["content"])), nil
+}
+
+// meansPrepended judges text before the body of a note.
+func meansPrepended(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	return prepended(c.before.text, c.now.text, p), nil
+}
+
+func prepended(before, now []byte, p params) outcome.Verdict {
+	body := note.BodyStart(before)
+	return outcome.Pieces(now, p.has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
 }

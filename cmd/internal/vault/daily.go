@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 func dailyCommands() []command {
@@ -135,4 +136,31 @@ func dailyEdit(add adding) func(*vault, params) (proposal, error) {
 		}
 		return v.dailyNote(today, "Added to: "+today.path.String(), add.of(p))
 	}
+}
+
+// meansDaily judges today's note, which the app makes from its template if it is
+// missing.
+func meansDaily(add func(before, now []byte, p params) outcome.Verdict) meaning {
+	return func(v *vault, p params, c appChange) (outcome.Verdict, error) {
+		if c.before.there {
+			return add(c.before.text, c.now.text, p), nil
+		}
+		today, err := v.today()
+		if err != nil {
+			return outcome.Verdict{}, err
+		}
+		fresh, err := today.fresh(v)
+		if err != nil {
+			return outcome.Verdict{}, err
+		}
+		verdict := add(fresh, c.now.text, p)
+		if !verdict.Done && len(fresh) > 0 && outcome.AddsOnce(c.now.text, fresh, p["content"]) {
+			return outcome.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
+		}
+		return verdict, nil
+	}
+}
+
+func appendedDaily(before, now []byte, p params) outcome.Verdict {
+	return outcome.Pieces(now, p.has("inline"), before, []byte(p["content"]))
 }

@@ -39,7 +39,7 @@ func TestDailyRange(t *testing.T) {
 }
 
 func TestALongRangeIsBounded(t *testing.T) {
-	h := build(t, map[string]string{"2026-11-20.md": strings.Repeat("x", maxSeveral), "2026-11-21.md": "small"})
+	h := build(t, map[string]string{"2026-11-20.md": strings.Repeat("x", 4<<20), "2026-11-21.md": "small"})
 	h.expect(done, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
 }
 

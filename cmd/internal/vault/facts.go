@@ -35,9 +35,9 @@ func (f *facts) line() string {
 	}.Line()
 }
 
-// factsOf returns the facts about a reply, or nil if it concerns no note. The
+// facts returns the facts about a reply, or nil if it concerns no note. The
 // hash of a note that does not exist is empty.
-func (v *vault) factsOf(r *reply) *facts {
+func (r *reply) facts(folder *disk.Folder) *facts {
 	if r.status != done || r.note == (disk.Path{}) {
 		return nil
 	}
@@ -52,15 +52,15 @@ func (v *vault) factsOf(r *reply) *facts {
 	case r.hash != "":
 		f.hash = func() string { return r.hash }
 	default:
-		known := v.hashOf(r.note)
+		known := hashOf(folder, r.note)
 		f.hash = func() string { return known }
 	}
 	return f
 }
 
 // hashOf returns the digest of a file, or nothing if it cannot be read.
-func (v *vault) hashOf(note disk.Path) string {
-	file, err := v.disk.Open(note)
+func hashOf(folder *disk.Folder, note disk.Path) string {
+	file, err := folder.Open(note)
 	if err != nil {
 		return ""
 	}

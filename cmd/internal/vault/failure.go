@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"vaultwicket/exec/frame"
 )
-
-// factsSwitch has a call end with a report on stderr, for the gateway.
-const factsSwitch = "--facts"
 
 // failureKind is a kind of failure: what a program is told of it. The sentence is for
 // people. The zero value is that of a success.
@@ -35,12 +31,6 @@ var (
 	badValue        = failureKind{frame.CodeBadValue, ""}
 	otherFailure    = failureKind{frame.CodeCLIError, ""}
 )
-
-// wantsReport reports whether a command line has the switch for it, also one that
-// cannot be parsed.
-func wantsReport(args []string) bool {
-	return len(args) > 0 && slices.Contains(args[1:], factsSwitch)
-}
 
 // failure says that a request was right and could not be fulfilled.
 func (k failureKind) failure(format string, args ...any) error {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/exec/frame"
 )
 
@@ -81,24 +80,6 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for _, code := range codes {
 		if !reported[code[1]] {
 			t.Errorf("no call fails with %s", code[1])
-		}
-	}
-}
-
-func TestKindsOfErrorsOfTheDisk(t *testing.T) {
-	for _, test := range []struct {
-		err  error
-		want failureKind
-	}{
-		{unreadable("n", disk.ErrInUse), inUseConflict},
-		{unwritten("n", disk.ErrInUse), inUseConflict},
-		{unwritten("n", disk.ErrChanged), conflict},
-		{unwritten("n", os.ErrExist), alreadyExists},
-		{unwritten("n", os.ErrPermission), otherFailure},
-		{allOf([]error{unwritten("n", disk.ErrChanged), os.ErrPermission}), conflict},
-	} {
-		if got := explain(test.err).kind; got != test.want {
-			t.Errorf("%v: %+v, want %+v", test.err, got, test.want)
 		}
 	}
 }

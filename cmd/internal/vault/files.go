@@ -55,19 +55,6 @@ func read(v *vault, p params) (reply, error) {
 	return v.show(t)
 }
 
-// show replies with the text of a file.
-func (v *vault) show(t target) (reply, error) {
-	file, err := v.disk.Open(t.path)
-	if err != nil {
-		return reply{}, unreadable(t.typed, err)
-	}
-	if err := file.TooLarge(); err != nil {
-		file.Close()
-		return reply{}, err
-	}
-	return reply{body: file, note: t.path}, nil
-}
-
 func fileInfo(v *vault, p params) (reply, error) {
 	t, err := v.target(p)
 	if err != nil {
@@ -106,23 +93,4 @@ func (v *vault) listing(p params, wanted func(disk.Entry) bool) (reply, error) {
 	}
 	order.Sort(found)
 	return say(strings.Join(found, "\n")), nil
-}
-
-// below returns the paths of the wanted entries below a folder, unsorted. For
-// the app a folder that is not there is an empty one.
-func (v *vault) below(folder string, wanted func(disk.Entry) bool) ([]string, error) {
-	under, err := v.folderOf(folder)
-	if err != nil {
-		return nil, nil
-	}
-	var found []string
-	err = v.disk.Walk(under, func(e disk.Entry) {
-		if wanted(e) {
-			found = append(found, e.Path.String())
-		}
-	})
-	if disk.IsMissing(err) {
-		return nil, nil
-	}
-	return found, err
 }

@@ -36,7 +36,7 @@ func help(p params, forGateway bool) (reply, error) {
 	var blocks []string
 	for _, row := range table() {
 		if row.name == name || strings.HasPrefix(row.name, name+":") {
-			blocks = append(blocks, row.block())
+			blocks = append(blocks, block(row))
 		}
 	}
 	if len(blocks) == 0 {
@@ -65,16 +65,16 @@ Notes:
 Commands:
 `)
 	for _, row := range table() {
-		out.WriteString(row.block())
+		out.WriteString(block(row))
 	}
 	return out.String()
 }
 
 // block is a command in the layout of the app's help.
-func (c command) block() string {
+func block(c command) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "  %s%s\n", column(c.name, 22), c.about)
-	if _, named := c.param(c.bare); c.bare != "" && !named {
+	if _, named := c.syntax().param(c.bare); c.bare != "" && !named {
 		fmt.Fprintf(&out, "    %s- One command or family\n", column("<"+c.bare+">", 20))
 	}
 	for _, p := range c.params {

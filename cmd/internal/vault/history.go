@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -200,4 +201,10 @@ func diffVersions(v *vault, p params) (reply, error) {
 		second = "/dev/null"
 	}
 	return reply{text: unified(first, second, from, now.text), note: t.path}, nil
+}
+
+// meansRestored judges a note that the app took from its own history, of which
+// nothing is known here but that the note changed.
+func meansRestored(_ *vault, _ params, c appChange) (outcome.Verdict, error) {
+	return outcome.Verdict{Done: !c.now.equal(c.before), Style: "the text is from the history of the app"}, nil
 }

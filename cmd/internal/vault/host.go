@@ -29,11 +29,8 @@ type host struct {
 	// pause waits, but no longer than the call lasts.
 	pause func(context.Context, time.Duration)
 	known knowledge
-	// What was worked out for the whole vault, for the next call on the same files.
-	tags       remembered[[]*tagUse]
-	tasks      remembered[[]foundTask]
-	properties remembered[[]propertyUse]
-	bases      source.Memory
+	memo  memo // of what was computed for the whole vault
+	bases source.Memory
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -14,6 +15,15 @@ import (
 	"vaultwicket/cmd/internal/vault/watch"
 	"vaultwicket/gateway/state/paths"
 )
+
+// vaultView is a vault as one call sees it.
+type vaultView struct {
+	ctx    context.Context // of the call
+	folder *disk.Folder
+	path   string // of the folder, absolute
+	env    func(string) string
+	now    func() time.Time // of the machine, for which files are young
+}
 
 // knowledge is what is known of the files of a vault from before: what a worker
 // found out for the calls that came before, and what the cache file holds of
@@ -51,20 +61,17 @@ const (
 	maxBehind = 256
 )
 
-// index returns what the files of the vault hold.
-func (v *vault) index() (*index.Index, error) { return v.host.known.of(v) }
-
 // of returns the index of folder as it is now. Calls that come while somebody
 // looks wait and look once more, so that none answers from before it was asked.
 // One that is cancelled does not wait; the look it has begun is of use for the
 // next.
-func (k *knowledge) of(v *vault) (*index.Index, error) {
+func (k *knowledge) of(from vaultView) (*index.Index, error) {
 	if !k.stays {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return k.look(v)
+		return k.look(from)
 	}
-	if err := v.ctx.Err(); err != nil {
+	if err := from.ctx.Err(); err != nil {
 		return nil, err // the select below takes either when both are there
 	}
 	type found struct {
@@ -75,43 +82,43 @@ func (k *knowledge) of(v *vault) (*index.Index, error) {
 	go func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		x, err := k.look(v)
+		x, err := k.look(from)
 		answer <- found{x, err}
 	}()
 	select {
 	case f := <-answer:
 		return f.index, f.err
-	case <-v.ctx.Done():
-		return nil, v.ctx.Err()
+	case <-from.ctx.Done():
+		return nil, from.ctx.Err()
 	}
 }
 
 // followed returns the index if all changes since are known one by one, so that
 // it costs next to nothing to bring it up to date. Else it has one made for the
 // calls to come.
-func (k *knowledge) followed(v *vault) (*index.Index, bool) {
+func (k *knowledge) followed(from vaultView) (*index.Index, bool) {
 	if !k.stays {
 		return nil, false
 	}
 	if !k.mu.TryLock() {
 		return nil, false // somebody looks at everything
 	}
-	if k.last == nil || k.watcher == nil || k.folder != v.disk {
-		k.attend(v)
+	if k.last == nil || k.watcher == nil || k.folder != from.folder {
+		k.attend(from)
 		go func() {
 			defer k.mu.Unlock()
-			_, _ = k.look(v) // the call that needs it is told of its error
+			_, _ = k.look(from) // the call that needs it is told of its error
 		}()
 		return nil, false
 	}
 	defer k.mu.Unlock()
-	x, err := k.look(v)
+	x, err := k.look(from)
 	return x, err == nil
 }
 
 // look brings the index up to date. It is called under the lock.
-func (k *knowledge) look(v *vault) (*index.Index, error) {
-	k.attend(v)
+func (k *knowledge) look(from vaultView) (*index.Index, error) {
+	k.attend(from)
 	k.asked = true
 	changes := watch.Changes{All: true}
 	if k.watcher != nil {
@@ -119,9 +126,9 @@ func (k *knowledge) look(v *vault) (*index.Index, error) {
 	}
 	switch {
 	case k.last == nil || changes.All:
-		return k.lookAtAll(v)
+		return k.lookAtAll(from)
 	case !changes.None():
-		x, err := k.last.Update(k.folder, changes.Paths, index.Forgetful{}, v.host.now())
+		x, err := k.last.Update(k.folder, changes.Paths, index.Forgetful{}, from.now())
 		k.last = x // nil after an error: what was told is told once
 		k.behind += len(changes.Paths)
 		return x, err
@@ -129,10 +136,10 @@ func (k *knowledge) look(v *vault) (*index.Index, error) {
 	return k.last, nil
 }
 
-func (k *knowledge) lookAtAll(v *vault) (*index.Index, error) {
+func (k *knowledge) lookAtAll(from vaultView) (*index.Index, error) {
 	k.looked = time.Now()
 	s := k.saver()
-	x, err := index.Build(k.folder, k.last, s, v.host.now())
+	x, err := index.Build(k.folder, k.last, s, from.now())
 	k.last = x
 	if err != nil {
 		s.discard()
@@ -144,22 +151,22 @@ func (k *knowledge) lookAtAll(v *vault) (*index.Index, error) {
 
 // attend makes ready for the first look at a folder. The watch begins before
 // the look does.
-func (k *knowledge) attend(v *vault) {
-	if k.folder == v.disk {
+func (k *knowledge) attend(from vaultView) {
+	if k.folder == from.folder {
 		return
 	}
 	k.release()
-	k.folder = v.disk
+	k.folder = from.folder
 	k.keep.Lock()
-	k.cache = cache.Open(paths.Cache(v.host.env, v.path), v.path, thisProgram())
+	k.cache = cache.Open(paths.Cache(from.env, from.path), from.path, thisProgram())
 	k.keep.Unlock()
 	if !k.stays || k.closing {
 		return
 	}
-	if w, err := watch.New(v.path); err == nil {
+	if w, err := watch.New(from.path); err == nil {
 		k.watcher = w
 		k.told.Store(w)
-		go k.follow(w, v)
+		go k.follow(w, from)
 	}
 }
 
@@ -183,7 +190,7 @@ var thisProgram = sync.OnceValue(func() string {
 const quiet = 50 * time.Millisecond
 
 // follow keeps the index up to date until the watch ends.
-func (k *knowledge) follow(w *watch.Watcher, v *vault) {
+func (k *knowledge) follow(w *watch.Watcher, from vaultView) {
 	rest := time.NewTimer(quiet)
 	rest.Stop()
 	verify := time.NewTicker(maxTrust)
@@ -196,21 +203,21 @@ func (k *knowledge) follow(w *watch.Watcher, v *vault) {
 			}
 			rest.Reset(quiet)
 		case <-rest.C:
-			k.refresh(w, v)
+			k.refresh(w, from)
 		case <-verify.C:
-			k.verify(w, v)
+			k.verify(w, from)
 		}
 	}
 }
 
 // refresh looks at what has changed and makes what calls ask of an index.
-func (k *knowledge) refresh(w *watch.Watcher, v *vault) {
+func (k *knowledge) refresh(w *watch.Watcher, from vaultView) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher != w || k.last == nil {
 		return
 	}
-	if x, err := k.look(v); err == nil {
+	if x, err := k.look(from); err == nil {
 		x.Graph()
 		k.aim(x)
 	}
@@ -220,12 +227,12 @@ func (k *knowledge) refresh(w *watch.Watcher, v *vault) {
 }
 
 // verify looks at every file, in case a change was not told.
-func (k *knowledge) verify(w *watch.Watcher, v *vault) {
+func (k *knowledge) verify(w *watch.Watcher, from vaultView) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
 		k.asked = false
-		_, _ = k.lookAtAll(v) // an error is told at the next call
+		_, _ = k.lookAtAll(from) // an error is told at the next call
 	}
 }
 

@@ -163,11 +163,11 @@ func (k *knowledge) aim(x *index.Index) {
 
 // walking returns the saver for a search that walks. In a worker it only finds:
 // there the index is what is kept.
-func (k *knowledge) walking(v *vault) *saver {
+func (k *knowledge) walking(from vaultView) *saver {
 	if !k.stays {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		k.attend(v)
+		k.attend(from)
 		return k.saver()
 	}
 	k.keep.RLock()

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"vaultwicket/gateway/state/journal"
@@ -137,4 +138,10 @@ func readLiteral(param string, stdin io.Reader, limit int64) (map[string]string,
 		return nil, misuse("Standard input is too long: at most %d bytes.", limit)
 	}
 	return map[string]string{param: string(text)}, nil
+}
+
+// wantsReport reports whether a command line has the switch for it, also one that
+// cannot be parsed.
+func wantsReport(args []string) bool {
+	return len(args) > 0 && slices.Contains(args[1:], factsSwitch)
 }

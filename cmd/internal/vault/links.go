@@ -35,22 +35,6 @@ func linkCommands() []command {
 	}
 }
 
-// indexed finds the file that a request means in the index.
-func (v *vault) indexed(p params) (x *index.Index, place int, err error) {
-	t, err := v.target(p)
-	if err != nil {
-		return nil, 0, err
-	}
-	if x, err = v.index(); err != nil {
-		return nil, 0, err
-	}
-	place, ok := x.Place(t.path.String())
-	if !ok {
-		return nil, 0, fileNotFound(t.typed)
-	}
-	return x, place, nil
-}
-
 // backlinks counts a link of a note to itself, and links in properties and
 // canvases, like the app.
 func backlinks(v *vault, p params) (reply, error) {

@@ -25,13 +25,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 )
 
-// Exit statuses.
-const (
-	done   = 0
-	failed = 1 // the request was right and could not be fulfilled
-	wrong  = 2 // the request itself, or a variable of the environment, is wrong
-)
-
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
 // [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [--caller NAME] [--batch NAME]
 // [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
@@ -52,22 +45,29 @@ const (
 // Main once, in a process that does nothing else.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
-	debug.SetGCPercent(pick(slices.Contains(args, workerSwitch), thrifty, generous))
+	debug.SetGCPercent(gcPercent(args))
 	return newHost(env, confine.To).run(call{context.Background(), args, stdin, stdout, stderr})
 }
 
-// How much garbage may lie around, in percent of what is in use. A process for
-// one call is gone before it matters; a worker stays and holds the index of a
+// How much garbage the heap may contain, in percent of what is in use. A process
+// for one call ends before it matters; a worker stays and keeps the index of a
 // whole vault.
 const (
-	generous = 400
-	thrifty  = 40
+	gcPercentOneShot = 400
+	gcPercentWorker  = 40
 )
+
+func gcPercent(args []string) int {
+	if slices.Contains(args, workerSwitch) {
+		return gcPercentWorker
+	}
+	return gcPercentOneShot
+}
 
 // run is what Main does with the process: answer one call, or many.
 func (h *host) run(c call) int {
 	if len(c.args) == 2 && c.args[1] == workerSwitch && isFolder(c.args[0]) {
-		status := newWorker(h, c.args[0], c.stdout).serve(c.stdin)
+		status := newWorker(h, func(c call) int { return h.perform(c) }, c.args[0], c.stdout).serve(c.stdin)
 		if status == done {
 			h.close() // after a fault nothing is kept
 		}
@@ -79,14 +79,6 @@ func (h *host) run(c call) int {
 		return said.print(c.stdout)
 	}
 	return h.perform(c)
-}
-
-// call is one command line with its streams.
-type call struct {
-	ctx            context.Context
-	args           []string
-	stdin          io.Reader
-	stdout, stderr io.Writer
 }
 
 // perform answers one command line and returns the exit status.
@@ -127,6 +119,6 @@ func (h *host) converse(c call) (reply, *facts) {
 	if !line.facts {
 		return said, nil
 	}
-	known := v.factsOf(&said)
+	known := said.facts(v.disk)
 	return said, known
 }

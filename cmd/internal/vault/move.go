@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/index"
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/relink"
 )
 
@@ -226,4 +227,38 @@ func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []di
 func linkNames(p disk.Path) []string {
 	name := lookup.Fold(path.Base(p.String()))
 	return []string{name, strings.TrimSuffix(name, ".md")}
+}
+
+// meansMoved judges the moved file, and those that link to it: each link has to
+// lead to the file to which it led, however it is written.
+func meansMoved(v *vault, _ params, c appChange) (outcome.Verdict, error) {
+	if c.step.From != "" && c.now.equal(c.before) {
+		return outcome.Verdict{Done: true, Style: "the app has not changed the links in the moved file"}, nil
+	}
+	from, to := c.entry.Steps[0].From, c.entry.Steps[0].Path
+	now, err := v.pathsNow()
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	then := slices.Clone(now)
+	if i := slices.Index(then, to); i >= 0 {
+		then[i] = from
+	}
+	var app struct {
+		Format string `json:"newLinkFormat"`
+	}
+	if err := v.config("app.json", &app); err != nil {
+		return outcome.Verdict{}, err
+	}
+	after := lookup.New(now)
+	source := c.step.Path
+	if c.step.From != "" {
+		source = c.step.From
+	}
+	wanted, _, _ := relink.New(from, to, lookup.New(then), after, relink.ParseFormat(app.Format)).Rewrite(c.before.text, source)
+	return outcome.Links(wanted, c.now.text, func(a, b string) bool {
+		i, ok := after.Resolve(a, c.step.Path)
+		k, alsoOK := after.Resolve(b, c.step.Path)
+		return a == b || ok && alsoOK && i == k
+	}), nil
 }

@@ -119,7 +119,7 @@ func TestLinksFollowAMove(t *testing.T) {
 func planned(t *testing.T, h *house, args ...string) (paths []string) {
 	t.Helper()
 	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
-	var plan struct{ Files []plannedFile }
+	var plan struct{ Files []struct{ Path string } }
 	if err := json.Unmarshal([]byte(out), &plan); err != nil || status != done {
 		t.Fatalf("status %d, %q", status, out)
 	}

@@ -25,28 +25,28 @@ func (s sought) has(path disk.Path) bool { return path.Ext() == "md" && !s.exclu
 // from the cache file where it has them, for one large file is read in a
 // fraction of the time that thousands of small ones take; the others are read in
 // the vault, and only if the visit asks.
-func (v *vault) eachNote(s sought, visit func(*searched)) error {
-	if x, ok := v.host.known.followed(v); ok {
-		v.eachIndexed(x, s, visit)
+func (k *knowledge) eachNote(from vaultView, s sought, visit func(*searched)) error {
+	if x, ok := k.followed(from); ok {
+		k.eachIndexed(x, from, s, visit)
 		return nil
 	}
-	return v.eachWalked(s, visit)
+	return k.eachWalked(from, s, visit)
 }
 
 // eachWalked looks at the stamp of every note. What had to be read is kept for
 // the next search.
-func (v *vault) eachWalked(s sought, visit func(*searched)) error {
-	w := walked{sought: s, begun: v.host.now(), saver: v.host.known.walking(v), visit: visit}
-	err := v.disk.WalkParallel(s.under, func(e disk.Entry) {
-		if v.ctx.Err() == nil && !e.IsDir && index.IsRead(e.Path) {
+func (k *knowledge) eachWalked(from vaultView, s sought, visit func(*searched)) error {
+	w := walked{sought: s, begun: from.now(), saver: k.walking(from), visit: visit}
+	err := from.folder.WalkParallel(s.under, func(e disk.Entry) {
+		if from.ctx.Err() == nil && !e.IsDir && index.IsRead(e.Path) {
 			w.take(e)
 		}
 	})
 	w.saver.cache.Texts(w.records, func(i int, text []byte, ok bool) {
-		v.visitCached(w.files[i], text, ok, visit)
+		from.visitCached(w.files[i], text, ok, visit)
 	})
-	whole := err == nil && v.ctx.Err() == nil && s.under == (disk.Path{})
-	v.host.known.walkedOver(w.saver, whole)
+	whole := err == nil && from.ctx.Err() == nil && s.under == (disk.Path{})
+	k.walkedOver(w.saver, whole)
 	return err
 }
 
@@ -101,17 +101,17 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // visitCached visits a note with its text from the cache, or if that was harmed,
 // from the vault.
-func (v *vault) visitCached(path disk.Path, text []byte, ok bool, visit func(*searched)) {
+func (from vaultView) visitCached(path disk.Path, text []byte, ok bool, visit func(*searched)) {
 	n := &searched{path: path.String(), text: text}
 	if !ok {
-		n.read = v.reading(path)
+		n.read = from.reading(path)
 	}
 	visit(n)
 }
 
-func (v *vault) reading(path disk.Path) func() []byte {
+func (from vaultView) reading(path disk.Path) func() []byte {
 	return func() []byte {
-		text, err := v.disk.Read(path)
+		text, err := from.folder.Read(path)
 		if err != nil {
 			return nil
 		}
@@ -120,15 +120,15 @@ func (v *vault) reading(path disk.Path) func() []byte {
 }
 
 // eachIndexed looks at no file but those that the cache does not hold.
-func (v *vault) eachIndexed(x *index.Index, s sought, visit func(*searched)) {
-	v.host.known.withRecords(x, func(c *cache.Cache, all []cache.Record) {
+func (k *knowledge) eachIndexed(x *index.Index, from vaultView, s sought, visit func(*searched)) {
+	k.withRecords(x, func(c *cache.Cache, all []cache.Record) {
 		var records []cache.Record
 		var cached, rest []*searched
 		for i, f := range x.Files {
 			if !s.has(f.Path) || !lies(f.Path, s.under) {
 				continue
 			}
-			n := &searched{path: f.Path.String(), read: v.reading(f.Path), facts: f.Facts}
+			n := &searched{path: f.Path.String(), read: from.reading(f.Path), facts: f.Facts}
 			if s.text && all[i].HasText() {
 				records, cached = append(records, all[i]), append(cached, n)
 				continue

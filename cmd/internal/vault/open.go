@@ -37,10 +37,6 @@ func (h *host) vault(ctx context.Context, l line) (*vault, error) {
 	return v, h.open(path, v)
 }
 
-// errVaultNotFound is the one answer of the app that does not begin with
-// "Error:".
-var errVaultNotFound error = &fault{status: failed, kind: vaultNotFound, text: "Vault not found."}
-
 // Clock returns the clock that a value of [NowVariable] sets: the machine's if it
 // is empty, else one that stands still. What is built on the day that the embedded
 // CLI takes for today has to ask this clock.

@@ -27,37 +27,13 @@ func outlineCommands() []command {
 	}
 }
 
-// scanned reads the note that a request means and looks through it. It needs
-// no index: one note is read faster than a vault is looked at.
-func (v *vault) scanned(p params) (text []byte, found markdown.Note, err error) {
-	_, text, err = v.markdownNote(p)
-	if err != nil {
-		return nil, found, err
-	}
-	return text, markdown.Scan(text), nil
-}
-
-// markdownNote reads the note that a request means, which has to be Markdown.
-func (v *vault) markdownNote(p params) (t target, text []byte, err error) {
-	if t, err = v.target(p); err != nil {
-		return t, nil, err
-	}
-	if text, err = v.disk.Read(t.path); err != nil {
-		return t, nil, unreadable(t.typed, err)
-	}
-	if t.path.Ext() != "md" {
-		return t, nil, failure("File is not a markdown file.")
-	}
-	return t, text, nil
-}
-
 // outline has the same sentence for nothing in every form, the total too.
 func outline(v *vault, p params) (reply, error) {
 	t, text, err := v.markdownNote(p)
 	if err != nil {
 		return reply{}, err
 	}
-	return tell(t, text, outlineOf(markdown.Scan(text).Headings, p)), nil
+	return tell(t.path, text, outlineOf(markdown.Scan(text).Headings, p)), nil
 }
 
 func outlineOf(headings []markdown.Heading, p params) string {
@@ -114,13 +90,6 @@ func tree(headings []markdown.Heading) string {
 		open = append(open, i)
 	}
 	return out.String()
-}
-
-func pick[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
 }
 
 // siblings says of each heading whether another branch follows at its place:

@@ -121,3 +121,16 @@ func (t traced) lines(j *journal.Journal) lines.Counts {
 func shortHash(i journal.Image) string {
 	return i.Hash[:min(len(i.Hash), 16)]
 }
+
+// unjournaled says that nothing was done because it could not be kept.
+func unjournaled(err error) error {
+	var busy *journal.Busy
+	var changed *journal.Changed
+	switch {
+	case errors.As(err, &busy):
+		return conflict.failure("Conflict: another program changes notes of the vault. Nothing was changed.")
+	case errors.As(err, &changed):
+		return conflict.failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", verbatim(changed.Path))
+	}
+	return noJournal.failure("Nothing was changed, because the journal cannot keep it: %v", err)
+}

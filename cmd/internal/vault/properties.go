@@ -55,7 +55,7 @@ func properties(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	uses := typed(v.host.properties.of(files, propertyUses), types)
+	uses := typed(allProperties.of(&v.host.memo, files), types)
 	switch {
 	case p.has("name"):
 		return say(strconv.Itoa(countOf(uses, p["name"]))), nil
@@ -81,6 +81,8 @@ var always = [...]string{"aliases", "cssclasses", "tags"}
 // ownTypes are the types that the app gives the properties that it reads itself,
 // whatever a note holds there.
 var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
+
+var allProperties = derived[[]propertyUse]{"properties", propertyUses}
 
 // propertyUses counts the properties of files, in the order in which they are
 // met.

@@ -2,12 +2,14 @@ package vault
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 func propertyWriteCommands() []command {
@@ -120,4 +122,57 @@ func unset(t target, text []byte, err error) error {
 	}
 	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
 	return failure("The properties of %q cannot be changed: line %d: %s.", verbatim(t.path.String()), line, reason)
+}
+
+// meansSet judges a property that was set. Without type= the app goes by what the
+// value looks like, where this program goes by the type that the vault gives the
+// name.
+func meansSet(v *vault, p params, c appChange) (outcome.Verdict, error) {
+	value, err := v.typedValue(p)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
+		wanted, err := frontmatter.Set(c.before.text, p["name"], candidate)
+		if err != nil {
+			continue
+		}
+		if verdict := outcome.Properties(wanted, c.now.text); verdict.Done {
+			if i > 0 && !candidate.Equal(value) {
+				verdict.Style = "the app has given the property another type than vaultwicket would have"
+			}
+			return verdict, nil
+		}
+	}
+	return outcome.Verdict{}, nil
+}
+
+// likeTheApp are the values that the app may have made of a request: that of the
+// shape where no type was named, a list with its blanks, an empty value as null.
+func likeTheApp(p params, value frontmatter.Value) (others []frontmatter.Value) {
+	if !p.has("type") {
+		if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil {
+			others = append(others, shaped)
+		}
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				others = append(others, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		others = append(others, frontmatter.Value{})
+	}
+	return others
+}
+
+// meansRemoved judges a note without a property.
+func meansRemoved(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	wanted, _, err := frontmatter.Remove(c.before.text, p["name"])
+	if err != nil {
+		return outcome.Verdict{}, nil
+	}
+	return outcome.Properties(wanted, c.now.text), nil
 }

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -101,22 +100,7 @@ func (v *vault) pickNotes(p params, count int) ([]disk.Path, error) {
 	return notes, nil
 }
 
-func isNote(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == "md" }
-
 func unchangedSince(e disk.Entry, moment time.Time) bool {
 	info, err := e.Info()
 	return err == nil && !info.ModTime().After(moment)
-}
-
-// number reads a parameter that is a whole number within bounds, or returns
-// what counts without it.
-func (p params) number(name string, fallback, least, most int) (int, error) {
-	if !p.has(name) {
-		return fallback, nil
-	}
-	n, err := strconv.Atoi(p[name])
-	if err != nil || n < least || n > most {
-		return 0, misuse("Invalid number: %s. Use %s from %d to %d.", p[name], name, least, most)
-	}
-	return n, nil
 }

@@ -52,8 +52,8 @@ type change struct {
 func say(text string) reply { return reply{text: text} }
 
 // tell returns a reply of success that was made from the text of a note.
-func tell(t target, text []byte, answer string) reply {
-	return reply{text: answer, note: t.path, hash: digest(text)}
+func tell(note disk.Path, text []byte, answer string) reply {
+	return reply{text: answer, note: note, hash: digest(text)}
 }
 
 func (r *reply) close() {

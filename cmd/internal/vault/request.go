@@ -18,82 +18,103 @@ type request struct {
 	writes bool
 }
 
-// mayRun refuses a call that would change something, or have it kept in the journal,
-// and was not allowed to.
-func (r request) mayRun(c command, values params) error {
-	shows := c.shows != nil && c.shows(values)
-	if !c.writes() || shows || r.writes || r.how.task == planSwitch {
-		return nil
-	}
-	return misuse("%s changes the vault, and this program only reads. Put %s before the command.", c.name, writeSwitch)
-}
-
 // params are the values of a request that its command knows, every one of them
 // checked. A flag that is set has a value, one that is not has none.
 type params map[string]string
 
 func (p params) has(name string) bool { _, ok := p[name]; return ok }
 
+// syntax is what a command line of one command can carry.
+type syntax struct {
+	name   string
+	params []param
+	bare   string // the parameter that a bare word gives, "" if none is taken
+}
+
+func (s syntax) param(name string) (param, bool) {
+	i := slices.IndexFunc(s.params, func(p param) bool { return p.name == name })
+	if i < 0 {
+		return param{}, false
+	}
+	return s.params[i], true
+}
+
+// usage returns the line that shows how a command is written.
+func (s syntax) usage() string {
+	words := []string{"Usage:", s.name}
+	if s.bare != "" {
+		words = append(words, "[<"+s.bare+">]")
+	}
+	for _, p := range s.params {
+		if p.required {
+			words = append(words, p.usage())
+			continue
+		}
+		words = append(words, "["+p.usage()+"]")
+	}
+	return strings.Join(words, " ")
+}
+
 // parse checks a request against what the command can carry.
 //
 // The app ignores what it does not know, so that a slip of the pen becomes
 // another command. Here every such slip is refused.
-func (c command) parse(r request) (params, error) {
+func (s syntax) parse(r request) (params, error) {
 	values := params{}
 	for _, arg := range r.args {
-		if c.bare != "" && !strings.Contains(arg, "=") && !values.has(c.bare) {
-			values[c.bare] = arg
+		if s.bare != "" && !strings.Contains(arg, "=") && !values.has(s.bare) {
+			values[s.bare] = arg
 			continue
 		}
-		if err := c.take(values, arg); err != nil {
+		if err := s.take(values, arg); err != nil {
 			return nil, err
 		}
 	}
 	for name, value := range r.literal {
-		row, ok := c.param(name)
+		row, ok := s.param(name)
 		if !ok || row.kind == flag {
-			return nil, c.unknown(name)
+			return nil, s.unknown(name)
 		}
-		if err := c.set(values, row, value); err != nil {
+		if err := s.set(values, row, value); err != nil {
 			return nil, err
 		}
 	}
-	return values, c.complete(values)
+	return values, s.complete(values)
 }
 
 // take reads one argument into values.
-func (c command) take(values params, arg string) error {
+func (s syntax) take(values params, arg string) error {
 	name, value, hasValue := strings.Cut(arg, "=")
-	row, ok := c.param(name)
+	row, ok := s.param(name)
 	if !ok {
-		return c.unknown(name)
+		return s.unknown(name)
 	}
 	if row.kind == flag {
 		// The app takes any value of a flag for yes, "false" included.
 		if hasValue && value != "true" {
 			return misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
 		}
-		return c.set(values, row, "true")
+		return s.set(values, row, "true")
 	}
 	if !hasValue {
-		return misuse("Missing value for parameter: %s\n%s", row.usage(), c.usage())
+		return misuse("Missing value for parameter: %s\n%s", row.usage(), s.usage())
 	}
 	if row.kind == content {
 		value = expand(value)
 	}
-	return c.set(values, row, value)
+	return s.set(values, row, value)
 }
 
 // set stores one value. A repeated parameter is refused: the app lets the last
 // one win, which loses the text of the first without a word.
-func (c command) set(values params, row param, value string) error {
+func (s syntax) set(values params, row param, value string) error {
 	switch {
 	case values.has(row.name):
 		return misuse("Parameter given twice: %s", row.name)
 	case value == "" && row.required:
 		return misuse("Missing required parameter: %s", row.name)
 	case value == "":
-		return misuse("Missing value for parameter: %s\n%s", row.usage(), c.usage())
+		return misuse("Missing value for parameter: %s\n%s", row.usage(), s.usage())
 	case len(row.oneOf) > 0 && !slices.Contains(row.oneOf, value):
 		return misuse("Invalid value for %s: %s. Use %s.", row.name, value, strings.Join(row.oneOf, ", "))
 	}
@@ -103,10 +124,10 @@ func (c command) set(values params, row param, value string) error {
 
 // complete refuses values in which something required is missing, or which
 // name two targets.
-func (c command) complete(values params) error {
-	for _, row := range c.params {
+func (s syntax) complete(values params) error {
+	for _, row := range s.params {
 		if row.required && !values.has(row.name) {
-			return misuse("Missing required parameter: %s\n%s", row.usage(), c.usage())
+			return misuse("Missing required parameter: %s\n%s", row.usage(), s.usage())
 		}
 	}
 	if values.has("file") && values.has("path") {
@@ -115,8 +136,8 @@ func (c command) complete(values params) error {
 	return nil
 }
 
-func (c command) unknown(name string) error {
-	return misuse("Unknown parameter: %s\n%s", name, c.usage())
+func (s syntax) unknown(name string) error {
+	return misuse("Unknown parameter: %s\n%s", name, s.usage())
 }
 
 // expand replaces the escapes of the grammar. There is no way to escape the

@@ -14,11 +14,6 @@ const (
 	formCSV  = "csv"
 )
 
-// tableForms is the parameter format= of commands that print tables.
-func tableForms() param {
-	return param{name: "format", oneOf: []string{formJSON, formTSV, formCSV}, about: "Form of the answer"}
-}
-
 // rows are a table to be printed. All cells are text: the app prints numbers
 // as strings in JSON too.
 type rows struct {

@@ -131,7 +131,7 @@ func (v *vault) search(p params, lines bool) ([]hit, error) {
 		return nil, err
 	}
 	var found hits
-	err = v.eachNote(sought{under, excluded, q.NeedsText()}, func(n *searched) {
+	err = v.host.known.eachNote(v.view(), sought{under, excluded, q.NeedsText()}, func(n *searched) {
 		if v.ctx.Err() != nil || !q.Match(n) {
 			return
 		}

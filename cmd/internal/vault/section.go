@@ -66,7 +66,7 @@ func readSection(v *vault, p params) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return tell(t, text, string(text[part.Start:part.End])), nil
+	return tell(t.path, text, string(text[part.Start:part.End])), nil
 }
 
 // headingSpan finds the section of a heading. Several of one name are told

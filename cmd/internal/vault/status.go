@@ -7,9 +7,6 @@ import (
 	"vaultwicket/gateway/state/paths"
 )
 
-// statusSwitch asks what surrounds the program in place of a command.
-const statusSwitch = "--status"
-
 // status says how the program would work on a folder: what it is locked into,
 // and where it keeps what it knows. It opens the vault, so that one that cannot
 // be opened is said.

@@ -50,8 +50,10 @@ func (v *vault) tagUses(p params) ([]*tagUse, error) {
 	if isAboutOne(p) {
 		return tagUses(files), nil
 	}
-	return v.host.tags.of(files, tagUses), nil
+	return allTags.of(&v.host.memo, files), nil
 }
+
+var allTags = derived[[]*tagUse]{"tags", tagUses}
 
 // tagUses collects the tags of some files, in the order of listings.
 func tagUses(files []*index.File) []*tagUse {
@@ -132,33 +134,4 @@ func tag(v *vault, p params) (reply, error) {
 		return say(strings.Join(lines, "\n")), nil
 	}
 	return reply{}, notFound.failure("Tag %q not found.", verbatim(name))
-}
-
-func isAboutOne(p params) bool { return p.has("file") || p.has("path") || p.has("active") }
-
-// scope returns the files that a listing is about: the one that is named, the
-// focused one with active, else all that are not excluded.
-func (v *vault) scope(p params) ([]*index.File, error) {
-	if isAboutOne(p) {
-		x, place, err := v.indexed(p)
-		if err != nil {
-			return nil, err
-		}
-		return x.Files[place : place+1], nil
-	}
-	x, err := v.index()
-	if err != nil {
-		return nil, err
-	}
-	excluded, err := v.excluded()
-	if err != nil {
-		return nil, err
-	}
-	var files []*index.File
-	for _, f := range x.Files {
-		if !excluded(f.Path.String()) {
-			files = append(files, f)
-		}
-	}
-	return files, nil
 }

@@ -13,14 +13,6 @@ type target struct {
 	typed string
 }
 
-// targetParams are the two ways to name a file.
-func targetParams() []param {
-	return []param{
-		{name: "file", hint: "name", about: "File name, resolved like a link"},
-		{name: "path", hint: "path", about: "File path from the vault's folder"},
-	}
-}
-
 // target finds out which file is meant: path= exactly, file= as a link would,
 // else the focused note. Whether a file is there is seen when it is opened.
 func (v *vault) target(p params) (target, error) {
@@ -45,7 +37,7 @@ func (v *vault) resolve(name string) (disk.Path, error) {
 	if path, ok := v.exact(name); ok {
 		return path, nil // nothing can be better, and the vault need not be walked
 	}
-	if x, ok := v.host.known.followed(v); ok {
+	if x, ok := v.host.known.followed(v.view()); ok {
 		if place, ok := x.Resolve(name); ok {
 			return x.Files[place].Path, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 // The parameters of task that change it, of which one is given at most.
@@ -70,4 +71,25 @@ func task(v *vault, p params) (proposal, error) {
 		return proposal{}, err
 	}
 	return changing(t.path, text, edited, showTask(t, after)), nil
+}
+
+// meansMarked judges a task whose mark was changed.
+func meansMarked(v *vault, p params, c appChange) (outcome.Verdict, error) {
+	t, line, err := v.taskPlace(p)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	was, err := taskAt(t, c.before.text, line)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	mark, _, err := newMark(p, was.Mark)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	wanted, err := edit.SetTask(c.before.text, line, mark)
+	if err != nil {
+		return outcome.Verdict{}, nil
+	}
+	return outcome.Ending(wanted, c.now.text), nil
 }

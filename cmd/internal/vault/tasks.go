@@ -43,7 +43,7 @@ func tasks(v *vault, p params) (reply, error) {
 	if isAboutOne(p) || p.has("daily") {
 		all = tasksOf(files)
 	} else {
-		all = v.host.tasks.of(files, tasksOf)
+		all = allTasks.of(&v.host.memo, files)
 	}
 	for _, task := range all {
 		if wantedTask(p, task.Mark) {
@@ -60,6 +60,8 @@ func tasks(v *vault, p params) (reply, error) {
 	}
 	return say(taskLines(found, p.has("verbose"))), nil
 }
+
+var allTasks = derived[[]foundTask]{"tasks", tasksOf}
 
 func tasksOf(files []*index.File) (all []foundTask) {
 	for i, tasks := range index.Collect(files, index.Facts.Tasks) {

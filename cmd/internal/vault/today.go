@@ -1,14 +1,9 @@
 package vault
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/moment"
@@ -102,29 +97,4 @@ func (v *vault) noteOf(now time.Time) (dailyNote, error) {
 		return dailyNote{}, failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
 	return dailyNote{path: path, template: settings.Template, date: date, now: now}, nil
-}
-
-// normal brings a path that a person typed into the app's form: slashes only,
-// none at the ends, no two in a row, no odd blanks, composed letters.
-func normal(path string) string {
-	path = strings.NewReplacer(`\`, "/", "\u00a0", " ", "\u202f", " ").Replace(path)
-	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	return norm.NFC.String(strings.Join(segments, "/"))
-}
-
-// config reads one of the app's settings files into settings. A missing file
-// means the defaults; a broken one is an error, for a guess would put notes in
-// the wrong place.
-func (v *vault) config(name string, settings any) error {
-	text, err := v.disk.Config(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, settings)
-	}
-	if err != nil {
-		return failure("Cannot use the settings in %s: %v", disk.ConfigPath(name), err)
-	}
-	return nil
 }

@@ -82,24 +82,6 @@ func undoneTrash(j *journal.Journal, e journal.Entry) bool {
 	})
 }
 
-// stepPath returns the path in an entry, which is judged as if it came from
-// anywhere.
-func stepPath(text string) (disk.Path, error) {
-	if text == disk.Bookmarks().String() {
-		return disk.Bookmarks(), nil
-	}
-	return disk.ParsePath(text)
-}
-
-// stepPath returns a path in an entry as the disk has it.
-func (v *vault) stepPath(text string) (disk.Path, error) {
-	at, err := stepPath(text)
-	if err != nil {
-		return at, err
-	}
-	return v.asListed(at)
-}
-
 // trace is what is found of one step of an entry.
 type trace struct {
 	was, is   disk.Path // where the file was before, and where it was left; mostly the same

@@ -164,7 +164,7 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 			before := h.tree()
 			if test.want != "" {
 				h.expect(failed, test.want, "undo")
-			} else if status, out, _ := h.run("undo"); status != failed || len(out) > maxShown+200 || !strings.Contains(out, " more bytes\n") {
+			} else if status, out, _ := h.run("undo"); status != failed || len(out) > 16<<10+200 || !strings.Contains(out, " more bytes\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			if after := h.tree(); after != before {

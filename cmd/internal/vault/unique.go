@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/moment"
 	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
 )
 
 // The app's settings file for unique notes, and its default.
@@ -115,4 +116,13 @@ func (v *vault) uniqueText(template string, made disk.Path) ([]byte, error) {
 		return nil, err
 	}
 	return v.fill(at, name, settings, made.Stem())
+}
+
+// meansUnique judges a unique note, which may begin with what a template gives.
+func meansUnique(_ *vault, p params, c appChange) (outcome.Verdict, error) {
+	verdict := outcome.Pieces(c.now.text, false, []byte(p["content"]))
+	if !verdict.Done && outcome.AddsOnce(c.now.text, nil, p["content"]) {
+		return outcome.Verdict{Done: true, Style: templateStyle}, nil
+	}
+	return verdict, nil
 }

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"slices"
 	"strconv"
 
 	"vaultwicket/gateway/registry"
@@ -33,11 +32,4 @@ func listVaults(v *vault, p params) (reply, error) {
 		table.add(p.has("verbose"), r.Name(), r.Folder)
 	}
 	return say(table.print(formTSV)), nil
-}
-
-// isRegistered reports whether the app's own list of vaults has folder under
-// that id. The list is looked at only for what can be an id: a call that names
-// its vault by name, or not at all, reads nothing outside the vault.
-func (h *host) isRegistered(id, folder string) bool {
-	return registry.IsID(id) && slices.ContainsFunc(h.listed(), func(r registry.Vault) bool { return r.ID == id && registry.SameFolder(r.Folder, folder) })
 }

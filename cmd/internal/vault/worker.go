@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,23 +12,32 @@ import (
 	"vaultwicket/exec/frame"
 )
 
-// workerSwitch makes a resident worker of this program.
-const workerSwitch = "--worker"
+// call is one command line with its streams.
+type call struct {
+	ctx            context.Context
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// performer answers one command line and returns the exit status.
+type performer func(call) int
 
 // worker answers the calls of one gateway on one vault, several at once.
 type worker struct {
-	host   *host
-	folder string
-	out    *outlet
-	leave  chan int // the exit status, once the worker has to end
+	host    *host
+	perform performer
+	folder  string
+	out     *outlet
+	leave   chan int // the exit status, once the worker has to end
 
 	mu   sync.Mutex
 	open map[uint32]*job
 }
 
-func newWorker(h *host, folder string, stdout io.Writer) *worker {
+func newWorker(h *host, perform performer, folder string, stdout io.Writer) *worker {
 	h.known.stays = true
-	return &worker{host: h, folder: folder, out: &outlet{to: stdout}, leave: make(chan int, 1), open: map[uint32]*job{}}
+	return &worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, leave: make(chan int, 1), open: map[uint32]*job{}}
 }
 
 // serve answers requests until stdin ends, and returns the exit status. It does
@@ -162,7 +172,7 @@ func (w *worker) run(j *job) {
 		w.end(done)
 		return
 	}
-	status := w.host.perform(call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
+	status := w.perform(call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
 	j.release()
 	w.answer(j, frame.End{Status: uint8(status), Last: w.host.homeless})
 	if w.host.homeless {

@@ -250,22 +250,6 @@ func (h *house) content() string {
 	return strings.ReplaceAll(text, h.dir, "")
 }
 
-func TestTooLongAnInput(t *testing.T) {
-	j := &job{}
-	piece := make([]byte, frame.MaxChunk)
-	for len(j.input) < maxInput {
-		if !j.receive(piece) {
-			t.Fatal("it ended early")
-		}
-	}
-	if more := j.receive(piece); !more || len(j.input) != maxInput {
-		t.Errorf("%d bytes, want %d", len(j.input), maxInput)
-	}
-	if j.receive(nil) {
-		t.Error("the empty piece is not the end")
-	}
-}
-
 func TestWorkerAnswersManyAtOnce(t *testing.T) {
 	h := sample(t)
 	w := h.worker()
@@ -337,11 +321,6 @@ func TestCancel(t *testing.T) {
 	if h.get("Daily/2026-11-21.md") != "(missing)" {
 		t.Error("the cancelled request was run")
 	}
-	j := newJob(9, frame.Request{}, &outlet{to: io.Discard})
-	j.cancel()
-	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
-		t.Errorf("a cancelled request prints on: %v", err)
-	}
 }
 
 func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
@@ -398,27 +377,6 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 	}
 }
 
-// A gateway that has gone is noticed by the first answer, if not before.
-func TestAWorkerWithoutAReaderEnds(t *testing.T) {
-	h := sample(t)
-	stdin, in := io.Pipe()
-	defer in.Close()
-	w := newWorker(newHost(func(string) string { return "" }, nil), h.dir, brokenPipe{})
-	go w.listen(frame.NewReader(stdin))
-	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
-	if _, err := in.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case status := <-w.leave:
-		if status != failed {
-			t.Errorf("status %d", status)
-		}
-	case <-time.After(patience):
-		t.Fatal("the worker goes on")
-	}
-}
-
 func FuzzWorkerInput(f *testing.F) {
 	request, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"read", "path=a.md"}})
 	f.Add(request)
@@ -428,8 +386,8 @@ func FuzzWorkerInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 		var out bytes.Buffer
-		w := newWorker(newHost(func(string) string { return "" }, nil), dir, io.Discard)
-		w.out.to = &out
+		at := newHost(func(string) string { return "" }, nil)
+		w := newWorker(at, func(c call) int { return at.perform(c) }, dir, &out)
 		status := w.serve(bytes.NewReader(append(hello, sent...)))
 		if status != done && status != wrong {
 			t.Errorf("status %d", status)

@@ -7,70 +7,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
 )
-
-// manner says how a command that writes is carried out.
-type manner struct {
-	task   string // planSwitch, beginSwitch or endSwitch; "" carries the call out
-	id     string // of the entry in the journal, "" for a new one
-	expect string // the hash that the note has to have, "" for any
-	caller string // on whose behalf it is done, "" for nobody known
-	batch  string // what is the same for all calls of a batch, "" for a single one
-	// sparing refuses a change that loses much: nobody was asked about it.
-	sparing bool
-	// approved is the digest of the change that a user was shown, "" for any.
-	approved string
-}
-
-// The switches for it, which stand before the command.
-const (
-	writeSwitch  = "--write" // without it nothing is changed and nothing kept
-	planSwitch   = "--plan"  // show what would be done, and do nothing
-	beginSwitch  = "--begin" // keep it besides, for the app to carry it out
-	endSwitch    = "--end"   // look at what became of that
-	changeSwitch = "--change"
-	expectSwitch = "--expect"
-
-	callerSwitch  = "--caller"
-	batchSwitch   = "--batch"
-	sparingSwitch = "--sparing"
-	// approvedSwitch is followed by the digest of a plan that was shown.
-	approvedSwitch = "--approved"
-)
-
-// maxCaller is the longest name of a caller or a batch that the journal keeps.
-const maxCaller = 256
-
-func isName(text string) bool {
-	return text != "" && len(text) <= maxCaller && utf8.ValidString(text)
-}
-
-// given returns the first switch that was given.
-func (m manner) given() string {
-	switch {
-	case m.task != "":
-		return m.task
-	case m.id != "":
-		return changeSwitch
-	case m.caller != "":
-		return callerSwitch
-	case m.batch != "":
-		return batchSwitch
-	case m.sparing:
-		return sparingSwitch
-	case m.approved != "":
-		return approvedSwitch
-	}
-	return expectSwitch
-}
-
-// isHash reports whether a text can be the hash of a note.
-func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
 
 // sessionVariable names the session on whose behalf this program writes, for
 // the journal.
@@ -325,28 +265,6 @@ func (p proposal) expects(hash string) error {
 		return nil
 	}
 	return conflict.failure("Conflict: the call concerns no note that has a hash.")
-}
-
-// journal returns the journal of the vault.
-func (v *vault) journal() (*journal.Journal, error) {
-	dir := paths.State(v.host.env, v.path)
-	if dir == "" {
-		return nil, failure("Nothing is changed without a journal, and there is no place for one outside the vault. Set XDG_STATE_HOME to a folder.")
-	}
-	return v.host.journalAt(dir+"/journal", v.path), nil
-}
-
-// unjournaled says that nothing was done because it could not be kept.
-func unjournaled(err error) error {
-	var busy *journal.Busy
-	var changed *journal.Changed
-	switch {
-	case errors.As(err, &busy):
-		return conflict.failure("Conflict: another program changes notes of the vault. Nothing was changed.")
-	case errors.As(err, &changed):
-		return conflict.failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", verbatim(changed.Path))
-	}
-	return noJournal.failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }
 
 const maxRemark = 500
