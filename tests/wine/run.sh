@@ -16,7 +16,7 @@ compiler=$(command -v x86_64-w64-mingw32-gcc || :)
 packages=("$@")
 [ $# -gt 0 ] || packages=(
 	./gateway/names ./gateway/registry ./policy/access ./policy/ignore
-	./cmd/internal/vault/disk ./cmd/internal/vault/index ./cmd/internal/vault/lookup ./cmd/internal/vault/note
+	./cmd/internal/vault/disk ./cmd/internal/vault/knowledge/index ./cmd/internal/vault/lookup ./cmd/internal/vault/note
 )
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/wine.XXXXXX")

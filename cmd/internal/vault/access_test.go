@@ -18,6 +18,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
 )
@@ -39,15 +44,15 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, row := range table() {
-				args := []string{row.name}
-				for _, p := range row.params {
-					if p.required {
-						args = append(args, p.name+"=a.md")
+				args := []string{row.Name}
+				for _, p := range row.Params {
+					if p.Required {
+						args = append(args, p.Name+"=a.md")
 					}
 				}
 				status, stdout, _ := h.run(args...)
-				if status == done || !strings.Contains(stdout, "so nothing is answered") {
-					t.Errorf("%s answers %d, %q", row.name, status, stdout)
+				if status == answer.ExitDone || !strings.Contains(stdout, "so nothing is answered") {
+					t.Errorf("%s answers %d, %q", row.Name, status, stdout)
 				}
 			}
 		})
@@ -58,8 +63,8 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 func TestRulesThatCannotBeRead(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "x"})
 	for _, rules := range []string{"{", "[]", "null", `[{"a":"none"}] `[:8], `[{"a":"x"}]`, `[{"/a":"r"}]`} {
-		h.env[accessVariable] = rules
-		if status, stdout, _ := h.run("read", "path=a.md"); status == done || !strings.Contains(stdout, "nothing is answered") {
+		h.env[session.AccessVariable] = rules
+		if status, stdout, _ := h.run("read", "path=a.md"); status == answer.ExitDone || !strings.Contains(stdout, "nothing is answered") {
 			t.Errorf("with the rules %q: %d, %q", rules, status, stdout)
 		}
 	}
@@ -98,7 +103,7 @@ type yard struct {
 	marked   []string // bookmarks
 	moved    bool     // a note came from a hidden folder, and another went there
 	changed  bool     // the one that came was changed since
-	sight    *sight
+	sight    *session.Sight
 }
 
 // cellar is what is hidden.
@@ -140,9 +145,9 @@ var hiddenBlocks = append([]string{"---\ntags: [zqxtag, tag]\nPROP: zqxvalue\nzq
 func noteText(t *rapid.T, path string, blocks, lines []string) string {
 	switch filepath.Ext(path) {
 	case ".canvas":
-		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + quoted(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
+		return `{"nodes":[{"id":"1","type":"file","file":"` + rapid.SampledFrom([]string{"A/Plan.md", "Hid/Note.md", "Plan.md"}).Draw(t, "node") + `"},{"id":"2","type":"text","text":` + answer.QuoteJSON(rapid.SampledFrom(lines).Draw(t, "text")) + `}]}`
 	case ".base":
-		pry := func(label string) string { return quoted(rapid.SampledFrom(prying).Draw(t, label)) }
+		pry := func(label string) string { return answer.QuoteJSON(rapid.SampledFrom(prying).Draw(t, label)) }
 		return "filters: " + rapid.SampledFrom([]string{"'true'", pry("filter")}).Draw(t, "filters") + "\nformulas: {look: " + pry("formula") + "}\nviews:\n  - type: table\n    name: " +
 			rapid.SampledFrom([]string{"One", "Two"}).Draw(t, "view") + "\n    order: [file.path, formula.look, note.prop]\n    summaries: {formula.look: Unique, file.size: Sum, note.prop: Filled}\n"
 	}
@@ -163,7 +168,7 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		y.patterns = strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"*.draft.md", "D/", "/Idea.md", "A/**/Note.md", "!A/B/C/Note.md", "*.canvas", "[Pp]lan.md", "!/Plan.md", "b/"}), 1, 3).Draw(t, "lines"), "\n") + "\n"
 	}
 	y.patterns += "*zqx*\n" // what no answer may hold is hidden wherever it lies
-	y.sight = newSight(mustRules(t, y.rules), y.patterns)
+	y.sight = session.NewSight(mustRules(t, y.rules), y.patterns)
 	for _, folder := range yardFolders {
 		if y.sight.Sees(folder, true) && rapid.IntRange(0, 3).Draw(t, folder) > 0 {
 			y.folders = append(y.folders, folder)
@@ -241,7 +246,7 @@ type site struct {
 
 func newSite(t *rapid.T, root string, y *yard) *site {
 	s := &site{t: t, dir: filepath.Join(root, "Home"), state: filepath.Join(root, "state"), y: y}
-	s.env = map[string]string{NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, accessVariable: mustRules(t, y.rules).String(), sessionVariable: "agent"}
+	s.env = map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": s.state, "XDG_CACHE_HOME": s.state, session.AccessVariable: mustRules(t, y.rules).String(), command.SessionVariable: "agent"}
 	return s
 }
 
@@ -280,19 +285,19 @@ func (s *site) build(c *cellar, ids []string) {
 func (s *site) work(c *cellar, ids []string) {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[accessVariable], open[sessionVariable] = "", "person"
+	open[session.AccessVariable], open[command.SessionVariable] = "", "person"
 	n := 0
 	run := func(seen bool, args ...string) {
-		at := newHost(func(name string) string { return open[name] }, nil)
-		defer at.close()
+		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		defer at.Close()
 		id := journal.NewID(time.Now())
 		if seen {
 			id = ids[n]
 			n++
 		}
-		at.now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
+		at.Now = func() time.Time { return youth.Add(time.Duration(n) * time.Minute) }
 		var out bytes.Buffer
-		if status := at.perform(call{context.Background(), append([]string{s.dir, writeSwitch, "--change", id}, args...), strings.NewReader(""), &out, &out}); status != done && seen {
+		if status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch, "--change", id}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); status != answer.ExitDone && seen {
 			s.t.Logf("%q: %s", args, &out)
 		}
 	}
@@ -362,29 +367,29 @@ func (s *site) fill(c *cellar) {
 	if active == "" {
 		active = c.active
 	}
-	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+quoted(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
+	s.write(".obsidian/workspace.json", `{"active":"1","main":{"id":"1","state":{"state":{"file":`+answer.QuoteJSON(active)+`}}},"lastOpenFiles":["`+strings.Join(recent, `","`)+`"]}`)
 	var marks []string
 	for _, path := range c.marked {
-		marks = append(marks, `{"type":"file","path":`+quoted(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
+		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"zqxtitle"}`, `{"type":"group","title":"zqxgroup","items":[{"type":"folder","path":"Hid"}]}`)
 	}
 	for _, path := range s.y.marked {
-		marks = append(marks, `{"type":"file","path":`+quoted(path)+`,"title":"seen"}`)
+		marks = append(marks, `{"type":"file","path":`+answer.QuoteJSON(path)+`,"title":"seen"}`)
 	}
 	s.write(".obsidian/bookmarks.json", `{"items":[`+strings.Join(marks, ",")+`]}`)
 }
 
 // newHost is what a process keeps. For it every file was left alone for a while,
 // so that it is kept in mind and in the cache.
-func (s *site) newHost() *host {
-	at := newHost(func(name string) string { return s.env[name] }, nil)
-	at.now = func() time.Time { return time.Now().Add(time.Minute) }
+func (s *site) newHost() *session.Host {
+	at := session.NewHost(func(name string) string { return s.env[name] }, nil)
+	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
 
-func (s *site) on(at *host, args ...string) string {
+func (s *site) on(at *session.Host, args ...string) string {
 	s.calls++
 	var stdout, stderr bytes.Buffer
-	status := at.perform(call{context.Background(), append([]string{s.dir, writeSwitch}, args...), strings.NewReader(""), &stdout, &stderr})
+	status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 	said := fmt.Sprintf("%d\n%s\n%s", status, &stdout, &stderr)
 	if strings.Contains(strings.ToLower(said), canary) {
 		s.t.Errorf("%q tells what is hidden:\n%s", args, said)
@@ -395,7 +400,7 @@ func (s *site) on(at *host, args ...string) string {
 // alone runs a call as a process of its own.
 func (s *site) alone(args ...string) string {
 	at := s.newHost()
-	defer at.close()
+	defer at.Close()
 	return s.on(at, args...)
 }
 
@@ -410,33 +415,33 @@ var prying = []string{
 }
 
 // values are what a parameter of a command may be given.
-func values(c command, p param, ids []string) []string {
+func values(c command.Command, p grammar.Param, ids []string) []string {
 	switch {
-	case p.kind == flag:
+	case p.Kind == grammar.Flag:
 		return []string{""}
-	case len(p.oneOf) > 0:
-		return p.oneOf
+	case len(p.OneOf) > 0:
+		return p.OneOf
 	}
-	switch p.name {
+	switch p.Name {
 	case "file":
 		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN"}
 	case "path":
-		if p.hint == "path" && (c.name == "search" || c.name == "search:context" || c.name == "folder") {
+		if p.Hint == "path" && (c.Name == "search" || c.Name == "search:context" || c.Name == "folder") {
 			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md"}
 		}
 		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md")
 	case "folder":
 		return []string{"", "A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid"}[1:]
 	case "to":
-		if c.name == "diff" {
+		if c.Name == "diff" {
 			return []string{"1", "2"}
 		}
-		if c.name == "daily:range" {
+		if c.Name == "daily:range" {
 			return []string{"2026-11-22"}
 		}
 		return []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}
 	case "from":
-		if c.name == "diff" {
+		if c.Name == "diff" {
 			return []string{"1", "2", "3"}
 		}
 		return []string{"2026-11-19"}
@@ -492,24 +497,24 @@ func values(c command, p param, ids []string) []string {
 }
 
 // callsFor returns calls of every command, with parameters drawn by chance.
-func callsFor(random *rand.Rand, each int, ids []string, which func(command) bool) (calls [][]string) {
+func callsFor(random *rand.Rand, each int, ids []string, which func(command.Command) bool) (calls [][]string) {
 	for _, row := range table() {
 		if !which(row) {
 			continue
 		}
 		for range each {
-			args := []string{row.name}
+			args := []string{row.Name}
 			likely := random.IntN(3)
-			for _, p := range row.params {
-				if !p.required && random.IntN(4) > likely {
+			for _, p := range row.Params {
+				if !p.Required && random.IntN(4) > likely {
 					continue
 				}
 				all := values(row, p, ids)
-				if p.kind == flag {
-					args = append(args, p.name)
+				if p.Kind == grammar.Flag {
+					args = append(args, p.Name)
 					continue
 				}
-				args = append(args, p.name+"="+all[random.IntN(len(all))])
+				args = append(args, p.Name+"="+all[random.IntN(len(all))])
 			}
 			// Two targets would only be refused.
 			if i := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "file=") }); i > 0 && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "path=") }) {
@@ -575,10 +580,10 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 		ids := fixedIDs(20)
 		s.build(cellars.Draw(t, "cellar"), ids)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
-		calls := callsFor(random, 5, append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command) bool { return true })
+		calls := callsFor(random, 5, append(slices.Clone(ids[:8]), journal.NewID(youth)), func(command.Command) bool { return true })
 		worker := s.newHost()
-		worker.known.stays = true
-		defer worker.close()
+		worker.Knowledge.Resident = true
+		defer worker.Close()
 		s.overlook()
 		first := make([]string, len(calls))
 		for i, args := range calls {
@@ -613,22 +618,22 @@ func TestAnswersDoNotDependOnWhatIsHidden(t *testing.T) {
 func (s *site) overlook() {
 	open := map[string]string{}
 	maps.Copy(open, s.env)
-	open[accessVariable] = ""
+	open[session.AccessVariable] = ""
 	patterns := filepath.Join(s.dir, ".vaultwicketignore")
 	s.must(os.Remove(patterns))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
-		at := newHost(func(name string) string { return open[name] }, nil)
-		at.now = func() time.Time { return time.Now().Add(time.Minute) }
+		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 		var out bytes.Buffer
-		at.perform(call{context.Background(), append([]string{s.dir, writeSwitch}, args...), strings.NewReader(""), &out, &out})
-		at.close()
+		perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
+		at.Close()
 	}
 	s.write(".vaultwicketignore", s.y.patterns)
 }
 
 // shown returns the arguments that show what a call would do, with the facts.
 func shown(args []string) []string {
-	if row, err := lookUp(args[0]); err == nil && row.writes() {
+	if row, err := lookUp(args[0]); err == nil && row.Writes() {
 		return append([]string{"--facts", "--plan"}, args...)
 	}
 	return append([]string{"--facts"}, args...)
@@ -648,26 +653,26 @@ func TestWritesDoNotDependOnWhatIsHidden(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "calls"), 0))
 		given := fixedIDs(200)
 		known := append(slices.Clone(ids[:8]), given[20:60]...)
-		calls := callsFor(random, 3, known, func(c command) bool {
-			return c.writes() || strings.HasPrefix(c.name, "history") || c.name == "diff"
+		calls := callsFor(random, 3, known, func(c command.Command) bool {
+			return c.Writes() || strings.HasPrefix(c.Name, "history") || c.Name == "diff"
 		})
 		random.Shuffle(len(calls), func(i, j int) { calls[i], calls[j] = calls[j], calls[i] })
 		var said, left [2][]string
 		for world := range 2 {
 			s.build(cellars.Draw(t, "cellar"), ids)
 			worker := s.newHost()
-			worker.now = func() time.Time { return youth.Add(time.Hour) }
-			worker.known.stays = world == 0
+			worker.Now = func() time.Time { return youth.Add(time.Hour) }
+			worker.Knowledge.Resident = world == 0
 			for i, args := range calls {
 				before := s.snapshot()
 				words := append([]string{"--facts"}, args...)
-				if row, err := lookUp(args[0]); err == nil && row.writes() {
+				if row, err := lookUp(args[0]); err == nil && row.Writes() {
 					words = append([]string{"--facts", "--change", given[20+i]}, args...)
 				}
 				said[world] = append(said[world], s.on(worker, words...))
 				s.judge(args, before, s.snapshot())
 			}
-			worker.close()
+			worker.Close()
 			left[world] = s.open()
 		}
 		for i, args := range calls {
@@ -720,7 +725,7 @@ func (s *site) judge(args []string, before, after map[string]string) {
 		if there && was == text {
 			continue
 		}
-		if level := s.y.sight.level(path, rules); level < access.Write {
+		if level := s.y.sight.Level(path, rules); level < access.Write {
 			s.t.Errorf("%q changed or made %s, which is %v:\n%q\nbefore:\n%q", args, path, level, text, was)
 		} else if there && slices.Contains(args, "overwrite") && level < access.Delete {
 			s.t.Errorf("%q replaced %s, which is %v", args, path, level)
@@ -730,7 +735,7 @@ func (s *site) judge(args []string, before, after map[string]string) {
 		if _, there := after[path]; there {
 			continue
 		}
-		level, stays := s.y.sight.level(path, rules), false
+		level, stays := s.y.sight.Level(path, rules), false
 		for other := range after { // a note may get another name in its folder
 			_, old := before[other]
 			stays = stays || !old && filepath.Dir(other) == filepath.Dir(path)
@@ -753,17 +758,17 @@ func rightsHouse(t *testing.T, settings string) *house {
 	for name, text := range map[string]string{"daily-notes.json": `{"folder":"` + settings + `"}`, "zk-prefixer.json": `{"folder":"` + settings + `"}`} {
 		h.put(".obsidian/"+name, text)
 	}
-	h.env[sessionVariable] = "person"
+	h.env[command.SessionVariable] = "person"
 	for _, call := range []string{
 		"append path=r/a.md content=more", "append path=w/a.md content=more", "create path=w/made.md content=x", "create path=d/made.md content=x", "create path=r/made.md content=x",
 		"create path=w/gone.md content=x", "delete path=w/gone.md", "create path=w/old.md content=x", "move path=w/old.md to=w/sub/new.md", "create path=r/out.md content=x", "delete path=r/out.md",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != answer.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 	}
-	h.env[sessionVariable] = "agent"
-	h.env[accessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
+	h.env[command.SessionVariable] = "agent"
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "r", "none": "none", "w": "rw", "d": "rwd"}).String()
 	return h
 }
 
@@ -806,12 +811,12 @@ func TestRights(t *testing.T) {
 			call = strings.ReplaceAll(call, fmt.Sprint("ID", i), id)
 		}
 		before := h.tree()
-		for _, words := range [][]string{append([]string{planSwitch}, strings.Fields(call)...), strings.Fields(call)} {
+		for _, words := range [][]string{append([]string{grammar.PlanSwitch}, strings.Fields(call)...), strings.Fields(call)} {
 			status, stdout, _ := h.run(words...)
-			if (status == done) != test.allowed {
+			if (status == answer.ExitDone) != test.allowed {
 				t.Errorf("%q answers %d, %q", words, status, stdout)
 			}
-			if after := h.tree(); (words[0] == planSwitch || !test.allowed) && after != before {
+			if after := h.tree(); (words[0] == grammar.PlanSwitch || !test.allowed) && after != before {
 				t.Errorf("%q left\n%s\nbefore\n%s", words, after, before)
 			}
 		}
@@ -826,23 +831,23 @@ func TestRights(t *testing.T) {
 func TestUndoOfWhatTheCallerMade(t *testing.T) {
 	h := rightsHouse(t, "")
 	h.run("create", "path=w/nobodys.md")
-	if status, stdout, _ := h.run("undo"); status == done {
+	if status, stdout, _ := h.run("undo"); status == answer.ExitDone {
 		t.Errorf("undo of what no known caller made: %s", stdout)
 	}
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
 		h := rightsHouse(t, "")
 		before := h.tree()
-		if status, stdout, _ := h.run(append([]string{callerSwitch, "agent"}, strings.Fields(call)...)...); status != done {
+		if status, stdout, _ := h.run(append([]string{grammar.CallerSwitch, "agent"}, strings.Fields(call)...)...); status != answer.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 		id := h.changes()[0]
-		h.expect(failed, "Error: Nothing to undo.\n", callerSwitch, "another", "undo")
-		for _, other := range [][]string{{callerSwitch, "another"}, nil} {
-			if status, stdout, _ := h.run(append(other, "undo", id)...); status == done || !strings.Contains(stdout, "Access denied") {
+		h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", grammar.CallerSwitch, "another", "undo")
+		for _, other := range [][]string{{grammar.CallerSwitch, "another"}, nil} {
+			if status, stdout, _ := h.run(append(other, "undo", id)...); status == answer.ExitDone || !strings.Contains(stdout, "Access denied") {
 				t.Errorf("undo by %q: %s", other, stdout)
 			}
 		}
-		if status, stdout, _ := h.run(callerSwitch, "agent", "undo"); status != done || h.tree() != before {
+		if status, stdout, _ := h.run(grammar.CallerSwitch, "agent", "undo"); status != answer.ExitDone || h.tree() != before {
 			t.Errorf("undo by the same caller: %s", stdout)
 		}
 	}
@@ -851,12 +856,12 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 // Where a caller may not delete, it cannot delete by an undo of its own undo.
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
-	h.run(callerSwitch, "owner", "delete", "path=w/a.md", "permanent")
-	h.env[accessVariable] = rightsHouse(t, "").env[accessVariable]
-	if status, out, _ := h.run(callerSwitch, "agent", "undo", h.changes()[0]); status != done || h.get("w/a.md") != "text" {
+	h.run(grammar.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
+	h.env[session.AccessVariable] = rightsHouse(t, "").env[session.AccessVariable]
+	if status, out, _ := h.run(grammar.CallerSwitch, "agent", "undo", h.changes()[0]); status != answer.ExitDone || h.get("w/a.md") != "text" {
 		t.Fatalf("status %d, %q", status, out)
 	}
-	if status, out, _ := h.run(callerSwitch, "agent", "undo", h.changes()[1]); status == done || h.get("w/a.md") != "text" {
+	if status, out, _ := h.run(grammar.CallerSwitch, "agent", "undo", h.changes()[1]); status == answer.ExitDone || h.get("w/a.md") != "text" {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -869,19 +874,19 @@ func TestVersionsOfANoteThatWasHidden(t *testing.T) {
 		"create path=none/s.md content=zqxone", "append path=none/s.md content=zqxtwo", "create path=none/s.md content=three overwrite", "move path=none/s.md to=r/s.md",
 		"create path=r/l.md content=four", "append path=r/l.md content=five", "move path=r/l.md to=none/l.md", "bookmark file=none/l.md title=zqxtitle",
 	} {
-		if status, stdout, _ := h.run(strings.Fields(call)...); status != done {
+		if status, stdout, _ := h.run(strings.Fields(call)...); status != answer.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
 		}
 	}
 	h.put(".obsidian/bookmarks.json", `{"items":[{"type":"file","path":"/none/zqx.md"},{"type":"file","path":"./none/zqx.md"},{"type":"folder","path":"none/zqx/"},{"type":"file","path":"x.md"},{"type":"folder","path":"/"}]}`)
-	h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "none": "none"}).String()
 	calls := []string{"history:list", "history path=r/s.md", "history:read path=r/s.md", "diff path=r/s.md from=1", "history:restore path=r/s.md version=1", "history path=r/l.md", "history path=none/l.md", "undo", "bookmarks", "bookmarks verbose"}
 	for _, id := range h.changes() {
 		calls = append(calls, "undo "+id, "--plan undo "+id)
 	}
 	for _, call := range calls {
 		status, stdout, _ := h.run(strings.Fields(call)...)
-		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == done {
+		if strings.Contains(stdout, canary) || call == "history:list" && stdout != "r/l.md\n" && stdout != "" || strings.HasPrefix(call, "history:read") && status == answer.ExitDone {
 			t.Errorf("%s answers %d, %q", call, status, stdout)
 		}
 		if call == "bookmarks" && stdout != "x.md\n/\n" {

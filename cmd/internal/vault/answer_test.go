@@ -1,6 +1,9 @@
 package vault
 
 import (
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 
 	"bytes"
@@ -23,7 +26,7 @@ func (h *house) snapshot() (text string, files, folders int) {
 		}
 		files++
 		content, err := os.ReadFile(path)
-		out.WriteString(path + "\t" + digest(content) + "\n")
+		out.WriteString(path + "\t" + answer.Digest(content) + "\n")
 		return err
 	})
 	if err != nil {
@@ -34,18 +37,18 @@ func (h *house) snapshot() (text string, files, folders int) {
 
 func TestABodyThatCannotBeReadIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	v, err := newHost(func(string) string { return "" }, nil).vault(context.Background(), line{folder: h.dir})
+	v, err := session.NewHost(func(string) string { return "" }, nil).Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer v.disk.Close()
-	said := answer(v, request{command: "read", args: []string{"path=a.md"}})
-	said.close() // as if the disk went away before the text was read
+	defer v.Disk.Close()
+	said := respond(v, grammar.Request{Command: "read", Args: []string{"path=a.md"}})
+	said.Close() // as if the disk went away before the text was read
 	var out bytes.Buffer
-	if status := said.print(&out); status != failed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
+	if status := said.Print(&out); status != answer.ExitFailed || !strings.HasPrefix(out.String(), "Error: reading stopped: ") || !strings.HasSuffix(out.String(), "\n") {
 		t.Errorf("status %d, %q", status, &out)
 	}
-	if got := said.failure(); got.Code != frame.CodeCLIError || !strings.HasPrefix(got.Reason, "Error: reading stopped: ") {
+	if got := said.Report(); got.Code != frame.CodeCLIError || !strings.HasPrefix(got.Reason, "Error: reading stopped: ") {
 		t.Errorf("reported as %+v", got)
 	}
 }

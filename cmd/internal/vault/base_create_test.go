@@ -1,21 +1,24 @@
 package vault
 
-import "testing"
+import (
+	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
+)
 
 func TestBaseCreate(t *testing.T) {
 	h := build(t, map[string]string{"b/Books.base": "views: []\n", "a.md": "", "taken.md": "", "taken 1.md": ""})
 	h.steps([]turn{
-		{"by the name of the base", "base:create file=Books name=Dune content=x", done, "Created: Dune.md\n"},
-		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", done, "Created: Dune 1.md\n"},
-		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", done, "Created: Untitled.md\n"},
-		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", done, "Created: x.md\n"},
-		{"a dot in a name", "base:create path=b/Books.base name=v1.2", done, "Created: v1.2.md\n"},
-		{"a base that is not there", "base:create path=c.base name=x", failed, "Error: Base file not found: c.base\n"},
-		{"nor by its name", "base:create file=None name=x", failed, "Error: Base file not found: None.base\n"},
-		{"a note is no base", "base:create path=a.md name=x", failed, "Error: Not a base file: a.md\n"},
-		{"no base at all", "base:create name=x", failed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
-		{"a name with a folder", "base:create path=b/Books.base name=c/x", wrong, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", failed, "Error: File \"b/.x.md\" cannot be made: path \"b/.x.md\": has a hidden segment.\n"},
+		{"by the name of the base", "base:create file=Books name=Dune content=x", answer.ExitDone, "Created: Dune.md\n"},
+		{"a taken name gets a number", "base:create path=b/Books.base name=Dune", answer.ExitDone, "Created: Dune 1.md\n"},
+		{"without a name, and with a view that nobody knows", "base:create path=b/Books.base view=None open newtab", answer.ExitDone, "Created: Untitled.md\n"},
+		{"a name may bring its extension", "base:create path=b/Books.base name=x.md", answer.ExitDone, "Created: x.md\n"},
+		{"a dot in a name", "base:create path=b/Books.base name=v1.2", answer.ExitDone, "Created: v1.2.md\n"},
+		{"a base that is not there", "base:create path=c.base name=x", answer.ExitFailed, "Error: Base file not found: c.base\n"},
+		{"nor by its name", "base:create file=None name=x", answer.ExitFailed, "Error: Base file not found: None.base\n"},
+		{"a note is no base", "base:create path=a.md name=x", answer.ExitFailed, "Error: Not a base file: a.md\n"},
+		{"no base at all", "base:create name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
+		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be made: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {
 		t.Errorf("the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))
@@ -40,11 +43,11 @@ views:
     filters: status == "done"
     order: [status]
 `})
-	h.expect(done, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
+	h.expect(answer.ExitDone, "Created: Dune.md\n", "base:create", "path=b/Books.base", "name=Dune", "content=Text")
 	if got, want := h.get("Shelf/Dune.md"), "---\nrating:\nauthor:\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
-	h.expect(done, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
+	h.expect(answer.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
 	if got, want := h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
 	}
@@ -54,9 +57,9 @@ views:
 // which both can be the vault's own.
 func TestBaseCreateInTheFolderOfTheVault(t *testing.T) {
 	h := build(t, map[string]string{"Top.base": "views: []\n", "b/Up.base": "filters: file.folder == \"/\"\n", "b/Down.base": "filters: file.inFolder(\"c/d/\")\n"})
-	h.expect(done, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
-	h.expect(done, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
-	h.expect(done, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
+	h.expect(answer.ExitDone, "Created: a.md\n", "base:create", "path=Top.base", "name=a")
+	h.expect(answer.ExitDone, "Created: b.md\n", "base:create", "path=b/Up.base", "name=b")
+	h.expect(answer.ExitDone, "Created: c.md\n", "base:create", "path=b/Down.base", "name=c")
 	for _, path := range []string{"a.md", "b.md", "c/d/c.md"} {
 		if got := h.get(path); got != "" {
 			t.Errorf("%s is %q", path, got)

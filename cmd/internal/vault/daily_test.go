@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/note"
 )
 
@@ -28,13 +29,13 @@ func TestTodaysPath(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
-			h.expect(done, test.want+"\n", "daily:path")
+			h.expect(answer.ExitDone, test.want+"\n", "daily:path")
 			if h.get(test.want) != "(missing)" {
 				t.Error("asking for the path made the note")
 			}
 		})
 	}
-	build(t, nil).expect(done, "2026-11-21.md\n", "daily:path")
+	build(t, nil).expect(answer.ExitDone, "2026-11-21.md\n", "daily:path")
 }
 
 func TestSettingsThatCannotBeUsed(t *testing.T) {
@@ -50,10 +51,10 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 			t.Run(test.name+", "+command, func(t *testing.T) {
 				h := build(t, map[string]string{".obsidian/daily-notes.json": test.settings})
 				status, got, stderr := h.run(strings.Fields(command)...)
-				if status != failed || !strings.HasPrefix(got, test.want) || stderr != "" {
+				if status != answer.ExitFailed || !strings.HasPrefix(got, test.want) || stderr != "" {
 					t.Errorf("status %d, %q, stderr %q", status, got, stderr)
 				}
-				h.expect(done, "0\n", "files", "total")
+				h.expect(answer.ExitDone, "0\n", "files", "total")
 			})
 		}
 	}
@@ -61,16 +62,16 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 
 func TestDaily(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n"})
-	h.expect(failed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
+	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-21.md\" not found.\n", "daily:read")
 	if h.get("D/2026-11-21.md") != "(missing)" {
 		t.Error("reading made the note")
 	}
-	h.expect(done, "D/2026-11-21.md\n", "daily", "paneType=split")
-	h.expect(done, "# 2026-11-21\n", "daily:read")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily", "paneType=split")
+	h.expect(answer.ExitDone, "# 2026-11-21\n", "daily:read")
 	h.put("D/2026-11-21.md", "mine")
-	h.expect(done, "D/2026-11-21.md\n", "daily")
-	h.expect(done, "mine\n", "daily:read")
-	h.expect(wrong, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily")
+	h.expect(answer.ExitDone, "mine\n", "daily:read")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for paneType: left. Use tab, split, window.\n", "daily", "paneType=left")
 }
 
 func TestDailyEdits(t *testing.T) {
@@ -99,7 +100,7 @@ func TestDailyEdits(t *testing.T) {
 			if test.before != missing {
 				h.put(path, test.before)
 			}
-			h.expect(done, "Added to: "+path+"\n", test.args...)
+			h.expect(answer.ExitDone, "Added to: "+path+"\n", test.args...)
 			if got := h.get(path); got != test.want {
 				t.Errorf("the note became %q, want %q", got, test.want)
 			}
@@ -110,21 +111,21 @@ func TestDailyEdits(t *testing.T) {
 func TestContentFromStandardInput(t *testing.T) {
 	h := build(t, nil)
 	h.stdin = "\\nabla \\times\n\ttab\xff"
-	h.expect(done, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
+	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "--stdin", "content", "daily:append")
 	if got := h.get("2026-11-21.md"); got != h.stdin {
 		t.Errorf("the note became %q", got)
 	}
 	h.steps([]turn{
-		{"and as an argument too", "--stdin content daily:append content=x", wrong, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", wrong, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
-		{"a flag has no value", "--stdin inline daily:append", wrong, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
-		{"twice", "--stdin content --stdin content daily:append", wrong, "Error: Unknown switch: --stdin\n"},
+		{"and as an argument too", "--stdin content daily:append content=x", answer.ExitMisuse, "Error: Parameter given twice: content\n"},
+		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
+		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"},
+		{"twice", "--stdin content --stdin content daily:append", answer.ExitMisuse, "Error: Unknown switch: --stdin\n"},
 	})
 	h.put("a.md", "A")
 	h.stdin = "a.md"
-	h.expect(done, "A\n", "vault=Home", "--stdin", "path", "read")
+	h.expect(answer.ExitDone, "A\n", "vault=Home", "--stdin", "path", "read")
 	h.stdin = ""
-	h.expect(wrong, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
+	h.expect(answer.ExitMisuse, "Error: Missing required parameter: content\n", "--stdin", "content", "daily:append")
 }
 
 func TestTemplates(t *testing.T) {
@@ -148,7 +149,7 @@ func TestTemplates(t *testing.T) {
 				".obsidian/templates.json": `{"dateFormat":"[ignored]","timeFormat":"HH[h]mm"}`,
 			})
 			status, path, _ := h.run("daily")
-			if got := h.get(strings.TrimSuffix(path, "\n")); status != done || got != test.want {
+			if got := h.get(strings.TrimSuffix(path, "\n")); status != answer.ExitDone || got != test.want {
 				t.Errorf("status %d, %s became %q, want %q", status, path, got, test.want)
 			}
 		})
@@ -157,7 +158,7 @@ func TestTemplates(t *testing.T) {
 
 func TestAppendToAMissingNoteKeepsItsTemplate(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"a/b","template":"T"}`, "T.md": "---\nd: {{date}}\n---\n{{time}}"})
-	h.expect(done, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
+	h.expect(answer.ExitDone, "Added to: a/b/2026-11-21.md\n", "daily:append", "content=x")
 	if got := h.get("a/b/2026-11-21.md"); got != "---\nd: 2026-11-21\n---\n09:05\nx" {
 		t.Errorf("the note became %q", got)
 	}
@@ -168,22 +169,22 @@ func TestBrokenTemplateSettingsStopOnlyWhoNeedsThem(t *testing.T) {
 		".obsidian/daily-notes.json": `{"template":"T"}`, ".obsidian/templates.json": "[]", "T.md": "{{time}}",
 	})
 	status, got, _ := h.run("daily")
-	if status != failed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
+	if status != answer.ExitFailed || !strings.HasPrefix(got, "Error: Cannot use the settings in .obsidian/templates.json: ") || h.get("2026-11-21.md") != "(missing)" {
 		t.Errorf("status %d, %q", status, got)
 	}
 	h.put("T.md", "{{date}}")
-	h.expect(done, "2026-11-21.md\n", "daily")
+	h.expect(answer.ExitDone, "2026-11-21.md\n", "daily")
 }
 
 func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 	const path = "2026-11-21.md"
 	for _, command := range []string{"daily:append content=x", "daily:prepend content=x", "daily"} {
 		h := build(t, map[string]string{path + "/inner.md": ""})
-		h.expect(failed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(command)...)
+		h.expect(answer.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(command)...)
 		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
-		h.expect(failed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
+		h.expect(answer.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
 		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
-		h.expect(failed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" holds ':', which not every system and link can carry.\n", strings.Fields(command)...)
+		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" holds ':', which not every system and link can carry.\n", strings.Fields(command)...)
 	}
 }
 
@@ -205,7 +206,7 @@ func TestDailyEditsKeepEveryByte(t *testing.T) {
 		h.put(path, old)
 		h.stdin = content
 		command := rapid.SampledFrom([]string{"daily:append", "daily:prepend"}).Draw(t, "command")
-		if status, out, _ := h.run("--stdin", "content", command); status != done {
+		if status, out, _ := h.run("--stdin", "content", command); status != answer.ExitDone {
 			t.Fatalf("status %d, %q", status, out)
 		}
 		got := h.get(path)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"vaultwicket/cmd/internal/vault/answer"
 )
 
 func TestNotesOfOtherDays(t *testing.T) {
@@ -12,35 +13,35 @@ func TestNotesOfOtherDays(t *testing.T) {
 		".obsidian/daily-notes.json": `{"folder":"D"}`,
 		"D/2026-11-20.md":            "yesterday", "D/2024-02-29.md": "leap",
 	})
-	h.expect(done, "yesterday\n", "daily:read", "offset=-1")
-	h.expect(done, "yesterday\n", "daily:read", "date=2026-11-20")
-	h.expect(done, "leap\n", "daily:read", "date=2024-02-29")
-	h.expect(done, "D/2026-11-22.md\n", "daily:path", "offset=1")
-	h.expect(done, "D/2026-11-21.md\n", "daily:path", "offset=0")
-	h.expect(failed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
-	h.expect(wrong, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=2026-02-30")
-	h.expect(wrong, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=yesterday")
-	h.expect(wrong, "Error: Invalid number: x\n", "daily:path", "offset=x")
-	h.expect(wrong, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
-	h.expect(wrong, "Error: Use date=<YYYY-MM-DD> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
+	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "offset=-1")
+	h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date=2026-11-20")
+	h.expect(answer.ExitDone, "leap\n", "daily:read", "date=2024-02-29")
+	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
+	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
+	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
+	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=2026-02-30")
+	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=yesterday")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
+	h.expect(answer.ExitMisuse, "Error: Use date=<YYYY-MM-DD> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
 }
 
 func TestDailyRange(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-19.md": "one\n", "2026-11-21.md": "three", "2026-11-20.md/x.md": "a folder has the name"})
-	h.expect(done, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
-	h.expect(done, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
-	h.expect(wrong, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
-	h.expect(wrong, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
-	h.expect(wrong, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=1")
-	h.expect(wrong, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=2026-11-19", "to=x")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n==> 2026-11-21.md <==\nthree\n", "daily:range", "from=2026-11-19")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
+	h.expect(answer.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
+	h.expect(answer.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
+	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=1")
+	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=2026-11-19", "to=x")
 
 	months := build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"YYYY-MM"}`, "2026-11.md": "november"})
-	months.expect(done, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
+	months.expect(answer.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
 }
 
 func TestALongRangeIsBounded(t *testing.T) {
 	h := build(t, map[string]string{"2026-11-20.md": strings.Repeat("x", 4<<20), "2026-11-21.md": "small"})
-	h.expect(done, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
+	h.expect(answer.ExitDone, "==> 2026-11-19.md (missing) <==\n==> 2026-11-20.md (4194304 bytes, not shown) <==\n==> 2026-11-21.md <==\nsmall\n", "daily:range", "from=2026-11-19")
 }
 
 func TestSeveralRandomNotes(t *testing.T) {
@@ -59,11 +60,11 @@ func TestSeveralRandomNotes(t *testing.T) {
 			t.Errorf("the same seed gave %q and %q", first, again)
 		}
 	}
-	h.expect(done, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
-	h.expect(wrong, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
-	h.expect(wrong, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
-	h.expect(wrong, "Error: Invalid number: -1. Use min-age from 0 to 36525.\n", "random:read", "min-age=-1")
-	build(t, nil).expect(done, "No markdown files found.\n", "random:read", "count=2")
+	h.expect(answer.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: -1. Use min-age from 0 to 36525.\n", "random:read", "min-age=-1")
+	build(t, nil).expect(answer.ExitDone, "No markdown files found.\n", "random:read", "count=2")
 }
 
 // touch sets when a file was changed, counted from the clock of the tests.
@@ -83,9 +84,9 @@ func TestRandomNotesOfAnAge(t *testing.T) {
 	h.touch(t, "old.md", 31*24*time.Hour)
 	h.touch(t, "new.md", 29*24*time.Hour)
 	for range 5 {
-		h.expect(done, "old.md\nO\n", "random:read", "min-age=30")
+		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age=30")
 	}
-	h.expect(done, "No markdown files found.\n", "random:read", "min-age=32")
+	h.expect(answer.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
 }
 
 func TestRecent(t *testing.T) {
@@ -94,10 +95,10 @@ func TestRecent(t *testing.T) {
 	h.touch(t, "f/b.md", 30*time.Hour)
 	h.touch(t, "c.md", 30*time.Hour)
 	const a, b, c = "a.md\t2026-11-21T08:05:00+02:00\n", "f/b.md\t2026-11-20T03:05:00+02:00\n", "c.md\t2026-11-20T03:05:00+02:00\n"
-	h.expect(done, a+c+b, "recent")
-	h.expect(done, a+c, "recent", "limit=2")
-	h.expect(done, a, "recent", "since=2026-11-21")
-	h.expect(done, "", "recent", "since=2026-11-22")
-	h.expect(wrong, "Error: Invalid date format. Use YYYY-MM-DD\n", "recent", "since=now")
-	h.expect(wrong, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
+	h.expect(answer.ExitDone, a+c+b, "recent")
+	h.expect(answer.ExitDone, a+c, "recent", "limit=2")
+	h.expect(answer.ExitDone, a, "recent", "since=2026-11-21")
+	h.expect(answer.ExitDone, "", "recent", "since=2026-11-22")
+	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "recent", "since=now")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
 }

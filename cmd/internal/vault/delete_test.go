@@ -3,6 +3,7 @@ package vault
 import (
 	"strings"
 	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
 )
 
 func TestDelete(t *testing.T) {
@@ -15,7 +16,7 @@ func TestDelete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"sub/a.md": "text", ".obsidian/app.json": test.settings})
-			h.expect(done, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
+			h.expect(answer.ExitDone, test.want+"\n", append([]string{"delete"}, strings.Fields(test.args)...)...)
 			if h.get("sub/a.md") != "(missing)" {
 				t.Error("it is still there")
 			}
@@ -33,10 +34,10 @@ func TestDelete(t *testing.T) {
 	}
 	h := build(t, map[string]string{"a.md": "2", ".trash/a.md": "1", "f/x.md": ""})
 	h.steps([]turn{
-		{"what is not there", "delete path=b.md", failed, "Error: File \"b.md\" not found.\n"},
-		{"a folder", "delete path=f", failed, "Error: File \"f\" not found.\n"},
-		{"what lies in the trash", "delete path=.trash/a.md", failed, "Error: File \".trash/a.md\" not found.\n"},
-		{"a name that is taken in the trash gets a number", "delete path=a.md", done, "Moved to trash: a.md\n"},
+		{"what is not there", "delete path=b.md", answer.ExitFailed, "Error: File \"b.md\" not found.\n"},
+		{"a folder", "delete path=f", answer.ExitFailed, "Error: File \"f\" not found.\n"},
+		{"what lies in the trash", "delete path=.trash/a.md", answer.ExitFailed, "Error: File \".trash/a.md\" not found.\n"},
+		{"a name that is taken in the trash gets a number", "delete path=a.md", answer.ExitDone, "Moved to trash: a.md\n"},
 	})
 	if h.get(".trash/a.md") != "1" || h.get(".trash/a 1.md") != "2" {
 		t.Errorf("the trash has %q and %q", h.get(".trash/a.md"), h.get(".trash/a 1.md"))

@@ -7,35 +7,38 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
 
 // failing is a vault in which a call fails in every way, and the calls.
-func failing(t *testing.T) (h *house, calls map[failureKind]string) {
+func failing(t *testing.T) (h *house, calls map[answer.Kind]string) {
 	h = build(t, map[string]string{
 		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": "", "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
 	})
-	h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
 	if err := os.Link(h.file("linked.md"), filepath.Join(t.TempDir(), "other.md")); err != nil {
 		t.Skip("no hard links here: ", err)
 	}
-	return h, map[failureKind]string{
-		notFound:        "read path=no.md",
-		notFoundNearest: "note:section path=a.md heading=C",
-		alreadyExists:   "create path=b.md content=x",
-		ambiguous:       "note:section path=twice.md heading=A",
-		ambiguousText:   "note:replace path=a.md old=x new=y",
-		conflict:        "--expect 0123456789abcdef append path=a.md content=x",
-		accessDenied:    "append path=read.md content=x",
-		hardLinkDenied:  "append path=linked.md content=x",
-		notConfigured:   "templates",
-		needsApp:        "tabs",
-		targetRequired:  "read",
-		unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
-		vaultNotFound:   "vault=Other read path=a.md",
-		badValue:        "read path=",
-		otherFailure:    "undo",
+	return h, map[answer.Kind]string{
+		answer.NotFound:        "read path=no.md",
+		answer.NotFoundNearest: "note:section path=a.md heading=C",
+		answer.AlreadyExists:   "create path=b.md content=x",
+		answer.Ambiguous:       "note:section path=twice.md heading=A",
+		answer.AmbiguousText:   "note:replace path=a.md old=x new=y",
+		answer.Conflict:        "--expect 0123456789abcdef append path=a.md content=x",
+		answer.AccessDenied:    "append path=read.md content=x",
+		answer.HardLinkDenied:  "append path=linked.md content=x",
+		answer.NotConfigured:   "templates",
+		answer.NeedsApp:        "tabs",
+		answer.TargetRequired:  "read",
+		answer.Unapproved:      "--sparing note:set-section path=a.md heading=B content=y",
+		answer.VaultNotFound:   "vault=Other read path=a.md",
+		answer.BadValue:        "read path=",
+		answer.OtherFailure:    "undo",
 	}
 }
 
@@ -50,15 +53,15 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 	for kind, line := range calls {
 		words := strings.Fields(line)
 		status, stdout, stderr := h.run(words...)
-		if status == done || stdout == "" || stderr != "" {
+		if status == answer.ExitDone || stdout == "" || stderr != "" {
 			t.Errorf("%s: status %d, %q, %q", line, status, stdout, stderr)
 		}
 		first, _, _ := strings.Cut(stdout, "\n")
-		want := frame.Failure{Code: kind.code, Hint: kind.hint, Reason: first}
+		want := frame.Failure{Code: kind.Code, Hint: kind.Hint, Reason: first}
 		if len(want.Reason) > frame.MaxReason {
 			want.Reason = want.Reason[:frame.MaxReason]
 		}
-		words = append([]string{factsSwitch}, words...)
+		words = append([]string{grammar.FactsSwitch}, words...)
 		_, _, alone := h.run(words...)
 		resident := w.ask(nil, words...)
 		for mode, stderr := range map[string]string{"alone": alone, "resident": resident.stderr} {
@@ -67,7 +70,7 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 				t.Errorf("%s, %s: %q, %+v, want %+v", mode, line, rest, got, want)
 			}
 		}
-		reported[kind.code] = true
+		reported[kind.Code] = true
 	}
 	source, err := os.ReadFile("../../../exec/frame/report.go")
 	if err != nil {
@@ -88,8 +91,8 @@ func TestEveryFailureIsReportedAsData(t *testing.T) {
 func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 	h, _ := failing(t)
 	for _, line := range []string{"read path=lie.md", "note:replace path=lie.md old=lie new=lye", "create path=Error.md content=Error:"} {
-		status, _, stderr := h.run(append([]string{factsSwitch}, strings.Fields(line)...)...)
-		if _, facts, failure := frame.CutReport(stderr); status != done || facts.Path == "" || failure != (frame.Failure{}) {
+		status, _, stderr := h.run(append([]string{grammar.FactsSwitch}, strings.Fields(line)...)...)
+		if _, facts, failure := frame.CutReport(stderr); status != answer.ExitDone || facts.Path == "" || failure != (frame.Failure{}) {
 			t.Errorf("%s: status %d, %+v, %+v", line, status, facts, failure)
 		}
 	}
@@ -100,7 +103,7 @@ func TestATextThatLooksLikeAnErrorIsNone(t *testing.T) {
 		"base:eval\x00path=a.md\x00expr=" + mimic:                               frame.CodeBadValue,
 		"undo\x00id=" + mimic: frame.CodeBadValue,
 	} {
-		_, _, stderr := h.run(append([]string{factsSwitch}, strings.Split(line, "\x00")...)...)
+		_, _, stderr := h.run(append([]string{grammar.FactsSwitch}, strings.Split(line, "\x00")...)...)
 		if rest, _, failure := frame.CutReport(stderr); rest != "" || failure.Code != want || strings.Contains(failure.Reason, "\n") {
 			t.Errorf("%q: %q, %+v, want %s", line, rest, failure, want)
 		}

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/policy/access"
 )
 
@@ -15,7 +19,7 @@ import (
 func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 	hiders := map[string]func(h *house){
 		"rules": func(h *house) {
-			h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+			h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 		},
 		"the ignore file": func(h *house) { h.put(".vaultwicketignore", "Private/\n") },
 	}
@@ -36,7 +40,7 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 				after := everything(t, h.dir)
 				for path, text := range before {
 					if strings.Contains(text, canary) && after[path] != text {
-						t.Errorf("%s: %s became %q", row.name, path, after[path])
+						t.Errorf("%s: %s became %q", row.Name, path, after[path])
 					}
 				}
 			}
@@ -86,29 +90,29 @@ func everything(t *testing.T, dir string) map[string]string {
 // callsOn are the calls of a command that concern the note at path: by its path,
 // by its name, and on the whole vault. What else is required gets a value that
 // suits most parameters.
-func callsOn(row command, path string) (calls [][]string) {
+func callsOn(row command.Command, path string) (calls [][]string) {
 	values := map[string]string{
 		"content": "added", "query": "zq", "name": "made", "to": "B/moved.md", "template": "t", "property": "x", "value": "1", "old": "zq", "new": "n",
 		"section": "x", "heading": "x", "line": "1", "limit": "9", "task": "1", "status": "x", "ref": path + ":1", "tag": "tag", "type": "text",
 	}
 	takes := map[string]bool{}
-	base := []string{row.name}
-	for _, p := range row.params {
-		takes[p.name] = true
-		if p.required && p.name != "path" && p.name != "file" {
-			value, ok := values[p.name]
-			if !ok && len(p.oneOf) > 0 {
-				value = p.oneOf[0]
+	base := []string{row.Name}
+	for _, p := range row.Params {
+		takes[p.Name] = true
+		if p.Required && p.Name != "path" && p.Name != "file" {
+			value, ok := values[p.Name]
+			if !ok && len(p.OneOf) > 0 {
+				value = p.OneOf[0]
 			}
-			base = append(base, p.name+"="+value)
+			base = append(base, p.Name+"="+value)
 		}
 	}
 	with := func(more ...string) { calls = append(calls, append(append([]string(nil), base...), more...)) }
 	with()
 	if takes["path"] {
 		with("path=" + path)
-		if row.plan != nil {
-			calls = append(calls, append([]string{planSwitch}, append(append([]string(nil), base...), "path="+path)...))
+		if row.Plan != nil {
+			calls = append(calls, append([]string{grammar.PlanSwitch}, append(append([]string(nil), base...), "path="+path)...))
 		}
 		if takes["overwrite"] {
 			with("path="+path, "overwrite")
@@ -135,17 +139,17 @@ func callsOn(row command, path string) (calls [][]string) {
 func TestWhatIsSaidOfAHardLink(t *testing.T) {
 	const denied = "Error: Access denied: \"A/inside.md\" has more than one hard link, and a part of this vault is hidden.\n"
 	h, _ := hardLinked3(t)
-	h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 	for _, args := range []string{
 		"read path=A/inside.md", "append path=A/inside.md content=x", "delete path=A/inside.md", "move path=A/inside.md to=B/x.md", "rename path=A/inside.md name=x",
 		"wordcount path=A/inside.md", "file path=A/inside.md", "outline path=A/inside.md", "create path=A/inside.md content=x overwrite",
 	} {
-		h.expect(failed, denied, strings.Fields(args)...)
+		h.expect(answer.ExitFailed, denied, strings.Fields(args)...)
 	}
-	h.expect(failed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
-	h.expect(done, "A/plain.md\nT/t.md\n", "files")
-	h.env[accessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
-	if status, stdout, _ := h.run("read", "path=A/inside.md"); status != done || !strings.Contains(stdout, canary) {
+	h.expect(answer.ExitFailed, "Error: File \"Private/secret.md\" not found.\n", "read", "path=Private/secret.md")
+	h.expect(answer.ExitDone, "A/plain.md\nT/t.md\n", "files")
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": access.Read.String(), "A": "rw"}).String()
+	if status, stdout, _ := h.run("read", "path=A/inside.md"); status != answer.ExitDone || !strings.Contains(stdout, canary) {
 		t.Errorf("where nothing is hidden: %d, %q", status, stdout)
 	}
 }

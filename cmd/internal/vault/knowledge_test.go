@@ -12,7 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/cache"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 )
 
 // library is a vault with a cache, long after its files were written.
@@ -57,7 +61,7 @@ func (h *house) answers() string {
 
 func (h *house) without() *house {
 	bare := *h
-	bare.env = map[string]string{NowVariable: saturday}
+	bare.env = map[string]string{session.NowVariable: saturday}
 	return &bare
 }
 
@@ -83,7 +87,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	}
 	same(t, "no cache yet", h.answers(), want)
 	dir := filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket")
-	if c := cache.Open(dir, h.dir, thisProgram()); c.Len() != 44 { // 40 and four, of which one is excluded and one a canvas
+	if c := cache.Open(dir, h.dir, knowledge.BuildID()); c.Len() != 44 { // 40 and four, of which one is excluded and one a canvas
 		t.Errorf("the cache holds %d files", c.Len())
 	}
 	same(t, "with a cache", h.answers(), want)
@@ -142,7 +146,7 @@ func TestAYoungNoteIsNotKept(t *testing.T) {
 	h := library(t)
 	h.later = 0
 	same(t, "young notes", h.answers(), h.without().answers())
-	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir, thisProgram()); c.Len() != 0 {
+	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir, knowledge.BuildID()); c.Len() != 0 {
 		t.Errorf("the cache holds %d files", c.Len())
 	}
 }
@@ -222,12 +226,12 @@ func TestACancelledSearchEnds(t *testing.T) {
 	cancel()
 	for _, q := range [][]string{{"search", "query=zebra"}, {"tags"}} {
 		at := h.host()
-		at.known.stays = true
+		at.Knowledge.Resident = true
 		var out bytes.Buffer
-		status := at.perform(call{ctx, append([]string{h.dir}, q...), nil, &out, &out})
-		if status == done || !strings.Contains(out.String(), context.Canceled.Error()) {
+		status := perform(at, resident.Call{Ctx: ctx, Args: append([]string{h.dir}, q...), Stdin: nil, Stdout: &out, Stderr: &out})
+		if status == answer.ExitDone || !strings.Contains(out.String(), context.Canceled.Error()) {
 			t.Errorf("%q: %d, %q", q, status, out.String())
 		}
-		at.close()
+		at.Close()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"vaultwicket/cmd/internal/vault/answer"
 )
 
 // lifelineVariable names an inherited descriptor: the reading end of a pipe
@@ -29,7 +30,7 @@ func watchLifeline(number string) {
 	}
 	go func(pipe *os.File) {
 		if _, err := io.Copy(io.Discard, pipe); err == nil {
-			os.Exit(failed)
+			os.Exit(answer.ExitFailed)
 		}
 	}(lifeline)
 }

@@ -8,7 +8,7 @@
 // What only the running app knows it refuses to guess: those commands answer
 // that they need the app.
 //
-// The middle is one function, [host.perform], which answers one command line
+// The middle is one function, perform, which answers one command line
 // and is free of process state. [Main] wraps it into a program that lives for
 // one call, or into a worker that answers the gateway's calls until its input
 // ends; the answers are the same, because nothing else makes them.
@@ -20,9 +20,14 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"time"
 
+	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -46,7 +51,7 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
 	debug.SetGCPercent(gcPercent(args))
-	return newHost(env, confine.To).run(call{context.Background(), args, stdin, stdout, stderr})
+	return run(session.NewHost(env, confine.To), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
 
 // How much garbage the heap may contain, in percent of what is in use. A process
@@ -58,67 +63,74 @@ const (
 )
 
 func gcPercent(args []string) int {
-	if slices.Contains(args, workerSwitch) {
+	if slices.Contains(args, grammar.WorkerSwitch) {
 		return gcPercentWorker
 	}
 	return gcPercentOneShot
 }
 
 // run is what Main does with the process: answer one call, or many.
-func (h *host) run(c call) int {
-	if len(c.args) == 2 && c.args[1] == workerSwitch && isFolder(c.args[0]) {
-		status := newWorker(h, func(c call) int { return h.perform(c) }, c.args[0], c.stdout).serve(c.stdin)
-		if status == done {
-			h.close() // after a fault nothing is kept
+func run(h *session.Host, c resident.Call) int {
+	if len(c.Args) == 2 && c.Args[1] == grammar.WorkerSwitch && grammar.IsFolder(c.Args[0]) {
+		status := resident.New(h, func(c resident.Call) int { return perform(h, c) }, c.Args[0], c.Stdout).Serve(c.Stdin)
+		if status == answer.ExitDone {
+			h.Close() // after a fault nothing is kept
 		}
 		return status
 	}
-	defer h.close()
-	if len(c.args) == 2 && c.args[1] == statusSwitch && isFolder(c.args[0]) {
-		said := h.status(c.args[0])
-		return said.print(c.stdout)
+	defer h.Close()
+	if len(c.Args) == 2 && c.Args[1] == grammar.StatusSwitch && grammar.IsFolder(c.Args[0]) {
+		said := status(h, c.Args[0])
+		return said.Print(c.Stdout)
 	}
-	return h.perform(c)
+	return perform(h, c)
 }
 
 // perform answers one command line and returns the exit status.
-func (h *host) perform(c call) int {
-	said, known := h.converse(c)
-	defer said.close()
-	status := said.print(c.stdout)
-	if said.remark != "" {
-		fmt.Fprintln(c.stderr, said.remark)
+func perform(h *session.Host, c resident.Call) int {
+	said, known := handle(h, c)
+	defer said.Close()
+	status := said.Print(c.Stdout)
+	if said.Notice != "" {
+		fmt.Fprintln(c.Stderr, said.Notice)
 	}
 	switch {
-	case status == done && known != nil:
-		fmt.Fprintln(c.stderr, known.line())
-	case status != done && wantsReport(c.args):
-		fmt.Fprintln(c.stderr, said.failure().Line())
+	case status == answer.ExitDone && known != nil:
+		fmt.Fprintln(c.Stderr, known.Line())
+	case status != answer.ExitDone && grammar.WantsFacts(c.Args):
+		fmt.Fprintln(c.Stderr, said.Report().Line())
 	}
 	return status
 }
 
-// converse answers one command line. The facts are nil unless they were asked
+// handle answers one command line. The facts are nil unless they were asked
 // for and there are any.
-func (h *host) converse(c call) (reply, *facts) {
-	line, err := parseLine(c.args)
+func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
+	line, err := grammar.ParseLine(c.Args)
 	if err != nil {
-		return explain(err), nil
+		return answer.Explain(err), nil
 	}
-	req := request{command: line.command, args: line.args, how: line.how, writes: line.writes}
-	if line.stdin != "" {
-		if req.literal, err = readLiteral(line.stdin, c.stdin, disk.MaxNote); err != nil {
-			return explain(err), nil
+	req := grammar.Request{Command: line.Command, Args: line.Args, Options: line.Options, MayWrite: line.MayWrite}
+	if line.Stdin != "" {
+		if req.Literal, err = grammar.ReadLiteral(line.Stdin, c.Stdin, disk.MaxNote); err != nil {
+			return answer.Explain(err), nil
 		}
 	}
-	v, err := h.vault(c.ctx, line)
+	v, err := h.Open(c.Ctx, line)
 	if err != nil {
-		return explain(err), nil
+		return answer.Explain(err), nil
 	}
-	said := answer(v, req)
-	if !line.facts {
+	said := respond(v, req)
+	if !line.Facts {
 		return said, nil
 	}
-	known := said.facts(v.disk)
+	known := said.Facts(v.Disk)
 	return said, known
 }
+
+// NowVariable names the environment variable that sets the clock, as RFC 3339.
+const NowVariable = session.NowVariable
+
+// Clock returns the clock that a value of [NowVariable] sets: the machine's if the
+// value is empty, otherwise one that is stopped at that moment.
+func Clock(now string) (func() time.Time, error) { return session.Clock(now) }

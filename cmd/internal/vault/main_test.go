@@ -14,6 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
 
@@ -37,7 +41,7 @@ type house struct {
 
 func build(t testing.TB, files map[string]string) *house {
 	t.Helper()
-	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
+	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +78,10 @@ func (h *house) get(path string) string {
 }
 
 // host is what one process of the program keeps.
-func (h *house) host() *host {
-	at := newHost(func(name string) string { return h.env[name] }, nil)
-	at.now = func() time.Time { return time.Now().Add(h.later) }
-	at.pause = func(context.Context, time.Duration) {} // nobody else changes notes meanwhile
+func (h *house) host() *session.Host {
+	at := session.NewHost(func(name string) string { return h.env[name] }, nil)
+	at.Now = func() time.Time { return time.Now().Add(h.later) }
+	at.Pause = func(context.Context, time.Duration) {} // nobody else changes notes meanwhile
 	return at
 }
 
@@ -85,10 +89,10 @@ func (h *house) host() *host {
 func (h *house) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	words := append([]string{h.dir}, args...)
-	if !h.readOnly && (len(args) == 0 || args[0] != workerSwitch && args[0] != statusSwitch) {
-		words = append([]string{h.dir, writeSwitch}, args...)
+	if !h.readOnly && (len(args) == 0 || args[0] != grammar.WorkerSwitch && args[0] != grammar.StatusSwitch) {
+		words = append([]string{h.dir, grammar.WriteSwitch}, args...)
 	}
-	status = h.host().run(call{context.Background(), words, strings.NewReader(h.stdin), &out, &messages})
+	status = run(h.host(), resident.Call{Ctx: context.Background(), Args: words, Stdin: strings.NewReader(h.stdin), Stdout: &out, Stderr: &messages})
 	return status, out.String(), messages.String()
 }
 
@@ -126,40 +130,40 @@ func TestGrammar(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"
 	h.steps([]turn{
-		{"the vault may be named", "vault=Home read path=a.md", done, "text\n"},
-		{"another vault is not here", "vault=Work read path=a.md", failed, "Vault not found.\n"},
-		{"a vault's name counts with its case", "vault=home read path=a.md", failed, "Vault not found.\n"},
-		{"no name is no vault", "vault= read path=a.md", failed, "Vault not found.\n"},
-		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", failed, "Vault not found.\n"},
-		{"the vault comes first", "read path=a.md vault=Home", wrong, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>]\n"},
-		{"no command", "", wrong, "Error: No command given.\n" + synopsis + "\n"},
-		{"the clipboard is not touched", "read path=a.md --copy", wrong, "Error: Unknown switch: --copy\n"},
-		{"a switch before the command", "--verbose read path=a.md", wrong, "Error: Unknown switch: --verbose\n"},
-		{"a switch without its value", "--stdin", wrong, "Error: --stdin needs the name of a parameter.\n" + synopsis + "\n"},
-		{"an unknown parameter", "read pth=a.md", wrong, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>]\n"},
-		{"an unknown flag", "files all", wrong, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
-		{"no name of a parameter", "read =a.md", wrong, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>]\n"},
-		{"a repeated parameter", "read path=a.md path=b.md", wrong, "Error: Parameter given twice: path\n"},
-		{"two targets", "read path=a.md file=a", wrong, "Error: Use file=<name> or path=<path>, not both.\n"},
-		{"a flag with the value true", "files total=true", done, "1\n"},
-		{"a flag with another value", "files total=false", wrong, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
-		{"a parameter without a value", "read path", wrong, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
-		{"an empty value", "read path=", wrong, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
-		{"a value that is none of the known", "vault info=all", wrong, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
-		{"a required parameter that is missing", "daily:append inline", wrong, "Error: Missing required parameter: content=<text>\n" + appendUsage},
-		{"a required parameter that is empty", "daily:append content=", wrong, "Error: Missing required parameter: content\n"},
+		{"the vault may be named", "vault=Home read path=a.md", answer.ExitDone, "text\n"},
+		{"another vault is not here", "vault=Work read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"a vault's name counts with its case", "vault=home read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"no name is no vault", "vault= read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"an unknown id is no vault", "vault=0123456789abcdef read path=a.md", answer.ExitFailed, "Vault not found.\n"},
+		{"the vault comes first", "read path=a.md vault=Home", answer.ExitMisuse, "Error: Unknown parameter: vault\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"no command", "", answer.ExitMisuse, "Error: No command given.\n" + grammar.Synopsis + "\n"},
+		{"the clipboard is not touched", "read path=a.md --copy", answer.ExitMisuse, "Error: Unknown switch: --copy\n"},
+		{"a switch before the command", "--verbose read path=a.md", answer.ExitMisuse, "Error: Unknown switch: --verbose\n"},
+		{"a switch without its value", "--stdin", answer.ExitMisuse, "Error: --stdin needs the name of a parameter.\n" + grammar.Synopsis + "\n"},
+		{"an unknown parameter", "read pth=a.md", answer.ExitMisuse, "Error: Unknown parameter: pth\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"an unknown flag", "files all", answer.ExitMisuse, "Error: Unknown parameter: all\nUsage: files [folder=<path>] [ext=<extension>] [total]\n"},
+		{"no name of a parameter", "read =a.md", answer.ExitMisuse, "Error: Unknown parameter: \nUsage: read [file=<name>] [path=<path>]\n"},
+		{"a repeated parameter", "read path=a.md path=b.md", answer.ExitMisuse, "Error: Parameter given twice: path\n"},
+		{"two targets", "read path=a.md file=a", answer.ExitMisuse, "Error: Use file=<name> or path=<path>, not both.\n"},
+		{"a flag with the value true", "files total=true", answer.ExitDone, "1\n"},
+		{"a flag with another value", "files total=false", answer.ExitMisuse, "Error: Invalid value for total: false. Leave it out or give it alone.\n"},
+		{"a parameter without a value", "read path", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"an empty value", "read path=", answer.ExitMisuse, "Error: Missing value for parameter: path=<path>\nUsage: read [file=<name>] [path=<path>]\n"},
+		{"a value that is none of the known", "vault info=all", answer.ExitMisuse, "Error: Invalid value for info: all. Use name, path, files, folders, size.\n"},
+		{"a required parameter that is missing", "daily:append inline", answer.ExitMisuse, "Error: Missing required parameter: content=<text>\n" + appendUsage},
+		{"a required parameter that is empty", "daily:append content=", answer.ExitMisuse, "Error: Missing required parameter: content\n"},
 	})
 }
 
 func TestCommandsThatAreNotHere(t *testing.T) {
 	h := build(t, nil)
 	h.steps([]turn{
-		{"one that needs the app", "hotkeys verbose", failed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
-		{"its parameters do not matter", "eval nonsense", failed, "Error: \"eval\" needs the Obsidian app.\n"},
-		{"nothing near", "frobnicate", wrong, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
-		{"something near", "dialy:read", wrong, "Error: Command \"dialy:read\" not found. Did you mean: daily:read?\n"},
-		{"a part of a name", "enable", wrong, "Error: Command \"enable\" not found. Did you mean: plugin:enable, snippet:enable?\n"},
-		{"a path is no command", "a/b.md", wrong, "Error: Command \"a/b.md\" not found. It may require a plugin to be enabled.\n"},
+		{"one that needs the app", "hotkeys verbose", answer.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
+		{"its parameters do not matter", "eval nonsense", answer.ExitFailed, "Error: \"eval\" needs the Obsidian app.\n"},
+		{"nothing near", "frobnicate", answer.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"something near", "dialy:read", answer.ExitMisuse, "Error: Command \"dialy:read\" not found. Did you mean: daily:read?\n"},
+		{"a part of a name", "enable", answer.ExitMisuse, "Error: Command \"enable\" not found. Did you mean: plugin:enable, snippet:enable?\n"},
+		{"a path is no command", "a/b.md", answer.ExitMisuse, "Error: Command \"a/b.md\" not found. It may require a plugin to be enabled.\n"},
 	})
 }
 
@@ -169,16 +173,16 @@ var extensions = []string{
 }
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {
-	names := officialNames()
+	names := grammar.OfficialNames()
 	if len(names) != 115 {
 		t.Errorf("%d official names", len(names))
 	}
 	h := build(t, nil)
 	own := map[string]bool{}
 	for _, row := range table() {
-		own[row.name] = true
-		if isOfficial(row.name) == slices.Contains(extensions, row.name) {
-			t.Errorf("%s is an official command and an extension, or neither", row.name)
+		own[row.Name] = true
+		if grammar.IsOfficial(row.Name) == slices.Contains(extensions, row.Name) {
+			t.Errorf("%s is an official command and an extension, or neither", row.Name)
 		}
 	}
 	for i, name := range names {
@@ -186,7 +190,7 @@ func TestEveryOfficialCommandAnswers(t *testing.T) {
 			t.Errorf("%s is out of order", name)
 		}
 		if !own[name] {
-			h.expect(failed, "Error: \""+name+"\" needs the Obsidian app.\n", name)
+			h.expect(answer.ExitFailed, "Error: \""+name+"\" needs the Obsidian app.\n", name)
 		}
 	}
 }
@@ -203,16 +207,16 @@ func TestFolderArgument(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"none", nil, wrong, "Error: No folder given.\n" + synopsis + "\n"},
-		{"empty", []string{"", "files"}, wrong, "Error: No folder given.\n" + synopsis + "\n"},
-		{"a switch", []string{"--facts", "files"}, wrong, "Error: No folder given.\n" + synopsis + "\n"},
-		{"missing", []string{file + "x", "files"}, failed, "Vault not found.\n"},
-		{"a file", []string{file, "files"}, failed, "Vault not found.\n"},
+		{"none", nil, answer.ExitMisuse, "Error: No folder given.\n" + grammar.Synopsis + "\n"},
+		{"empty", []string{"", "files"}, answer.ExitMisuse, "Error: No folder given.\n" + grammar.Synopsis + "\n"},
+		{"a switch", []string{"--facts", "files"}, answer.ExitMisuse, "Error: No folder given.\n" + grammar.Synopsis + "\n"},
+		{"missing", []string{file + "x", "files"}, answer.ExitFailed, "Vault not found.\n"},
+		{"a file", []string{file, "files"}, answer.ExitFailed, "Vault not found.\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out, messages bytes.Buffer
-			status := newHost(env, nil).run(call{context.Background(), test.args, strings.NewReader(""), &out, &messages})
+			status := run(session.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: test.args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
 			if status != test.status || out.String() != test.want || messages.Len() > 0 {
 				t.Errorf("status %d, output %q, stderr %q", status, &out, &messages)
 			}
@@ -233,9 +237,9 @@ func TestVaultById(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.env["HOME"] = home
-		h.expect(done, "text\n", "vault=00112233445566aa", "read", "path=a.md")
-		h.expect(failed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
-		h.expect(failed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
+		h.expect(answer.ExitDone, "text\n", "vault=00112233445566aa", "read", "path=a.md")
+		h.expect(answer.ExitFailed, "Vault not found.\n", "vault=ffffffffffffffff", "read", "path=a.md")
+		h.expect(answer.ExitFailed, "Vault not found.\n", "vault=0000000000000000", "read", "path=a.md")
 		if err := os.RemoveAll(folder); err != nil {
 			t.Fatal(err)
 		}
@@ -245,24 +249,24 @@ func TestVaultById(t *testing.T) {
 func TestHelp(t *testing.T) {
 	h := build(t, nil)
 	status, all, _ := h.run("help")
-	if status != done {
+	if status != answer.ExitDone {
 		t.Errorf("status %d", status)
 	}
 	for _, row := range table() {
-		if !strings.Contains(all, "\n  "+row.name) {
-			t.Errorf("help does not name %s", row.name)
+		if !strings.Contains(all, "\n  "+row.Name) {
+			t.Errorf("help does not name %s", row.Name)
 		}
 	}
 	const readBlock = "  read                  Read the contents of a file\n" +
 		"    file=<name>         - File name, resolved like a link\n" +
 		"    path=<path>         - File path from the vault's folder\n"
 	h.steps([]turn{
-		{"one command", "help read", done, readBlock},
-		{"by the switch behind it", "read path=a.md --help", done, readBlock},
-		{"by the switch in front", "--help read", done, readBlock},
-		{"a command that needs the app", "help hotkeys", failed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
-		{"no command", "help frobnicate", wrong, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
-		{"a parameter", "help name=read", wrong, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
+		{"one command", "help read", answer.ExitDone, readBlock},
+		{"by the switch behind it", "read path=a.md --help", answer.ExitDone, readBlock},
+		{"by the switch in front", "--help read", answer.ExitDone, readBlock},
+		{"a command that needs the app", "help hotkeys", answer.ExitFailed, "Error: \"hotkeys\" needs the Obsidian app.\n"},
+		{"no command", "help frobnicate", answer.ExitMisuse, "Error: Command \"frobnicate\" not found. It may require a plugin to be enabled.\n"},
+		{"a parameter", "help name=read", answer.ExitMisuse, "Error: Unknown parameter: name\nUsage: help [<command>]\n"},
 	})
 	if _, byFlag, _ := h.run("--help"); byFlag != all {
 		t.Error("--help is not help")
@@ -277,19 +281,19 @@ func TestHelp(t *testing.T) {
 
 func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 	status, line, _ := build(t, nil).run("version")
-	if status != done || !strings.HasPrefix(line, "vaultwicket ") || !strings.HasSuffix(line, " (embedded)\n") {
+	if status != answer.ExitDone || !strings.HasPrefix(line, "vaultwicket ") || !strings.HasSuffix(line, " (embedded)\n") {
 		t.Errorf("status %d, %q", status, line)
 	}
 }
 
 func TestClockVariable(t *testing.T) {
 	h := build(t, nil)
-	h.env[NowVariable] = "yesterday"
-	h.expect(wrong, "Error: VAULTWICKET_NOW is no time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
-	h.env[NowVariable] = "2026-12-31T23:59:59-11:00"
-	h.expect(done, "2026-12-31.md\n", "daily:path")
-	delete(h.env, NowVariable)
-	if status, path, _ := h.run("daily:path"); status != done || len(path) != len("2026-12-31.md\n") {
+	h.env[session.NowVariable] = "yesterday"
+	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is no time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
+	h.env[session.NowVariable] = "2026-12-31T23:59:59-11:00"
+	h.expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
+	delete(h.env, session.NowVariable)
+	if status, path, _ := h.run("daily:path"); status != answer.ExitDone || len(path) != len("2026-12-31.md\n") {
 		t.Errorf("by the machine's clock: %d, %q", status, path)
 	}
 }
@@ -310,7 +314,7 @@ func TestFacts(t *testing.T) {
 		{"a note that was there", "daily", `{"path":"D/2026-11-21.md","hash":"` + empty + `"}`},
 		{"a write", "daily:append content=text", `{"path":"D/2026-11-21.md","hash":"` + text + `","before":"` + empty + `","change":"ID","added":1}`},
 		{"a listing concerns no one note", "files", ""},
-		{"a failed call", "read path=b.md", `{"code":"not_found","hint":"` + notFound.hint + `","reason":"Error: File \"b.md\" not found."}`},
+		{"a failed call", "read path=b.md", `{"code":"not_found","hint":"` + answer.NotFound.Hint + `","reason":"Error: File \"b.md\" not found."}`},
 		{"a wrong call", "read path=", `{"code":"bad_value","reason":"Error: Missing value for parameter: path=\u003cpath\u003e"}`},
 		{"a switch that cannot be parsed", "--expect 1 read path=a.md", `{"code":"bad_value","reason":"Error: --expect needs a hash of 16 hexadecimal digits."}`},
 	}
@@ -335,7 +339,7 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 	h := build(t, map[string]string{"a.md": strings.Repeat("long ", 100_000)})
 	var messages bytes.Buffer
 	env := func(name string) string { return h.env[name] }
-	if status := newHost(env, nil).run(call{context.Background(), []string{h.dir, "--facts", "read", "path=a.md"}, nil, brokenPipe{}, &messages}); status != failed {
+	if status := run(session.NewHost(env, nil), resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=a.md"}, Stdin: nil, Stdout: brokenPipe{}, Stderr: &messages}); status != answer.ExitFailed {
 		t.Errorf("status %d", status)
 	}
 	if want := (frame.Failure{Code: frame.CodeCLIError, Reason: "Error: reading stopped: broken pipe"}).Line() + "\n"; messages.String() != want {
@@ -346,18 +350,18 @@ func TestAReaderThatIsGoneIsAFailure(t *testing.T) {
 func TestAnswerIsFreeOfTheProcess(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
 	env := maps.Clone(h.env)
-	v, err := newHost(func(name string) string { return env[name] }, nil).vault(context.Background(), line{folder: h.dir})
+	v, err := session.NewHost(func(name string) string { return env[name] }, nil).Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer v.disk.Close()
+	defer v.Disk.Close()
 	for range 2 { // one opened vault answers any number of requests
-		said := answer(v, request{command: "read", args: []string{"path=a.md"}})
+		said := respond(v, grammar.Request{Command: "read", Args: []string{"path=a.md"}})
 		var out bytes.Buffer
-		if status := said.print(&out); status != done || out.String() != "text\n" {
+		if status := said.Print(&out); status != answer.ExitDone || out.String() != "text\n" {
 			t.Errorf("status %d, %q", status, &out)
 		}
-		said.close()
+		said.Close()
 	}
 }
 
@@ -375,7 +379,7 @@ func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words, stdin string) {
 		h.stdin = stdin
 		status, stdout, stderr := h.run(strings.Split(words, "\x00")...)
-		if status != done && status != failed && status != wrong {
+		if status != answer.ExitDone && status != answer.ExitFailed && status != answer.ExitMisuse {
 			t.Errorf("status %d", status)
 		}
 		if strings.Contains(stdout, "SECRET") && !strings.Contains(words+stdin, "SECRET") {

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -28,14 +31,14 @@ type ended struct {
 func (h *house) byTheAppIn(app func(), args ...string) (id string, said ended) {
 	h.t.Helper()
 	id = journal.NewID(time.Now())
-	how := []string{beginSwitch, changeSwitch, id}
-	if status, out, _ := h.run(append(how, args...)...); status != done {
+	how := []string{grammar.BeginSwitch, grammar.ChangeSwitch, id}
+	if status, out, _ := h.run(append(how, args...)...); status != answer.ExitDone {
 		h.t.Fatalf("begin of %q: %d, %s", args, status, out)
 	}
 	app()
-	how[0] = endSwitch
+	how[0] = grammar.EndSwitch
 	status, out, _ := h.run(append(how, args...)...)
-	if err := json.Unmarshal([]byte(out), &said); status != done || err != nil {
+	if err := json.Unmarshal([]byte(out), &said); status != answer.ExitDone || err != nil {
 		h.t.Fatalf("end of %q: %d, %s", args, status, out)
 	}
 	return id, said
@@ -131,7 +134,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 			if made := journal.ImageOf([]byte(test.made)); e.State != journal.Done || e.Steps[0].After != made {
 				t.Errorf("the journal has %v, %+v, want %+v", e.State, e.Steps[0].After, made)
 			}
-			if status, out, _ := h.run("undo", id); status != done {
+			if status, out, _ := h.run("undo", id); status != answer.ExitDone {
 				t.Errorf("undo: %d, %s", status, out)
 			}
 			want := test.before
@@ -264,23 +267,23 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		hosted := h.host()
 		run := func(args ...string) (said ended) {
 			var out strings.Builder
-			status := hosted.run(call{t.Context(), append([]string{h.dir, writeSwitch}, args...), strings.NewReader(""), &out, &out})
-			if status != done {
+			status := run(hosted, resident.Call{Ctx: t.Context(), Args: append([]string{h.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})
+			if status != answer.ExitDone {
 				t.Fatalf("%s: %q: %d, %s", test.name, args, status, out.String())
 			}
 			_ = json.Unmarshal([]byte(out.String()), &said)
 			return said
 		}
 		id, pauses := journal.NewID(time.Now()), 0
-		run(beginSwitch, changeSwitch, id, "append", "path=A.md", "content=new")
+		run(grammar.BeginSwitch, grammar.ChangeSwitch, id, "append", "path=A.md", "content=new")
 		h.put("A.md", "half")
-		hosted.pause = func(context.Context, time.Duration) {
+		hosted.Pause = func(context.Context, time.Duration) {
 			if pauses < len(test.looks) {
 				h.put("A.md", test.looks[pauses])
 			}
 			pauses++
 		}
-		if said := run(endSwitch, changeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
+		if said := run(grammar.EndSwitch, grammar.ChangeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
 			t.Errorf("%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/tests/memory"
 )
 
@@ -45,7 +47,7 @@ func start(t *testing.T, lifelineNumber string, args ...string) *child {
 	outRead, outWrite := pipe(t)
 	lifeRead, lifeWrite := pipe(t)
 	process, err := os.StartProcess(os.Args[0], append(os.Args[:1:1], args...), &os.ProcAttr{
-		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
+		Env:   []string{childVariable + "=1", lifelineVariable + "=" + lifelineNumber, session.NowVariable + "=" + saturday, "XDG_STATE_HOME=" + stateHome(t)},
 		Files: []*os.File{inRead, outWrite, os.Stderr, lifeRead},
 	})
 	if err != nil {
@@ -87,10 +89,10 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.lifeline.Close() // standard input stays open: only this can end it
-	if status, out := c.wait(t); status != failed || out != "" {
+	if status, out := c.wait(t); status != answer.ExitFailed || out != "" {
 		t.Errorf("status %d, %q", status, out)
 	}
-	h.expect(done, "0\n", "files", "total")
+	h.expect(answer.ExitDone, "0\n", "files", "total")
 }
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
@@ -106,7 +108,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 		}
 		c.stdin.Close()
 		defer func() {
-			if status, out := c.wait(t); status != done || out != "Added to: 2026-11-21.md\n" {
+			if status, out := c.wait(t); status != answer.ExitDone || out != "Added to: 2026-11-21.md\n" {
 				t.Errorf("lifeline %q: status %d, %q", number, status, out)
 			}
 			if got := houses[number].get("2026-11-21.md"); got != "text" {
@@ -124,7 +126,7 @@ func TestManyProcessesAppendToOneNote(t *testing.T) {
 		children = append(children, start(t, "3", h.dir, "--write", "daily:append", "content=line"))
 	}
 	for _, c := range children {
-		if status, out := c.wait(t); status != done {
+		if status, out := c.wait(t); status != answer.ExitDone {
 			t.Errorf("status %d, %q", status, out)
 		}
 	}

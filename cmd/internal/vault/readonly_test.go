@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -27,18 +29,18 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	h.readOnly = true
 	writers := 0
 	for _, row := range table() {
-		if !row.writes() {
+		if !row.Writes() {
 			continue
 		}
 		writers++
-		given, known := writingSamples[row.name]
+		given, known := writingSamples[row.Name]
 		if !known {
-			t.Errorf("%s: has no sample here", row.name)
+			t.Errorf("%s: has no sample here", row.Name)
 		}
 		for _, before := range []string{"", "--change 20261121T080507.000000000Z-00ff", "--begin --change 20261121T080507.000000000Z-00ff", "--end --change 20261121T080507.000000000Z-00ff"} {
-			args := append(strings.Fields(before), append([]string{row.name}, strings.Fields(given)...)...)
+			args := append(strings.Fields(before), append([]string{row.Name}, strings.Fields(given)...)...)
 			status, out, _ := h.run(args...)
-			if want := "Error: " + row.name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != wrong || out != want {
+			if want := "Error: " + row.Name + " changes the vault, and this program only reads. Put --write before the command.\n"; status != answer.ExitMisuse || out != want {
 				t.Errorf("%q: status %d, %q", args, status, out)
 			}
 		}
@@ -46,17 +48,17 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 	if writers < 15 {
 		t.Errorf("only %d commands write", writers)
 	}
-	h.expect(done, "# H\n- [ ] x\n", "read", "path=a.md")
+	h.expect(answer.ExitDone, "# H\n- [ ] x\n", "read", "path=a.md")
 	if journal := paths.State(func(name string) string { return h.env[name] }, h.dir); h.exists(journal) {
 		t.Error("there is a state folder")
 	}
-	h.expect(done, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
-	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != done || !strings.Contains(out, "+x") {
+	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
+	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != answer.ExitDone || !strings.Contains(out, "+x") {
 		t.Errorf("a plan: %d, %q", status, out)
 	}
-	h.expect(wrong, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
+	h.expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")
 	h.readOnly = false
-	h.expect(done, "Appended to: a.md\n", "append", "path=a.md", "content=x")
+	h.expect(answer.ExitDone, "Appended to: a.md\n", "append", "path=a.md", "content=x")
 	if !slices.Contains(strings.Split(h.get("a.md"), "\n"), "x") {
 		t.Errorf("with the switch: %q", h.get("a.md"))
 	}
@@ -67,11 +69,11 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 	h := build(t, nil)
 	for _, args := range [][]string{{"--facts", "help"}, {"--facts", "help", "append"}} {
 		status, out, _ := h.run(args...)
-		if status != done || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
+		if status != answer.ExitDone || strings.Contains(out, "vaultwicket vault") || strings.Contains(out, "--") || !strings.Contains(out, "append") {
 			t.Errorf("%q: %d, %q", args, status, out)
 		}
 	}
-	if _, out, _ := h.run("help"); !strings.Contains(out, synopsis) || !strings.Contains(out, "--write") {
+	if _, out, _ := h.run("help"); !strings.Contains(out, grammar.Synopsis) || !strings.Contains(out, "--write") {
 		t.Errorf("by hand: %q", out)
 	}
 }

@@ -3,6 +3,7 @@ package vault
 import (
 	"strings"
 	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
 )
 
 // maxContextBytes bounds the lines of an answer, in bytes.
@@ -13,11 +14,11 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 	h := build(t, map[string]string{"A.md": strings.Repeat(line, maxContextBytes/len(line)+10), "B.md": "water\n"})
 	for _, format := range []string{"text", "json"} {
 		status, out, remark := h.run("search:context", "query=water", "format="+format)
-		if status != done || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
+		if status != answer.ExitDone || len(out) > maxContextBytes*5/4 || remark != "Truncated after 4096 KiB of lines: narrow the query, or search below a folder with path=.\n" {
 			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
 		}
 	}
-	if status, _, remark := h.run("search:context", "query=water", "path=B.md"); status != done || remark != "" {
+	if status, _, remark := h.run("search:context", "query=water", "path=B.md"); status != answer.ExitDone || remark != "" {
 		t.Errorf("status %d, %q", status, remark)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/tests/folding"
 )
 
@@ -50,7 +52,7 @@ func (h *house) names(folder string) (names []string) {
 // folders keep.
 func TestShortNamesPassNothing(t *testing.T) {
 	for what, hide := range map[string]func(h *house){
-		"rules":       func(h *house) { h.env[accessVariable] = `[{"/":"rwd","My private":"none"}]` },
+		"rules":       func(h *house) { h.env[session.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
 		"ignore file": func(h *house) { h.put(".vaultwicketignore", "My private/\n") },
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -62,8 +64,8 @@ func TestShortNamesPassNothing(t *testing.T) {
 				for _, note := range []string{"Secret note.md", secret, "new.md"} {
 					h.passesNothing(t, folder+"/"+note)
 				}
-				h.expect(done, "", "files", "folder="+folder)
-				h.expect(done, "No matches found.\n", "search", "query=secret", "path="+folder)
+				h.expect(answer.ExitDone, "", "files", "folder="+folder)
+				h.expect(answer.ExitDone, "No matches found.\n", "search", "query=secret", "path="+folder)
 			}
 			if got := h.names("My private"); !slices.Equal(got, []string{"Secret note.md"}) || h.get("My private/Secret note.md") != "secret" {
 				t.Errorf("the hidden folder has %q, and the note %q", got, h.get("My private/Secret note.md"))
@@ -82,7 +84,7 @@ func (h *house) passesNothing(t *testing.T, path string) {
 		{"note:replace", "path=" + path, "old=secret", "new=x"}, {"history", "path=" + path}, {"bookmark", "file=" + path},
 	} {
 		status, out, stderr := h.run(args...)
-		if status == done || strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret") {
+		if status == answer.ExitDone || strings.Contains(strings.ReplaceAll(out+stderr, path, ""), "ecret") {
 			t.Errorf("%q: status %d, %q, %q", args, status, out, stderr)
 		}
 	}
@@ -124,7 +126,7 @@ func TestACallInAnotherSpelling(t *testing.T) {
 						args = []string{"tasks", "path=" + asked}
 					}
 					status, out, facts := h.run(append([]string{"--facts"}, args...)...)
-					if status != done || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
+					if status != answer.ExitDone || args[0] != "tasks" && !strings.Contains(facts, `"path":"`+stored+`"`) {
 						t.Errorf("%q: status %d, %q, %q", args, status, out, facts)
 					}
 					if got := h.names("Pub"); !slices.Equal(got, []string{name}) {
@@ -132,17 +134,17 @@ func TestACallInAnotherSpelling(t *testing.T) {
 					}
 				}
 			}
-			h.expect(done, stored+"\n", "history:list")
-			h.expect(done, stored+"\n", "files", "folder=PUB")
-			h.expect(done, stored+"\n", "search", "query=task", "path=PUB")
-			h.expect(done, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
-			h.expect(done, "Daily/2026-11-21.md\n", "daily:path")
-			h.expect(done, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
+			h.expect(answer.ExitDone, stored+"\n", "history:list")
+			h.expect(answer.ExitDone, stored+"\n", "files", "folder=PUB")
+			h.expect(answer.ExitDone, stored+"\n", "search", "query=task", "path=PUB")
+			h.expect(answer.ExitDone, stored+"\n", "search", "query=path:"+strings.ToLower(decomposed))
+			h.expect(answer.ExitDone, "Daily/2026-11-21.md\n", "daily:path")
+			h.expect(answer.ExitDone, "Added to: Daily/2026-11-21.md\n", "daily:append", "content=x")
 			if got := h.names("Daily"); !slices.Equal(got, []string{"2026-11-21.md", "x.md"}) {
 				t.Errorf("the daily notes are %q", got)
 			}
-			h.expect(done, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
-			h.expect(failed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
+			h.expect(answer.ExitDone, "Created: Pub/New.md\n", "create", "path=pUB/New.md", "content=x")
+			h.expect(answer.ExitFailed, "Error: File \"Pub/New.md\" already exists.\n", "create", "path=pub/new.md", "content=x")
 		})
 	}
 }
@@ -151,25 +153,25 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{
 		"Pub/A.md": "a", "Pub/Links.md": "[[Pub/A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`, "Sub/x.md": "", "Sub/y.md": "",
 	})
-	h.expect(done, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
+	h.expect(answer.ExitDone, "Moved: Pub/A.md -> Sub/moved.md\n", "move", "path=PUB/a.md", "to=SUB/moved.md")
 	if got := h.get("Pub/Links.md"); got != "[[moved]]" {
 		t.Errorf("the link became %q", got)
 	}
 	status, out, _ := h.run("undo")
-	if status != done || !strings.HasSuffix(out, "move Pub/A.md\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
+	if status != answer.ExitDone || !strings.HasSuffix(out, "move Pub/A.md\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
-	h.expect(done, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
-	h.expect(failed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
-	h.expect(failed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
+	h.expect(answer.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
+	h.expect(answer.ExitFailed, "Error: Destination file already exists!\n", "move", "path=pub/b.md", "to=PUB/links.md")
+	h.expect(answer.ExitFailed, "Error: File \"PUB/B.md\" already exists. This system takes it for \"Pub/B.md\", and a move does not rename folders.\n", "move", "path=Pub/B.md", "to=PUB/B.md")
 	if got := h.names("."); !slices.Equal(got, []string{".obsidian", "Pub", "Sub"}) {
 		t.Errorf("the folders are %q", got)
 	}
-	h.expect(done, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
+	h.expect(answer.ExitDone, "Moved to trash: Sub/x.md\n", "delete", "path=sub/X.md")
 	if got := h.names(".trash"); !slices.Equal(got, []string{"x.md"}) {
 		t.Errorf("the trash has %q", got)
 	}
-	if status, out, _ = h.run("undo"); status != done || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
+	if status, out, _ = h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Sub"), []string{"x.md", "y.md"}) {
 		t.Errorf("undo of a deletion: %d, %q, %q", status, out, h.names("Sub"))
 	}
 }
@@ -180,11 +182,11 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "a.md") {
 		t.Skipf("the case of a name does not change here by rename (%v): %q", err, h.names("Pub"))
 	}
-	h.expect(done, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
+	h.expect(answer.ExitDone, "Renamed: Pub/a.md -> Pub/A.md\n", "rename", "path=PUB/A.md", "name=A")
 	if got := h.names("Pub"); !slices.Equal(got, []string{"A.md", "Links.md"}) {
 		t.Errorf("renamed: %q", got)
 	}
-	if status, out, _ := h.run("undo"); status != done || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
+	if status, out, _ := h.run("undo"); status != answer.ExitDone || !slices.Equal(h.names("Pub"), []string{"Links.md", "a.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
 }
@@ -197,21 +199,21 @@ func TestAGrantInAnotherSpelling(t *testing.T) {
 		if !h.leads(rule) || !h.leads(decomposed) {
 			continue // Windows tells normal forms apart
 		}
-		h.env[accessVariable] = `[{"` + rule + `":"rw"}]`
-		h.expect(done, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
-		h.expect(failed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
+		h.env[session.AccessVariable] = `[{"` + rule + `":"rw"}]`
+		h.expect(answer.ExitDone, "Appended to: "+stored+"/a.md\n", "append", "path="+composed+"/a.md", "content=x")
+		h.expect(answer.ExitFailed, "Error: Access denied: \""+stored+"/a.md\" may not be deleted.\n", "delete", "path="+decomposed+"/a.md")
 	}
 }
 
 // Every way to write the vault's folder leads to one journal.
 func TestOneJournalForEverySpellingOfTheVault(t *testing.T) {
 	h := buildFolding(t, folding.APFS, map[string]string{"A.md": "one"})
-	h.expect(done, "Appended to: A.md\n", "append", "path=A.md", "content=two")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=two")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "HOME")
-	h.expect(done, "Appended to: A.md\n", "append", "path=A.md", "content=three")
+	h.expect(answer.ExitDone, "Appended to: A.md\n", "append", "path=A.md", "content=three")
 	h.dir = filepath.Join(filepath.Dir(h.dir), "home")
 	for _, want := range []string{"one\ntwo", "one"} {
-		if status, out, _ := h.run("undo"); status != done || h.get("A.md") != want {
+		if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get("A.md") != want {
 			t.Errorf("undo: %d, %q, the note is %q, want %q", status, out, h.get("A.md"), want)
 		}
 	}
@@ -223,7 +225,7 @@ func TestSearchByPathInEveryForm(t *testing.T) {
 		h := build(t, map[string]string{stored + ".md": "x"})
 		for _, asked := range []string{composed, decomposed} {
 			for _, query := range []string{"path:" + asked, "file:" + asked, `path:"` + asked + `"`} {
-				h.expect(done, stored+".md\n", "search", "query="+query)
+				h.expect(answer.ExitDone, stored+".md\n", "search", "query="+query)
 			}
 		}
 	}

@@ -4,28 +4,30 @@ import (
 	"cmp"
 	"path/filepath"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/paths"
 )
 
 // status says how the program would work on a folder: what it is locked into,
 // and where it keeps what it knows. It opens the vault, so that one that cannot
 // be opened is said.
-func (h *host) status(folder string) reply {
+func status(h *session.Host, folder string) answer.Reply {
 	path, err := filepath.Abs(folder)
 	if err != nil {
-		return explain(errVaultNotFound)
+		return answer.Explain(answer.ErrVaultNotFound)
 	}
-	h.lockIn(path, false)
-	if err := h.open(path, &vault{}); err != nil {
-		return explain(err)
+	h.Confine(path, false)
+	if err := h.OpenFolder(path, &session.Vault{}); err != nil {
+		return answer.Explain(err)
 	}
-	table := rows{}
+	table := answer.Table{}
 	for _, line := range [][2]string{
 		{"folder", path},
-		{"sandbox", h.sandbox.String()},
-		{"cache", cmp.Or(paths.Cache(h.env, path), "none: no place outside the vault")},
+		{"sandbox", h.Sandbox.String()},
+		{"cache", cmp.Or(paths.Cache(h.Env, path), "none: no place outside the vault")},
 	} {
-		table.cells = append(table.cells, line[:])
+		table.Rows = append(table.Rows, line[:])
 	}
-	return say(table.print(formTSV))
+	return answer.Text(table.Print(answer.FormatTSV))
 }

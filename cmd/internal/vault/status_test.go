@@ -3,6 +3,7 @@ package vault
 import (
 	"testing"
 
+	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -11,10 +12,10 @@ import (
 func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
-	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"] = ""
-	h.expect(done, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(wrong, "Error: --status stands alone behind the folder.\n", "--status", "files")
+	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
+	h.expect(answer.ExitMisuse, "Error: --status stands alone behind the folder.\n", "--status", "files")
 	h.dir += "gone"
-	h.expect(failed, "Vault not found.\n", "--status")
+	h.expect(answer.ExitFailed, "Vault not found.\n", "--status")
 }

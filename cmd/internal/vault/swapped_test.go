@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
 )
 
 // Whatever a command does with a note, a folder that is exchanged for a link at
@@ -29,16 +32,16 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 			moments := 0
 			for n := 1; n <= moments+1; n++ {
 				h := build(t, files)
-				h.env[accessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
+				h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none", "Kept": "r"}).String()
 				if words == "undo" {
-					h.expect(done, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
+					h.expect(answer.ExitDone, "Moved to trash: A/sub/gone.md\n", "delete", "path=A/sub/gone.md")
 				}
 				said, calls := h.exchanging(n, target, strings.Fields(words))
 				moments = max(moments, calls)
 				for _, folder := range []string{"Private", "Kept"} {
 					want := map[string]string{"n.md": "same", "gone.md": "same"}
 					if got := everything(t, h.file(folder)); !maps.Equal(got, want) {
-						t.Errorf("%s, exchanged before call %d: %q, and %s holds %q", name, n, said.text, folder, got)
+						t.Errorf("%s, exchanged before call %d: %q, and %s holds %q", name, n, said.Text, folder, got)
 					}
 				}
 			}
@@ -52,15 +55,15 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 // exchanging carries out a command and puts a link to target in the place of the
 // folder A/sub before the n-th call that changes the disk. It returns how many
 // such calls were made.
-func (h *house) exchanging(n int, target string, words []string) (said reply, calls int) {
+func (h *house) exchanging(n int, target string, words []string) (said answer.Reply, calls int) {
 	h.t.Helper()
 	at := h.host()
-	defer at.close()
-	v, err := at.vault(context.Background(), line{folder: h.dir})
+	defer at.Close()
+	v, err := at.Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	v.disk.Interpose(func() error {
+	v.Disk.Interpose(func() error {
 		if calls++; calls == n {
 			if err := os.Rename(h.file("A/sub"), h.file("A/away")); err != nil {
 				return err
@@ -69,5 +72,5 @@ func (h *house) exchanging(n int, target string, words []string) (said reply, ca
 		}
 		return nil
 	})
-	return answer(v, request{command: words[0], args: words[1:], writes: true}), calls
+	return respond(v, grammar.Request{Command: words[0], Args: words[1:], MayWrite: true}), calls
 }

@@ -4,37 +4,55 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/base"
+	"vaultwicket/cmd/internal/vault/commands/files"
+	"vaultwicket/cmd/internal/vault/commands/history"
+	"vaultwicket/cmd/internal/vault/commands/metadata"
+	"vaultwicket/cmd/internal/vault/commands/notes"
+	"vaultwicket/cmd/internal/vault/commands/search"
+	"vaultwicket/cmd/internal/vault/grammar"
 )
 
 // table returns everything this program can do, sorted by name; nobody changes
 // what is in it. It is made at its first use, and by a function because help, a
 // row of it, reads it.
-func table() []command {
+func table() []command.Command {
 	known.once.Do(func() { known.rows = everyRow() })
 	return known.rows
 }
 
 var known struct {
 	once sync.Once
-	rows []command
+	rows []command.Command
 }
 
-func everyRow() []command {
-	rows := slices.Concat(generalCommands(), noteRows(), fileRows(), metadataRows(), searchCommands(), baseRows(), historyRows())
-	slices.SortFunc(rows, func(a, b command) int { return strings.Compare(a.name, b.name) })
+func everyRow() []command.Command {
+	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), search.Commands(), base.Commands(), history.Commands())
+	slices.SortFunc(rows, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
 	return rows
 }
 
 // lookUp returns the row of a command, or the error that the app would print
 // for one that it does not have.
-func lookUp(name string) (command, error) {
+func lookUp(name string) (command.Command, error) {
 	for _, row := range table() {
-		if row.name == name {
+		if row.Name == name {
 			return row, nil
 		}
 	}
-	if isOfficial(name) {
-		return command{}, needsApp.failure("%q needs the Obsidian app.", name)
+	if grammar.IsOfficial(name) {
+		return command.Command{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", name)
 	}
-	return command{}, unknownCommand(name)
+	return command.Command{}, grammar.UnknownCommand(name)
+}
+
+// Commands returns the names of all that this program answers, sorted.
+func Commands() []string {
+	var names []string
+	for _, row := range table() {
+		names = append(names, row.Name)
+	}
+	return names
 }

@@ -4,21 +4,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"vaultwicket/cmd/internal/vault/grammar"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
 	names := []string{}
 	for _, row := range table() {
-		names = append(names, row.name)
-		if row.about == "" || (row.run == nil) == (row.plan == nil) {
-			t.Errorf("%s lacks a description or what it does", row.name)
+		names = append(names, row.Name)
+		if row.Help == "" || (row.Run == nil) == (row.Plan == nil) {
+			t.Errorf("%s lacks a description or what it does", row.Name)
 		}
-		for _, p := range row.params {
-			if p.name == "" || p.about == "" {
-				t.Errorf("%s: a parameter lacks its name or description", row.name)
+		for _, p := range row.Params {
+			if p.Name == "" || p.Help == "" {
+				t.Errorf("%s: a parameter lacks its name or description", row.Name)
 			}
-			if (p.hint == "") != (p.kind == flag || len(p.oneOf) > 0) {
-				t.Errorf("%s %s: exactly the free values have a hint", row.name, p.name)
+			if (p.Hint == "") != (p.Kind == grammar.Flag || len(p.OneOf) > 0) {
+				t.Errorf("%s %s: exactly the free values have a hint", row.Name, p.Name)
 			}
 		}
 	}
@@ -37,8 +38,8 @@ func TestWhatWrites(t *testing.T) {
 	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:prepend delete history:restore move note:insert " +
 		"note:replace note:set-section prepend property:remove property:set rename task template:insert undo unique")
 	for _, row := range table() {
-		if row.writes() != slices.Contains(writing, row.name) {
-			t.Errorf("%s: writes is %v", row.name, row.writes())
+		if row.Writes() != slices.Contains(writing, row.Name) {
+			t.Errorf("%s: writes is %v", row.Name, row.Writes())
 		}
 	}
 }
@@ -50,12 +51,12 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 	before, _, _ := h.snapshot()
 	for _, row := range table() {
-		if row.writes() {
+		if row.Writes() {
 			continue
 		}
-		h.run(append([]string{row.name}, strings.Fields(calls[row.name])...)...)
+		h.run(append([]string{row.Name}, strings.Fields(calls[row.Name])...)...)
 		if after, _, _ := h.snapshot(); after != before {
-			t.Errorf("%s changed the vault from\n%s to\n%s", row.name, before, after)
+			t.Errorf("%s changed the vault from\n%s to\n%s", row.Name, before, after)
 		}
 	}
 }

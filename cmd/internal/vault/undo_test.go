@@ -11,18 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/exec/frame"
 	"vaultwicket/gateway/state/journal"
 )
 
 // journal returns the journal of the house, as the program finds it.
 func (h *house) journal() *journal.Journal {
-	v, err := h.host().vault(context.Background(), line{folder: h.dir})
+	v, err := h.host().Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	defer v.disk.Close()
-	j, err := v.journal()
+	defer v.Disk.Close()
+	j, err := v.Journal()
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -72,20 +75,20 @@ func TestUndo(t *testing.T) {
 				h.put(".obsidian/bookmarks.json", "{}")
 			}
 			before := h.tree()
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != done {
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != answer.ExitDone {
 				t.Fatalf("status %d, %q", status, out)
 			}
 			after := h.tree()
 			first := h.changes()[0]
 			for range 3 {
-				h.expect(done, "Undone: "+first+" "+test.said+"\n", "undo", first)
+				h.expect(answer.ExitDone, "Undone: "+first+" "+test.said+"\n", "undo", first)
 				if got := h.tree(); got != before {
 					t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
 				}
-				h.expect(failed, "Error: Change "+first+" is undone already.\n", "undo", "id="+first)
-				h.expect(failed, "Error: Nothing to undo.\n", "undo")
+				h.expect(answer.ExitFailed, "Error: Change "+first+" is undone already.\n", "undo", "id="+first)
+				h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
-				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != done {
+				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != answer.ExitDone {
 					t.Fatalf("status %d, %q", status, out)
 				}
 				if got := h.tree(); got != after {
@@ -115,11 +118,11 @@ func TestUndoGoesBackStepByStep(t *testing.T) {
 	}
 	for _, want := range []string{"b.md 012", "b.md 01", "a.md 01", "a.md 0"} {
 		path, text, _ := strings.Cut(want, " ")
-		if status, out, _ := h.run("undo"); status != done || h.get(path) != text {
+		if status, out, _ := h.run("undo"); status != answer.ExitDone || h.get(path) != text {
 			t.Fatalf("status %d, %q; %s is %q, want %q", status, out, path, h.get(path), text)
 		}
 	}
-	h.expect(failed, "Error: Nothing to undo.\n", "undo")
+	h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
 }
 
 func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
@@ -157,14 +160,14 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := build(t, map[string]string{"a.md": "text\n", "l.md": "[[a]]"})
-			if status, out, _ := h.run(strings.Fields(test.call)...); status != done {
+			if status, out, _ := h.run(strings.Fields(test.call)...); status != answer.ExitDone {
 				t.Fatalf("status %d, %q", status, out)
 			}
 			test.meanwhile(h)
 			before := h.tree()
 			if test.want != "" {
-				h.expect(failed, test.want, "undo")
-			} else if status, out, _ := h.run("undo"); status != failed || len(out) > 16<<10+200 || !strings.Contains(out, " more bytes\n") {
+				h.expect(answer.ExitFailed, test.want, "undo")
+			} else if status, out, _ := h.run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more bytes\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			if after := h.tree(); after != before {
@@ -180,7 +183,7 @@ func TestOneConflictStopsTheWholeUndo(t *testing.T) {
 	h.put("b.md", "theirs [[z]]")
 	before := h.tree()
 	status, out, _ := h.run("undo")
-	if status != failed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
+	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Conflict: \"b.md\" was changed since.") || h.tree() != before {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -189,15 +192,15 @@ func TestWrongIDs(t *testing.T) {
 	h := build(t, nil)
 	const id = "20260101T000000.000000000Z-abcd"
 	h.steps([]turn{
-		{"nothing was changed yet", "undo", failed, "Error: Nothing to undo.\n"},
-		{"an id that is none", "undo 7", wrong, "Error: Invalid value for id: 7\n"},
-		{"a change that is not kept", "undo " + id, failed, "Error: Change \"" + id + "\" not found.\n"},
-		{"two ids", "undo " + id + " id=" + id, wrong, "Error: Parameter given twice: id\n"},
+		{"nothing was changed yet", "undo", answer.ExitFailed, "Error: Nothing to undo.\n"},
+		{"an id that is none", "undo 7", answer.ExitMisuse, "Error: Invalid value for id: 7\n"},
+		{"a change that is not kept", "undo " + id, answer.ExitFailed, "Error: Change \"" + id + "\" not found.\n"},
+		{"two ids", "undo " + id + " id=" + id, answer.ExitMisuse, "Error: Parameter given twice: id\n"},
 	})
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
 	status, out, _ := h.run("undo")
-	if status != failed || !strings.HasPrefix(out, "Error: Nothing is changed without a journal") {
+	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing is changed without a journal") {
 		t.Errorf("status %d, %q", status, out)
 	}
 }
@@ -242,7 +245,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 			}
 			changed := h.get("a.md") != test.want["a.md"] || test.want["b.md"] != "" && h.get("b.md") != test.want["b.md"]
 			status, out, _ := h.run(args...)
-			if want := named || changed; (status == done) != want {
+			if want := named || changed; (status == answer.ExitDone) != want {
 				t.Errorf("%s: status %d, %q", test.name, status, out)
 			}
 			for path, text := range test.want {
@@ -250,7 +253,7 @@ func TestUndoOfAChangeThatWasBrokenOff(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", test.name, path, h.get(path), text)
 				}
 			}
-			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != failed {
+			if status, _, _ := h.run("undo", "id="+h.changes()[0]); named && status != answer.ExitFailed {
 				t.Errorf("%s: it can be undone twice", test.name)
 			}
 		}
@@ -262,7 +265,7 @@ func TestAPathOfTheJournalIsJudged(t *testing.T) {
 		h := build(t, map[string]string{".obsidian/app.json": "{}", ".trash/a.md": ""})
 		id := h.broken(journal.Step{Path: path, After: journal.ImageOf([]byte("{}"))})
 		status, out, _ := h.run("undo", id)
-		if status != failed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
+		if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Change "+id+" cannot be undone: path ") {
 			t.Errorf("%s: status %d, %q", path, status, out)
 		}
 	}
@@ -274,8 +277,8 @@ func TestUndoCanBePlannedAndExpected(t *testing.T) {
 	if paths := planned(t, h, "undo"); len(paths) != 1 || paths[0] != "a.md" || h.get("a.md") != "(missing)" {
 		t.Errorf("the plan lists %q", paths)
 	}
-	h.expect(failed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
-	h.expect(failed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
+	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--expect", "0123456789abcdef", "undo")
+	h.expect(answer.ExitFailed, "Error: Conflict: \"a.md\" has the hash none, not 0123456789abcdef.\n", "--plan", "--expect", "0123456789abcdef", "undo")
 	_, _, facts := h.run("--facts", "undo")
 	if want := `{"path":"a.md","hash":"982d9e3eb996f559","before":"","change":"ID","added":1}`; entryID.ReplaceAllString(facts, "ID") != "vaultwicket-facts: "+want+"\n" {
 		t.Errorf("facts %q", facts)
@@ -290,7 +293,7 @@ func TestAChangeThatCannotBeKeptIsNotMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, out, stderr := h.run("--facts", "append", "path=a.md", "content=x")
-	if status != failed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
+	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing was changed, because the journal cannot keep it: ") || h.get("a.md") != "text\n" {
 		t.Errorf("status %d, %q; the note is %q", status, out, h.get("a.md"))
 	}
 	if _, _, failure := frame.CutReport(stderr); failure.Code != frame.CodeStateUnavailable || failure.Hint == "" {
@@ -308,8 +311,8 @@ func TestAnotherWriterIsAConflict(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out bytes.Buffer
-	status := h.host().run(call{ctx, []string{h.dir, writeSwitch, "append", "path=a.md", "content=x"}, strings.NewReader(""), &out, io.Discard})
-	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != failed || out.String() != want {
+	status := run(h.host(), resident.Call{Ctx: ctx, Args: []string{h.dir, grammar.WriteSwitch, "append", "path=a.md", "content=x"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard})
+	if want := "Error: Conflict: another program changes notes of the vault. Nothing was changed.\n"; status != answer.ExitFailed || out.String() != want {
 		t.Errorf("status %d, %q, want %q", status, out.String(), want)
 	}
 }

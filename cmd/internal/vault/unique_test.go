@@ -1,6 +1,9 @@
 package vault
 
-import "testing"
+import (
+	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
+)
 
 func TestUnique(t *testing.T) {
 	for _, test := range []struct {
@@ -23,20 +26,20 @@ func TestUnique(t *testing.T) {
 				".obsidian/zk-prefixer.json": test.settings, "T/note.md": "# {{title}} at {{time}}\n",
 				"taken/202611210905.md": "", "taken/202611210906.md": "", "days/2026-11-21.md": "",
 			})
-			h.expect(done, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
+			h.expect(answer.ExitDone, "Created: "+test.path+"\n", append([]string{"unique"}, test.args...)...)
 			if got := h.get(test.path); got != test.text {
 				t.Errorf("it is %q, want %q", got, test.text)
 			}
 		})
 	}
 	h := build(t, map[string]string{".obsidian/app.json": `{"newFileLocation":"folder","newFileFolderPath":"In"}`})
-	h.expect(done, "Created: In/202611210905.md\n", "unique")
-	h.expect(wrong, "Error: Invalid value for name: a/b. The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
+	h.expect(answer.ExitDone, "Created: In/202611210905.md\n", "unique")
+	h.expect(answer.ExitMisuse, "Error: Invalid value for name: a/b. The folder of unique notes is a setting of the vault.\n", "unique", "name=a/b")
 	h.put(".obsidian/zk-prefixer.json", `{"format":"[same]"}`)
-	h.expect(done, "Created: In/same.md\n", "unique")
-	h.expect(failed, "Error: The names of all unique notes of a day are taken.\n", "unique")
+	h.expect(answer.ExitDone, "Created: In/same.md\n", "unique")
+	h.expect(answer.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{"folder":"../x"}`)
-	h.expect(failed, "Error: File \"../x/202611210905.md\" cannot be made: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
+	h.expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be made: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{`)
-	h.expect(failed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
+	h.expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
 }

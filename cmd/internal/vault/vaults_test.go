@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
 )
 
 func TestVaults(t *testing.T) {
 	h := build(t, nil)
 	h.env["HOME"] = t.TempDir()
-	h.expect(done, filepath.Base(h.dir)+"\n", "vaults")
-	h.expect(done, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
+	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\n", "vaults")
+	h.expect(answer.ExitDone, filepath.Base(h.dir)+"\t"+h.dir+"\n", "vaults", "verbose")
 	if runtime.GOOS != "linux" {
 		t.Skip("the app's list lies elsewhere")
 	}
@@ -26,7 +27,7 @@ func TestVaults(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "obsidian.json"), []byte(test[0]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h.expect(done, test[1], "vaults")
+		h.expect(answer.ExitDone, test[1], "vaults")
 	}
-	h.expect(done, "1\n", "vaults", "total")
+	h.expect(answer.ExitDone, "1\n", "vaults", "total")
 }

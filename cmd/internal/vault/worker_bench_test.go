@@ -6,21 +6,24 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 )
 
 // BenchmarkPerform is one read on an opened vault: what a worker does between
 // its two pipes.
 func BenchmarkPerform(b *testing.B) {
 	h := build(b, map[string]string{"Tides.md": strings.Repeat("Two high waters a day.\n", 50)})
-	at := newHost(func(name string) string { return h.env[name] }, nil)
-	defer at.close()
+	at := session.NewHost(func(name string) string { return h.env[name] }, nil)
+	defer at.Close()
 	out := bufio.NewWriterSize(io.Discard, 64<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		if at.moved() {
+		if at.FolderMoved() {
 			b.Fatal("it moved")
 		}
-		if status := at.perform(call{context.Background(), []string{h.dir, "--facts", "read", "path=Tides.md"}, nil, out, io.Discard}); status != done {
+		if status := perform(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--facts", "read", "path=Tides.md"}, Stdin: nil, Stdout: out, Stderr: io.Discard}); status != answer.ExitDone {
 			b.Fatal(status)
 		}
 	}

@@ -14,6 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
 
@@ -49,7 +54,7 @@ func (h *house) stranger() *talk {
 	at, ended := h.host(), make(chan struct{})
 	go func() {
 		defer close(ended)
-		status := at.run(call{context.Background(), []string{h.dir, "--worker"}, stdin, stdout, io.Discard})
+		status := run(at, resident.Call{Ctx: context.Background(), Args: []string{h.dir, "--worker"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
 		stdout.Close()
 		stdin.Close()
 		w.status <- status
@@ -94,7 +99,7 @@ func (w *talk) ends(want int) {
 func (w *talk) request(stdin *string, words ...string) (id uint32) {
 	w.t.Helper()
 	w.last++
-	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{writeSwitch}, words...)})
+	b, ok := frame.AppendRequest(nil, w.last, frame.Request{Input: stdin != nil, Words: append([]string{grammar.WriteSwitch}, words...)})
 	if !ok {
 		w.t.Fatal("the request is too long")
 	}
@@ -163,7 +168,7 @@ func sample(t testing.TB) *house {
 		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
 		".obsidian/daily-notes.json": `{"folder":"Daily","template":"Tides"}`, ".obsidian/templates.json": `{"folder":"One"}`,
 	})
-	h.env[activeVariable] = "Moon.md"
+	h.env[session.ActiveVariable] = "Moon.md"
 	for i, name := range []string{"Tides.md", "Moon.md", "empty.md", "bytes.md", "One/only.md", "Long.md", "pic.png"} {
 		then := time.Date(2026, 11, 20, 12, i, 0, 0, time.UTC) // two samples are of one age
 		if err := os.Chtimes(h.file(name), then, then); err != nil {
@@ -191,8 +196,8 @@ func everyCommandLine() (all []string) {
 	lines := slices.Clone(samples)
 	for _, row := range table() {
 		for _, rest := range []string{"", " path=Tides.md", " file=Moon", " total", " --help", " nonsense=1"} {
-			if !strings.HasPrefix(row.name, "random") {
-				lines = append(lines, row.name+rest)
+			if !strings.HasPrefix(row.Name, "random") {
+				lines = append(lines, row.Name+rest)
 			}
 		}
 	}
@@ -236,7 +241,7 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 			t.Errorf("the vaults differ:\n%s\n%s", a, b)
 		}
 		w.in.Close()
-		w.ends(done)
+		w.ends(answer.ExitDone)
 	}
 }
 
@@ -278,7 +283,7 @@ func TestWorkerNeedsAGreeting(t *testing.T) {
 		if _, err := w.hear.Next(); err == nil {
 			t.Errorf("%q was answered with a frame", sent)
 		}
-		w.ends(wrong)
+		w.ends(answer.ExitMisuse)
 	}
 }
 
@@ -299,7 +304,7 @@ func TestWorkerEndsAtWhatIsNoProtocol(t *testing.T) {
 			w.t = t
 			w.send(sent)
 			w.in.Close()
-			w.ends(wrong)
+			w.ends(answer.ExitMisuse)
 		})
 	}
 }
@@ -327,13 +332,13 @@ func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 	known.once.Do(func() { known.rows = everyRow() })
 	rows := known.rows
 	t.Cleanup(func() { known.rows = rows })
-	known.rows = append(slices.Clone(rows), command{name: "panic", run: func(*vault, params) (reply, error) { panic("a bug") }})
+	known.rows = append(slices.Clone(rows), command.Command{Name: "panic", Run: func(*session.Vault, grammar.Values) (answer.Reply, error) { panic("a bug") }})
 	w := sample(t).worker()
 	got := w.ask(nil, "panic")
-	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: wrong, Last: true}) {
+	if !strings.HasPrefix(got.stderr, "panic: a bug\n\ngoroutine ") || got.end != (frame.End{Status: answer.ExitMisuse, Last: true}) {
 		t.Errorf("%+v", got)
 	}
-	w.ends(wrong)
+	w.ends(answer.ExitMisuse)
 }
 
 func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
@@ -357,7 +362,7 @@ func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
 			if got := w.ask(nil, "files", "total"); got.stdout != "" || !got.end.Unrun || !got.end.Last {
 				t.Errorf("%+v", got)
 			}
-			w.ends(done)
+			w.ends(answer.ExitDone)
 		})
 	}
 }
@@ -368,7 +373,7 @@ func TestAVaultThatIsNotThereYet(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := h.worker()
-	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: failed}) {
+	if got := w.ask(nil, "files"); got.stdout != "Vault not found.\n" || got.end != (frame.End{Status: answer.ExitFailed}) {
 		t.Errorf("%+v", got)
 	}
 	h.put("a.md", "")
@@ -386,10 +391,10 @@ func FuzzWorkerInput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 		var out bytes.Buffer
-		at := newHost(func(string) string { return "" }, nil)
-		w := newWorker(at, func(c call) int { return at.perform(c) }, dir, &out)
-		status := w.serve(bytes.NewReader(append(hello, sent...)))
-		if status != done && status != wrong {
+		at := session.NewHost(func(string) string { return "" }, nil)
+		w := resident.New(at, func(c resident.Call) int { return perform(at, c) }, dir, &out)
+		status := w.Serve(bytes.NewReader(append(hello, sent...)))
+		if status != answer.ExitDone && status != answer.ExitMisuse {
 			t.Errorf("status %d", status)
 		}
 	})
@@ -423,7 +428,7 @@ func TestALongAnswerWaitsForRoom(t *testing.T) {
 	w.more(1)
 	w.more(1)  // which does nothing
 	w.more(17) // which there is not
-	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != done {
+	if rest := w.answers(1)[1]; got+len(rest.stdout) != 20_000*len("a long line of a note\n") || rest.end.Status != answer.ExitDone {
 		t.Errorf("%d bytes, %+v", got+len(rest.stdout), rest.end)
 	}
 	request(3, "read", "path=Long.md")

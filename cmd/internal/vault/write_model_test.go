@@ -14,7 +14,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/resident"
 )
 
 // texts returns what the visible files hold, or all files that are no settings.
@@ -140,18 +143,18 @@ func TestWritesAgainstAModel(t *testing.T) {
 		start := map[string]string{"a.md": "A\r\n", "x/a.md": "[[a]]", "LICENSE": "\x00"}
 		h := build(t, start)
 		at := h.host()
-		defer at.close()
+		defer at.Close()
 		run := func(call []string) (int, string) {
 			var out, messages bytes.Buffer
 			// Literal, so that the texts are taken as they are.
-			status := at.perform(callOf(h, call, &out, &messages))
+			status := perform(at, callOf(h, call, &out, &messages))
 			return status, out.String()
 		}
 		m := &model{notes: maps.Clone(start), versions: map[string][]string{}}
 		for range rapid.IntRange(1, 12).Draw(rt, "calls") {
 			call, fine := m.turn(rt)
 			status, out := run(call)
-			if (status == done) != fine {
+			if (status == answer.ExitDone) != fine {
 				rt.Fatalf("%q: status %d, %q", call, status, out)
 			}
 			if got := h.texts(false); !maps.Equal(got, m.notes) {
@@ -159,7 +162,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 			}
 		}
 		for i, before := range slices.Backward(m.undo) {
-			if status, out := run([]string{"undo"}); status != done {
+			if status, out := run([]string{"undo"}); status != answer.ExitDone {
 				rt.Fatalf("undo %d: status %d, %q", i, status, out)
 			}
 			if got := h.texts(false); !maps.Equal(got, before) {
@@ -169,14 +172,14 @@ func TestWritesAgainstAModel(t *testing.T) {
 		if got := h.texts(true); !maps.Equal(got, start) {
 			rt.Fatalf("in the end there is %q", got)
 		}
-		if status, out := run([]string{"undo"}); status != failed || out != "Error: Nothing to undo.\n" {
+		if status, out := run([]string{"undo"}); status != answer.ExitFailed || out != "Error: Nothing to undo.\n" {
 			rt.Fatalf("status %d, %q", status, out)
 		}
 	})
 }
 
-func callOf(h *house, args []string, stdout, stderr *bytes.Buffer) call {
-	return call{context.Background(), append([]string{h.dir, writeSwitch}, args...), strings.NewReader(""), stdout, stderr}
+func callOf(h *house, args []string, stdout, stderr *bytes.Buffer) resident.Call {
+	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
 }
 
 // writeKinds are calls of every kind that writes, each behind others that it
@@ -235,49 +238,49 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 
 // runFailing runs a call of which the n-th change of the disk fails. It reports
 // whether there was one.
-func (h *house) runFailing(n int, dead bool, args []string) (said reply, failing bool) {
+func (h *house) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
 	at := h.host()
-	defer at.close()
-	v, err := at.vault(context.Background(), line{folder: h.dir})
+	defer at.Close()
+	v, err := at.Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	calls := 0
-	v.disk.Interpose(func() error {
+	v.Disk.Interpose(func() error {
 		calls++
 		if calls == n || dead && calls > n {
 			return os.ErrDeadlineExceeded
 		}
 		return nil
 	})
-	said = answer(v, request{command: args[0], args: args[1:], writes: true})
+	said = respond(v, grammar.Request{Command: args[0], Args: args[1:], MayWrite: true})
 	return said, calls >= n
 }
 
 // judge looks at what a call has left.
-func (h *house) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said reply) {
+func (h *house) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said answer.Reply) {
 	t.Helper()
 	left := withoutRemains(h.texts(true), before)
 	same := maps.Equal(left, before)
 	switch {
-	case said.status == done && same:
-		t.Errorf("%s, fault %d: it says %q and did nothing", name, n, said.text)
-	case said.status != done && !same && !strings.Contains(said.text, "stays changed"):
-		t.Errorf("%s, fault %d (dead: %v): it says %q and left %q, was %q", name, n, dead, said.text, left, before)
-	case said.status != done && !same && !dead:
-		t.Errorf("%s, fault %d: one fault and it is not taken back: %q", name, n, said.text)
+	case said.Status == answer.ExitDone && same:
+		t.Errorf("%s, fault %d: it says %q and did nothing", name, n, said.Text)
+	case said.Status != answer.ExitDone && !same && !strings.Contains(said.Text, "stays changed"):
+		t.Errorf("%s, fault %d (dead: %v): it says %q and left %q, was %q", name, n, dead, said.Text, left, before)
+	case said.Status != answer.ExitDone && !same && !dead:
+		t.Errorf("%s, fault %d: one fault and it is not taken back: %q", name, n, said.Text)
 	}
 	for path, text := range left {
-		if text != before[path] && said.status != done && !strings.Contains(said.text, path) {
-			t.Errorf("%s, fault %d: it says %q and changed %s", name, n, said.text, path)
+		if text != before[path] && said.Status != answer.ExitDone && !strings.Contains(said.Text, path) {
+			t.Errorf("%s, fault %d: it says %q and changed %s", name, n, said.Text, path)
 		}
 	}
 	ids := h.changes()
-	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != done && !same {
+	if status, out, _ := h.run("undo", ids[len(ids)-1]); status != answer.ExitDone && !same {
 		t.Errorf("%s, fault %d: undo says %q", name, n, out)
 	}
 	if got := withoutRemains(h.texts(true), before); !maps.Equal(got, before) {
-		t.Errorf("%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.text, got, before)
+		t.Errorf("%s, fault %d (dead: %v), %q: undone, there is %q, was %q", name, n, dead, said.Text, got, before)
 	}
 }
 

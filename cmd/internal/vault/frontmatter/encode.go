@@ -3,7 +3,7 @@ package frontmatter
 import (
 	"math"
 
-	"vaultwicket/cmd/internal/vault/cache/wire"
+	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
 )
 
 // What a value holds beside its kind, as bits above it.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"vaultwicket/cmd/internal/vault/cache/wire"
+	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
 )
 
 func readBack(p Properties) (Properties, bool) {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"vaultwicket/cmd/internal/vault/cache/wire"
+	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
 )
 
 // How a link is written: bits of one number, with its style above them.

@@ -12,7 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/eval"
 	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
 // newVault makes a vault of files and returns it at a moment of its own, so that

@@ -9,7 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
-	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 

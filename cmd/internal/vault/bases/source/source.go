@@ -15,7 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/disk"
-	"vaultwicket/cmd/internal/vault/index"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 )
 

@@ -1,0 +1,73 @@
+package answer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/lines"
+	"vaultwicket/exec/frame"
+)
+
+// Facts tell the gateway which note an answer concerned and what its bytes
+// were, so that it need not guess either from the text.
+type Facts struct {
+	path string
+	// before is nil if nothing was written, and empty if the note was made.
+	before      *string
+	lines       lines.Counts
+	destructive bool
+	entry       string // of the journal, "" if nothing was written
+	// overtaken says that somebody changed what was written right after it was.
+	overtaken bool
+	// lineEnds says that the text got the line ends of the note.
+	lineEnds bool
+	// hash is computed once the answer is printed, for the body streams.
+	hash func() string
+}
+
+// Line returns what is written on standard error.
+func (f *Facts) Line() string {
+	return frame.Facts{
+		Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
+		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds,
+	}.Line()
+}
+
+// Facts returns the facts about a reply, or nil if it concerns no note. The
+// hash of a note that does not exist is empty.
+func (r *Reply) Facts(folder *disk.Folder) *Facts {
+	if r.Status != ExitDone || r.Note == (disk.Path{}) {
+		return nil
+	}
+	f := &Facts{path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds}
+	switch {
+	case r.Change != nil:
+		f.before, f.hash = &r.Change.Before, func() string { return r.Change.After }
+		f.lines, f.destructive = r.Change.Lines, r.Change.Destructive
+	case r.Body != nil:
+		r.seen = sha256.New()
+		f.hash = func() string { return hex.EncodeToString(r.seen.Sum(nil)[:8]) }
+	case r.hash != "":
+		f.hash = func() string { return r.hash }
+	default:
+		known := hashOf(folder, r.Note)
+		f.hash = func() string { return known }
+	}
+	return f
+}
+
+// hashOf returns the digest of a file, or nothing if it cannot be read.
+func hashOf(folder *disk.Folder, note disk.Path) string {
+	file, err := folder.Open(note)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}

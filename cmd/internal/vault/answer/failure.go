@@ -1,0 +1,51 @@
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"vaultwicket/exec/frame"
+)
+
+// Kind is a kind of failure: what a program is told of it. The sentence is for
+// people. The zero value is that of a success.
+type Kind struct{ Code, Hint string }
+
+var (
+	NotFound        = Kind{frame.CodeNotFound, frame.HintNotFound}
+	NotFoundNearest = Kind{frame.CodeNotFound, "the answer says what the note has"}
+	AlreadyExists   = Kind{frame.CodeAlreadyExists, "choose another name"}
+	Ambiguous       = Kind{frame.CodeAmbiguous, "name the note with path="}
+	AmbiguousText   = Kind{frame.CodeAmbiguous, "give more of what stands around it"}
+	Conflict        = Kind{frame.CodeConflict, "read the note again, and decide again"}
+	InUseConflict   = Kind{frame.CodeConflict, "try again in a moment; the user can close it there"}
+	AccessDenied    = Kind{frame.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
+	HardLinkDenied  = Kind{frame.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
+	NotConfigured   = Kind{frame.CodeNotConfigured, "the user can set it in the settings of the vault"}
+	NeedsApp        = Kind{frame.CodeNeedsApp, "only the Obsidian app can do this; the user can start it and set backend to auto"}
+	TargetRequired  = Kind{frame.CodeTargetRequired, "name the note with path= or file="}
+	Unapproved      = Kind{frame.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
+	NoJournal       = Kind{frame.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
+	VaultNotFound   = Kind{frame.CodeVaultNotFound, "compare the name with the list of the command vaults"}
+	BadValue        = Kind{frame.CodeBadValue, ""}
+	OtherFailure    = Kind{frame.CodeCLIError, ""}
+)
+
+// Failure says that a request was right and could not be fulfilled.
+func (k Kind) Failure(format string, args ...any) error {
+	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// kindOf returns the kind of an error that has no sentence of the app.
+func kindOf(err error) Kind {
+	if errors.Is(err, fs.ErrExist) {
+		return AlreadyExists
+	}
+	return OtherFailure
+}
+
+// Report returns what the gateway is told of a reply that was not successful.
+func (r *Reply) Report() frame.Failure {
+	return frame.Failure{Code: r.Kind.Code, Hint: r.Kind.Hint, Reason: r.Text}
+}

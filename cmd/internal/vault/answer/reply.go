@@ -1,0 +1,133 @@
+// Package answer is what the embedded vault CLI prints: replies of success, errors
+// with their exit status, tables, and the facts about a note for the gateway.
+//
+// Errors use the sentences of the official Obsidian CLI where it has one.
+package answer
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/lines"
+)
+
+// Reply is what a command has to say.
+type Reply struct {
+	Status int
+	Kind   Kind // of a failure
+	Text   string
+	// body follows text. It is an open note, so that an answer of any size
+	// passes through a small buffer.
+	Body *disk.File
+	// remark is what the user or the agent has to know of the answer, and goes to
+	// standard error.
+	Notice string
+
+	// note is the path of the one note that the answer concerns, if it concerns
+	// one; change says what became of it, if it was written.
+	Note   disk.Path
+	Change *Change
+	Entry  string // of the journal, which can take the change back
+	// overtaken says that the note is not any more what the change made of it.
+	Overtaken bool
+	// lineEnds says that the text got the line ends of the note.
+	LineEnds bool
+	// seen is the hash of body while it is printed.
+	seen hash.Hash
+	// hash is that of the note as it was read for the text, "" if it was not.
+	hash string
+}
+
+// Change is a note before and after a write, and how many lines all files together
+// got and lost.
+type Change struct {
+	Before, After string
+	Lines         lines.Counts
+	Destructive   bool // so much that it is destructive
+}
+
+// Text returns a reply of success.
+func Text(text string) Reply { return Reply{Text: text} }
+
+// FromNote returns a reply of success that was made from the text of a note.
+func FromNote(note disk.Path, text []byte, answer string) Reply {
+	return Reply{Text: answer, Note: note, hash: Digest(text)}
+}
+
+func (r *Reply) Close() {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}
+
+// PrintBuffer is what of an answer is in memory at once.
+const PrintBuffer = 64 << 10
+
+// Print writes the reply and returns the exit status. Like the app it ends
+// every text with a line break and adds none to a text that has one; no text
+// at all stays nothing.
+func (r *Reply) Print(stdout io.Writer) int {
+	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
+	fmt.Fprint(out, r.Text)
+	if r.Body != nil {
+		out.endLine()
+		if err := r.stream(out); err != nil {
+			out.endLine()
+			r.Status, r.Kind, r.Text = ExitFailed, OtherFailure, fmt.Sprintf("Error: reading stopped: %v", err)
+			fmt.Fprint(out, r.Text)
+		}
+	}
+	out.endLine()
+	if err := out.to.Flush(); err != nil {
+		return ExitFailed // nobody reads any more; there is no place left to say so
+	}
+	return r.Status
+}
+
+// stream copies the body, hashing it on the way if that is asked for.
+func (r *Reply) stream(out io.Writer) error {
+	if r.seen != nil {
+		out = io.MultiWriter(out, r.seen)
+	}
+	buffer := copies.Get().(*[copyBuffer]byte)
+	defer copies.Put(buffer)
+	_, err := io.CopyBuffer(out, io.LimitReader(r.Body, disk.MaxNote), buffer[:])
+	return err
+}
+
+// copies are the buffers between a note and its reader, kept for the next call.
+var copies = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
+
+const copyBuffer = 32 << 10
+
+// lastByte remembers whether the text written so far ends its line.
+type lastByte struct {
+	to   *bufio.Writer
+	open bool
+}
+
+func (l *lastByte) Write(text []byte) (int, error) {
+	if len(text) > 0 {
+		l.open = text[len(text)-1] != '\n'
+	}
+	return l.to.Write(text)
+}
+
+func (l *lastByte) endLine() {
+	if l.open {
+		_, _ = l.Write([]byte("\n"))
+	}
+}
+
+// Digest returns the hash by which a note's bytes are known: the first 16 hex
+// digits of their SHA-256.
+func Digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

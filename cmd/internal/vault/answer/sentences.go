@@ -1,0 +1,73 @@
+package answer
+
+import (
+	"errors"
+	"io/fs"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// FileNotFound is the app's sentence for a target that cannot be seen.
+func FileNotFound(asTyped string) error {
+	return NotFound.Failure("File %q not found.", Verbatim(asTyped))
+}
+
+func FolderNotFound(asTyped string) error {
+	return NotFound.Failure("Folder %q not found.", Verbatim(asTyped))
+}
+
+// ReadError explains why a file could not be opened for reading.
+func ReadError(asTyped string, err error) error {
+	switch {
+	case disk.IsHardLinked(err):
+		return hardLinked(asTyped)
+	case disk.IsMissing(err):
+		return FileNotFound(asTyped)
+	case errors.Is(err, disk.ErrInUse):
+		return inUse(asTyped)
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
+	}
+	return err
+}
+
+// hardLinked explains why a file with further names is left alone: the rules say
+// nothing about the places that these may be in.
+func hardLinked(path string) error {
+	return HardLinkDenied.Failure("Access denied: %q has more than one hard link, and a part of this vault is hidden.", Verbatim(path))
+}
+
+// inUse says that another program keeps a file from being opened or changed.
+func inUse(path string) error {
+	return InUseConflict.Failure("File %q is open in another program. Nothing was changed.", Verbatim(path))
+}
+
+// WriteError explains why a note could not be written.
+func WriteError(path string, err error) error {
+	var refusal *disk.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case disk.IsHardLinked(err):
+		return hardLinked(path)
+	case errors.As(err, &refusal):
+		return Failure("File %q cannot be written: %q %s.", Verbatim(path), Verbatim(refusal.Path), refusal.Reason)
+	case errors.Is(err, disk.ErrInUse):
+		return inUse(path)
+	case errors.Is(err, disk.ErrChanged):
+		return Conflict.Failure("File %q was changed by somebody else at the same time. Nothing was written.", Verbatim(path))
+	case errors.Is(err, fs.ErrPermission):
+		return Failure("File %q cannot be written: permission denied.", Verbatim(path))
+	}
+	return err
+}
+
+// ErrVaultNotFound is the one answer of the app that does not begin with
+// "Error:".
+var ErrVaultNotFound error = &Fault{Status: ExitFailed, kind: VaultNotFound, Text: "Vault not found."}
+
+// NoActiveFile is the app's sentence for a call without a target while no
+// note is open; the angle brackets are part of it.
+func NoActiveFile() error {
+	return TargetRequired.Failure("No active file. Use file=<name> or path=<path> to specify a file.")
+}

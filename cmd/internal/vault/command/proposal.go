@@ -1,0 +1,253 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// Proposal is what a command that writes is about to do. It is complete before
+// anything is done: so it can be shown in place of being carried out, kept in
+// the journal beforehand, checked afterwards and taken back as a whole.
+type Proposal struct {
+	Steps   []Step // in this order
+	Message string // what is printed once they are done
+	Note    disk.Path
+	// replaces says that what the note held is thrown away as a whole.
+	Replaces bool
+	// undoes is the entry of the journal that this takes back, "" mostly.
+	Undoes string
+	Also   []string // further entries that are taken back together
+	// own says that the caller made that change: whoever may make a note may take
+	// it away again. latest says that it is also the caller's last one.
+	OwnChange, Latest bool
+	// lineEnds says that the text got the line ends of the note; asGiven is what the
+	// note would hold without that.
+	lineEnds bool
+	asGiven  []byte
+	// reading is an answer that changes nothing, in place of steps.
+	ReadAnswer *answer.Reply
+}
+
+// Step is what happens to one file: it is made, changed, moved as it is, or
+// removed.
+type Step struct {
+	Path          disk.Path
+	From          disk.Path // where it was, if it is moved
+	Before, After FileState
+	Trash         bool   // a removed file can be found in the trash of the vault
+	TrashName     string // under this name; a file that is made may lie there
+}
+
+// FileState is what a file holds. The zero value is that of no file.
+type FileState struct {
+	Exists bool
+	Text   []byte
+}
+
+func Existing(text []byte) FileState { return FileState{true, text} }
+
+func (c FileState) Equal(other FileState) bool {
+	return c.Exists == other.Exists && bytes.Equal(c.Text, other.Text)
+}
+
+func (c FileState) IsEmpty() bool { return c.Exists && len(c.Text) == 0 }
+
+func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
+
+// inverse returns the step that takes s back.
+func (s Step) inverse() Step {
+	back := Step{Path: s.Path, From: s.From, Before: s.After, After: s.Before, TrashName: s.TrashName, Trash: s.TrashName != ""}
+	if s.IsMove() {
+		back.Path, back.From = s.From, s.Path
+	}
+	return back
+}
+
+// IsNoop reports whether a step leaves everything as it is.
+func (s Step) IsNoop() bool { return !s.IsMove() && s.Before.Equal(s.After) }
+
+// ProposeChange returns the proposal to change the note at path, which holds before.
+// What is put into it gets its line ends.
+func ProposeChange(path disk.Path, before, after []byte, said string) Proposal {
+	kept, converted := note.KeepLineEnds(before, after)
+	return Proposal{
+		Steps: []Step{{Path: path, Before: Existing(before), After: Existing(kept)}}, Message: said, Note: path, lineEnds: converted, asGiven: after,
+	}
+}
+
+// byApp makes of a proposal what the app would do: it puts text in as it is given.
+func (p *Proposal) byApp() {
+	if p.lineEnds {
+		p.Steps[0].After, p.lineEnds = Existing(p.asGiven), false
+	}
+}
+
+// ProposeEdit returns the proposal to change the note that a request means.
+func ProposeEdit(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return Proposal{}, err
+	}
+	before, err := v.Disk.Read(t.Path)
+	if err != nil {
+		return Proposal{}, answer.ReadError(t.Typed, err)
+	}
+	after, err := edit(before)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return ProposeChange(t.Path, before, after, said+t.Path.String()), nil
+}
+
+// CurrentState returns what the file at path holds now.
+func CurrentState(v *session.Vault, path disk.Path) (FileState, error) {
+	text, err := v.Disk.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return FileState{}, nil
+	}
+	return Existing(text), err
+}
+
+// do carries out one step on the disk. It never touches a file that does not
+// hold what the step expects.
+func do(v *session.Vault, s *Step) error {
+	defer touch(v, *s)
+	switch {
+	case s.IsNoop():
+		return nil
+	case s.IsMove():
+		if err := v.Disk.Move(s.From, s.Path, s.Before.Text); err != nil || s.Before.Equal(s.After) {
+			return err
+		}
+		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+	case !s.Before.Exists:
+		return bring(v, *s)
+	case s.After.Exists:
+		return v.Disk.Swap(s.Path, s.Before.Text, s.After.Text)
+	case s.Trash:
+		name, err := v.Disk.Trash(s.Path, s.Before.Text)
+		s.TrashName = name
+		return err
+	}
+	return v.Disk.Remove(s.Path, s.Before.Text)
+}
+
+// bring makes a file, out of the trash if what it shall hold lies there.
+func bring(v *session.Vault, s Step) error {
+	if s.TrashName != "" {
+		err := v.Disk.Untrash(s.TrashName, s.Path, s.After.Text)
+		if !disk.IsMissing(err) && !errors.Is(err, disk.ErrChanged) {
+			return err
+		}
+	}
+	return v.Disk.Make(s.Path, s.After.Text)
+}
+
+// touch has the next call look at what a step concerns.
+func touch(v *session.Vault, s Step) {
+	v.Host.Knowledge.Touch(s.Path)
+	if s.IsMove() {
+		v.Host.Knowledge.Touch(s.From)
+	}
+}
+
+// doAll carries out all steps, or none: those behind a step that failed are not
+// begun, those before it are taken back. What cannot be taken back, because
+// somebody changed it in between, is in the error.
+func doAll(v *session.Vault, steps []Step) error {
+	for i := range steps {
+		err := do(v, &steps[i])
+		if err == nil {
+			continue
+		}
+		left := []error{answer.WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}
+		if left[1] == nil && isLate(err) {
+			left[0] = answer.Failure("File %q cannot be written: %v. It was taken back.", answer.Verbatim(steps[i].Path.String()), err)
+		}
+		for _, done := range slices.Backward(steps[:i]) {
+			left = append(left, takeBack(v, done))
+		}
+		if left = slices.DeleteFunc(left, func(err error) bool { return err == nil }); len(left) > 1 {
+			return allOf(left)
+		}
+		return left[0]
+	}
+	return nil
+}
+
+// isLate reports whether an error came when a file was written already.
+func isLate(err error) bool {
+	var late *disk.Unsettled
+	return errors.As(err, &late)
+}
+
+// takeBack takes back a step that was done.
+func takeBack(v *session.Vault, s Step) error {
+	back := s.inverse()
+	err := do(v, &back)
+	if err == nil || isUndone(v, s) {
+		return nil
+	}
+	return answer.Failure("File %q stays changed: %v", answer.Verbatim(s.Path.String()), err)
+}
+
+// takeBackPart takes back what was done of a step that failed: the move before a
+// change, one of two names, or all of it, if the disk told so too late.
+func takeBackPart(v *session.Vault, s Step, why error) error {
+	refused := errors.Is(why, fs.ErrExist) || errors.Is(why, disk.ErrChanged) && !s.IsMove()
+	if refused || isUndone(v, s) {
+		return nil
+	}
+	now, err := CurrentState(v, s.Path)
+	if err != nil {
+		return nil // what cannot be read was not written
+	}
+	if !s.IsMove() {
+		if !now.Equal(s.After) {
+			return nil
+		}
+		return takeBack(v, s)
+	}
+	then, err := CurrentState(v, s.From)
+	switch {
+	case err != nil || !now.Equal(s.Before) && !now.Equal(s.After):
+		return nil
+	case !then.Exists:
+		return takeBack(v, Step{Path: s.Path, From: s.From, Before: s.Before, After: now})
+	case then.Equal(s.Before) && now.Equal(s.Before):
+		return takeBack(v, Step{Path: s.Path, After: now})
+	}
+	return nil
+}
+
+// isUndone reports whether everything is as it was before a step.
+func isUndone(v *session.Vault, s Step) bool {
+	source := s.Path
+	if s.IsMove() {
+		if now, err := CurrentState(v, s.Path); err != nil || now.Exists {
+			return false
+		}
+		source = s.From
+	}
+	now, err := CurrentState(v, source)
+	return err == nil && now.Equal(s.Before)
+}
+
+// allOf returns one failure of the kind of the first that says what all of them
+// say, a line for each.
+func allOf(failures []error) error {
+	lines := make([]string, len(failures))
+	for i, err := range failures {
+		lines[i] = strings.TrimPrefix(answer.Explain(err).Text, "Error: ")
+	}
+	return answer.Explain(failures[0]).Kind.Failure("%s", strings.Join(lines, "\n"))
+}

@@ -1,0 +1,280 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/gateway/state/journal"
+)
+
+// SessionVariable names the session on whose behalf this program writes, for
+// the journal.
+const SessionVariable = "VAULTWICKET_SESSION"
+
+// Write carries out a command that writes: alone in the vault among all
+// programs of this kind, kept in the journal before anything is touched, and
+// read back afterwards.
+func Write(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions) (answer.Reply, error) {
+	switch {
+	case row.OnlyReads != nil && row.OnlyReads(values):
+		p, err := propose(v, row, values)
+		return p.answer(), err
+	case how.Mode != "" && how.Mode != grammar.PlanSwitch && how.ID == "":
+		return answer.Reply{}, answer.Misuse("%s needs %s.", how.Mode, grammar.ChangeSwitch)
+	case how.Mode == grammar.BeginSwitch:
+		return begin(v, row, values, how)
+	case how.Mode == grammar.EndSwitch:
+		return end(v, row, values, how)
+	case how.Mode == grammar.PlanSwitch:
+		p, err := propose(v, row, values)
+		if err != nil || p.ReadAnswer != nil {
+			return p.answer(), err
+		}
+		if err := p.expects(how.Expect); err != nil {
+			return answer.Reply{}, err
+		}
+		return showPlan(v, p)
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	unlock, err := j.Lock(v.Ctx)
+	if err != nil {
+		return answer.Reply{}, unjournaled(err)
+	}
+	defer unlock()
+	sweep(v, j)
+	p, err := propose(v, row, values)
+	if err != nil || p.ReadAnswer != nil {
+		return p.answer(), err
+	}
+	if err := errors.Join(fits(v, p, how), p.unasked(how)); err != nil {
+		return answer.Reply{}, err
+	}
+	p.drop(Step.IsNoop)
+	said := answer.Reply{Text: p.Message, Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
+	if len(p.Steps) == 0 {
+		return said, p.nothingLeft(j)
+	}
+	said.Entry, said.Overtaken, err = carryOut(v, j, p, entry(v, row, values, how, p))
+	return said, err
+}
+
+// propose works out what a call would do, and refuses what the rules do not allow.
+func propose(v *session.Vault, row Command, values grammar.Values) (Proposal, error) {
+	p, err := row.Plan(v, values)
+	if err == nil {
+		err = judge(v, p)
+	}
+	if err != nil {
+		return Proposal{}, err
+	}
+	return p, nil
+}
+
+// nothingLeft notes that of what is to be undone nothing is there.
+func (p Proposal) nothingLeft(j *journal.Journal) error {
+	if p.Undoes == "" {
+		return nil
+	}
+	for _, id := range p.takesBack() {
+		if err := j.End(id, journal.Undone, nil, ""); err != nil {
+			return unjournaled(err)
+		}
+	}
+	return nil
+}
+
+// takesBack returns the entries that a proposal takes back.
+func (p Proposal) takesBack() []string {
+	return journal.Entry{Undoes: p.Undoes, Also: p.Also}.TakesBack()
+}
+
+func (p Proposal) answer() answer.Reply {
+	if p.ReadAnswer != nil {
+		return *p.ReadAnswer
+	}
+	return answer.Reply{}
+}
+
+// carryOut keeps, does, checks and closes.
+func carryOut(v *session.Vault, j *journal.Journal, p Proposal, e journal.Entry) (id string, overtaken bool, err error) {
+	if err := j.Begin(e, p.content); err != nil {
+		return "", false, unjournaled(err)
+	}
+	written := j.Writing()
+	err = doAll(v, p.Steps)
+	written()
+	if err == nil {
+		overtaken = wasOvertaken(v, p.Steps)
+	}
+	state, remark := journal.Done, p.trashed()
+	if err != nil {
+		state, remark = journal.Failed, shorten(err.Error())
+	}
+	if err == nil {
+		keepWritten(j, e.Caller, p.Steps)
+	}
+	// Behind this the change is made and can be taken back, even if only its
+	// beginning is noted.
+	endErr := j.End(e.ID, state, nil, remark)
+	if err == nil && endErr == nil {
+		for _, id := range p.takesBack() {
+			_ = j.MarkUndone(id, e.ID)
+		}
+	}
+	return e.ID, overtaken, err
+}
+
+// maxKept is how many notes of one change are kept as they were left, too: a
+// move may have changed thousands.
+const maxKept = 16
+
+// keepWritten keeps what was written, so that an undo can show what somebody
+// made of it since. It costs no space, for the next change of the note has to
+// keep it anyway. Nothing else needs it, so an error is none.
+func keepWritten(j *journal.Journal, caller string, steps []Step) {
+	for _, s := range steps[:min(len(steps), maxKept)] {
+		if s.After.Exists && !s.Before.Equal(s.After) {
+			_ = j.Put(caller, s.Path.String(), ImageOf(s.After), bytes.NewReader(s.After.Text))
+		}
+	}
+}
+
+// TrashRemark begins the remark of the journal that says under which name a removed
+// file lies in the trash.
+const TrashRemark = "in the trash as "
+
+func (p Proposal) trashed() string {
+	for _, s := range p.Steps {
+		if s.Trash && s.TrashName != "" {
+			return TrashRemark + s.TrashName
+		}
+	}
+	return ""
+}
+
+// wasOvertaken reads back what was written, and reports whether somebody else has
+// changed it by now. The change was made all the same: it took the place of what
+// the note held before.
+func wasOvertaken(v *session.Vault, steps []Step) bool {
+	left := map[disk.Path]FileState{} // of files that several steps touch, the last one says it
+	for _, s := range steps {
+		delete(left, s.From)
+		left[s.Path] = s.After
+	}
+	for path, after := range left {
+		if now, err := CurrentState(v, path); err != nil || !now.Equal(after) {
+			return true
+		}
+	}
+	return false
+}
+
+// entry is what the journal keeps of a call: never a value, but the names of
+// its parameters.
+func entry(v *session.Vault, row Command, values grammar.Values, how grammar.WriteOptions, p Proposal) journal.Entry {
+	now, id := v.Host.Now(), how.ID
+	if id == "" {
+		id = journal.NewID(now)
+	}
+	e := journal.Entry{
+		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Command: row.Name, Backend: "embedded",
+		Batch: how.Batch, Undoes: p.Undoes, Also: p.Also,
+	}
+	for name := range values {
+		e.Params = append(e.Params, name)
+	}
+	slices.Sort(e.Params)
+	for _, s := range p.Steps {
+		e.Steps = append(e.Steps, journal.Step{Path: s.Path.String(), From: s.From.String(), Before: ImageOf(s.Before), After: ImageOf(s.After)})
+	}
+	return e
+}
+
+func ImageOf(c FileState) journal.Image {
+	if !c.Exists {
+		return journal.Image{}
+	}
+	return journal.ImageOf(c.Text)
+}
+
+// drop takes out steps.
+func (p *Proposal) drop(which func(Step) bool) { p.Steps = slices.DeleteFunc(p.Steps, which) }
+
+// content gives the journal the bytes that a step is going to change.
+func (p Proposal) content(step journal.Step) (io.ReadCloser, error) {
+	for _, s := range p.Steps {
+		if s.Path.String() == step.Path && s.From.String() == step.From && ImageOf(s.Before) == step.Before {
+			return io.NopCloser(bytes.NewReader(s.Before.Text)), nil
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+// change is what the answer says of the note that it is about.
+func (p Proposal) change() *answer.Change {
+	var made *answer.Change
+	for _, s := range p.Steps {
+		if s.Path != p.Note {
+			continue
+		}
+		if made == nil {
+			made = &answer.Change{Lines: p.counts(), Destructive: p.loss() != ""}
+			if s.Before.Exists {
+				made.Before = answer.Digest(s.Before.Text)
+			}
+		}
+		if made.After = ""; s.After.Exists {
+			made.After = answer.Digest(s.After.Text)
+		}
+	}
+	return made
+}
+
+// fits refuses a proposal that is not the one that the caller knows.
+func fits(v *session.Vault, p Proposal, how grammar.WriteOptions) error {
+	if how.Approved != "" && how.Approved != digestOf(v, p) {
+		return answer.Conflict.Failure("Conflict: the change is not the one that was approved, because notes were changed since.")
+	}
+	return p.expects(how.Expect)
+}
+
+// expects refuses a proposal if its note is not the one that the caller knows.
+func (p Proposal) expects(hash string) error {
+	if hash == "" {
+		return nil
+	}
+	for _, s := range p.Steps {
+		if s.Path != p.Note && s.From != p.Note {
+			continue
+		}
+		now := "none"
+		if s.Before.Exists {
+			now = answer.Digest(s.Before.Text)
+		}
+		if now != hash {
+			return answer.Conflict.Failure("Conflict: %q has the hash %s, not %s.", answer.Verbatim(p.Note.String()), now, hash)
+		}
+		return nil
+	}
+	return answer.Conflict.Failure("Conflict: the call concerns no note that has a hash.")
+}
+
+const maxRemark = 500
+
+func shorten(text string) string {
+	if len(text) > maxRemark {
+		text = text[:maxRemark]
+	}
+	return strings.ToValidUTF8(text, "")
+}

@@ -1,0 +1,91 @@
+package base
+
+import (
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+const baseExtension = "base"
+
+func baseCommands() []command.Command {
+	return []command.Command{
+		{Name: "bases", Help: "List the base files of the vault", Run: listBases},
+		{
+			Name: "base:views", Help: "List the views of a base",
+			Params: []grammar.Param{
+				{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
+				{Name: "path", Hint: "path", Help: "Base by its path from the vault's folder"},
+			},
+			Run: listViews,
+		},
+	}
+}
+
+// listBases has a sentence for nothing that ends without a full stop.
+func listBases(v *session.Vault, _ grammar.Values) (answer.Reply, error) {
+	found, err := v.PathsBelow("", func(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == baseExtension })
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if len(found) == 0 {
+		return answer.Text("No base files found in vault"), nil
+	}
+	order.Sort(found)
+	return answer.Text(strings.Join(found, "\n")), nil
+}
+
+// listViews prints the name and the type of each view, as the app does for the
+// base that is open; file= and path= are ours. A view without a name or type
+// has an empty cell: what the app prints there was never recorded.
+func listViews(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	base, err := base(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	text, err := v.Disk.Read(base)
+	if disk.IsMissing(err) {
+		return answer.Reply{}, answer.NotFound.Failure("Base file not found: %s", base)
+	}
+	if err != nil {
+		return answer.Reply{}, answer.ReadError(base.String(), err)
+	}
+	content, err := frontmatter.Parse(text) // a base is one block of YAML
+	if err != nil {
+		return answer.Reply{}, answer.Failure("Base file %s cannot be read: %v", base, err)
+	}
+	views, _ := content.Lookup("views")
+	table := answer.Table{}
+	for _, view := range views.Value.List() {
+		name, _ := view.Fields().Lookup("name")
+		kind, _ := view.Fields().Lookup("type")
+		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
+	}
+	return answer.Text(table.Print(answer.FormatTSV)), nil
+}
+
+// base finds out which base a request means. The ending may be left out of a
+// name, as for a note.
+func base(v *session.Vault, p grammar.Values) (disk.Path, error) {
+	if name := p["file"]; name != "" && !strings.HasSuffix(name, "."+baseExtension) {
+		p["file"] = name + "." + baseExtension
+	}
+	t, err := v.Target(p)
+	switch {
+	case err != nil && (p.Has("file") || p.Has("path")):
+		return disk.Path{}, answer.NotFound.Failure("Base file not found: %s", p["file"]+p["path"])
+	case err != nil:
+		return disk.Path{}, err
+	case t.Path.Ext() == baseExtension:
+		return t.Path, nil
+	case p.Has("path"):
+		return disk.Path{}, answer.Failure("Not a base file: %s", t.Path)
+	}
+	return disk.Path{}, answer.Failure("Active file is not a base file: %s", t.Path)
+}

@@ -1,0 +1,162 @@
+package base
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	gopath "path"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func baseCreateCommands() []command.Command {
+	return []command.Command{{
+		Name: "base:create", Help: "Add a note to a base",
+		Params: []grammar.Param{
+			{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
+			{Name: "path", Hint: "path", Help: "Base by its path from the vault's folder"},
+			{Name: "view", Hint: "name", Help: "The view whose filters it should meet, default: the first"},
+			{Name: "name", Hint: "name", Help: "Name of the note"},
+			{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
+			{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
+			{Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"},
+		},
+		Plan: createInBase, Verify: meansAddedToBase,
+	}}
+}
+
+// createInBase makes a note that the filters of a view take, as far as they say
+// plainly what they ask for, with a key for each property that the view shows. Like
+// the app it takes every name of a view, puts a number behind a name that is taken,
+// and confirms without the folder.
+func createInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	base, _, err := readBase(v, path, "")
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	name := strings.TrimSuffix(cmp.Or(p["name"], "Untitled"), ".md")
+	if strings.ContainsAny(name, `/\`) {
+		return command.Proposal{}, answer.Misuse("Invalid value for name: %s. It is a name without a folder.", p["name"])
+	}
+	shown, err := base.View(p["view"])
+	if err != nil {
+		shown = view.View{}
+	}
+	implied := base.Implied(shown)
+	folder := strings.Trim(cmp.Or(implied.Folder, gopath.Dir("/"+path.String())), "/")
+	made, err := free(v, strings.TrimPrefix(folder+"/"+name, "/"))
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text, err := withImplied([]byte(p["content"]), implied)
+	if err != nil {
+		return command.Proposal{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(made.String()), err)
+	}
+	said := "Created: " + gopath.Base(made.String())
+	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: said, Note: made}, nil
+}
+
+// withImplied returns a text with the properties that are asked for and that it
+// does not have.
+func withImplied(text []byte, i view.Implied) ([]byte, error) {
+	found, err := propertiesIn(text)
+	if err != nil {
+		return nil, err
+	}
+	set := func(name string, value frontmatter.Value) (err error) {
+		if _, known := found.Lookup(name); !known {
+			text, err = frontmatter.Set(text, name, value)
+		}
+		return err
+	}
+	for _, property := range i.Properties {
+		if property.Name == "tags" && len(i.Tags) > 0 {
+			continue
+		}
+		value, err := writtenValue(property.Value)
+		if err == nil {
+			err = set(property.Name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(i.Tags) == 0 {
+		return text, nil
+	}
+	tags, err := json.Marshal(i.Tags)
+	if err != nil {
+		return nil, err
+	}
+	list, err := frontmatter.ParseValue(string(tags), frontmatter.TypeMultitext)
+	if err != nil {
+		return nil, err
+	}
+	return text, set("tags", list)
+}
+
+func propertiesIn(text []byte) (frontmatter.Properties, error) {
+	block := markdown.Scan(text).Frontmatter
+	return frontmatter.Parse(text[block.Start:block.End])
+}
+
+// writtenValue returns a literal of an expression as the value of a property.
+func writtenValue(v value.Value) (frontmatter.Value, error) {
+	switch v.Kind() {
+	case value.Number:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeNumber)
+	case value.Boolean:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeCheckbox)
+	case value.String:
+		return frontmatter.ParseValue(v.Text(), frontmatter.TypeText)
+	}
+	return frontmatter.Value{}, nil
+}
+
+// maxNumbered is how many notes of one name are told apart by numbers.
+const maxNumbered = 10_000
+
+// free returns the path of a note that can be made: what is asked for, or the
+// same with a number.
+func free(v *session.Vault, asked string) (disk.Path, error) {
+	for n := range maxNumbered {
+		text := asked + ".md"
+		if n > 0 {
+			text = asked + " " + strconv.Itoa(n) + ".md"
+		}
+		made, err := v.PathOf(text)
+		if err != nil {
+			return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(text), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			return made, nil
+		}
+	}
+	return disk.Path{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(asked+".md"))
+}
+
+// meansAddedToBase judges a note of a base: the app fills in what the filters of
+// the view ask for.
+func meansAddedToBase(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	verdict := outcome.Pieces(c.Now.Text, false, []byte(p["content"]))
+	if !verdict.Done && outcome.AddsOnce(c.Now.Text, nil, p["content"]) {
+		return outcome.Verdict{Done: true, Style: "the app has filled in the note by itself"}, nil
+	}
+	return verdict, nil
+}

@@ -1,0 +1,367 @@
+package base
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/bases/eval"
+	"vaultwicket/cmd/internal/vault/bases/source"
+	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/bases/view"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/metadata"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// queryParams are those that change what a view answers, or that take its place.
+// The app has none of them.
+func queryParams() []grammar.Param {
+	return []grammar.Param{
+		{Name: "where", Hint: "expression", Help: "One more filter"},
+		{Name: "select", Hint: "columns", Help: "Columns: properties or expressions, each as \"label: expression\" if need be"},
+		{Name: "sort", Hint: "keys", Help: "Sort by these properties or expressions; \"due desc, file.name\""},
+		{Name: "group", Hint: "key", Help: "Group by this property or expression"},
+		{Name: "limit", Hint: "n", Help: "Maximum number of rows"},
+		{Name: "offset", Hint: "n", Help: "Rows to leave out at the beginning"},
+		{Name: "format", OneOf: view.Formats(), Help: "Output format, default: json"},
+		{Name: "values", OneOf: []string{"text", "typed"}, Help: "JSON values as text or in their own types, default: text"},
+		{Name: "groups", Kind: grammar.Flag, Help: "Add the groups to JSON"},
+		{Name: "summaries", Kind: grammar.Flag, Help: "Add the summaries to JSON"},
+		{Name: "explain", Kind: grammar.Flag, Help: "Add to JSON how many rows each filter dropped"},
+		{Name: "this", Hint: "path", Help: "The note for which this stands, default: the base"},
+	}
+}
+
+func baseQueryCommands() []command.Command {
+	base := []grammar.Param{
+		{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
+		{Name: "path", Hint: "path", Help: "Base, or note with a base in it, by its path from the vault's folder"},
+	}
+	return []command.Command{
+		{
+			Name: "base:query", Help: "Print the rows of a base",
+			Params: append(append(base, grammar.Param{Name: "view", Hint: "name", Help: "View by its name or number, default: the first"}), queryParams()...),
+			Run:    queryBase,
+		},
+		{Name: "query", Help: "Print the notes that a filter matches, as the rows of a base", Params: append(queryParams(),
+			grammar.Param{Name: "all", Kind: grammar.Flag, Help: "Also files that are not notes"}), Run: queryVault},
+		{
+			Name: "base:eval", Help: "Evaluate one expression of bases for a note",
+			Params: append(grammar.TargetParams(),
+				grammar.Param{Name: "expr", Hint: "expression", Required: true, Help: "The expression"},
+				grammar.Param{Name: "base", Hint: "path", Help: "A base whose formulas can be used"},
+				grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format, default: text"}),
+			Run: evaluate,
+		},
+		{
+			Name: "base:check", Help: "List what is wrong with a base",
+			Params: append(base[:2:2], grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format, default: text"}),
+			Run:    checkBase,
+		},
+	}
+}
+
+// queryBase answers a view of a base.
+func queryBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	path, err := baseOrNote(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	base, name, err := readBase(v, path, p["view"])
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	return answerQuery(v, base, name, path.String(), p, true)
+}
+
+// queryVault answers a query that is not in any base.
+func queryVault(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	return answerQuery(v, &view.Base{}, "", "", p, p.Has("all"))
+}
+
+func answerQuery(v *session.Vault, base *view.Base, viewName, this string, p grammar.Values, everyFile bool) (answer.Reply, error) {
+	q, err := parseQuery(base, viewName, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if p.Has("this") {
+		if this, err = existing(v, p["this"]); err != nil {
+			return answer.Reply{}, err
+		}
+	}
+	files, err := baseFiles(v, this)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	src := files.Source()
+	if !everyFile {
+		src = src.Only(func(e value.Entry) bool { return strings.HasSuffix(e.Path(), ".md") })
+	}
+	table, err := base.Run(v.Ctx, src, q)
+	if err != nil {
+		return answer.Reply{}, queryFailed(err)
+	}
+	if format := cmp.Or(p["format"], view.JSON); format != view.JSON {
+		return answer.Text(table.Print(format)), nil
+	}
+	return answer.Text(table.JSON(view.Details{
+		Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
+	})), nil
+}
+
+// existing returns the path of a file that has to be there.
+func existing(v *session.Vault, typed string) (string, error) {
+	path, err := v.FindPath(typed)
+	if err == nil {
+		_, err = v.Disk.Stat(path)
+	}
+	if err != nil {
+		return "", answer.ReadError(typed, err)
+	}
+	return path.String(), nil
+}
+
+// parseQuery reads what a request lays over a view.
+func parseQuery(base *view.Base, viewName string, p grammar.Values) (q view.Query, err error) {
+	q = view.Query{View: viewName, Explain: p.Has("explain")}
+	read := func(name string, parse func(text string) error) {
+		if err != nil || !p.Has(name) {
+			return
+		}
+		if failed := parse(p[name]); failed != nil {
+			err = answer.Misuse("Invalid value for %s: %s: %v", name, answer.Verbatim(p[name]), failed)
+		}
+	}
+	read("where", func(text string) (err error) { q.Where, err = view.ParseExpression(text); return err })
+	read("select", func(text string) (err error) { q.Columns, err = view.ParseColumns(text, base.Label); return err })
+	read("sort", func(text string) (err error) { q.Sort, err = view.ParseKeys(text); return err })
+	read("group", func(text string) error {
+		key, err := view.ParseKey(text)
+		q.Group = &key
+		return err
+	})
+	read("limit", func(text string) (err error) { q.Limit, err = count(text, 1); return err })
+	read("offset", func(text string) (err error) { q.Offset, err = count(text, 0); return err })
+	return q, err
+}
+
+// count reads how many rows are meant.
+func count(text string, least int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("want a whole number of at least %d", least)
+	}
+	return n, nil
+}
+
+// queryFailed says why a query has no answer.
+func queryFailed(err error) error {
+	var unknown *view.UnknownView
+	var broken *view.Error
+	switch {
+	case errors.As(err, &unknown):
+		return answer.NotFound.Failure("%v", err)
+	case errors.As(err, &broken):
+		return answer.Failure("%v", err)
+	case errors.Is(err, eval.ErrTooMuch):
+		return answer.Failure("The query was stopped: %v.", err)
+	}
+	return err
+}
+
+// baseFiles returns the files of the vault as expressions see them. this is the
+// path for which this stands.
+func baseFiles(v *session.Vault, this string) (*source.Vault, error) {
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	types, err := metadata.PropertyTypes(v)
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return nil, err
+	}
+	return v.Host.Bases.New(source.Config{Folder: v.Disk, Index: x, Types: types, Now: v.Clock(), Excluded: excluded, This: this}), nil
+}
+
+// baseOrNote finds out which base a request means. A note by its path may have
+// one in it.
+func baseOrNote(v *session.Vault, p grammar.Values) (disk.Path, error) {
+	if path, err := v.PathOf(p["path"]); p.Has("path") && err == nil && path.Ext() == "md" {
+		return path, nil
+	}
+	return base(v, p)
+}
+
+// readBase reads a base, or the one in a note that has a view. It returns the name
+// of the view in the base.
+func readBase(v *session.Vault, path disk.Path, viewName string) (*view.Base, string, error) {
+	text, err := v.Disk.Read(path)
+	if disk.IsMissing(err) {
+		return nil, "", answer.NotFound.Failure("Base file not found: %s", path)
+	}
+	if err != nil {
+		return nil, "", answer.ReadError(path.String(), err)
+	}
+	if path.Ext() == "md" {
+		return embeddedBase(v, path, text, viewName)
+	}
+	base, err := parseBase(text)
+	return base, viewName, err
+}
+
+// parseBase reads the text of a base. Like the app it says no more of one that is
+// no YAML than the reason.
+func parseBase(text []byte) (*view.Base, error) {
+	base, err := view.Read(text)
+	var malformed *frontmatter.Malformed
+	if errors.As(err, &malformed) {
+		return nil, answer.Failure("%v", malformed)
+	}
+	return base, err
+}
+
+// evaluate prints the value of one expression for a note.
+func evaluate(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	program, err := view.ParseExpression(p["expr"])
+	if err != nil {
+		return answer.Reply{}, answer.Misuse("Invalid value for expr: %v", err)
+	}
+	files, err := baseFiles(v, t.Path.String())
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	entry := files.Entry(t.Path.String())
+	if entry == nil {
+		return answer.Reply{}, answer.FileNotFound(t.Typed)
+	}
+	src := files.Source()
+	if p.Has("base") {
+		base, err := formulasOf(v, p["base"])
+		if err != nil {
+			return answer.Reply{}, err
+		}
+		src.Formulas = base.Formulas
+	}
+	got, err := evaluated(v.Ctx, src.Environment, entry, program)
+	if err != nil {
+		return answer.Reply{}, queryFailed(err)
+	}
+	if got.IsError() {
+		return answer.Reply{}, answer.Failure("%s", got.Message())
+	}
+	if p["format"] == answer.FormatJSON {
+		return answer.Text(valueJSON(got)), nil
+	}
+	return answer.Text(got.Text()), nil
+}
+
+func evaluated(ctx context.Context, env eval.Environment, e value.Entry, program *eval.Program) (value.Value, error) {
+	session := eval.NewSession(ctx, env)
+	got := session.Row(e).Eval(program)
+	return got, session.Err()
+}
+
+// valueJSON is a value with its type and its text.
+func valueJSON(v value.Value) string {
+	answer, err := json.Marshal(struct {
+		Type  string          `json:"type"`
+		Text  string          `json:"text"`
+		Value json.RawMessage `json:"value"`
+	}{v.Kind().String(), v.Text(), view.TypedJSON(v)})
+	if err != nil {
+		return "null" // its parts are JSON already
+	}
+	return string(answer)
+}
+
+func formulasOf(v *session.Vault, text string) (*view.Base, error) {
+	path, err := v.PathOf(text)
+	if err != nil || path.Ext() != baseExtension {
+		return nil, answer.NotFound.Failure("Base file not found: %s", text)
+	}
+	base, _, err := readBase(v, path, "")
+	return base, err
+}
+
+// checkBase lists all that is wrong with a base.
+func checkBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	path, err := base(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	text, err := v.Disk.Read(path)
+	if disk.IsMissing(err) {
+		return answer.Reply{}, answer.NotFound.Failure("Base file not found: %s", path)
+	}
+	if err != nil {
+		return answer.Reply{}, answer.ReadError(path.String(), err)
+	}
+	problems, err := problemsOf(text)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if p["format"] == answer.FormatJSON {
+		return answer.FromNote(path, text, problemsJSON(problems)), nil
+	}
+	if len(problems) == 0 {
+		return answer.FromNote(path, text, "No problems found."), nil
+	}
+	var lines []string
+	for _, problem := range problems {
+		lines = append(lines, problem.String())
+	}
+	return answer.FromNote(path, text, strings.Join(lines, "\n")), nil
+}
+
+// problemsOf returns what is wrong with a base, also where it is no YAML.
+func problemsOf(text []byte) ([]view.Problem, error) {
+	base, err := view.Read(text)
+	var malformed *frontmatter.Malformed
+	switch {
+	case errors.As(err, &malformed):
+		return []view.Problem{{Line: malformed.Line, Fatal: true, Text: malformed.Reason, Position: -1}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return base.Problems, nil
+}
+
+func problemsJSON(problems []view.Problem) string {
+	type row struct {
+		Line       int    `json:"line,omitempty"`
+		Severity   string `json:"severity"`
+		Problem    string `json:"problem"`
+		Expression string `json:"expression,omitempty"`
+		Position   *int   `json:"position,omitempty"`
+	}
+	rows := []row{}
+	for _, problem := range problems {
+		r := row{Line: problem.Line, Severity: problem.Severity(), Problem: problem.Text, Expression: problem.Expression}
+		if problem.Position >= 0 {
+			r.Position = &problem.Position
+		}
+		rows = append(rows, r)
+	}
+	text, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return "[]" // strings and numbers always marshal
+	}
+	return string(text)
+}

@@ -1,0 +1,77 @@
+package files
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+const (
+	fewRecent = 20   // without limit=
+	maxRecent = 1000 // with it
+)
+
+func changedCommands() []command.Command {
+	return []command.Command{{
+		Name: "recent", Help: "List the notes that were changed last, newest first",
+		Params: []grammar.Param{
+			{Name: "since", Hint: "YYYY-MM-DD", Help: "Only notes changed on this day or later"},
+			{Name: "limit", Hint: "number", Help: "At most so many notes"},
+		},
+		Run: listChanged,
+	}}
+}
+
+// listChanged prints the path of each note and, behind a tab, when it was
+// changed.
+func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	limit, err := p.Number("limit", fewRecent, 1, maxRecent)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	zone := v.Clock().Location()
+	var since time.Time
+	if p.Has("since") {
+		if since, err = time.ParseInLocation(time.DateOnly, p["since"], zone); err != nil {
+			return answer.Reply{}, answer.Misuse("Invalid date format. Use YYYY-MM-DD")
+		}
+	}
+	type changed struct {
+		path string
+		at   time.Time
+	}
+	var mu sync.Mutex
+	var notes []changed
+	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
+		if !session.IsNote(e) {
+			return
+		}
+		info, err := e.Info()
+		if err != nil || info.ModTime().Before(since) {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		notes = append(notes, changed{e.Path.String(), info.ModTime()})
+	})
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	slices.SortFunc(notes, func(a, b changed) int {
+		return cmp.Or(b.at.Compare(a.at), order.Compare(a.path, b.path))
+	})
+	var out strings.Builder
+	for _, n := range notes[:min(limit, len(notes))] {
+		out.WriteString(n.path + "\t" + n.at.In(zone).Format(time.RFC3339) + "\n")
+	}
+	return answer.Text(out.String()), nil
+}

@@ -1,0 +1,39 @@
+package files
+
+import (
+	"strconv"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/gateway/registry"
+)
+
+func vaultsCommands() []command.Command {
+	return []command.Command{{
+		Name: "vaults", Help: "List the vaults that the app knows, the last opened first",
+		Params: []grammar.Param{
+			{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
+			{Name: "verbose", Kind: grammar.Flag, Help: "Add the folder of each"},
+		},
+		Run: listVaults,
+	}}
+}
+
+// listVaults answers from the app's own list. On a machine without one this
+// vault is all there is.
+func listVaults(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	known := v.Host.AppVaults()
+	if len(known) == 0 {
+		known = []registry.Vault{{Folder: v.Path}}
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(known))), nil
+	}
+	table := answer.Table{}
+	for _, r := range known {
+		table.Add(p.Has("verbose"), r.Name(), r.Folder)
+	}
+	return answer.Text(table.Print(answer.FormatTSV)), nil
+}

@@ -1,0 +1,216 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/gateway/state/journal"
+)
+
+// The app keeps its history where only it can read it, and nobody has published
+// what these commands print. Here a version is what a note was before a change
+// of this program, as the journal keeps it; 1 is the newest, and the note as it
+// is now is none. A change by another program makes no version, but what it
+// wrote becomes one with the next change here.
+func historyCommands() []command.Command {
+	version := grammar.Param{Name: "version", Hint: "n", Help: "The version, 1 is the newest and the default"}
+	needed := version
+	needed.Required, needed.Help = true, "The version, 1 is the newest"
+	return []command.Command{
+		{Name: "history", Help: "List the kept versions of a note, the newest first", Params: grammar.TargetParams(), Run: listVersions},
+		{Name: "history:list", Help: "List the notes that have kept versions", Run: listHistories},
+		{Name: "history:read", Help: "Read a kept version of a note", Params: append(grammar.TargetParams(), version), Run: readVersion},
+		{Name: "history:restore", Help: "Replace a note by a kept version", Params: append(grammar.TargetParams(), needed), Plan: restoreVersion, Verify: meansRestored},
+		{
+			Name: "diff", Help: "Compare a kept version of a note with another, or with the note; without numbers list them",
+			Params: append(grammar.TargetParams(),
+				grammar.Param{Name: "from", Hint: "n", Help: "The version to compare"},
+				grammar.Param{Name: "to", Hint: "n", Help: "The version to compare it with, else the note as it is"},
+				grammar.Param{Name: "filter", OneOf: []string{"local", "sync"}, Help: "Only versions of this origin"}),
+			Run: diffVersions,
+		},
+	}
+}
+
+const (
+	maxVersions = 1000    // of a note are told apart
+	maxEntries  = 1 << 20 // of the journal are looked at, more than it holds
+)
+
+// versions are those of the note that a request means, which need not be there
+// any more.
+func versions(v *session.Vault, p grammar.Values) (session.Target, []journal.Version, error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return t, nil, err
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return t, nil, err
+	}
+	kept, _, err := j.Versions(t.Path.String(), maxVersions)
+	if err != nil {
+		return t, nil, answer.Failure("Cannot use the journal: %v", err)
+	}
+	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
+	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
+		return t, nil, answer.FileNotFound(t.Typed)
+	}
+	return t, kept, nil
+}
+
+// listVersions prints for each version its number, its time, how many bytes it
+// has, the command that replaced it, and its path if that was another.
+func listVersions(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	table := answer.Table{}
+	for i, was := range kept {
+		cells := []string{strconv.Itoa(i + 1), when(v, was.Time), strconv.FormatInt(was.Image.Size, 10), was.Command}
+		if was.Path != t.Path.String() {
+			cells = append(cells, was.Path)
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	return answer.Reply{Text: table.Print(answer.FormatTSV), Note: t.Path}, nil
+}
+
+func when(v *session.Vault, t time.Time) string {
+	return t.In(v.Clock().Location()).Format(time.DateTime)
+}
+
+// listHistories names the notes by the path that they have now, or had when they
+// were removed.
+func listHistories(v *session.Vault, _ grammar.Values) (answer.Reply, error) {
+	j, err := v.Journal()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	entries, _, err := j.Entries(journal.Filter{Limit: maxEntries})
+	if err != nil {
+		return answer.Reply{}, answer.Failure("Cannot use the journal: %v", err)
+	}
+	names, found := map[string]string{}, map[string]bool{}
+	for _, e := range entries {
+		for _, s := range slices.Backward(e.Steps) {
+			now := cmp.Or(names[s.Path], s.Path)
+			// Of a move that failed it is not known where the note was.
+			if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
+				names[s.From] = now
+			} else {
+				now = cmp.Or(names[s.Source()], s.Source())
+			}
+			if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
+				found[at.String()] = true
+			}
+		}
+	}
+	paths := slices.Collect(maps.Keys(found))
+	order.Sort(paths)
+	return answer.Text(strings.Join(paths, "\n")), nil
+}
+
+func readVersion(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	text, err := version(v, t, kept, cmp.Or(p["version"], "1"))
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	return answer.Reply{Text: string(text), Note: t.Path}, nil
+}
+
+// version returns the text of a version by its number.
+func version(v *session.Vault, t session.Target, kept []journal.Version, number string) ([]byte, error) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return nil, answer.Misuse("Invalid number: %s", number)
+	}
+	if n > len(kept) {
+		return nil, answer.NotFound.Failure("Version %q of %s not found.", answer.Verbatim(number), t.Path)
+	}
+	j, err := v.Journal()
+	if err != nil {
+		return nil, err
+	}
+	text, err := j.Object(kept[n-1].Image.Hash)
+	if err != nil {
+		return nil, answer.Failure("Version %q of %s cannot be read: %v", answer.Verbatim(number), t.Path, err)
+	}
+	return text, nil
+}
+
+// restoreVersion brings a note back that was removed, too.
+func restoreVersion(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text, err := version(v, t, kept, p["version"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	before, err := command.CurrentState(v, t.Path)
+	if err != nil {
+		return command.Proposal{}, answer.WriteError(t.Path.String(), err)
+	}
+	return command.Proposal{
+		Steps:   []command.Step{{Path: t.Path, Before: before, After: command.Existing(text)}},
+		Message: "Restored: " + t.Path.String() + " from version " + p["version"],
+		Note:    t.Path, Replaces: before.Exists,
+	}, nil
+}
+
+func diffVersions(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	switch {
+	case p["filter"] == "sync":
+		return answer.Reply{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", answer.Verbatim("diff filter=sync"))
+	case p.Has("to") && !p.Has("from"):
+		return answer.Reply{}, answer.Misuse("Use to=<n> with from=<n>.")
+	case !p.Has("from"):
+		return listVersions(v, p)
+	}
+	t, kept, err := versions(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	from, err := version(v, t, kept, p["from"])
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	first := fmt.Sprintf("%s (version %s)", t.Path, p["from"])
+	if p.Has("to") {
+		to, err := version(v, t, kept, p["to"])
+		return answer.Reply{Text: command.UnifiedDiff(first, fmt.Sprintf("%s (version %s)", t.Path, p["to"]), from, to), Note: t.Path}, err
+	}
+	now, err := command.CurrentState(v, t.Path)
+	if err != nil {
+		return answer.Reply{}, answer.ReadError(t.Typed, err)
+	}
+	second := t.Path.String()
+	if !now.Exists {
+		second = "/dev/null"
+	}
+	return answer.Reply{Text: command.UnifiedDiff(first, second, from, now.Text), Note: t.Path}, nil
+}
+
+// meansRestored judges a note that the app took from its own history, of which
+// nothing is known here but that the note changed.
+func meansRestored(_ *session.Vault, _ grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	return outcome.Verdict{Done: !c.Now.Equal(c.Before), Style: "the text is from the history of the app"}, nil
+}

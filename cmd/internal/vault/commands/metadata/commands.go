@@ -1,0 +1,13 @@
+// Package metadata has the commands about what notes contain: links, tags, tasks,
+// properties and headings.
+package metadata
+
+import (
+	"slices"
+	"vaultwicket/cmd/internal/vault/command"
+)
+
+// Commands returns the commands of this package.
+func Commands() []command.Command {
+	return slices.Concat(linkCommands(), tagCommands(), taskCommands(), taskCommand(), outlineCommands(), propertyCommands(), propertyWriteCommands())
+}

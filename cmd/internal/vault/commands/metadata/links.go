@@ -1,0 +1,159 @@
+package metadata
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func linkCommands() []command.Command {
+	total := grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}
+	return []command.Command{
+		{
+			Name: "backlinks", Help: "List the files that link to a file",
+			Params: append(grammar.TargetParams(), grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each does"}, total, grammar.TableForms()),
+			Run:    backlinks,
+		},
+		{
+			Name: "links", Help: "List where the links of a note lead",
+			Params: append(grammar.TargetParams(), total), Run: links,
+		},
+		{
+			Name: "unresolved", Help: "List the links that lead nowhere",
+			Params: []grammar.Param{
+				total, {Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},
+				{Name: "verbose", Kind: grammar.Flag, Help: "Add the files that hold them"}, grammar.TableForms(),
+			},
+			Run: unresolved,
+		},
+		{Name: "orphans", Help: "List the files that nothing links to", Params: []grammar.Param{total}, Run: orphans},
+		{Name: "deadends", Help: "List the files that link to nothing", Params: []grammar.Param{total}, Run: deadends},
+	}
+}
+
+// backlinks counts a link of a note to itself, and links in properties and
+// canvases, like the app.
+func backlinks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	sources := x.Graph().In[place]
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(sources))), nil
+	}
+	if len(sources) == 0 {
+		return answer.Text("No backlinks found."), nil
+	}
+	table := answer.Table{Columns: []string{"file", "count"}}
+	for _, source := range sources {
+		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
+	}
+	return answer.Text(table.Print(p["format"])), nil
+}
+
+// links has one line for each target, in the order of listings; those that are
+// not there are marked. Only notes have links here: the app says so of canvases
+// too, although their links count elsewhere.
+func links(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	var targets []string
+	if x.Files[place].IsNote() {
+		for _, target := range x.Graph().Out[place] {
+			targets = append(targets, x.Files[target.Place].Path.String())
+		}
+		for _, missing := range x.Graph().Unresolved[place] {
+			targets = append(targets, missing.Key+" (unresolved)")
+		}
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(targets))), nil
+	}
+	if len(targets) == 0 {
+		return answer.Text("No links found."), nil
+	}
+	order.Sort(targets)
+	return answer.Text(strings.Join(targets, "\n")), nil
+}
+
+func unresolved(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	counts, sources := map[string]int{}, map[string][]string{}
+	for source, targets := range x.Graph().Unresolved {
+		for _, missing := range targets {
+			counts[missing.Key] += missing.Count
+			sources[missing.Key] = append(sources[missing.Key], x.Files[source].Path.String())
+		}
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(counts))), nil
+	}
+	if len(counts) == 0 {
+		return answer.Text("No unresolved links found."), nil
+	}
+	keys := slices.Collect(maps.Keys(counts))
+	order.Sort(keys)
+	table := answer.Table{Columns: []string{"link"}}
+	if p.Has("counts") {
+		table.Columns = append(table.Columns, "count")
+	}
+	if p.Has("verbose") {
+		table.Columns = append(table.Columns, "sources")
+	}
+	for _, key := range keys {
+		cells := []string{key}
+		if p.Has("counts") {
+			cells = append(cells, strconv.Itoa(counts[key]))
+		}
+		if p.Has("verbose") {
+			cells = append(cells, strings.Join(sources[key], ", "))
+		}
+		table.Rows = append(table.Rows, cells)
+	}
+	return answer.Text(table.Print(p["format"])), nil
+}
+
+// orphans and deadends look at files of every kind, and take the index
+// literally: a link of a note to itself counts, one that leads nowhere does not.
+func orphans(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	return without(v, p, "No orphan files found.", func(g *index.Graph) [][]index.Edge { return g.In })
+}
+
+func deadends(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	return without(v, p, "No dead-end files found.", func(g *index.Graph) [][]index.Edge { return g.Out })
+}
+
+// without lists the files that have no edge of one direction.
+func without(v *session.Vault, p grammar.Values, none string, edges func(*index.Graph) [][]index.Edge) (answer.Reply, error) {
+	x, err := v.Index()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	var alone []string
+	for place, others := range edges(x.Graph()) {
+		if len(others) == 0 {
+			alone = append(alone, x.Files[place].Path.String())
+		}
+	}
+	switch {
+	case p.Has("total"):
+		return answer.Text(strconv.Itoa(len(alone))), nil
+	case len(alone) == 0:
+		return answer.Text(none), nil
+	}
+	return answer.Text(strings.Join(alone, "\n")), nil
+}

@@ -1,0 +1,270 @@
+package metadata
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+const noFrontmatter = "No frontmatter found."
+
+func propertyCommands() []command.Command {
+	return []command.Command{
+		{
+			Name: "properties", Help: "List the properties of the vault, or show those of a note",
+			Params: append(grammar.TargetParams(),
+				grammar.Param{Name: "name", Hint: "name", Help: "Only how often this one is used"},
+				grammar.Param{Name: "sort", OneOf: []string{"count"}, Help: "Most frequent first"},
+				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each is used"},
+				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
+				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
+				grammar.Param{Name: "format", OneOf: []string{"yaml", answer.FormatJSON, answer.FormatTSV}, Help: "Form of the answer"}),
+			Run: properties,
+		},
+		{
+			Name: "property:read", Help: "Read one property of a note",
+			Params: append([]grammar.Param{{Name: "name", Hint: "name", Required: true, Help: "The property"}}, grammar.TargetParams()...),
+			Run:    readProperty,
+		},
+		{
+			Name: "aliases", Help: "List the aliases",
+			Params: append(grammar.TargetParams(),
+				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
+				grammar.Param{Name: "verbose", Kind: grammar.Flag, Help: "Add the file of each"},
+				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"}),
+			Run: aliases,
+		},
+	}
+}
+
+func properties(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	if session.NamesOneFile(p) {
+		return noteProperties(v, p)
+	}
+	files, err := v.ScopedFiles(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	types, err := PropertyTypes(v)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	uses := typed(allProperties.Of(&v.Host.Memo, files), types)
+	switch {
+	case p.Has("name"):
+		return answer.Text(strconv.Itoa(countOf(uses, p["name"]))), nil
+	case p.Has("total"):
+		return answer.Text(strconv.Itoa(len(uses))), nil
+	case p["sort"] == "count":
+		slices.SortStableFunc(uses, func(a, b *propertyUse) int { return cmp.Compare(b.Count, a.Count) })
+	}
+	return answer.Text(printUses(uses, p)), nil
+}
+
+// propertyUse is one property of the vault. Names that differ in case alone
+// are one; the first casing that is met stands for all.
+type propertyUse struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Count int    `json:"count"` // a number, unlike in other commands
+}
+
+// always are the properties that the app lists even where nothing uses them.
+var always = [...]string{"aliases", "cssclasses", "tags"}
+
+// ownTypes are the types that the app gives the properties that it reads itself,
+// whatever a note holds there.
+var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext", "tags": "tags"}
+
+var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute: propertyUses}
+
+// propertyUses counts the properties of files, in the order in which they are
+// met.
+func propertyUses(files []*index.File) []propertyUse {
+	places := map[string]int{}
+	var all []propertyUse
+	for _, properties := range index.Collect(files, index.Facts.Properties) {
+		for _, property := range properties {
+			key := strings.ToLower(property.Key)
+			place, met := places[key]
+			if !met {
+				place = len(all)
+				places[key] = place
+				all = append(all, propertyUse{Name: property.Key, Type: string(property.Value.Type())})
+			}
+			all[place].Count++
+		}
+	}
+	return all
+}
+
+// typed returns a copy of uses in the order of listings, with the types that the
+// user set, and with what is always listed.
+func typed(uses []propertyUse, types map[string]string) []*propertyUse {
+	var all []*propertyUse
+	for _, use := range uses {
+		all = append(all, &use)
+	}
+	for _, name := range always {
+		if !slices.ContainsFunc(all, func(u *propertyUse) bool { return strings.EqualFold(u.Name, name) }) {
+			all = append(all, &propertyUse{Name: name})
+		}
+	}
+	for _, use := range all {
+		name := strings.ToLower(use.Name)
+		use.Type = cmp.Or(types[name], ownTypes[name], use.Type)
+	}
+	slices.SortFunc(all, func(a, b *propertyUse) int { return order.Compare(a.Name, b.Name) })
+	return all
+}
+
+func countOf(uses []*propertyUse, name string) int {
+	for _, use := range uses {
+		if strings.EqualFold(use.Name, name) {
+			return use.Count
+		}
+	}
+	return 0
+}
+
+func printUses(uses []*propertyUse, p grammar.Values) string {
+	switch p["format"] {
+	case answer.FormatJSON:
+		return indented(uses)
+	case answer.FormatTSV:
+		table := answer.Table{}
+		for _, use := range uses {
+			table.Rows = append(table.Rows, []string{use.Name, use.Type, strconv.Itoa(use.Count)})
+		}
+		return table.Print(answer.FormatTSV)
+	}
+	var out strings.Builder
+	for _, use := range uses {
+		out.WriteString(use.Name)
+		if p.Has("counts") {
+			out.WriteString(": " + strconv.Itoa(use.Count))
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// indented is JSON in the layout of the app, with < > & as they are.
+func indented(value any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return "[]" // everything printed here encodes
+	}
+	return out.String()
+}
+
+// PropertyTypes returns the types that the user set, by lower-case name.
+func PropertyTypes(v *session.Vault) (map[string]string, error) {
+	var file struct {
+		Types map[string]string `json:"types"`
+	}
+	if err := v.ReadConfig("types.json", &file); err != nil {
+		return nil, err
+	}
+	types := make(map[string]string, len(file.Types))
+	for name, kind := range file.Types {
+		types[strings.ToLower(name)] = kind
+	}
+	return types, nil
+}
+
+// noteProperties shows the block of one note. One that is not YAML is none.
+func noteProperties(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	found, err := propertiesOfNote(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if p.Has("name") {
+		_, ok := found.Lookup(p["name"])
+		return answer.Text(pick(ok, "1", "0")), nil
+	}
+	switch {
+	case p.Has("total") && len(found) > 0:
+		return answer.Text(strconv.Itoa(len(found))), nil
+	case len(found) == 0:
+		return answer.Text(noFrontmatter), nil
+	case p["format"] == answer.FormatJSON:
+		return answer.Text(found.JSON()), nil
+	case p["format"] == answer.FormatTSV:
+		table := answer.Table{}
+		for _, property := range found {
+			table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
+		}
+		return answer.Text(table.Print(answer.FormatTSV)), nil
+	}
+	return answer.Text(found.YAML()), nil
+}
+
+// propertiesOfNote reads those of the note that a request means.
+func propertiesOfNote(v *session.Vault, p grammar.Values) (frontmatter.Properties, error) {
+	text, found, err := v.ScannedNote(p)
+	if err != nil {
+		return nil, err
+	}
+	read, err := frontmatter.Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	if err != nil {
+		return nil, nil // for the app a block it cannot read is no block
+	}
+	return read, nil
+}
+
+// readProperty prints a value: a list one item a line. The sentence for a
+// property that is not there was never recorded.
+func readProperty(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	found, err := propertiesOfNote(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	property, ok := found.Lookup(p["name"])
+	if !ok {
+		return answer.Reply{}, answer.NotFound.Failure("Property %q not found.", answer.Verbatim(p["name"]))
+	}
+	text := property.Value.String()
+	if property.Value.Kind() == frontmatter.List {
+		var items []string
+		for _, item := range property.Value.List() {
+			items = append(items, item.String())
+		}
+		text = strings.Join(items, "\n")
+	}
+	if text == "" {
+		return answer.Text("(empty)"), nil
+	}
+	return answer.Text(text), nil
+}
+
+func aliases(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	files, err := v.ScopedFiles(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	table := answer.Table{}
+	for i, properties := range index.Collect(files, index.Facts.Properties) {
+		for _, alias := range frontmatter.Aliases(properties) {
+			table.Add(p.Has("verbose"), alias, files[i].Path.String())
+		}
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(table.Rows))), nil
+	}
+	return answer.Text(table.Print(answer.FormatTSV)), nil
+}

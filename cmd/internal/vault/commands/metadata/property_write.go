@@ -1,0 +1,182 @@
+package metadata
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func propertyWriteCommands() []command.Command {
+	name := grammar.Param{Name: "name", Hint: "name", Required: true, Help: "The property"}
+	return []command.Command{
+		{
+			Name: "property:set", Help: "Set a property of a note",
+			Params: append([]grammar.Param{
+				name,
+				// A short value, not content: paths and formulas hold backslashes.
+				{Name: "value", Hint: "value", Required: true, Help: "Its value; commas separate the items of a list"},
+				{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type; else the vault's, or what the value looks like"},
+			}, grammar.TargetParams()...),
+			Plan: setProperty, Verify: meansSet,
+		},
+		{
+			Name: "property:remove", Help: "Remove a property from a note",
+			Params: append([]grammar.Param{name}, grammar.TargetParams()...),
+			Plan:   removeProperty, Verify: meansRemoved,
+		},
+	}
+}
+
+// setProperty changes the lines of one property. The app writes the whole block
+// anew, which loses comments and every other form.
+func setProperty(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	value, err := ParseTypedValue(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, err := frontmatter.Set(text, p["name"], value)
+	if err != nil {
+		return command.Proposal{}, PropertyError(t, text, err)
+	}
+	return command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"]), nil
+}
+
+// removeProperty says the same of a property that is not there: like the app, and
+// because a note without it is what was asked for.
+func removeProperty(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	edited, _, err := frontmatter.Remove(text, p["name"])
+	if err != nil {
+		return command.Proposal{}, PropertyError(t, text, err)
+	}
+	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
+}
+
+// ParseTypedValue reads the value of a request. Its type is the one that is given,
+// else the one that the user assigned to the name in this vault, else that of
+// the shape of the value. The app goes by the shape alone, with which a number
+// becomes the text that the user once made it; a value that does not fit the
+// assigned type is refused.
+func ParseTypedValue(v *session.Vault, p grammar.Values) (frontmatter.Value, error) {
+	as, assigned := frontmatter.Type(p["type"]), false
+	if !p.Has("type") {
+		types, err := PropertyTypes(v)
+		if err != nil {
+			return frontmatter.Value{}, err
+		}
+		as, assigned = assignedType(types, p["name"])
+	}
+	value, err := frontmatter.ParseValue(p["value"], as)
+	switch {
+	case err == nil:
+		return value, nil
+	case assigned:
+		return value, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
+	}
+	return value, answer.Misuse("%v", err)
+}
+
+// assignedType returns the type that a name has in a vault. The three that the
+// app has for itself are lists everywhere.
+func assignedType(types map[string]string, name string) (as frontmatter.Type, ok bool) {
+	name = strings.ToLower(name)
+	switch set := types[name]; set {
+	case "text", "number", "checkbox", "date", "datetime", "multitext":
+		return frontmatter.Type(set), true
+	case "tags", "aliases":
+		return frontmatter.TypeMultitext, true
+	}
+	if slices.Contains(always[:], name) {
+		return frontmatter.TypeMultitext, true
+	}
+	return "", false
+}
+
+// PropertyError explains why the properties of a note cannot be changed, with the line
+// of the note: those of the errors are counted from the start of the block.
+func PropertyError(t session.Target, text []byte, err error) error {
+	line, reason := 0, err.Error()
+	var malformed *frontmatter.Malformed
+	var refusal *frontmatter.Refusal
+	switch {
+	case errors.As(err, &malformed):
+		line, reason = malformed.Line, malformed.Reason
+	case errors.As(err, &refusal):
+		line, reason = refusal.Line, refusal.Reason
+	}
+	if line == 0 {
+		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(t.Path.String()), reason)
+	}
+	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
+	return answer.Failure("The properties of %q cannot be changed: line %d: %s.", answer.Verbatim(t.Path.String()), line, reason)
+}
+
+// meansSet judges a property that was set. Without type= the app goes by what the
+// value looks like, where this program goes by the type that the vault gives the
+// name.
+func meansSet(v *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	value, err := ParseTypedValue(v, p)
+	if err != nil {
+		return outcome.Verdict{}, err
+	}
+	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
+		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
+		if err != nil {
+			continue
+		}
+		if verdict := outcome.Properties(wanted, c.Now.Text); verdict.Done {
+			if i > 0 && !candidate.Equal(value) {
+				verdict.Style = "the app has given the property another type than vaultwicket would have"
+			}
+			return verdict, nil
+		}
+	}
+	return outcome.Verdict{}, nil
+}
+
+// likeTheApp are the values that the app may have made of a request: that of the
+// shape where no type was named, a list with its blanks, an empty value as null.
+func likeTheApp(p grammar.Values, value frontmatter.Value) (others []frontmatter.Value) {
+	if !p.Has("type") {
+		if shaped, err := frontmatter.ParseValue(p["value"], ""); err == nil {
+			others = append(others, shaped)
+		}
+	}
+	if value.Kind() == frontmatter.List {
+		if elements, err := json.Marshal(strings.Split(p["value"], ",")); err == nil {
+			if spaced, err := frontmatter.ParseValue(string(elements), frontmatter.TypeMultitext); err == nil {
+				others = append(others, spaced)
+			}
+		}
+	}
+	if p["value"] == "" && value.Kind() == frontmatter.String {
+		others = append(others, frontmatter.Value{})
+	}
+	return others
+}
+
+// meansRemoved judges a note without a property.
+func meansRemoved(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	wanted, _, err := frontmatter.Remove(c.Before.Text, p["name"])
+	if err != nil {
+		return outcome.Verdict{}, nil
+	}
+	return outcome.Properties(wanted, c.Now.Text), nil
+}

@@ -1,0 +1,142 @@
+package metadata
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func tagCommands() []command.Command {
+	return []command.Command{
+		{
+			Name: "tags", Help: "List the tags",
+			Params: append(grammar.TargetParams(),
+				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
+				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},
+				grammar.Param{Name: "sort", OneOf: []string{"count"}, Help: "Most frequent first"},
+				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"}, grammar.TableForms()),
+			Run: tags,
+		},
+		{
+			Name: "tag", Help: "List the notes with a tag",
+			Params: []grammar.Param{
+				{Name: "name", Hint: "tag", Required: true, Help: "The tag, with or without #"},
+				{Name: "total", Kind: grammar.Flag, Help: "Only how often it occurs"},
+				{Name: "verbose", Kind: grammar.Flag, Help: "Add the tag and how often it occurs"},
+			},
+			Run: tag,
+		},
+	}
+}
+
+// tagUse is one tag: tags that differ in case alone are one.
+type tagUse struct {
+	name  string // the casing that is used most
+	count int
+	files []string // in the order of listings
+}
+
+// scopedTagUses returns the tags of the files that a listing is about. Those of the
+// whole vault are remembered for the next call; nobody changes what is returned.
+func scopedTagUses(v *session.Vault, p grammar.Values) ([]*tagUse, error) {
+	files, err := v.ScopedFiles(p)
+	if err != nil {
+		return nil, err
+	}
+	if session.NamesOneFile(p) {
+		return tagUses(files), nil
+	}
+	return allTags.Of(&v.Host.Memo, files), nil
+}
+
+var allTags = knowledge.Derived[[]*tagUse]{Name: "tags", Compute: tagUses}
+
+// tagUses collects the tags of some files, in the order of listings.
+func tagUses(files []*index.File) []*tagUse {
+	type casing struct {
+		*tagUse
+		names map[string]int
+	}
+	uses := map[string]*casing{}
+	for i, names := range index.Collect(files, index.Facts.Tags) {
+		f := files[i]
+		for _, name := range names {
+			key := strings.ToLower(name)
+			use := uses[key]
+			if use == nil {
+				use = &casing{&tagUse{}, map[string]int{}}
+				uses[key] = use
+			}
+			use.names[name]++
+			use.count++
+			if path := f.Path.String(); len(use.files) == 0 || use.files[len(use.files)-1] != path {
+				use.files = append(use.files, path)
+			}
+		}
+	}
+	var all []*tagUse
+	for _, use := range uses {
+		for name, n := range use.names {
+			if best := use.names[use.name]; n > best || n == best && order.Compare(name, use.name) < 0 {
+				use.name = name
+			}
+		}
+		all = append(all, use.tagUse)
+	}
+	slices.SortFunc(all, func(a, b *tagUse) int { return order.Compare(a.name, b.name) })
+	return all
+}
+
+// tags lists those of the vault, or of one note if one is named.
+func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	uses, err := scopedTagUses(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	switch {
+	case p.Has("total"):
+		return answer.Text(strconv.Itoa(len(uses))), nil
+	case len(uses) == 0:
+		return answer.Text("No tags found."), nil
+	case p["sort"] == "count":
+		uses = slices.Clone(uses)
+		slices.SortStableFunc(uses, func(a, b *tagUse) int { return cmp.Compare(b.count, a.count) })
+	}
+	table := answer.Table{Columns: []string{"tag", "count"}}
+	for _, use := range uses {
+		table.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
+	}
+	return answer.Text(table.Print(p["format"])), nil
+}
+
+// tag takes the casing literally, as the app does: the one that tags lists.
+func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	all, err := scopedTagUses(v, grammar.Values{})
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	name := "#" + strings.TrimPrefix(p["name"], "#")
+	for _, use := range all {
+		if use.name != name {
+			continue
+		}
+		if p.Has("total") {
+			return answer.Text(strconv.Itoa(use.count)), nil
+		}
+		lines := use.files
+		if p.Has("verbose") {
+			lines = append([]string{use.name + "\t" + strconv.Itoa(use.count)}, lines...)
+		}
+		return answer.Text(strings.Join(lines, "\n")), nil
+	}
+	return answer.Reply{}, answer.NotFound.Failure("Tag %q not found.", answer.Verbatim(name))
+}

@@ -1,0 +1,185 @@
+package notes
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func createCommands() []command.Command {
+	added := append(grammar.TargetParams(),
+		grammar.Param{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "Text to add"},
+		grammar.Param{Name: "inline", Kind: grammar.Flag, Help: "Add no line break"})
+	return []command.Command{
+		{
+			Name: "create", Help: "Make a note",
+			Params: []grammar.Param{
+				{Name: "name", Hint: "name", Help: "Its name, in the folder for new notes"},
+				{Name: "path", Hint: "path", Help: "Its path from the vault's folder"},
+				{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
+				{Name: "template", Hint: "name", Help: "The template to start from"},
+				{Name: "overwrite", Kind: grammar.Flag, Help: "Replace a note that is there"},
+				{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
+				{Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"},
+			},
+			Plan: create, Verify: meansCreated,
+		},
+		{
+			Name: "append", Help: "Add text at the end of a note, or below a heading of it",
+			Params: slices.Concat(added, []grammar.Param{underHeading()}), Plan: addTo("Appended to: ", note.Append), Verify: meansAppended,
+		},
+		{Name: "prepend", Help: "Add text at the start of a note", Params: added, Plan: addTo("Prepended to: ", note.Prepend), Verify: meansPrepended},
+	}
+}
+
+// create refuses a taken path, where the app makes a numbered copy: whoever
+// named a path means that note.
+func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	made, err := newPath(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	before, err := command.CurrentState(v, made)
+	if err != nil {
+		return command.Proposal{}, answer.WriteError(made.String(), err)
+	}
+	if before.Exists && !p.Has("overwrite") {
+		return command.Proposal{}, answer.AlreadyExists.Failure("File %q already exists.", answer.Verbatim(made.String()))
+	}
+	text := []byte(p["content"])
+	if p.Has("template") {
+		if p.Has("content") {
+			return command.Proposal{}, answer.Misuse("Use content=<text> or template=<name>, not both.")
+		}
+		if text, err = fromTemplate(v, p["template"], made.Stem()); err != nil {
+			return command.Proposal{}, err
+		}
+	}
+	said := "Created: "
+	if before.Exists {
+		said = "Overwrote: "
+	}
+	return command.Proposal{Steps: []command.Step{{Path: made, Before: before, After: command.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
+}
+
+// kept are the extensions that a name for a new file may bring. To every other
+// name the one of notes is added, also behind a dot: "v1.2 notes".
+var kept = []string{".md", ".canvas", ".base"}
+
+// newPath returns where a new file goes: path= as it is, name= into the folder
+// for new notes.
+func newPath(v *session.Vault, p grammar.Values) (disk.Path, error) {
+	text, typed := p["path"], p["path"]
+	switch {
+	case p.Has("path") && p.Has("name"):
+		return disk.Path{}, answer.Misuse("Use name=<name> or path=<path>, not both.")
+	case p.Has("name"):
+		folder, err := newFolder(v)
+		if err != nil {
+			return disk.Path{}, err
+		}
+		typed = p["name"]
+		text = path.Join(folder, p["name"])
+	case !p.Has("path"):
+		return disk.Path{}, answer.Misuse("Missing required parameter: path=<path> or name=<name>")
+	}
+	if !slices.Contains(kept, path.Ext(text)) {
+		if at, err := v.PathOf(text); err == nil && slices.Contains(kept, path.Ext(at.String())) {
+			return at, nil // a note that is there, with its extension in another case
+		}
+		text += ".md"
+	}
+	made, err := v.PathOf(text)
+	if err != nil {
+		return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(typed), err)
+	}
+	return made, nil
+}
+
+// newFolder returns the folder for new notes, "" for that of the vault. The one
+// of the focused note, which can be set too, takes a note that is focused.
+func newFolder(v *session.Vault) (string, error) {
+	var app struct {
+		Location string `json:"newFileLocation"`
+		Folder   string `json:"newFileFolderPath"`
+	}
+	if err := v.ReadConfig("app.json", &app); err != nil {
+		return "", err
+	}
+	switch app.Location {
+	case "folder":
+		return session.NormalPath(app.Folder), nil
+	case "current":
+		if active, err := v.ActiveNote(); err == nil && strings.Contains(active, "/") {
+			return path.Dir(active), nil
+		}
+	}
+	return "", nil
+}
+
+// addTo returns the command that adds text to a note in one way.
+func addTo(said string, add adding) func(*session.Vault, grammar.Values) (command.Proposal, error) {
+	return func(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+		if p.Has("heading") {
+			return editMarkdown(v, p, said, add.of(p))
+		}
+		return command.ProposeEdit(v, p, said, add.of(p))
+	}
+}
+
+// adding is a way to add text to a note.
+type adding func(text []byte, content string, inline bool) []byte
+
+// of returns the edit that adds what a request gives: below a heading, if it
+// names one. There inline means nothing, because lines of their own are added.
+func (add adding) of(p grammar.Values) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		switch {
+		case p.Has("heading") && p.Has("inline"):
+			return nil, answer.Misuse("Use heading=<text> or inline, not both.")
+		case p.Has("heading"):
+			return Edit(text, func() ([]byte, error) { return edit.AppendUnder(text, p["heading"], p["content"]) })
+		}
+		return add(text, p["content"], p.Has("inline")), nil
+	}
+}
+
+func underHeading() grammar.Param {
+	return grammar.Param{Name: "heading", Hint: "text", Help: "Below this heading, before the next one; A#B is B below A"}
+}
+
+// templateStyle is what is said of a note that the app filled from a template.
+const templateStyle = "the text is what the app made of the template"
+
+// meansCreated judges a new note, or one that was replaced. What a template gives
+// is for the app to say: it may hold the time, or code of a plugin.
+func meansCreated(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	if p.Has("template") {
+		return outcome.Verdict{Done: !c.Now.Equal(c.Before), Style: templateStyle}, nil
+	}
+	return outcome.Pieces(c.Now.Text, false, []byte(p["content"])), nil
+}
+
+// meansAppended judges text at the end of a note.
+func meansAppended(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	return outcome.Pieces(c.Now.Text, p.Has("inline"), c.Before.Text, []byte(p["content"])), nil
+}
+
+// meansPrepended judges text before the body of a note.
+func meansPrepended(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	return prepended(c.Before.Text, c.Now.Text, p), nil
+}
+
+func prepended(before, now []byte, p grammar.Values) outcome.Verdict {
+	body := note.BodyStart(before)
+	return outcome.Pieces(now, p.Has("inline"), slices.Concat(before[:body], []byte(p["content"])), before[body:])
+}

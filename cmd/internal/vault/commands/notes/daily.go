@@ -1,0 +1,170 @@
+package notes
+
+import (
+	"slices"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func dailyCommands() []command.Command {
+	pane := grammar.Param{Name: "paneType", OneOf: []string{"tab", "split", "window"}, Help: "Has no effect without the app"}
+	added := []grammar.Param{
+		{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "Text to add"},
+		{Name: "inline", Kind: grammar.Flag, Help: "Add no line break"},
+		{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
+		pane,
+	}
+	return []command.Command{
+		{
+			Name: "daily", Help: "Make today's note if it is missing, and name it",
+			Params: []grammar.Param{pane}, Plan: daily, Verify: meansDaily(appendedDaily),
+		},
+		{Name: "daily:path", Help: "Show the path of today's note", Params: dayParams(), Run: dailyPath},
+		{Name: "daily:read", Help: "Read today's note", Params: dayParams(), Run: dailyRead},
+		{
+			Name: "daily:range", Help: "Read the daily notes of several days",
+			Params: []grammar.Param{
+				{Name: "from", Hint: "YYYY-MM-DD", Required: true, Help: "The first day"},
+				{Name: "to", Hint: "YYYY-MM-DD", Help: "The last day, today if it is left out"},
+			},
+			Run: dailyRange,
+		},
+		{
+			Name: "daily:append", Help: "Add text at the end of today's note, or below a heading of it",
+			Params: slices.Concat(added, []grammar.Param{underHeading()}), Plan: dailyEdit(note.Append), Verify: meansDaily(appendedDaily),
+		},
+		{
+			Name: "daily:prepend", Help: "Add text at the start of today's note",
+			Params: added, Plan: dailyEdit(note.Prepend), Verify: meansDaily(prepended),
+		},
+	}
+}
+
+// daily makes today's note if it is missing. The app shows it then; nothing
+// can be shown here, so the path is the answer.
+func daily(v *session.Vault, _ grammar.Values) (command.Proposal, error) {
+	today, err := Today(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+}
+
+// dailyNote returns the proposal to change today's note. If it is missing it is
+// made from its template, already changed, so that no half of the work can be
+// seen.
+func dailyNote(v *session.Vault, today DailyNote, said string, edit func([]byte) ([]byte, error)) (command.Proposal, error) {
+	before, err := command.CurrentState(v, today.Path)
+	if err != nil {
+		return command.Proposal{}, answer.WriteError(today.Path.String(), err)
+	}
+	if before.Exists {
+		after, err := edit(before.Text)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.ProposeChange(today.Path, before.Text, after, said), nil
+	}
+	text, err := today.fresh(v)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if text, err = edit(text); err != nil {
+		return command.Proposal{}, err
+	}
+	return command.Proposal{Steps: []command.Step{{Path: today.Path, After: command.Existing(text)}}, Message: said, Note: today.Path}, nil
+}
+
+func dailyPath(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	today, err := day(v, p)
+	return answer.Reply{Text: today.Path.String(), Note: today.Path}, err
+}
+
+// dailyRead never makes the note, although the app does: a command that reads
+// must not write.
+func dailyRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	today, err := day(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	return v.Show(session.Target{Path: today.Path, Typed: today.Path.String()})
+}
+
+// maxRange is how many days one answer covers: a year and a day.
+const maxRange = 367
+
+// dailyRange reads the notes of several days, oldest first. Days without a
+// note are listed as missing.
+func dailyRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	first, err := day(v, grammar.Values{"date": p["from"]})
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	last, err := Today(v)
+	if p.Has("to") {
+		last, err = day(v, grammar.Values{"date": p["to"]})
+	}
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if last.now.Before(first.now) {
+		return answer.Reply{}, answer.Misuse("Invalid range: %s is after %s.", first.now.Format(time.DateOnly), last.now.Format(time.DateOnly))
+	}
+	var notes []disk.Path
+	for day := first.now; !day.After(last.now); day = day.AddDate(0, 0, 1) {
+		if len(notes) == maxRange {
+			return answer.Reply{}, answer.Misuse("Invalid range: more than %d days.", maxRange)
+		}
+		note, err := noteOf(v, day)
+		if err != nil {
+			return answer.Reply{}, err
+		}
+		notes = append(notes, note.Path)
+	}
+	return answer.Text(several(v, slices.Compact(notes))), nil
+}
+
+// dailyEdit returns the command that adds text to today's note in one way.
+func dailyEdit(add adding) func(*session.Vault, grammar.Values) (command.Proposal, error) {
+	return func(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+		today, err := Today(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, today, "Added to: "+today.Path.String(), add.of(p))
+	}
+}
+
+// meansDaily judges today's note, which the app makes from its template if it is
+// missing.
+func meansDaily(add func(before, now []byte, p grammar.Values) outcome.Verdict) command.Verifier {
+	return func(v *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+		if c.Before.Exists {
+			return add(c.Before.Text, c.Now.Text, p), nil
+		}
+		today, err := Today(v)
+		if err != nil {
+			return outcome.Verdict{}, err
+		}
+		fresh, err := today.fresh(v)
+		if err != nil {
+			return outcome.Verdict{}, err
+		}
+		verdict := add(fresh, c.Now.Text, p)
+		if !verdict.Done && len(fresh) > 0 && outcome.AddsOnce(c.Now.Text, fresh, p["content"]) {
+			return outcome.Verdict{Done: true, Style: "the app has made the note from the daily template"}, nil
+		}
+		return verdict, nil
+	}
+}
+
+func appendedDaily(before, now []byte, p grammar.Values) outcome.Verdict {
+	return outcome.Pieces(now, p.Has("inline"), before, []byte(p["content"]))
+}

@@ -1,0 +1,118 @@
+package notes
+
+import (
+	"slices"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// noteEditCommands change a part of a note in place of the whole. The app has
+// none of them. They work on no note that is not named: a focused note is the
+// person's, not the caller's.
+func noteEditCommands() []command.Command {
+	text := grammar.Param{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "The text"}
+	within := append(grammar.TargetParams(), grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note, made if it is missing"})
+	return []command.Command{
+		{
+			Name: "note:replace", Help: "Replace a text that stands in a note once",
+			Params: slices.Concat(within, []grammar.Param{
+				{Name: "old", Hint: "text", Kind: grammar.Content, Required: true, Help: "What stands there, exactly"},
+				{Name: "new", Hint: "text", Kind: grammar.Content, Required: true, Help: "What shall stand there"},
+			}),
+			Plan: replaceText,
+		},
+		{
+			Name: "note:insert", Help: "Insert text before or after a part of a note",
+			Params: slices.Concat(within, partParams(), []grammar.Param{
+				{Name: "position", OneOf: []string{"before", "after"}, Required: true, Help: "On which side of the part"}, text,
+			}),
+			Plan: insertText,
+		},
+		{
+			Name: "note:set-section", Help: "Replace a part of a note",
+			Params: slices.Concat(within, partParams(), []grammar.Param{text}),
+			Plan:   setSection,
+		},
+	}
+}
+
+func replaceText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
+}
+
+// insertText puts content on lines of its own. After a heading means after its
+// whole section; append heading= puts text right below the heading's own.
+func insertText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	part, err := partOf(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	where := edit.Before
+	if p["position"] == "after" {
+		where = edit.After
+	}
+	return editNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+}
+
+// setSection replaces a part. Content of nothing but a line break empties a
+// section: an empty value is more often a slip.
+func setSection(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	part, err := partOf(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+}
+
+// partOf reads which part of a note a request means.
+func partOf(p grammar.Values) (edit.Target, error) {
+	if err := onePart(p); err != nil {
+		return edit.Target{}, err
+	}
+	switch {
+	case p.Has("heading"):
+		return edit.Heading(p["heading"]), nil
+	case p.Has("block"):
+		return edit.Block(p["block"]), nil
+	}
+	first, last, err := parseLines(p["lines"])
+	return edit.Lines(first, last), err
+}
+
+// editNamed returns the proposal to change the note that a request names.
+func editNamed(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+	change := func(text []byte) ([]byte, error) {
+		return Edit(text, func() ([]byte, error) { return edit(text) })
+	}
+	named := p.Has("file") || p.Has("path")
+	switch {
+	case p.Has("daily") && named:
+		return command.Proposal{}, answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
+	case p.Has("daily"):
+		today, err := Today(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return dailyNote(v, today, said+today.Path.String(), change)
+	case !named:
+		return command.Proposal{}, answer.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
+	}
+	return editMarkdown(v, p, said, change)
+}
+
+// editMarkdown is editing of notes that have parts.
+func editMarkdown(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+	t, before, err := v.MarkdownNote(p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	after, err := edit(before)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	return command.ProposeChange(t.Path, before, after, said+t.Path.String()), nil
+}

@@ -1,0 +1,110 @@
+package notes
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func randomCommands() []command.Command {
+	folder := grammar.Param{Name: "folder", Hint: "path", Help: "Only below this folder"}
+	return []command.Command{
+		{
+			Name: "random", Help: "Pick a note by chance and name it",
+			Params: []grammar.Param{folder, {Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"}},
+			Run:    randomPath,
+		},
+		{
+			Name: "random:read", Help: "Read a note picked by chance",
+			Params: []grammar.Param{
+				folder,
+				{Name: "count", Hint: "number", Help: "So many different notes"},
+				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for so many days"},
+				{Name: "seed", Hint: "number", Help: "The same seed picks the same notes"},
+			},
+			Run: randomRead,
+		},
+	}
+}
+
+// randomPath answers the command random. The app opens the note and says so;
+// nothing can be opened here, so the path alone is the answer.
+func randomPath(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	notes, err := pickNotes(v, p, 1)
+	if err != nil || len(notes) == 0 {
+		return answer.Text(noNotes), err
+	}
+	return answer.Reply{Text: notes[0].String(), Note: notes[0]}, nil
+}
+
+// randomRead answers with the path of the note and then its text, or with
+// several notes under headings.
+func randomRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	count, err := p.Number("count", 1, 1, maxRandom)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	notes, err := pickNotes(v, p, count)
+	if err != nil || len(notes) == 0 {
+		return answer.Text(noNotes), err
+	}
+	if p.Has("count") {
+		return answer.Text(several(v, notes)), nil
+	}
+	said, err := v.Show(session.Target{Path: notes[0], Typed: notes[0].String()})
+	said.Text = notes[0].String()
+	return said, err
+}
+
+const (
+	noNotes   = "No markdown files found."
+	maxRandom = 20 // more notes than anybody reads at once
+)
+
+// pickNotes picks different notes that p allows, at most count and fewer if
+// there are not so many.
+func pickNotes(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
+	days, err := p.Number("min-age", 0, 0, maxDays)
+	if err != nil {
+		return nil, err
+	}
+	seed, err := p.Number("seed", 0, 0, 1<<53)
+	if err != nil {
+		return nil, err
+	}
+	newest := v.Clock().AddDate(0, 0, -days)
+	names, err := v.PathsBelow(p["folder"], func(e disk.Entry) bool {
+		return session.IsNote(e) && (days == 0 || unchangedSince(e, newest))
+	})
+	if err != nil {
+		return nil, err
+	}
+	pick := v.RandomIndex
+	if p.Has("seed") {
+		order.Sort(names) // a walk has no order, and the same seed must find the same notes
+		pick = rand.New(rand.NewPCG(uint64(seed), 0)).IntN
+	}
+	var notes []disk.Path
+	for len(notes) < count && len(names) > 0 {
+		i := pick(len(names))
+		note, err := disk.ParsePath(names[i])
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, note)
+		names[i] = names[len(names)-1]
+		names = names[:len(names)-1]
+	}
+	return notes, nil
+}
+
+func unchangedSince(e disk.Entry, moment time.Time) bool {
+	info, err := e.Info()
+	return err == nil && !info.ModTime().After(moment)
+}

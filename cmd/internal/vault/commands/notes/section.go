@@ -1,0 +1,134 @@
+package notes
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/edit"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func sectionCommands() []command.Command {
+	return []command.Command{{
+		Name: "note:section", Help: "Read a part of a note",
+		Params: append(grammar.TargetParams(), partParams()...),
+		Run:    readSection,
+	}}
+}
+
+// partParams are the three ways to name a part of a note.
+func partParams() []grammar.Param {
+	return []grammar.Param{
+		{Name: "heading", Hint: "text", Help: "The section of this heading; A#B is B below A"},
+		{Name: "block", Hint: "id", Help: "The block with this id"},
+		{Name: "lines", Hint: "n-m", Help: "These lines"},
+	}
+}
+
+// onePart refuses a request that names no part of a note, or several.
+func onePart(p grammar.Values) error {
+	given := 0
+	for _, way := range partParams() {
+		if p.Has(way.Name) {
+			given++
+		}
+	}
+	switch given {
+	case 0:
+		return answer.Misuse("Missing required parameter: heading=<text>, block=<id> or lines=<n-m>")
+	case 1:
+		return nil
+	}
+	return answer.Misuse("Use heading=<text>, block=<id> or lines=<n-m>, not several.")
+}
+
+// readSection prints the bytes of one part of a note as they are. Its facts are
+// those of the whole note, so that a change of the part can be tied to them.
+func readSection(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	t, text, err := v.MarkdownNote(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if err := onePart(p); err != nil {
+		return answer.Reply{}, err
+	}
+	found := markdown.Scan(text)
+	var part markdown.Span
+	switch {
+	case p.Has("heading"):
+		part, err = headingSpan(found, p["heading"])
+	case p.Has("block"):
+		part, err = blockSpan(found, p["block"])
+	default:
+		part, err = lineSpan(text, p["lines"])
+	}
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	return answer.FromNote(t.Path, text, string(text[part.Start:part.End])), nil
+}
+
+// headingSpan finds the section of a heading. Several of one name are told
+// apart by those above them, or by their lines.
+func headingSpan(found markdown.Note, wanted string) (markdown.Span, error) {
+	i, err := edit.FindHeading(found, wanted)
+	if err != nil {
+		return markdown.Span{}, explainEditError(found, err)
+	}
+	return found.Section(i), nil
+}
+
+func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
+	block, ok := found.Block(strings.TrimPrefix(id, "^"))
+	if !ok {
+		return markdown.Span{}, answer.NotFound.Failure("Block %q not found.", answer.Verbatim(id))
+	}
+	return block.Span, nil
+}
+
+// lineSpan finds the bytes of lines. The last one may lie behind the end of the
+// note.
+func lineSpan(text []byte, wanted string) (markdown.Span, error) {
+	first, last, err := parseLines(wanted)
+	if err != nil {
+		return markdown.Span{}, err
+	}
+	start, ok := lineStart(text, 0, first-1)
+	if !ok {
+		return markdown.Span{}, answer.NotFound.Failure("Line %q not found.", answer.Verbatim(strconv.Itoa(first)))
+	}
+	end, _ := lineStart(text, start, last-first+1)
+	return markdown.Span{Start: start, End: end}, nil
+}
+
+// parseLines reads lines that are given as "12" or "12-20", counted from 1.
+func parseLines(wanted string) (first, last int, err error) {
+	from, to, several := strings.Cut(wanted, "-")
+	if !several {
+		to = from
+	}
+	first, err = strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	if err != nil || err2 != nil || first < 1 || last < first {
+		return 0, 0, answer.Misuse("Invalid lines: %s. Use <n> or <n-m>, counted from 1.", wanted)
+	}
+	return first, last, nil
+}
+
+// lineStart returns where the line begins that is n lines behind the one at
+// from; the end of the text if there is none.
+func lineStart(text []byte, from, n int) (at int, ok bool) {
+	for ; n > 0; n-- {
+		newline := bytes.IndexByte(text[from:], '\n')
+		if newline < 0 {
+			return len(text), false
+		}
+		from += newline + 1
+	}
+	return from, from < len(text)
+}

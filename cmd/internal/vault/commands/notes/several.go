@@ -1,0 +1,51 @@
+package notes
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// maxSeveral bounds the text of an answer with several notes: what is more
+// fits no reader, and each note can be read by itself.
+const maxSeveral = 4 << 20
+
+// several prints notes one after the other, each under a heading with its
+// path. One that is not there, cannot be read, or would make the answer too
+// long keeps its heading, which says so.
+func several(v *session.Vault, notes []disk.Path) string {
+	var out strings.Builder
+	for _, note := range notes {
+		text, remark := fitting(v, note, maxSeveral-out.Len())
+		fmt.Fprintf(&out, "==> %s%s <==\n%s", note, remark, text)
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+// fitting returns the text of a note if it has at most room bytes, else what
+// stands in its heading.
+func fitting(v *session.Vault, note disk.Path, room int) (text []byte, remark string) {
+	info, err := v.Disk.Stat(note)
+	switch {
+	case err == nil && info.Size() > int64(room):
+		return nil, fmt.Sprintf(" (%d bytes, not shown)", info.Size())
+	case err == nil:
+		text, err = v.Disk.Read(note)
+	}
+	switch {
+	case err == nil:
+		return text, ""
+	case disk.IsMissing(err):
+		return nil, " (missing)"
+	case errors.Is(err, fs.ErrPermission):
+		return nil, " (cannot be read: permission denied)"
+	}
+	return nil, " (cannot be read)"
+}

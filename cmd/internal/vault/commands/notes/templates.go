@@ -1,0 +1,131 @@
+package notes
+
+import (
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/moment"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func templateCommands() []command.Command {
+	return []command.Command{
+		{
+			Name: "templates", Help: "List the templates",
+			Params: []grammar.Param{{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}},
+			Run:    listTemplates,
+		},
+		{
+			Name: "template:read", Help: "Read a template",
+			Params: []grammar.Param{
+				{Name: "name", Hint: "name", Required: true, Help: "Name of the template"},
+				{Name: "resolve", Kind: grammar.Flag, Help: "Fill in date, time and title"},
+				{Name: "title", Hint: "text", Help: "The title to fill in"},
+			},
+			Run: readTemplate,
+		},
+	}
+}
+
+// templateFolder returns the folder that holds the templates.
+func templateFolder(v *session.Vault) (disk.Path, templateSettings, error) {
+	var settings templateSettings
+	if err := v.ReadConfig(templateConfig, &settings); err != nil {
+		return disk.Path{}, settings, err
+	}
+	name := session.NormalPath(strings.TrimSpace(settings.Folder))
+	if name == "" && strings.TrimSpace(settings.Folder) != "/" {
+		return disk.Path{}, settings, answer.NotConfigured.Failure("No template folder configured.")
+	}
+	folder, err := v.FolderOf(name)
+	if err != nil {
+		return disk.Path{}, settings, answer.Failure("%s leads to no folder of the vault: %v", disk.ConfigPath(templateConfig), err)
+	}
+	return folder, settings, nil
+}
+
+// listTemplates names the notes of the template folder, by their path in it
+// and without the ending that all of them share.
+func listTemplates(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	folder, _, err := templateFolder(v)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	paths, err := v.PathsBelow(folder.String(), session.IsNote)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(paths))), nil
+	}
+	for i, path := range paths {
+		path = strings.TrimPrefix(strings.TrimPrefix(path, folder.String()), "/")
+		paths[i] = strings.TrimSuffix(path, ".md")
+	}
+	order.Sort(paths)
+	return answer.Text(strings.Join(paths, "\n")), nil
+}
+
+// readTemplate prints a template, as it is or filled in. Without a title the
+// place for one is filled with nothing: no note is made here that has one.
+func readTemplate(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	folder, settings, err := templateFolder(v)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	path, err := template(v, folder, p["name"])
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	if !p.Has("resolve") {
+		return v.Show(session.Target{Path: path, Typed: p["name"]})
+	}
+	filled, err := fill(v, path, p["name"], settings, p["title"])
+	return answer.Text(string(filled)), err
+}
+
+// fill returns the text of a template with its blanks filled in.
+func fill(v *session.Vault, path disk.Path, typed string, settings templateSettings, title string) ([]byte, error) {
+	text, err := v.Disk.Read(path)
+	if err != nil {
+		return nil, answer.ReadError(typed, err)
+	}
+	if settings.DateFormat == "" {
+		settings.DateFormat = defaultDate
+	}
+	now := v.Clock()
+	return blanks{now: now, date: moment.Format(now, settings.DateFormat), title: title}.in(v, string(text))
+}
+
+// fromTemplate returns what a template makes of a note with this title.
+func fromTemplate(v *session.Vault, name, title string) ([]byte, error) {
+	folder, settings, err := templateFolder(v)
+	if err != nil {
+		return nil, err
+	}
+	path, err := template(v, folder, name)
+	if err != nil {
+		return nil, err
+	}
+	return fill(v, path, name, settings, title)
+}
+
+// template finds a template by its name: its path in the template folder, with
+// or without .md.
+func template(v *session.Vault, folder disk.Path, name string) (disk.Path, error) {
+	for _, file := range []string{name, name + ".md"} {
+		path, err := v.PathOf(strings.TrimPrefix(folder.String()+"/"+file, "/"))
+		if err != nil || path.Ext() != "md" {
+			continue
+		}
+		if _, err := v.Disk.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return disk.Path{}, answer.NotFound.Failure("Template %q not found.", answer.Verbatim(name))
+}

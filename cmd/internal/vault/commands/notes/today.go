@@ -1,0 +1,103 @@
+package notes
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/moment"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// The app's settings files that decide about daily notes, and its defaults.
+const (
+	dailyConfig    = "daily-notes.json"
+	templateConfig = "templates.json"
+
+	defaultDate = "YYYY-MM-DD"
+	defaultTime = "HH:mm"
+)
+
+// dailySettings is what the user chose for daily notes. Each may be empty.
+type dailySettings struct {
+	Folder   string `json:"folder"`
+	Format   string `json:"format"`
+	Template string `json:"template"`
+}
+
+// templateSettings is what the user chose for templates. Each may be empty.
+type templateSettings struct {
+	Folder     string `json:"folder"`
+	DateFormat string `json:"dateFormat"`
+	TimeFormat string `json:"timeFormat"`
+}
+
+// DailyNote is today's note: where it is, and what its template may say.
+type DailyNote struct {
+	Path     disk.Path
+	template string // as it is set; may be empty
+	date     string // today by the daily format
+	now      time.Time
+}
+
+// dayParams are the two ways to name another day than today. The app knows
+// neither.
+func dayParams() []grammar.Param {
+	return []grammar.Param{
+		{Name: "date", Hint: "YYYY-MM-DD", Help: "The note of this day"},
+		{Name: "offset", Hint: "days", Help: "The note so many days from today, -1 is yesterday"},
+	}
+}
+
+// maxDays is how far from today an offset may lead: a century.
+const maxDays = 36525
+
+// day finds out which note belongs to the day that p names, today's if it
+// names none. The time of day is that of now, for templates that ask for it.
+func day(v *session.Vault, p grammar.Values) (DailyNote, error) {
+	now := v.Clock()
+	switch {
+	case p.Has("date") && p.Has("offset"):
+		return DailyNote{}, answer.Misuse("Use date=<YYYY-MM-DD> or offset=<days>, not both.")
+	case p.Has("date"):
+		day, err := time.Parse(time.DateOnly, p["date"])
+		if err != nil {
+			return DailyNote{}, answer.Misuse("Invalid date format. Use YYYY-MM-DD")
+		}
+		now = time.Date(day.Year(), day.Month(), day.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
+	case p.Has("offset"):
+		days, err := strconv.Atoi(p["offset"])
+		if err != nil || days < -maxDays || days > maxDays {
+			return DailyNote{}, answer.Misuse("Invalid number: %s", p["offset"])
+		}
+		now = now.AddDate(0, 0, days)
+	}
+	return noteOf(v, now)
+}
+
+// Today finds out which note is today's.
+func Today(v *session.Vault) (DailyNote, error) { return noteOf(v, v.Clock()) }
+
+// noteOf finds out which note belongs to the day of a moment.
+func noteOf(v *session.Vault, now time.Time) (DailyNote, error) {
+	var settings dailySettings
+	if err := v.ReadConfig(dailyConfig, &settings); err != nil {
+		return DailyNote{}, err
+	}
+	if strings.TrimSpace(settings.Format) == "" {
+		settings.Format = defaultDate
+	}
+	date := moment.Format(now, settings.Format)
+	text := session.NormalPath(strings.TrimSpace(settings.Folder) + "/" + date)
+	if !strings.HasSuffix(text, ".md") {
+		text += ".md"
+	}
+	path, err := v.PathOf(text)
+	if err != nil {
+		return DailyNote{}, answer.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
+	}
+	return DailyNote{Path: path, template: settings.Template, date: date, now: now}, nil
+}

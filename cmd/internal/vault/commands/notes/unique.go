@@ -1,0 +1,132 @@
+package notes
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/moment"
+	"vaultwicket/cmd/internal/vault/note"
+	"vaultwicket/cmd/internal/vault/outcome"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// The app's settings file for unique notes, and its default.
+const (
+	uniqueConfig  = "zk-prefixer.json"
+	defaultUnique = "YYYYMMDDHHmm"
+)
+
+// uniqueSettings is what the user chose for unique notes. Each may be empty.
+type uniqueSettings struct {
+	Folder   string `json:"folder"`
+	Format   string `json:"format"`
+	Template string `json:"template"`
+}
+
+func uniqueCommands() []command.Command {
+	return []command.Command{{
+		Name: "unique", Help: "Make a note that is named after the present time",
+		Params: []grammar.Param{
+			{Name: "name", Hint: "text", Help: "Text to add to its name"},
+			{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
+			{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
+			{Name: "paneType", OneOf: []string{"tab", "split", "window"}, Help: "Has no effect without the app"},
+		},
+		Plan: unique, Verify: meansUnique,
+	}}
+}
+
+// unique puts text that is given behind the template's, so that neither is lost.
+func unique(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	var settings uniqueSettings
+	if err := v.ReadConfig(uniqueConfig, &settings); err != nil {
+		return command.Proposal{}, err
+	}
+	made, err := uniquePath(v, settings, p["name"])
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	text, err := uniqueText(v, settings.Template, made)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if p.Has("content") {
+		text = note.Append(text, p["content"], false)
+	}
+	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: "Created: " + made.String(), Note: made}, nil
+}
+
+// maxMinutes is how far a name may lie in the future: with a format without
+// minutes the next free name is that of tomorrow.
+const maxMinutes = 24*60 + 1
+
+// uniquePath returns the first path from the present minute on that is free. In
+// a name, a blank stands between the time and what is added.
+func uniquePath(v *session.Vault, settings uniqueSettings, name string) (disk.Path, error) {
+	folder := session.NormalPath(strings.TrimSpace(settings.Folder))
+	if folder == "" {
+		var err error
+		if folder, err = newFolder(v); err != nil {
+			return disk.Path{}, err
+		}
+	}
+	if strings.ContainsAny(name, `/\`) {
+		return disk.Path{}, answer.Misuse("Invalid value for name: %s. The folder of unique notes is a setting of the vault.", name)
+	}
+	format := settings.Format
+	if strings.TrimSpace(format) == "" {
+		format = defaultUnique
+	}
+	for n := range maxMinutes {
+		text := path.Join(folder, strings.TrimSpace(moment.Format(v.Clock().Add(time.Duration(n)*time.Minute), format)+" "+name))
+		if !strings.HasSuffix(text, ".md") {
+			text += ".md"
+		}
+		made, err := v.PathOf(text)
+		if err != nil {
+			return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(text), err)
+		}
+		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
+			return made, nil
+		}
+	}
+	return disk.Path{}, answer.Failure("The names of all unique notes of a day are taken.")
+}
+
+// uniqueText returns what the template for unique notes makes of a new one. As
+// for daily notes, one that is set but not there is none.
+func uniqueText(v *session.Vault, template string, made disk.Path) ([]byte, error) {
+	name := session.NormalPath(strings.TrimSpace(template))
+	if name == "" {
+		return nil, nil
+	}
+	at, err := v.Resolve(name)
+	var missing *answer.Fault
+	if errors.As(err, &missing) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var settings templateSettings
+	if err := v.ReadConfig(templateConfig, &settings); err != nil {
+		return nil, err
+	}
+	return fill(v, at, name, settings, made.Stem())
+}
+
+// meansUnique judges a unique note, which may begin with what a template gives.
+func meansUnique(_ *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
+	verdict := outcome.Pieces(c.Now.Text, false, []byte(p["content"]))
+	if !verdict.Done && outcome.AddsOnce(c.Now.Text, nil, p["content"]) {
+		return outcome.Verdict{Done: true, Style: templateStyle}, nil
+	}
+	return verdict, nil
+}

@@ -1,0 +1,106 @@
+package grammar
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"vaultwicket/cmd/internal/vault/answer"
+)
+
+func TestParseLine(t *testing.T) {
+	home := "Home"
+	tests := []struct {
+		name string
+		args string
+		want Line
+	}{
+		{"a command alone", "V files", Line{Folder: "V", Command: "files"}},
+		{"parameters keep their order", "V read path=a b=c d", Line{Folder: "V", Command: "read", Args: []string{"path=a", "b=c", "d"}}},
+		{"everything before the command", "V --stdin content --facts vault=Home daily:append", Line{Folder: "V", Stdin: "content", Facts: true, Vault: &home, Command: "daily:append"}},
+		{"in any order", "V vault=Home --facts --stdin content daily:append", Line{Folder: "V", Stdin: "content", Facts: true, Vault: &home, Command: "daily:append"}},
+		{"the second vault is a command", "V vault=Home vault=Home", Line{Folder: "V", Vault: &home, Command: "vault=Home"}},
+		{"a folder may look like a command", "files files", Line{Folder: "files", Command: "files"}},
+		{"help by its switch", "V --help", Line{Folder: "V", Command: "help"}},
+		{"help about a command", "V read path=a --help", Line{Folder: "V", Command: "help", Args: []string{"read"}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := ParseLine(strings.Fields(test.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameVault := (got.Vault == nil) == (test.want.Vault == nil) && (got.Vault == nil || *got.Vault == *test.want.Vault)
+			if got.Folder != test.want.Folder || got.Stdin != test.want.Stdin || got.Facts != test.want.Facts || !sameVault {
+				t.Errorf("got %+v", got)
+			}
+			if got.Command != test.want.Command || !slices.Equal(got.Args, test.want.Args) {
+				t.Errorf("command %q with %q", got.Command, got.Args)
+			}
+		})
+	}
+}
+
+func TestLinesThatAreRefused(t *testing.T) {
+	for _, args := range []string{
+		"", "--help", "V", "V --facts", "V vault=Home", "V --stdin", "V --stdin --facts files", "V --copy files", "V files --copy",
+		"V files --", "V read --path=a", "V --stdin a --stdin b files", "V --stdin=content daily:append", "V --Facts files",
+	} {
+		_, err := ParseLine(strings.Fields(args))
+		var known *answer.Fault
+		if !errors.As(err, &known) || known.Status != answer.ExitMisuse {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestStandardInputThatBreaks(t *testing.T) {
+	_, err := ReadLiteral("content", iotest.ErrReader(errors.New("gone")), 10)
+	var known *answer.Fault
+	if !errors.As(err, &known) || known.Status != answer.ExitFailed || known.Text != "Error: Cannot read standard input: gone" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestStandardInputIsBounded(t *testing.T) {
+	got, err := ReadLiteral("content", strings.NewReader("0123456789"), 10)
+	if err != nil || got["content"] != "0123456789" {
+		t.Errorf("as much as is allowed: %q, %v", got, err)
+	}
+	_, err = ReadLiteral("content", strings.NewReader("0123456789+"), 10)
+	var known *answer.Fault
+	if !errors.As(err, &known) || known.Status != answer.ExitMisuse || known.Text != "Error: Standard input is too long: at most 10 bytes." {
+		t.Errorf("one byte more: %v", err)
+	}
+}
+
+func TestExpand(t *testing.T) {
+	for text, want := range map[string]string{
+		``: "", `a\nb`: "a\nb", `\t`: "\t", `\\n`: "\\\n", `\r`: `\r`, `\`: `\`, "real\nbreak": "real\nbreak", `C:\new\table`: "C:\new\table",
+	} {
+		if got := expand(text); got != want {
+			t.Errorf("expand(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestOnlyContentIsExpanded(t *testing.T) {
+	c := Syntax{Name: "c", Params: []Param{{Name: "text", Kind: Content}, {Name: "name", Kind: short}, {Name: "given", Kind: Content}}}
+	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`}, Literal: map[string]string{"given": `\n`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if values["text"] != "\n" || values["name"] != `\n` || values["given"] != `\n` {
+		t.Errorf("values %q", values)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	c := Syntax{Name: "c", Positional: "word", Params: []Param{
+		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "path"}, {Name: "one", OneOf: []string{"a", "b"}}, {Name: "yes", Kind: Flag},
+	}}
+	if got := c.usage(); got != "Usage: c [<word>] need=<text> [may=<path>] [one=a|b] [yes]" {
+		t.Errorf("usage %q", got)
+	}
+}

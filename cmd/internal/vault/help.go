@@ -1,0 +1,100 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+func generalCommands() []command.Command {
+	return []command.Command{
+		{
+			Name: "help", Help: "Show what this program can do",
+			Positional: "command",
+			Run:        func(v *session.Vault, p grammar.Values) (answer.Reply, error) { return help(p, v.ForGateway) },
+		},
+		{
+			Name: "version", Help: "Show the version of this program",
+			Run: func(*session.Vault, grammar.Values) (answer.Reply, error) { return answer.Text(versionLine()), nil },
+		},
+	}
+}
+
+// versionLine deliberately does not have the form of the app's own line, which
+// begins with a number: nobody shall take this program for the app.
+func versionLine() string { return "vaultwicket " + release.Version + " (embedded)" }
+
+// help shows everything, or one command with its family: "help daily" shows
+// the commands that begin with "daily:" too. To the gateway, whose answers agents
+// read, it does not show how this program is started.
+func help(p grammar.Values, forGateway bool) (answer.Reply, error) {
+	name := p["command"]
+	if name == "" {
+		return answer.Text(overview(forGateway)), nil
+	}
+	var blocks []string
+	for _, row := range table() {
+		if row.Name == name || strings.HasPrefix(row.Name, name+":") {
+			blocks = append(blocks, block(row))
+		}
+	}
+	if len(blocks) == 0 {
+		_, err := lookUp(name)
+		return answer.Reply{}, err
+	}
+	return answer.Text(strings.Join(blocks, "\n")), nil
+}
+
+func overview(forGateway bool) string {
+	var out strings.Builder
+	out.WriteString("vaultwicket embedded vault CLI\n")
+	if !forGateway {
+		out.WriteString("\n" + grammar.Synopsis + "\n\nOptions:\n")
+		fmt.Fprintf(&out, "  %-22s%s\n", "vault=<name>", "Name or id of the vault; it must be this folder's")
+		fmt.Fprintf(&out, "  %-22s%s\n", grammar.WriteSwitch, "Let the command change the vault")
+		fmt.Fprintf(&out, "  %-22s%s\n", grammar.PlanSwitch, "Show what the command would change")
+		fmt.Fprintf(&out, "  %-22s%s\n", "--stdin PARAM", "Take the value of one parameter from standard input")
+	}
+	out.WriteString(`
+Notes:
+  file resolves like a link, path is exact; without either the focused note counts.
+  In content=, old= and new= use \n for a line break and \t for a tab.
+  Exit status: 0 done, 1 failed, 2 wrong request.
+
+Commands:
+`)
+	for _, row := range table() {
+		out.WriteString(block(row))
+	}
+	return out.String()
+}
+
+// block is a command in the layout of the app's help.
+func block(c command.Command) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), c.Help)
+	if _, named := c.Syntax().Param(c.Positional); c.Positional != "" && !named {
+		fmt.Fprintf(&out, "    %s- One command or family\n", column("<"+c.Positional+">", 20))
+	}
+	for _, p := range c.Params {
+		note := ""
+		if p.Required {
+			note = " (required)"
+		}
+		fmt.Fprintf(&out, "    %s- %s%s\n", column(p.Usage(), 20), p.Help, note)
+	}
+	return out.String()
+}
+
+// column pads text to a width; two blanks follow text that is wider.
+func column(text string, width int) string {
+	if len(text) >= width {
+		return text + "  "
+	}
+	return text + strings.Repeat(" ", width-len(text))
+}

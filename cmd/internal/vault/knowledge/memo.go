@@ -1,0 +1,53 @@
+package knowledge
+
+import (
+	"slices"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+)
+
+// Memo keeps what was computed from the facts of files, for the next call on the
+// same files. The zero value is empty. It is used by several goroutines.
+type Memo struct {
+	mu      sync.Mutex
+	entries map[string]*memoEntry
+}
+
+// memoEntry is one kept value, with the files from which it was computed.
+type memoEntry struct {
+	mu    sync.Mutex
+	files []*index.File
+	value any
+}
+
+// Derived is a value that is computed from the facts of files, and kept under
+// its name. Nobody changes the value.
+type Derived[T any] struct {
+	Name    string
+	Compute func([]*index.File) T
+}
+
+// Of returns the value for a list of files. It computes it if the last one was
+// for another list; calls for the same value wait for one another.
+func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
+	e := m.entry(d.Name)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.files == nil || !slices.Equal(e.files, files) {
+		e.files, e.value = files, d.Compute(files)
+	}
+	return e.value.(T)
+}
+
+func (m *Memo) entry(name string) *memoEntry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries == nil {
+		m.entries = map[string]*memoEntry{}
+	}
+	if m.entries[name] == nil {
+		m.entries[name] = &memoEntry{}
+	}
+	return m.entries[name]
+}

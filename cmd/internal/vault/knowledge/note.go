@@ -1,0 +1,75 @@
+package knowledge
+
+import (
+	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/query"
+)
+
+// Note is a note during a search. It is read at most once, and looked
+// through only if the query asks and nobody did before.
+type Note struct {
+	File  string
+	read  func() []byte // nil once it was read
+	text  []byte
+	facts index.Facts  // "" as long as they are not known
+	found *index.Found // nil as long as nobody asked
+}
+
+func (s *Note) Path() string { return norm.NFC.String(s.File) }
+
+// Text is empty for a note that cannot be read: it is found by its name alone.
+func (s *Note) Text() []byte {
+	if s.read != nil {
+		s.text, s.read = s.read(), nil
+	}
+	return s.text
+}
+
+func (s *Note) Scan() *markdown.Note {
+	switch {
+	case s.found != nil:
+	case s.facts.Known():
+		s.found = s.facts.Found()
+	default:
+		s.found = index.ReadNote(s.Text())
+	}
+	return &s.found.Note
+}
+
+func (s *Note) Properties() []query.Property {
+	s.Scan()
+	properties := make([]query.Property, len(s.found.Properties))
+	for i, property := range s.found.Properties {
+		properties[i] = query.Property{Name: property.Key, Values: queryValues(property.Value)}
+	}
+	return properties
+}
+
+// queryValues are the elements of a list, or the one value there is.
+func queryValues(v frontmatter.Value) []query.Value {
+	if v.Kind() != frontmatter.List {
+		return []query.Value{queryValue(v)}
+	}
+	var values []query.Value
+	for _, element := range v.List() {
+		values = append(values, queryValue(element))
+	}
+	return values
+}
+
+func queryValue(v frontmatter.Value) query.Value {
+	value := query.Value{Text: v.String()}
+	switch v.Kind() {
+	case frontmatter.Null:
+		value.Kind = query.Nothing
+	case frontmatter.Number:
+		value.Kind, value.Number = query.Number, v.Float()
+	case frontmatter.Bool:
+		value.Kind = query.Truth
+	}
+	return value
+}

@@ -1,0 +1,193 @@
+package knowledge
+
+import (
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+)
+
+// saver stands between a look at every note and the cache file: what is kept
+// there is not read from the vault, and what is read is kept. One that saw
+// everything is saved, one that did not is discarded. A cache that cannot be
+// written is done without.
+type saver struct {
+	cache *cache.Cache
+
+	mu     sync.Mutex
+	seen   []keptNote    // in the cache, unchanged
+	update *cache.Update // begun with the first note that is new
+	begun  bool
+}
+
+type keptNote struct {
+	path   string
+	record cache.Record
+}
+
+func (k *Store) saver() *saver { return &saver{cache: k.cache} }
+
+// find returns what the cache file holds of a note.
+func (s *saver) find(path disk.Path, stamp disk.Stamp) (cache.Record, bool) {
+	if s.cache == nil {
+		return cache.Record{}, false
+	}
+	record, ok := s.cache.Find(path.String(), stamp)
+	if !ok {
+		return record, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, keptNote{path.String(), record})
+	return record, true
+}
+
+// writing returns the update, which is nil where nothing can be written.
+func (s *saver) writing() *cache.Update {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		s.begun, s.update = true, s.cache.Update()
+	}
+	return s.update
+}
+
+// Recall returns facts from the cache file. Where it has the text alone, left
+// there by a search, the facts are found in that.
+func (s *saver) Recall(path disk.Path, stamp disk.Stamp) (index.Facts, bool) {
+	record, ok := s.find(path, stamp)
+	if !ok {
+		return "", false
+	}
+	if facts, ok := s.cache.Facts(record); ok {
+		return index.Facts(facts), true
+	}
+	text, ok := s.cache.Text(record, nil)
+	if !ok {
+		return "", false
+	}
+	facts := index.Read(path, text)
+	s.writing().AddFacts(path.String(), record, string(facts))
+	return facts, true
+}
+
+// Learn keeps a note that was read.
+func (s *saver) Learn(path disk.Path, stamp disk.Stamp, text []byte, facts index.Facts) {
+	s.writing().Put(path.String(), stamp, text, string(facts))
+}
+
+// save keeps what was seen and learned, and nothing else. It returns the cache
+// that came of it, nil if it is the one there was.
+func (s *saver) save() *cache.Cache {
+	if !s.begun && len(s.seen) == s.cache.Len() {
+		return nil
+	}
+	update := s.writing()
+	for _, note := range s.seen {
+		update.Keep(note.path, note.record)
+	}
+	next, err := update.Commit()
+	if err != nil {
+		return nil // the next call tries again; nothing depends on it
+	}
+	return next
+}
+
+func (s *saver) discard() {
+	if s.begun {
+		s.update.Discard()
+	}
+}
+
+// save puts into the cache file what changed since it was written. It is called
+// under the lock.
+func (k *Store) save() {
+	s := k.saver()
+	for _, f := range k.last.Files {
+		if !f.Facts.Known() {
+			continue
+		}
+		if _, ok := s.find(f.Path, f.Stamp); ok {
+			continue
+		}
+		text, stamp, err := k.folder.ReadStamped(f.Path)
+		if err == nil && f.Settled() && stamp == f.Stamp {
+			s.Learn(f.Path, stamp, text, f.Facts)
+		}
+	}
+	k.adopt(s.save())
+	k.behind = 0
+}
+
+// adopt puts a cache in the place of the one there is, unless it is nil.
+func (k *Store) adopt(next *cache.Cache) {
+	if next == nil {
+		return
+	}
+	k.keep.Lock()
+	defer k.keep.Unlock()
+	if k.cache != nil {
+		k.cache.Close()
+	}
+	k.cache, k.aimed, k.records = next, nil, nil
+}
+
+// withRecords calls use with the cache, and with what it holds of each file of
+// an index. Neither changes until use returns.
+func (k *Store) withRecords(x *index.Index, use func(*cache.Cache, []cache.Record)) {
+	k.keep.RLock()
+	for k.aimed != x {
+		k.keep.RUnlock()
+		k.aim(x)
+		k.keep.RLock()
+	}
+	defer k.keep.RUnlock()
+	use(k.cache, k.records)
+}
+
+// aim finds out what the cache holds of each file of an index.
+func (k *Store) aim(x *index.Index) {
+	k.keep.Lock()
+	defer k.keep.Unlock()
+	if k.aimed == x {
+		return
+	}
+	k.aimed, k.records = x, make([]cache.Record, len(x.Files))
+	for i, f := range x.Files {
+		if f.Facts.Known() && f.Settled() && k.cache != nil {
+			k.records[i], _ = k.cache.Find(f.Path.String(), f.Stamp)
+		}
+	}
+}
+
+// walking returns the saver for a search that walks. In a worker it only finds:
+// there the index is what is kept.
+func (k *Store) walking(from View) *saver {
+	if !k.Resident {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.attend(from)
+		return k.saver()
+	}
+	k.keep.RLock()
+	s := k.saver()
+	s.begun = true
+	return s
+}
+
+// walkedOver ends what walking began. What was learned is kept if all notes were
+// seen.
+func (k *Store) walkedOver(s *saver, whole bool) {
+	if k.Resident {
+		k.keep.RUnlock()
+		return
+	}
+	if !whole {
+		s.discard()
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.adopt(s.save())
+}

@@ -1,0 +1,273 @@
+// Package knowledge is what is known of the files of a vault from earlier calls: the
+// index, the cache file, and values computed from the facts of files.
+//
+// It never answers for a file without being sure that the file is unchanged.
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/knowledge/watch"
+	"vaultwicket/gateway/state/paths"
+)
+
+// View is a vault as one call sees it.
+type View struct {
+	Ctx    context.Context // of the call
+	Folder *disk.Folder
+	Path   string // of the folder, absolute
+	Env    func(string) string
+	Now    func() time.Time // of the machine, for which files are young
+}
+
+// Store is what is known of the files of a vault from before: what a worker
+// found out for the calls that came before, and what the cache file holds of
+// other processes. It is never asked what a file holds without being sure that
+// the file is still the same.
+//
+// Where the folder can be watched, an index is right until a change is told.
+// Elsewhere, and after too many changes, every file is looked at again, which
+// reads only those that changed.
+type Store struct {
+	Resident bool // for many calls, as in a worker
+
+	mu      sync.Mutex // held while somebody looks
+	folder  *disk.Folder
+	last    *index.Index
+	watcher *watch.Watcher                // nil if there is none
+	told    atomic.Pointer[watch.Watcher] // the same, without the lock
+	looked  time.Time                     // at every file
+	asked   bool                          // for the index, since it was verified
+	behind  int                           // changes that the cache file does not know
+	closing bool
+
+	keep    sync.RWMutex // for reading while the cache is read from
+	cache   *cache.Cache // nil before the first use
+	aimed   *index.Index // to which records belong
+	records []cache.Record
+}
+
+const (
+	// maxTrust is how long an index is believed that is only told of changes: a
+	// write through a mapped file, or by another name of the file, is not told.
+	maxTrust = 30 * time.Second
+	// maxBehind is how many changed notes a worker reads from the vault at each
+	// search before it puts them into the cache file.
+	maxBehind = 256
+)
+
+// Index returns the index of folder as it is now. Calls that come while somebody
+// looks wait and look once more, so that none answers from before it was asked.
+// One that is cancelled does not wait; the look it has begun is of use for the
+// next.
+func (k *Store) Index(from View) (*index.Index, error) {
+	if !k.Resident {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.look(from)
+	}
+	if err := from.Ctx.Err(); err != nil {
+		return nil, err // the select below takes either when both are there
+	}
+	type found struct {
+		index *index.Index
+		err   error
+	}
+	answer := make(chan found, 1)
+	go func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		x, err := k.look(from)
+		answer <- found{x, err}
+	}()
+	select {
+	case f := <-answer:
+		return f.index, f.err
+	case <-from.Ctx.Done():
+		return nil, from.Ctx.Err()
+	}
+}
+
+// IndexIfCurrent returns the index if all changes since are known one by one, so that
+// it costs next to nothing to bring it up to date. Else it has one made for the
+// calls to come.
+func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
+	if !k.Resident {
+		return nil, false
+	}
+	if !k.mu.TryLock() {
+		return nil, false // somebody looks at everything
+	}
+	if k.last == nil || k.watcher == nil || k.folder != from.Folder {
+		k.attend(from)
+		go func() {
+			defer k.mu.Unlock()
+			_, _ = k.look(from) // the call that needs it is told of its error
+		}()
+		return nil, false
+	}
+	defer k.mu.Unlock()
+	x, err := k.look(from)
+	return x, err == nil
+}
+
+// look brings the index up to date. It is called under the lock.
+func (k *Store) look(from View) (*index.Index, error) {
+	k.attend(from)
+	k.asked = true
+	changes := watch.Changes{All: true}
+	if k.watcher != nil {
+		changes = k.watcher.Take()
+	}
+	switch {
+	case k.last == nil || changes.All:
+		return k.lookAtAll(from)
+	case !changes.None():
+		x, err := k.last.Update(k.folder, changes.Paths, index.Forgetful{}, from.Now())
+		k.last = x // nil after an error: what was told is told once
+		k.behind += len(changes.Paths)
+		return x, err
+	}
+	return k.last, nil
+}
+
+func (k *Store) lookAtAll(from View) (*index.Index, error) {
+	k.looked = time.Now()
+	s := k.saver()
+	x, err := index.Build(k.folder, k.last, s, from.Now())
+	k.last = x
+	if err != nil {
+		s.discard()
+		return nil, err
+	}
+	k.adopt(s.save())
+	return x, nil
+}
+
+// attend makes ready for the first look at a folder. The watch begins before
+// the look does.
+func (k *Store) attend(from View) {
+	if k.folder == from.Folder {
+		return
+	}
+	k.release()
+	k.folder = from.Folder
+	k.keep.Lock()
+	k.cache = cache.Open(paths.Cache(from.Env, from.Path), from.Path, BuildID())
+	k.keep.Unlock()
+	if !k.Resident || k.closing {
+		return
+	}
+	if w, err := watch.New(from.Path); err == nil {
+		k.watcher = w
+		k.told.Store(w)
+		go k.follow(w, from)
+	}
+}
+
+// BuildID tells this build from every other one: what an older one found in
+// a note may not be what this one would.
+var BuildID = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return release.Version
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return release.Version
+	}
+	return fmt.Sprintf("%s %d %d", release.Version, info.Size(), info.ModTime().UnixNano())
+})
+
+// quiet is how long nothing must have changed before the index is brought up to
+// date although nobody asks: in time for the next call, and once for a program
+// that writes many files.
+const quiet = 50 * time.Millisecond
+
+// follow keeps the index up to date until the watch ends.
+func (k *Store) follow(w *watch.Watcher, from View) {
+	rest := time.NewTimer(quiet)
+	rest.Stop()
+	verify := time.NewTicker(maxTrust)
+	defer verify.Stop()
+	for {
+		select {
+		case _, open := <-w.More():
+			if !open {
+				return
+			}
+			rest.Reset(quiet)
+		case <-rest.C:
+			k.refresh(w, from)
+		case <-verify.C:
+			k.verify(w, from)
+		}
+	}
+}
+
+// refresh looks at what has changed and makes what calls ask of an index.
+func (k *Store) refresh(w *watch.Watcher, from View) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watcher != w || k.last == nil {
+		return
+	}
+	if x, err := k.look(from); err == nil {
+		x.Graph()
+		k.aim(x)
+	}
+	if k.behind > maxBehind {
+		k.save()
+	}
+}
+
+// verify looks at every file, in case a change was not told.
+func (k *Store) verify(w *watch.Watcher, from View) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
+		k.asked = false
+		_, _ = k.lookAtAll(from) // an error is told at the next call
+	}
+}
+
+// Touch notes a change by a call of this process: the next one has to see it.
+func (k *Store) Touch(path disk.Path) {
+	if w := k.told.Load(); w != nil {
+		w.Touch(path.String())
+	}
+}
+
+// Close keeps what was learned, and gives back what is open.
+func (k *Store) Close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closing = true
+	if k.behind > 0 && k.last != nil {
+		k.save()
+	}
+	k.release()
+}
+
+// release forgets everything. It is called under the lock.
+func (k *Store) release() {
+	if w := k.told.Swap(nil); w != nil {
+		w.Close()
+	}
+	k.folder, k.last, k.watcher, k.behind = nil, nil, nil, 0
+	k.keep.Lock()
+	defer k.keep.Unlock()
+	if k.cache != nil {
+		k.cache.Close()
+	}
+	k.cache, k.aimed, k.records = nil, nil, nil
+}

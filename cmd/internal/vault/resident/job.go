@@ -1,0 +1,125 @@
+package resident
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/exec/frame"
+)
+
+// job is one open request of a worker. Its fields but the context belong to the
+// worker's listener until it runs, and then to the goroutine that runs it.
+type job struct {
+	id      uint32
+	words   []string
+	input   []byte
+	waiting bool            // for the rest of its input
+	ctx     context.Context // of the work, until nobody waits for it
+	cancel  context.CancelFunc
+	out     *outlet
+	printer *bufio.Writer
+	sent    int           // of its output
+	more    chan struct{} // closed when all of it may be sent
+	allowed sync.Once
+}
+
+func newJob(id uint32, q frame.Request, out *outlet) *job {
+	j := &job{id: id, words: q.Words, out: out, waiting: q.Input, more: make(chan struct{})}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	return j
+}
+
+// receive takes a piece of input and reports whether there is more to come.
+func (j *job) receive(piece []byte) (more bool) {
+	room := maxInput - len(j.input)
+	j.input = append(j.input, piece[:min(len(piece), room)]...)
+	j.waiting = len(piece) > 0
+	return j.waiting
+}
+
+// allowAll has all of the output sent. A request that was answered meanwhile is nil.
+func (j *job) allowAll() {
+	if j != nil {
+		j.allowed.Do(func() { close(j.more) })
+	}
+}
+
+// window returns how much of a piece of output may be sent. At the end of the
+// window it waits until the gateway has room for a large answer.
+func (j *job) window(size int) (int, error) {
+	if j.sent < frame.Window {
+		size = min(size, frame.Window-j.sent)
+		j.sent += size
+		return size, nil
+	}
+	if err := j.out.flushed(); err != nil { // it has to know that there is more
+		return 0, err
+	}
+	select {
+	case <-j.more:
+		return size, nil
+	case <-j.ctx.Done():
+		return 0, errCancelled
+	}
+}
+
+func (j *job) stdin() io.Reader { return bytes.NewReader(j.input) }
+
+// printers are the buffers through which answers pass. They are as large as the
+// one that a reply makes otherwise, and so are taken for it.
+var printers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, answer.PrintBuffer) }}
+
+func (j *job) stdout() io.Writer {
+	j.printer = printers.Get().(*bufio.Writer)
+	j.printer.Reset(jobStream{j, frame.KindStdout})
+	return j.printer
+}
+
+func (j *job) stderr() io.Writer { return jobStream{j, frame.KindStderr} }
+
+// release gives the buffer back, which a reply has flushed.
+func (j *job) release() {
+	j.printer.Reset(nil)
+	printers.Put(j.printer)
+	j.printer = nil
+}
+
+// complain prints a panic as the Go runtime would.
+func (j *job) complain(reason any) {
+	text := explainPanic(reason, debug.Stack())
+	_ = j.out.piece(frame.KindStderr, j.id, []byte(text)) // the end behind it fails in the same way
+}
+
+var errCancelled = errors.New("nobody waits for this answer")
+
+// jobStream is one of the two streams of a job.
+type jobStream struct {
+	job  *job
+	kind frame.Kind
+}
+
+func (s jobStream) Write(text []byte) (int, error) {
+	if s.job.ctx.Err() != nil {
+		return 0, errCancelled // the copying of a long note ends here
+	}
+	for rest := text; len(rest) > 0; {
+		n := len(rest)
+		if s.kind == frame.KindStdout {
+			var err error
+			if n, err = s.job.window(n); err != nil {
+				return 0, err
+			}
+		}
+		if err := s.job.out.piece(s.kind, s.job.id, rest[:n]); err != nil {
+			return 0, err
+		}
+		rest = rest[n:]
+	}
+	return len(text), nil
+}

@@ -1,0 +1,62 @@
+package resident
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/exec/frame"
+)
+
+func TestTooLongAnInput(t *testing.T) {
+	j := &job{}
+	piece := make([]byte, frame.MaxChunk)
+	for len(j.input) < maxInput {
+		if !j.receive(piece) {
+			t.Fatal("it ended early")
+		}
+	}
+	if more := j.receive(piece); !more || len(j.input) != maxInput {
+		t.Errorf("%d bytes, want %d", len(j.input), maxInput)
+	}
+	if j.receive(nil) {
+		t.Error("the empty piece is not the end")
+	}
+}
+
+func TestACancelledRequestPrintsNothing(t *testing.T) {
+	j := newJob(9, frame.Request{}, &outlet{to: io.Discard})
+	j.cancel()
+	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
+		t.Errorf("a cancelled request prints on: %v", err)
+	}
+}
+
+// closedPipe refuses everything, as a reader that has gone does.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// A gateway that has gone is noticed by the first answer, if not before.
+func TestAWorkerWithoutAReaderEnds(t *testing.T) {
+	stdin, in := io.Pipe()
+	defer in.Close()
+	at := session.NewHost(func(string) string { return "" }, nil)
+	w := New(at, func(Call) int { return answer.ExitDone }, t.TempDir(), closedPipe{})
+	go w.listen(frame.NewReader(stdin))
+	b, _ := frame.AppendRequest(nil, 1, frame.Request{Words: []string{"files"}})
+	if _, err := in.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case status := <-w.exitStatus:
+		if status != answer.ExitFailed {
+			t.Errorf("status %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the worker goes on")
+	}
+}

@@ -1,0 +1,259 @@
+// Package resident is the worker: a process that answers many calls of one gateway
+// on one vault, in the frames of package frame.
+package resident
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/exec/frame"
+)
+
+// Call is one command line with its streams.
+type Call struct {
+	Ctx            context.Context
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Perform answers one command line and returns the exit status.
+type Perform func(Call) int
+
+// Worker answers the calls of one gateway on one vault, several at once.
+type Worker struct {
+	host       *session.Host
+	perform    Perform
+	folder     string
+	out        *outlet
+	exitStatus chan int // the exit status, once the worker has to end
+
+	mu   sync.Mutex
+	open map[uint32]*job
+}
+
+func New(h *session.Host, perform Perform, folder string, stdout io.Writer) *Worker {
+	h.Knowledge.Resident = true
+	return &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
+}
+
+// Serve answers requests until stdin ends, and returns the exit status. It does
+// not wait for calls that are open then: a gateway that wants their answers
+// leaves stdin open.
+func (w *Worker) Serve(stdin io.Reader) int {
+	if folder, err := filepath.Abs(w.folder); err == nil {
+		w.host.Confine(folder, true)
+	}
+	in := frame.NewReader(pollable(stdin))
+	if err := w.handshake(in); err != nil {
+		said := answer.Explain(err)
+		return said.Print(w.out.to)
+	}
+	go func() { w.end(w.listen(in)) }()
+	return <-w.exitStatus
+}
+
+// handshake waits for the greeting of the gateway and returns it. A gateway of
+// another version is told ours, and will not send anything else.
+func (w *Worker) handshake(in *frame.Reader) error {
+	refusal := answer.Misuse("%s is for the gateway to use, which begins with a greeting.", grammar.WorkerSwitch)
+	first, err := in.Next()
+	if err != nil {
+		return refusal
+	}
+	if _, err := frame.ParseHello(first); err != nil {
+		return refusal
+	}
+	folder, err := filepath.Abs(w.folder)
+	if err != nil {
+		return answer.ErrVaultNotFound
+	}
+	hello, ok := frame.AppendHello(nil, frame.Hello{Version: frame.Version, PID: uint32(os.Getpid()), Folder: folder})
+	if !ok {
+		return answer.ErrVaultNotFound
+	}
+	return w.out.write(hello)
+}
+
+// end has the worker end with a status; only the first one counts.
+func (w *Worker) end(status int) {
+	select {
+	case w.exitStatus <- status:
+	default:
+	}
+}
+
+// listen takes frames until the input ends. It never waits for a call, so that
+// the gateway can always write.
+func (w *Worker) listen(in *frame.Reader) int {
+	for {
+		f, err := in.Next()
+		if err == io.EOF {
+			return answer.ExitDone
+		}
+		if err == nil {
+			err = w.take(f)
+		}
+		if err != nil {
+			return answer.ExitMisuse // what the gateway sent is no protocol of ours
+		}
+	}
+}
+
+func (w *Worker) take(f frame.Frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j := w.open[f.ID]
+	switch f.Kind {
+	case frame.KindRequest:
+		if j != nil || len(w.open) == frame.MaxOpen {
+			return frame.Malformedf("request %d is one too many", f.ID)
+		}
+		return w.begin(f)
+	case frame.KindInput:
+		if j == nil || !j.waiting {
+			return frame.Malformedf("input for request %d, which waits for none", f.ID)
+		}
+		if !j.receive(f.Payload) {
+			go w.run(j)
+		}
+	case frame.KindCancel:
+		w.cancel(j)
+	case frame.KindMore:
+		j.allowAll()
+	default:
+		return frame.Malformedf("kind %d is not for a worker", f.Kind)
+	}
+	return nil
+}
+
+func (w *Worker) begin(f frame.Frame) error {
+	q, err := frame.ParseRequest(f)
+	if err != nil {
+		return err
+	}
+	j := newJob(f.ID, q, w.out)
+	w.open[f.ID] = j
+	if !q.Input {
+		go w.run(j)
+	}
+	return nil
+}
+
+// cancel ends a request that has not begun; one that has is told to stop, and
+// what it prints is dropped. A request that was answered meanwhile is nil.
+func (w *Worker) cancel(j *job) {
+	if j == nil {
+		return
+	}
+	j.cancel()
+	if j.waiting {
+		j.waiting = false
+		go w.answer(j, frame.End{Status: answer.ExitFailed, Unrun: true})
+	}
+}
+
+// run answers one request. A panic is answered as the death that it would be
+// for a process of one call, and ends the worker: its state is not trusted.
+func (w *Worker) run(j *job) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			j.complain(reason)
+			w.answer(j, frame.End{Status: answer.ExitMisuse, Last: true})
+			w.end(answer.ExitMisuse)
+		}
+	}()
+	if w.host.FolderMoved() {
+		// The path leads to another folder: another worker has to open it.
+		w.answer(j, frame.End{Status: answer.ExitFailed, Unrun: true, Last: true})
+		w.end(answer.ExitDone)
+		return
+	}
+	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
+	j.release()
+	w.answer(j, frame.End{Status: uint8(status), Last: w.host.VaultMissing})
+	if w.host.VaultMissing {
+		w.end(answer.ExitDone)
+	}
+}
+
+// answer ends a request. Its number is free before the gateway can know that
+// it is.
+func (w *Worker) answer(j *job, end frame.End) {
+	w.mu.Lock()
+	delete(w.open, j.id)
+	w.mu.Unlock()
+	j.cancel()
+	if err := w.out.end(j.id, end); err != nil {
+		w.end(answer.ExitFailed) // nobody reads any more
+	}
+}
+
+// outlet is the one way out of a worker.
+type outlet struct {
+	mu   sync.Mutex
+	to   io.Writer
+	held []byte
+}
+
+// piece sends bytes of one stream. It holds back what is little, for the end of
+// the answer to go with it.
+func (o *outlet) piece(kind frame.Kind, id uint32, text []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for rest := text; len(rest) > 0; {
+		n := min(len(rest), frame.MaxChunk)
+		o.held = frame.Append(o.held, frame.Frame{Kind: kind, ID: id, Payload: rest[:n]})
+		rest = rest[n:]
+		if len(o.held) >= frame.MaxChunk {
+			if err := o.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *outlet) end(id uint32, end frame.End) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = frame.AppendEnd(o.held, id, end)
+	return o.flush()
+}
+
+func (o *outlet) write(text []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = append(o.held, text...)
+	return o.flush()
+}
+
+// flushed sends what was held back.
+func (o *outlet) flushed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.flush()
+}
+
+func (o *outlet) flush() error {
+	_, err := o.to.Write(o.held)
+	o.held = o.held[:0]
+	return err
+}
+
+// explainPanic is what the Go runtime would print.
+func explainPanic(reason any, stack []byte) string {
+	return fmt.Sprintf("panic: %v\n\n%s", reason, stack)
+}
+
+// maxInput is one byte more than what a parameter may hold, so that too long a
+// value is refused in the same words as by a process of one call.
+const maxInput = disk.MaxNote + 1

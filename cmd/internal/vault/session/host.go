@@ -1,0 +1,192 @@
+package session
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/bases/source"
+	"vaultwicket/cmd/internal/vault/confine"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/gateway/names"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy/access"
+)
+
+// Host is what outlives one call: the surroundings of the process and the
+// folder, once it is opened. A process that was started for one call answers
+// one, a worker many. What is worth keeping from one call to the next, such as
+// an index of the vault, has its place here and nowhere else.
+type Host struct {
+	Env func(string) string
+	Now func() time.Time // of the machine, for which files are young
+	// pause waits, but no longer than the call lasts.
+	Pause     func(context.Context, time.Duration)
+	Knowledge knowledge.Store
+	Memo      knowledge.Memo // of what was computed for the whole vault
+	Bases     source.Memory
+
+	// confine locks the process into folders; it is nil where the process is not
+	// ours alone, as in tests. sandbox is what came of it.
+	confineTo func(folders []string) confine.State
+	Sandbox   confine.State
+	locked    sync.Once
+	// homeless says that there was no vault then: one that is made later lies
+	// behind the wall.
+	VaultMissing bool
+	AppVaults    func() []registry.Vault // the app's list of vaults
+
+	Swept atomic.Bool // the vault was searched for what killed writers left in it
+
+	identity string // of the vault's folder, found out before the process is locked in
+	journals sync.Mutex
+	journal  *journal.Journal // of the vault, once something was written
+
+	rules    access.Rules
+	rulesErr error // then nothing is answered
+
+	mu       sync.Mutex
+	path     string
+	folder   *disk.Folder
+	seen     fs.FileInfo // of the folder when it was opened, nil if not asked for
+	patterns string      // of the ignore file
+	spelled  spelled
+	sight    *Sight
+	visible  *disk.Folder // folder as sight sees it
+}
+
+// NewHost returns a host that has read nothing yet.
+func NewHost(env func(string) string, confine func([]string) confine.State) *Host {
+	h := &Host{Env: env, Now: time.Now, Pause: pause, confineTo: confine}
+	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
+	h.AppVaults = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
+	return h
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Confine locks the process into the vault and the folders of this program, at
+// the first call. With list set the app's list of vaults is read before, for
+// then it cannot be any more: it lies among the app's own secrets. A worker
+// therefore knows the list as it was when it began.
+func (h *Host) Confine(vault string, list bool) {
+	h.locked.Do(func() {
+		h.identity = names.Identity(vault)
+		if h.confineTo == nil {
+			h.Sandbox = confine.Unconfined("the process is shared")
+			return
+		}
+		if list {
+			h.AppVaults()
+		}
+		_, err := os.Stat(vault)
+		h.VaultMissing = err != nil
+		folders := []string{vault}
+		for _, dir := range []string{paths.Cache(h.Env, vault), paths.State(h.Env, vault)} {
+			if paths.MakePrivate(dir) {
+				folders = append(folders, dir)
+			}
+		}
+		h.Sandbox = h.confineTo(folders)
+	})
+}
+
+// nameOfVault returns what the vault is called: the name that the disk has for its
+// folder, unless that is a link.
+func (h *Host) nameOfVault(path string) string {
+	asked, real := filepath.Base(path), filepath.Base(h.identity)
+	if names.Same(asked, real) {
+		return real
+	}
+	return asked
+}
+
+// journalAt returns the journal of a vault. A worker keeps it.
+func (h *Host) journalAt(dir, vault string) *journal.Journal {
+	h.journals.Lock()
+	defer h.journals.Unlock()
+	if h.journal == nil {
+		h.journal = journal.OpenAs(dir, h.identity, vault, journal.Limits{})
+	}
+	return h.journal
+}
+
+// OpenFolder gives a call the folder at path as it may see it, and the rules. It is opened at the
+// first call and stays open until the host is closed; the ignore file is looked
+// at again each time.
+func (h *Host) OpenFolder(path string, v *Vault) error {
+	if h.rulesErr != nil {
+		return badRules(h.rulesErr)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.folder == nil || h.path != path {
+		folder, err := disk.Open(path)
+		if err != nil {
+			return answer.ErrVaultNotFound
+		}
+		h.closeFolder()
+		h.path, h.folder, h.seen = path, folder, nil
+	}
+	patterns, err := patternsOf(h.folder)
+	if err != nil {
+		return err
+	}
+	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
+		h.patterns, h.sight, h.visible = patterns, NewSight(h.spelled.rules, patterns), h.folder
+		if h.sight != nil {
+			h.visible = h.folder.Behind(h.sight)
+		}
+	}
+	v.Disk, v.Sight, v.Rules = h.visible, h.sight, h.spelled.rules
+	return nil
+}
+
+// FolderMoved reports whether the opened folder is not the one any more to which its
+// path leads: it was removed, renamed or replaced. A folder that is not open
+// yet has not moved.
+func (h *Host) FolderMoved() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.folder == nil {
+		return false
+	}
+	if h.seen == nil {
+		opened, err := h.folder.Info()
+		if err != nil {
+			return true
+		}
+		h.seen = opened
+	}
+	there, err := os.Stat(h.path)
+	return err != nil || !os.SameFile(there, h.seen)
+}
+
+func (h *Host) Close() {
+	h.Knowledge.Close()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closeFolder()
+}
+
+func (h *Host) closeFolder() {
+	if h.folder != nil {
+		h.folder.Close()
+		h.folder, h.visible = nil, nil
+	}
+}

@@ -1,0 +1,16 @@
+package session
+
+import (
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
+)
+
+// Journal returns the journal of the vault.
+func (v *Vault) Journal() (*journal.Journal, error) {
+	dir := paths.State(v.Host.Env, v.Path)
+	if dir == "" {
+		return nil, answer.Failure("Nothing is changed without a journal, and there is no place for one outside the vault. Set XDG_STATE_HOME to a folder.")
+	}
+	return v.Host.journalAt(dir+"/journal", v.Path), nil
+}

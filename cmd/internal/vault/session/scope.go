@@ -1,0 +1,52 @@
+package session
+
+import (
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+)
+
+func NamesOneFile(p grammar.Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
+
+// IndexedTarget finds the file that a request means in the index.
+func (v *Vault) IndexedTarget(p grammar.Values) (x *index.Index, place int, err error) {
+	t, err := v.Target(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	if x, err = v.Index(); err != nil {
+		return nil, 0, err
+	}
+	place, ok := x.Place(t.Path.String())
+	if !ok {
+		return nil, 0, answer.FileNotFound(t.Typed)
+	}
+	return x, place, nil
+}
+
+// ScopedFiles returns the files that a listing is about: the one that is named, the
+// focused one with active, else all that are not excluded.
+func (v *Vault) ScopedFiles(p grammar.Values) ([]*index.File, error) {
+	if NamesOneFile(p) {
+		x, place, err := v.IndexedTarget(p)
+		if err != nil {
+			return nil, err
+		}
+		return x.Files[place : place+1], nil
+	}
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return nil, err
+	}
+	var files []*index.File
+	for _, f := range x.Files {
+		if !excluded(f.Path.String()) {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
