@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // FileNotFound is the app's sentence for a target that cannot be seen.
@@ -23,7 +24,7 @@ func ReadError(asTyped string, err error) error {
 		return hardLinked(asTyped)
 	case disk.IsMissing(err):
 		return FileNotFound(asTyped)
-	case errors.Is(err, disk.ErrInUse):
+	case errors.Is(err, system.ErrInUse):
 		return inUse(asTyped)
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be read: permission denied.", Verbatim(asTyped))
@@ -52,7 +53,7 @@ func WriteError(path string, err error) error {
 		return hardLinked(path)
 	case errors.As(err, &refusal):
 		return Failure("File %q cannot be written: %q %s.", Verbatim(path), Verbatim(refusal.Path), refusal.Reason)
-	case errors.Is(err, disk.ErrInUse):
+	case errors.Is(err, system.ErrInUse):
 		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
 		return Conflict.Failure("File %q was changed by somebody else at the same time. Nothing was written.", Verbatim(path))

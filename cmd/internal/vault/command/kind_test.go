@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 func TestKindsOfErrorsOfTheDisk(t *testing.T) {
@@ -13,8 +14,8 @@ func TestKindsOfErrorsOfTheDisk(t *testing.T) {
 		err  error
 		want answer.Kind
 	}{
-		{answer.ReadError("n", disk.ErrInUse), answer.InUseConflict},
-		{answer.WriteError("n", disk.ErrInUse), answer.InUseConflict},
+		{answer.ReadError("n", system.ErrInUse), answer.InUseConflict},
+		{answer.WriteError("n", system.ErrInUse), answer.InUseConflict},
 		{answer.WriteError("n", disk.ErrChanged), answer.Conflict},
 		{answer.WriteError("n", os.ErrExist), answer.AlreadyExists},
 		{answer.WriteError("n", os.ErrPermission), answer.OtherFailure},

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // Swap puts text in the place of what is in the file at p, which has to be
@@ -22,7 +24,7 @@ func (f *Folder) Swap(p Path, before, text []byte) error {
 		return err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 	info, err := f.statIn(dir, p.base())
 	if err != nil {
 		return err
@@ -47,12 +49,12 @@ func (f *Folder) Remove(p Path, before []byte) error {
 		return err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 	aside, err := f.setAside(dir, p.base(), before)
 	if err != nil {
 		return err
 	}
-	if err := f.sys.remove(dir, aside); err != nil {
+	if err := f.sys.Remove(dir, aside); err != nil {
 		return errors.Join(err, f.pass(dir, aside, dir, p.base()))
 	}
 	return f.settle(dir, p.base())
@@ -89,7 +91,7 @@ func (f *Folder) Move(from, to Path, before []byte) error {
 		return err
 	}
 	defer source.Close()
-	defer lock(source)()
+	defer system.Lock(source)()
 	file, err := f.openUnchanged(source, from.base(), before)
 	if err != nil {
 		return err
@@ -103,7 +105,7 @@ func (f *Folder) Move(from, to Path, before []byte) error {
 	if err := f.rename(file, source, target, to); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(target, to.base()), f.sys.sync(source))
+	return errors.Join(f.settle(target, to.base()), f.sys.Sync(source))
 }
 
 // rename moves a file without ever replacing another one.
@@ -147,7 +149,7 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	if links > 1 || !os.SameFile(one, other) {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
 	}
-	return f.sys.rename(source, file.Info.Name(), source, to.base())
+	return f.sys.Rename(source, file.Info.Name(), source, to.base())
 }
 
 // trashFolder is where the app puts what is deleted, if it is not the trash of
@@ -167,7 +169,7 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 		return "", err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 	file, err := f.openUnchanged(dir, p.base(), before)
 	if err != nil {
 		return "", err
@@ -183,7 +185,7 @@ func (f *Folder) Trash(p Path, before []byte) (name string, err error) {
 		err = f.take(file, dir, trash, name)
 		switch {
 		case err == nil:
-			return name, errors.Join(f.settle(trash, name), f.sys.sync(dir))
+			return name, errors.Join(f.settle(trash, name), f.sys.Sync(dir))
 		case !errors.Is(err, fs.ErrExist):
 			return "", err
 		}
@@ -228,9 +230,9 @@ func (f *Folder) Untrash(name string, p Path, content []byte) error {
 		return err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 	if err := f.take(file, trash, dir, p.base()); err != nil {
 		return err
 	}
-	return errors.Join(f.settle(dir, p.base()), f.sys.sync(trash))
+	return errors.Join(f.settle(dir, p.base()), f.sys.Sync(trash))
 }

@@ -338,11 +338,11 @@ type intruder struct {
 	path string
 }
 
-func (i *intruder) move(source *os.Root, from string, target *os.Root, to string) error {
+func (i *intruder) Move(source *os.Root, from string, target *os.Root, to string) error {
 	if err := os.WriteFile(i.path, []byte("theirs"), 0o644); err != nil {
 		return err
 	}
-	return i.faulty.move(source, from, target, to)
+	return i.faulty.Move(source, from, target, to)
 }
 
 func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {

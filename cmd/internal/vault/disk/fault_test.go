@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // errFault is what a failing call answers in these tests.
@@ -16,7 +18,7 @@ var errFault = errors.New("the disk is on strike")
 // faulty lets the n-th call fail. With killed every later call fails too, as
 // if the process had ended there.
 type faulty struct {
-	real   realSystem
+	real   system.Real
 	n      int
 	killed bool
 	calls  int
@@ -29,95 +31,95 @@ func (f *faulty) fails() bool {
 	return f.calls == f.n || f.killed && f.calls > f.n
 }
 
-func (f *faulty) create(dir *os.Root, name string, perm fs.FileMode) (handle, error) {
+func (f *faulty) Create(dir *os.Root, name string, perm fs.FileMode) (system.Handle, error) {
 	if f.fails() {
 		return nil, errFault
 	}
-	file, err := f.real.create(dir, name, perm)
+	file, err := f.real.Create(dir, name, perm)
 	if err != nil {
 		return nil, err
 	}
-	return &faultyHandle{handle: file, faulty: f}, nil
+	return &faultyHandle{Handle: file, faulty: f}, nil
 }
 
-func (f *faulty) mkdir(dir *os.Root, name string) error {
+func (f *faulty) Mkdir(dir *os.Root, name string) error {
 	if f.fails() {
 		return errFault
 	}
-	return f.real.mkdir(dir, name)
+	return f.real.Mkdir(dir, name)
 }
 
-func (f *faulty) move(source *os.Root, from string, target *os.Root, to string) error {
+func (f *faulty) Move(source *os.Root, from string, target *os.Root, to string) error {
 	if f.noMove {
 		return &os.LinkError{Op: "move", Old: from, New: to, Err: errors.ErrUnsupported}
 	}
 	if f.fails() {
 		return errFault
 	}
-	return f.real.move(source, from, target, to)
+	return f.real.Move(source, from, target, to)
 }
 
-func (f *faulty) rename(source *os.Root, from string, target *os.Root, to string) error {
+func (f *faulty) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	if f.fails() {
 		return errFault
 	}
-	return f.real.rename(source, from, target, to)
+	return f.real.Rename(source, from, target, to)
 }
 
-func (f *faulty) link(source *os.Root, from string, target *os.Root, to string) error {
+func (f *faulty) Link(source *os.Root, from string, target *os.Root, to string) error {
 	if f.noLink || f.fails() {
 		return errFault
 	}
 	if runtime.GOOS == "windows" {
 		return os.Link(filepath.Join(source.Name(), from), filepath.Join(target.Name(), to)) // it needs none there
 	}
-	return f.real.link(source, from, target, to)
+	return f.real.Link(source, from, target, to)
 }
 
-func (f *faulty) remove(dir *os.Root, name string) error {
+func (f *faulty) Remove(dir *os.Root, name string) error {
 	if f.fails() {
 		return errFault
 	}
-	return f.real.remove(dir, name)
+	return f.real.Remove(dir, name)
 }
 
-func (f *faulty) sync(dir *os.Root) error {
+func (f *faulty) Sync(dir *os.Root) error {
 	if f.fails() {
 		return errFault
 	}
-	return f.real.sync(dir)
+	return f.real.Sync(dir)
 }
 
 // faultyHandle writes half of the text before it fails.
 type faultyHandle struct {
-	handle
+	system.Handle
 	faulty *faulty
 }
 
 func (h *faultyHandle) Write(text []byte) (int, error) {
 	if h.faulty.fails() {
-		n, _ := h.handle.Write(text[:len(text)/2])
+		n, _ := h.Handle.Write(text[:len(text)/2])
 		return n, errFault
 	}
-	return h.handle.Write(text)
+	return h.Handle.Write(text)
 }
 
 func (h *faultyHandle) Chmod(mode fs.FileMode) error {
 	if h.faulty.fails() {
 		return errFault
 	}
-	return h.handle.Chmod(mode)
+	return h.Handle.Chmod(mode)
 }
 
 func (h *faultyHandle) Sync() error {
 	if h.faulty.fails() {
 		return errFault
 	}
-	return h.handle.Sync()
+	return h.Handle.Sync()
 }
 
 func (h *faultyHandle) Close() error {
-	err := h.handle.Close()
+	err := h.Handle.Close()
 	if h.faulty.fails() {
 		return errFault
 	}

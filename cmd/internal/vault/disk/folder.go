@@ -2,7 +2,7 @@
 // os.Root, opened once, and goes on one path segment at a time: through further
 // os.Roots, or where files are only looked at and read, through a place. What was
 // checked in an open folder is done in that open folder, with names of one segment
-// ([system]), so a folder that is exchanged for a link meanwhile leads nowhere.
+// ([system.Calls]), so a folder that is exchanged for a link meanwhile leads nowhere.
 //
 // What it promises: nothing outside the vault is read or written; hidden files
 // and folders do not exist, except the app's settings through [Folder.Config], one
@@ -24,6 +24,7 @@ import (
 	"os"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/disk/system"
 	"vaultwicket/gateway/names"
 )
 
@@ -43,7 +44,7 @@ const configFolder = ".obsidian"
 // Folder is an opened vault. It is safe for concurrent use.
 type Folder struct {
 	root  *os.Root
-	sys   system
+	sys   system.Calls
 	view  View // nil sees everything
 	names *names.Folder
 }
@@ -62,7 +63,7 @@ func Open(path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{root: root, sys: patient{realSystem{}, isInUse, time.Sleep}, names: names.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
+	return &Folder{root: root, sys: system.Retrying{Calls: system.Real{}, InUse: system.IsInUse, Sleep: time.Sleep}, names: names.In(func() (*os.Root, error) { return root.OpenRoot(".") })}, nil
 }
 
 // Close closes the folder; files that were opened from it stay open.
@@ -125,3 +126,8 @@ func IsMissing(err error) bool {
 	var refusal *Refusal
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &refusal)
 }
+
+// Interpose has ask called before every call that changes the disk; an error of
+// ask is that of the call, which is not made then. It is for tests of what
+// becomes of work that the disk interrupts.
+func (f *Folder) Interpose(ask func() error) { f.sys = system.Interposed{Calls: f.sys, Ask: ask} }

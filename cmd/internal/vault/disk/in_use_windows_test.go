@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // hold opens a file as another program may, which others may only read meanwhile.
@@ -37,7 +39,7 @@ func TestANoteThatAnotherProgramHasOpen(t *testing.T) {
 		folder := openFolder(t, dir)
 		release := hold(t, filepath.Join(dir, "A.md"), windows.FILE_SHARE_READ)
 		err := call(folder)
-		if names := listedIn(t, dir); !errors.Is(err, ErrInUse) || !slices.Equal(names, []string{"A.md=text"}) {
+		if names := listedIn(t, dir); !errors.Is(err, system.ErrInUse) || !slices.Equal(names, []string{"A.md=text"}) {
 			t.Errorf("%s: %v, the folder has %q", name, err, names)
 		}
 		release()
@@ -52,7 +54,7 @@ func TestANoteThatAnotherProgramLocks(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"A.md": "text"})
 	defer hold(t, filepath.Join(dir, "A.md"), 0)()
-	if _, err := openFolder(t, dir).Read(Path{"A.md"}); !errors.Is(err, ErrInUse) || IsMissing(err) {
+	if _, err := openFolder(t, dir).Read(Path{"A.md"}); !errors.Is(err, system.ErrInUse) || IsMissing(err) {
 		t.Errorf("read: %v", err)
 	}
 }

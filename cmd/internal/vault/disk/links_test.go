@@ -32,7 +32,7 @@ func linkedVault(t *testing.T) (dir string, linked []string) {
 // nor changed, and what is said of it is why.
 func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 	dir, linked := linkedVault(t)
-	folder := openFolder(t, dir).Behind(levels{"Private": false})
+	folder := openFolder(t, dir).WithView(levels{"Private": false})
 	before := treeText(t, dir)
 	for _, method := range byPath {
 		for _, path := range linked {
@@ -58,7 +58,7 @@ func TestAHardLinkedFileIsRefusedWhereSomethingIsHidden(t *testing.T) {
 // Both kinds of places refuse it, at every step.
 func TestAPlaceRefusesAHardLinkedFile(t *testing.T) {
 	dir, _ := linkedVault(t)
-	for kind, at := range places(t, openFolder(t, filepath.Join(dir, "A")).Behind(levels{"x": false})) {
+	for kind, at := range places(t, openFolder(t, filepath.Join(dir, "A")).WithView(levels{"x": false})) {
 		_, informed := at.info("inside.md")
 		_, stamped := at.stamp("inside.md")
 		text, _, read := at.read("inside.md", nil)

@@ -52,15 +52,15 @@ func isSame(seen, now fs.FileInfo) bool {
 // another file. Where that takes several calls, a crash between them leaves the
 // file with both names, or beside an empty one.
 func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) error {
-	err := f.sys.move(source, from, target, to)
+	err := f.sys.Move(source, from, target, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	err = f.sys.link(source, from, target, to)
+	err = f.sys.Link(source, from, target, to)
 	switch {
 	case err == nil:
-		if err = f.sys.remove(source, from); err != nil {
-			return errors.Join(err, f.sys.remove(target, to))
+		if err = f.sys.Remove(source, from); err != nil {
+			return errors.Join(err, f.sys.Remove(target, to))
 		}
 		return nil
 	case errors.Is(err, fs.ErrExist):
@@ -72,7 +72,7 @@ func (f *Folder) pass(source *os.Root, from string, target *os.Root, to string) 
 // passByRename is for file systems without hard links as well. It takes the name
 // with an empty file, which fails if the name is taken, and replaces that.
 func (f *Folder) passByRename(source *os.Root, from string, target *os.Root, to string) error {
-	placeholder, err := f.sys.create(target, to, newNote)
+	placeholder, err := f.sys.Create(target, to, newNote)
 	if err != nil {
 		return err
 	}
@@ -80,10 +80,10 @@ func (f *Folder) passByRename(source *os.Root, from string, target *os.Root, to 
 		err = f.unchanged(target, to, nil)
 	}
 	if err == nil {
-		err = f.sys.rename(source, from, target, to)
+		err = f.sys.Rename(source, from, target, to)
 	}
 	if err == nil || f.unchanged(target, to, nil) != nil {
 		return err // what is there is somebody's note by now
 	}
-	return errors.Join(err, ignoreMissing(f.sys.remove(target, to)))
+	return errors.Join(err, ignoreMissing(f.sys.Remove(target, to)))
 }

@@ -213,16 +213,16 @@ func TestAViewIsAskedAboutAFileAsAFile(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"a/n.md": "text"})
 	whole := openFolder(t, dir)
-	if _, err := whole.Behind(onlyFolders(true)).Read(mustPath(t, "a/n.md")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := whole.WithView(onlyFolders(true)).Read(mustPath(t, "a/n.md")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file was taken for a folder: %v", err)
 	}
-	if text, err := whole.Behind(onlyFolders(false)).Read(mustPath(t, "a/n.md")); string(text) != "text" {
+	if text, err := whole.WithView(onlyFolders(false)).Read(mustPath(t, "a/n.md")); string(text) != "text" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if got := walkedIn(t, whole.Behind(onlyFolders(true)), ""); !slices.Equal(got, []string{"a/"}) {
+	if got := walkedIn(t, whole.WithView(onlyFolders(true)), ""); !slices.Equal(got, []string{"a/"}) {
 		t.Errorf("folders only: %q", got)
 	}
-	if got := walkedIn(t, whole.Behind(onlyFolders(false)), ""); !slices.Equal(got, []string{"a/n.md"}) {
+	if got := walkedIn(t, whole.WithView(onlyFolders(false)), ""); !slices.Equal(got, []string{"a/n.md"}) {
 		t.Errorf("files only: %q", got)
 	}
 }
@@ -260,7 +260,7 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 		}
 	}
 	view := levels{"shut": false, "shut/a": true, "shut/gone": true, "dark": false, "file": false, "file/x": true, "gone": false, "gone/x": true, "bare": false, "bare/x/y": true}
-	folder := openFolder(t, dir).Behind(view)
+	folder := openFolder(t, dir).WithView(view)
 	for under, want := range map[string][]string{
 		"open":  {"open/d.md"},
 		"empty": nil,
@@ -275,7 +275,7 @@ func TestAWalkFromAFolderThatIsNotSeen(t *testing.T) {
 			t.Errorf("in %q: %q, want %q", under, got, want)
 		}
 	}
-	all := openFolder(t, dir).Behind(levels{"": false})
+	all := openFolder(t, dir).WithView(levels{"": false})
 	if got := walkedIn(t, all, ""); got != nil {
 		t.Errorf("in a vault of which nothing is seen: %q", got)
 	}
@@ -290,7 +290,7 @@ func TestFailureOfAWalk(t *testing.T) {
 	under, broken := Path{"shut"}, errors.New("the disk is broken")
 	denied := &fs.PathError{Op: "open", Path: "shut", Err: fs.ErrPermission}
 	refused := &Refusal{Path: "shut", Reason: "is a symbolic link"}
-	folder := openFolder(t, t.TempDir()).Behind(levels{"shut": false, "shut/a": true, "open": true})
+	folder := openFolder(t, t.TempDir()).WithView(levels{"shut": false, "shut/a": true, "open": true})
 	hidden, err := folder.walker(under, func(Entry) {})
 	if err != nil {
 		t.Fatal(err)
@@ -322,7 +322,7 @@ func TestFailureOfAWalk(t *testing.T) {
 func TestWordsForWhatIsNotSeen(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"a/there.md": "text"})
-	folder := openFolder(t, dir).Behind(levels{"a": false})
+	folder := openFolder(t, dir).WithView(levels{"a": false})
 	for _, name := range []string{"a/there.md", "a/gone.md"} {
 		_, err := folder.Open(mustPath(t, name))
 		if want := "open " + filepath.Base(name) + ": file does not exist"; err == nil || err.Error() != want {

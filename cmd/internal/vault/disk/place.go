@@ -3,6 +3,8 @@ package disk
 import (
 	"io/fs"
 	"os"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // place is an open folder in which files are looked at and read. Every name it
@@ -15,9 +17,9 @@ type place interface {
 	// step opens the sub-folder name, never through a link.
 	step(name string) (place, error)
 	info(name string) (fs.FileInfo, error)
-	stamp(name string) (Stamp, error)
+	stamp(name string) (stamp.Stamp, error)
 	// read is [Entry.ReadInto]. The file was seen to be a regular one.
-	read(name string, buf []byte) ([]byte, Stamp, error)
+	read(name string, buf []byte) ([]byte, stamp.Stamp, error)
 	close()
 }
 
@@ -108,18 +110,18 @@ func (r rooted) open(name string) (*File, error) {
 	return file, nil
 }
 
-func (r rooted) stamp(name string) (Stamp, error) {
+func (r rooted) stamp(name string) (stamp.Stamp, error) {
 	info, err := r.info(name)
 	if err != nil {
-		return Stamp{}, err
+		return stamp.Stamp{}, err
 	}
-	return stampOf(info), nil
+	return stamp.Of(info), nil
 }
 
-func (r rooted) read(name string, buf []byte) ([]byte, Stamp, error) {
+func (r rooted) read(name string, buf []byte) ([]byte, stamp.Stamp, error) {
 	file, err := r.open(name)
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	defer file.Close()
 	return readStamped(file, buf, MaxNote)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // places returns the root of a vault as this system opens it, and as others do.
@@ -55,8 +57,8 @@ func TestEveryPlaceHasTheSameErrors(t *testing.T) {
 			if _, err := at.info(name); wrong(err, reason) {
 				t.Errorf("%s: info of %s: %v", kind, name, err)
 			}
-			if text, stamp, err := at.read(name, nil); wrong(err, reason) || text != nil || stamp != (Stamp{}) {
-				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, stamp, err)
+			if text, state, err := at.read(name, nil); wrong(err, reason) || text != nil || state != (stamp.Stamp{}) {
+				t.Errorf("%s: read of %s: %q, %+v, %v", kind, name, text, state, err)
 			}
 			if name == "folder.md" {
 				continue

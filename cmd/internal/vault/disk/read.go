@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // File is an opened file of the vault: regular, and the one that its path
@@ -53,29 +56,29 @@ func (f *Folder) Read(p Path) ([]byte, error) {
 // ReadStamped is Read that also returns the stamp of the file before it was
 // read. The stamp is zero if the file was written meanwhile, because the text
 // may be half old and half new then.
-func (f *Folder) ReadStamped(p Path) ([]byte, Stamp, error) {
+func (f *Folder) ReadStamped(p Path) ([]byte, stamp.Stamp, error) {
 	if err := f.admit(p); err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	defer at.close()
 	if _, err := at.stamp(p.base()); err != nil {
-		return nil, Stamp{}, err // nothing but a regular file is touched by opening it
+		return nil, stamp.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
 	return at.read(p.base(), nil)
 }
 
 // Stamp returns the state of the file at p, with the errors of Open.
-func (f *Folder) Stamp(p Path) (Stamp, error) {
+func (f *Folder) Stamp(p Path) (stamp.Stamp, error) {
 	if err := f.admit(p); err != nil {
-		return Stamp{}, err
+		return stamp.Stamp{}, err
 	}
 	at, err := f.place(p.parents())
 	if err != nil {
-		return Stamp{}, err
+		return stamp.Stamp{}, err
 	}
 	defer at.close()
 	return at.stamp(p.base())
@@ -102,7 +105,7 @@ func ConfigPath(name string) string { return configFolder + "/" + name }
 // statIn looks at the regular file name in dir.
 func statIn(dir *os.Root, name string) (fs.FileInfo, error) {
 	var info fs.FileInfo
-	err := waiting.repeat(name, func() (err error) {
+	err := system.RetryReads.Repeat(name, func() (err error) {
 		info, err = dir.Lstat(name)
 		return err
 	})
@@ -142,8 +145,8 @@ func openOnce(dir *os.Root, name string) (*File, error) {
 		return nil, err
 	}
 	var file *os.File
-	err = waiting.repeat(name, func() (err error) {
-		file, err = dir.OpenFile(name, os.O_RDONLY|nonblocking, 0)
+	err = system.RetryReads.Repeat(name, func() (err error) {
+		file, err = dir.OpenFile(name, os.O_RDONLY|system.NonBlocking, 0)
 		return err
 	})
 	if err != nil {
@@ -182,38 +185,38 @@ func readAll(file *File, limit int64) ([]byte, error) {
 type opened interface {
 	io.Reader
 	// stamp returns the state the file is in at that moment.
-	stamp() (Stamp, error)
+	stamp() (stamp.Stamp, error)
 	title() string
 }
 
 func (f *File) title() string { return f.Info.Name() }
 
-func (f *File) stamp() (Stamp, error) {
+func (f *File) stamp() (stamp.Stamp, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return Stamp{}, err
+		return stamp.Stamp{}, err
 	}
-	return stampOf(info), nil
+	return stamp.Of(info), nil
 }
 
 // readStamped reads a file into the memory of buf, if that is large enough. The
 // size that the file says it has saves the read that only finds its end; the
 // second look tells whether that was the whole of it, and one state of it.
-func readStamped(file opened, buf []byte, limit int64) ([]byte, Stamp, error) {
+func readStamped(file opened, buf []byte, limit int64) ([]byte, stamp.Stamp, error) {
 	before, err := file.stamp()
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	if before.Size > limit {
-		return nil, Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
+		return nil, stamp.Stamp{}, &SizeError{Path: file.title(), Size: before.Size, Limit: limit}
 	}
 	text, err := readUpTo(file, slices.Grow(buf[:0], int(before.Size)), before.Size)
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	after, err := file.stamp()
 	if err != nil {
-		return nil, Stamp{}, err
+		return nil, stamp.Stamp{}, err
 	}
 	// An empty file is read to its end as well: some file systems give this
 	// size to what they make up while it is read.
@@ -222,7 +225,7 @@ func readStamped(file opened, buf []byte, limit int64) ([]byte, Stamp, error) {
 	}
 	text, err = readRest(file, text, limit)
 	if err != nil || after != before || int64(len(text)) != before.Size {
-		return text, Stamp{}, err
+		return text, stamp.Stamp{}, err
 	}
 	return text, before, nil
 }

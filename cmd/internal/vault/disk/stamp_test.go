@@ -6,25 +6,27 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
 	for name, test := range map[string]struct {
-		stamp Stamp
+		stamp stamp.Stamp
 		want  bool
 	}{
-		"nothing is known":             {Stamp{}, false},
-		"exactly two seconds":          {Stamp{Modified: at(-2 * time.Second)}, true},
-		"a nanosecond less":            {Stamp{Modified: at(-2*time.Second + 1)}, false},
-		"long ago":                     {Stamp{Modified: at(-24 * time.Hour)}, true},
-		"before 1970":                  {Stamp{Modified: -5e9, Size: 1}, true},
-		"in the future":                {Stamp{Modified: at(time.Hour)}, false},
-		"a time that was put back":     {Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
-		"a change that is old as well": {Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
-		"a time that was put forward":  {Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
-		"an empty file":                {Stamp{Modified: at(-time.Hour), Inode: 7}, true},
+		"nothing is known":             {stamp.Stamp{}, false},
+		"exactly two seconds":          {stamp.Stamp{Modified: at(-2 * time.Second)}, true},
+		"a nanosecond less":            {stamp.Stamp{Modified: at(-2*time.Second + 1)}, false},
+		"long ago":                     {stamp.Stamp{Modified: at(-24 * time.Hour)}, true},
+		"before 1970":                  {stamp.Stamp{Modified: -5e9, Size: 1}, true},
+		"in the future":                {stamp.Stamp{Modified: at(time.Hour)}, false},
+		"a time that was put back":     {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
+		"a change that is old as well": {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
+		"a time that was put forward":  {stamp.Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
+		"an empty file":                {stamp.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
 	} {
 		if got := test.stamp.Settled(now); got != test.want {
 			t.Errorf("%s: %v", name, got)
@@ -42,7 +44,7 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	if known := want.Changed != 0 && want.Inode != 0; runtime.GOOS == "linux" && !known {
 		t.Errorf("the system did not tell: %+v", want)
 	}
-	check := func(how string, got Stamp, err error) {
+	check := func(how string, got stamp.Stamp, err error) {
 		t.Helper()
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", how, got, err, want)
@@ -51,7 +53,7 @@ func TestAllStampsOfAnUntouchedFileAreEqual(t *testing.T) {
 	_, got, err := folder.ReadStamped(path)
 	check("a read by path", got, err)
 	info, err := folder.Stat(path)
-	check("stat", stampOf(info), err)
+	check("stat", stamp.Of(info), err)
 	err = folder.Walk(Path{}, func(e Entry) {
 		if e.IsDir {
 			return

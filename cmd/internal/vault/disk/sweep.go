@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // The names of temporary files: 16 hexadecimal digits between these.
@@ -107,9 +109,9 @@ func (s *sweep) remove(dir *os.Root, name string) {
 	if err != nil {
 		return // it is gone, or no file of ours
 	}
-	stamp := stampOf(info)
+	stamp := stamp.Of(info)
 	young := !time.Unix(0, max(stamp.Modified, stamp.Changed)).Before(s.before)
-	if young || ignoreMissing(s.folder.sys.remove(dir, name)) != nil {
+	if young || ignoreMissing(s.folder.sys.Remove(dir, name)) != nil {
 		s.left++
 	}
 }

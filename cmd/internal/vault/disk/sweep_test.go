@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/tests/memory"
 )
 
@@ -44,7 +45,7 @@ func TestSweep(t *testing.T) {
 	})
 	plant(t, other, map[string]string{tempName: "elsewhere", "n.md": "elsewhere"})
 	linked := os.Symlink(other, filepath.Join(dir, "A", "link")) == nil && os.Symlink(filepath.Join(other, "n.md"), filepath.Join(dir, "A", "B", ".vaultwicket-00000000000000aa.tmp")) == nil
-	f := openFolder(t, dir).Behind(levels{"Private": false})
+	f := openFolder(t, dir).WithView(levels{"Private": false})
 
 	if left, err := f.Sweep(time.Now().Add(-time.Hour)); left != 6 || err != nil {
 		t.Errorf("what is young stays: %d, %v", left, err)
@@ -78,7 +79,7 @@ func TestSweepGoesByTheLastChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stampOf(info).Changed == 0 {
+	if stamp.Of(info).Changed == 0 {
 		t.Skip("this system does not tell")
 	}
 	if left, err := openFolder(t, dir).Sweep(time.Now().Add(-time.Hour)); left != 1 || err != nil {

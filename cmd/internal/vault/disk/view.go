@@ -18,9 +18,9 @@ type View interface {
 	Enters(folder string) bool
 }
 
-// Behind returns the same open folder as v sees it. Only one of the two is to be
+// WithView returns the same open folder as v sees it. Only one of the two is to be
 // closed.
-func (f *Folder) Behind(v View) *Folder {
+func (f *Folder) WithView(v View) *Folder {
 	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names}
 }
 

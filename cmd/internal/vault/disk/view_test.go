@@ -68,7 +68,7 @@ var byPath = []struct {
 // pathless are the exported methods that take no path or do nothing with the file,
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
-	"Close": "closes", "Info": "is about the vault itself", "Behind": "makes the view", "Interpose": "is for tests",
+	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Interpose": "is for tests",
 	"Sweep": "removes what this program left behind",
 	"Sees":  "is the view",
 	"Named": "says how a path is written", "Renamed": "says how a path is written",
@@ -144,7 +144,7 @@ func TestNoMethodReachesWhatIsHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	view := levels{"Hidden": false, "Hidden/Open": true, "Hidden/Open/Shut": false, "one.md": false, "none": false, "file": false}
-	folder := openFolder(t, dir).Behind(view)
+	folder := openFolder(t, dir).WithView(view)
 	before := treeText(t, dir)
 	for _, method := range byPath {
 		said := map[string][]string{}
@@ -205,7 +205,7 @@ func treeText(t *testing.T, dir string) string {
 func TestAViewIsInNobodysWay(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"a/b/seen.md": "text", "Hidden/x.md": "text"})
-	folder := openFolder(t, dir).Behind(levels{"Hidden": false})
+	folder := openFolder(t, dir).WithView(levels{"Hidden": false})
 	seen := mustPath(t, "a/b/seen.md")
 	if text, err := folder.Read(seen); string(text) != "text" || err != nil {
 		t.Errorf("Read: %q, %v", text, err)
@@ -228,7 +228,7 @@ func TestAViewIsInNobodysWay(t *testing.T) {
 func TestAViewDoesNotHideTheBookmarks(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{".obsidian/bookmarks.json": "{}"})
-	if text, err := openFolder(t, dir).Behind(levels{"": false}).Read(Bookmarks()); string(text) != "{}" {
+	if text, err := openFolder(t, dir).WithView(levels{"": false}).Read(Bookmarks()); string(text) != "{}" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -255,7 +255,7 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer whole.Close()
-		folder := whole.Behind(view)
+		folder := whole.WithView(view)
 		for _, under := range append(entries(rt, whole.Walk, Path{}), "", "missing", "a/missing") {
 			at, _ := ParseFolder(strings.TrimSuffix(under, "/"))
 			var want []string

@@ -3,6 +3,8 @@ package disk
 import (
 	"errors"
 	"io/fs"
+
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // Entry is one file or folder that a walk meets. Its methods may be called only
@@ -26,15 +28,15 @@ func (e Entry) Size() int64 {
 func (e Entry) Info() (fs.FileInfo, error) { return e.at.info(e.Path.base()) }
 
 // Stamp returns the state of a file, with the errors of [Folder.Open].
-func (e Entry) Stamp() (Stamp, error) { return e.at.stamp(e.Path.base()) }
+func (e Entry) Stamp() (stamp.Stamp, error) { return e.at.stamp(e.Path.base()) }
 
 // Read returns a whole file and its stamp as [Folder.ReadStamped] does. It
 // costs less than a read by path, because the folder is open already.
-func (e Entry) Read() ([]byte, Stamp, error) { return e.ReadInto(nil) }
+func (e Entry) Read() ([]byte, stamp.Stamp, error) { return e.ReadInto(nil) }
 
 // ReadInto is Read into the memory of buf, or into other memory if the file
 // does not fit. What buf held is lost either way.
-func (e Entry) ReadInto(buf []byte) ([]byte, Stamp, error) {
+func (e Entry) ReadInto(buf []byte) ([]byte, stamp.Stamp, error) {
 	return e.at.read(e.Path.base(), buf)
 }
 

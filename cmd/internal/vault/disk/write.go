@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // ErrChanged says that somebody else changed the note between reading and
@@ -31,7 +33,7 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 		return nil, nil, err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 
 	before, info, err := f.readIn(dir, p.base())
 	if err != nil {
@@ -65,7 +67,7 @@ func (f *Folder) Make(p Path, text []byte) error {
 		return err
 	}
 	defer dir.Close()
-	defer lock(dir)()
+	defer system.Lock(dir)()
 
 	if _, err := dir.Lstat(p.base()); err == nil {
 		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
@@ -75,7 +77,7 @@ func (f *Folder) Make(p Path, text []byte) error {
 		return err
 	}
 	if err := f.pass(dir, temp, dir, p.base()); err != nil {
-		return errors.Join(err, ignoreMissing(f.sys.remove(dir, temp)))
+		return errors.Join(err, ignoreMissing(f.sys.Remove(dir, temp)))
 	}
 	return f.settle(dir, p.base())
 }
@@ -96,10 +98,10 @@ func (f *Folder) replace(dir *os.Root, name string, before, text []byte, perm fs
 	// The look at the old bytes comes last, so that the time in which an edit
 	// could be lost is that of one system call.
 	if err = f.unchanged(dir, name, before); err == nil {
-		err = f.sys.rename(dir, temp, dir, name)
+		err = f.sys.Rename(dir, temp, dir, name)
 	}
 	if err != nil {
-		return errors.Join(err, ignoreMissing(f.sys.remove(dir, temp)))
+		return errors.Join(err, ignoreMissing(f.sys.Remove(dir, temp)))
 	}
 	return f.settle(dir, name)
 }
@@ -119,7 +121,7 @@ func (u *Unsettled) Unwrap() error { return u.Cause }
 
 // settle makes the name of a written note durable.
 func (f *Folder) settle(dir *os.Root, name string) error {
-	if err := f.sys.sync(dir); err != nil {
+	if err := f.sys.Sync(dir); err != nil {
 		return &Unsettled{name, err}
 	}
 	return nil
@@ -134,18 +136,18 @@ func (f *Folder) stage(dir *os.Root, text []byte, perm fs.FileMode, exact bool) 
 	if exact {
 		made = private
 	}
-	file, err := f.sys.create(dir, name, made)
+	file, err := f.sys.Create(dir, name, made)
 	if err != nil {
 		return "", err
 	}
 	if err = fill(file, text, perm, exact); err != nil {
-		return "", errors.Join(err, ignoreMissing(f.sys.remove(dir, name)))
+		return "", errors.Join(err, ignoreMissing(f.sys.Remove(dir, name)))
 	}
 	return name, nil
 }
 
 // fill writes, syncs and closes file.
-func fill(file handle, text []byte, perm fs.FileMode, exact bool) error {
+func fill(file system.Handle, text []byte, perm fs.FileMode, exact bool) error {
 	_, err := file.Write(text)
 	if err == nil && exact {
 		err = file.Chmod(perm)
@@ -239,10 +241,10 @@ func (f *Folder) makeFolder(dir *os.Root, name string) (*os.Root, error) {
 	if reason := unportable(name); reason != "" {
 		return nil, &Refusal{Path: name, Reason: reason}
 	}
-	if err := f.sys.mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := f.sys.Mkdir(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	if err := f.sys.sync(dir); err != nil {
+	if err := f.sys.Sync(dir); err != nil {
 		return nil, err
 	}
 	return step(dir, name)

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 )
@@ -29,7 +30,7 @@ type keptNote struct {
 func (k *Store) saver() *saver { return &saver{cache: k.cache} }
 
 // find returns what the cache file holds of a note.
-func (s *saver) find(path disk.Path, stamp disk.Stamp) (cache.Record, bool) {
+func (s *saver) find(path disk.Path, stamp stamp.Stamp) (cache.Record, bool) {
 	if s.cache == nil {
 		return cache.Record{}, false
 	}
@@ -55,7 +56,7 @@ func (s *saver) writing() *cache.Update {
 
 // Recall returns facts from the cache file. Where it has the text alone, left
 // there by a search, the facts are found in that.
-func (s *saver) Recall(path disk.Path, stamp disk.Stamp) (index.Facts, bool) {
+func (s *saver) Recall(path disk.Path, stamp stamp.Stamp) (index.Facts, bool) {
 	record, ok := s.find(path, stamp)
 	if !ok {
 		return "", false
@@ -73,7 +74,7 @@ func (s *saver) Recall(path disk.Path, stamp disk.Stamp) (index.Facts, bool) {
 }
 
 // Learn keeps a note that was read.
-func (s *saver) Learn(path disk.Path, stamp disk.Stamp, text []byte, facts index.Facts) {
+func (s *saver) Learn(path disk.Path, stamp stamp.Stamp, text []byte, facts index.Facts) {
 	s.writing().Put(path.String(), stamp, text, string(facts))
 }
 

@@ -150,7 +150,7 @@ func (h *Host) OpenFolder(path string, v *Vault) error {
 	if respelled := h.respell(); h.visible == nil || h.patterns != patterns || respelled {
 		h.patterns, h.sight, h.visible = patterns, NewSight(h.spelled.rules, patterns), h.folder
 		if h.sight != nil {
-			h.visible = h.folder.Behind(h.sight)
+			h.visible = h.folder.WithView(h.sight)
 		}
 	}
 	v.Disk, v.Sight, v.Rules = h.visible, h.sight, h.spelled.rules

@@ -18,7 +18,7 @@ package cache
 import (
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // Cache is what was kept of a vault at one moment. It does not change; it is
@@ -96,7 +96,7 @@ func (r Record) HasFacts() bool { return r.entry().facts.isKept() }
 func (r Record) HasText() bool { return r.entry().text.isKept() }
 
 // Find returns what is kept of the file with exactly this path and stamp.
-func (c *Cache) Find(path string, stamp disk.Stamp) (Record, bool) {
+func (c *Cache) Find(path string, stamp stamp.Stamp) (Record, bool) {
 	i, ok := c.table.find(path)
 	if !ok || c.table.stamp(i) != stamp {
 		return Record{}, false

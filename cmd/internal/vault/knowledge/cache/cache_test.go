@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 const (
@@ -20,11 +20,11 @@ const (
 // and stamp, so that an answer can be told right from wrong.
 type file struct {
 	path  string
-	stamp disk.Stamp
+	stamp stamp.Stamp
 }
 
 func fileOf(path string, state int64, size int) file {
-	return file{path, disk.Stamp{Size: int64(size), Modified: state, Changed: state + 1, Inode: uint64(state)}}
+	return file{path, stamp.Stamp{Size: int64(size), Modified: state, Changed: state + 1, Inode: uint64(state)}}
 }
 
 func (f file) text() []byte { return f.beginning(int(f.stamp.Size)) }
@@ -175,7 +175,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	save(t, dir, files...)
 	c := Open(dir, testVault, "another")
 	u := c.Update()
-	u.Put("a.md", disk.Stamp{Size: 1}, []byte("a"), "")
+	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), "")
 	next, err := u.Commit()
 	if err != nil || next.Len() != 1 {
 		t.Fatal(next, err)
@@ -257,7 +257,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	if other.Update() != nil {
 		t.Fatal("two updates at once")
 	}
-	u.Put("a.md", disk.Stamp{Size: 1}, []byte("a"), "")
+	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), "")
 	u.Discard()
 	u.Discard()
 	if _, err := u.Commit(); err == nil {
@@ -267,7 +267,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 		t.Errorf("discarding left %q", left)
 	}
 	u = other.Update()
-	u.Put("b.md", disk.Stamp{Size: 1}, []byte("b"), "")
+	u.Put("b.md", stamp.Stamp{Size: 1}, []byte("b"), "")
 	c, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 	var u *Update
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "")
-	u.Put("a", disk.Stamp{Size: 1}, nil, "")
+	u.Put("a", stamp.Stamp{Size: 1}, nil, "")
 	u.Discard()
 	if c, err := u.Commit(); c != nil || err == nil {
 		t.Error(c, err)
@@ -307,7 +307,7 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	u := c.Update()
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "facts")
-	u.Put("a", disk.Stamp{}, []byte("a"), "facts")
+	u.Put("a", stamp.Stamp{}, []byte("a"), "facts")
 	next, err := u.Commit()
 	if err != nil || next.Len() != 0 {
 		t.Fatal(next.Len(), err)
@@ -325,7 +325,7 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(old.path, old.stamp)
 	u := c.Update()
-	u.Put(f.path, disk.Stamp{Size: 9}, []byte("wrong"), "")
+	u.Put(f.path, stamp.Stamp{Size: 9}, []byte("wrong"), "")
 	u.Put(f.path, f.stamp, f.text(), f.facts())
 	u.Keep(f.path, r)
 	u.Keep("b.md", r) // renamed

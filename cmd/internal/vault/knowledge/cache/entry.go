@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
-	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // entry is what the table says of a file, beside its path.
 type entry struct {
-	stamp       disk.Stamp
+	stamp       stamp.Stamp
 	text, facts span
 }
 
@@ -62,8 +62,8 @@ func appendSpan(b []byte, s span) []byte {
 	return order.AppendUint32(b, s.sum)
 }
 
-func readStamp(b []byte) disk.Stamp {
-	return disk.Stamp{
+func readStamp(b []byte) stamp.Stamp {
+	return stamp.Stamp{
 		Size: int64(order.Uint64(b)), Modified: int64(order.Uint64(b[8:])),
 		Changed: int64(order.Uint64(b[16:])), Inode: order.Uint64(b[24:]),
 	}

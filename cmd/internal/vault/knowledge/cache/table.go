@@ -1,6 +1,8 @@
 package cache
 
-import "vaultwicket/cmd/internal/vault/disk"
+import (
+	"vaultwicket/cmd/internal/vault/disk/stamp"
+)
 
 // The table is one block of bytes:
 //
@@ -163,7 +165,7 @@ func (t *table) path(i int) string {
 
 func (t *table) entry(i int) entry { return readEntry(t.entries[i*entrySize:]) }
 
-func (t *table) stamp(i int) disk.Stamp { return readStamp(t.entries[i*entrySize:]) }
+func (t *table) stamp(i int) stamp.Stamp { return readStamp(t.entries[i*entrySize:]) }
 
 // find returns where in the table path is.
 func (t *table) find(path string) (place int, ok bool) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // Update is the next state of a cache while it is being made. Every file that is
@@ -87,11 +87,11 @@ func (u *Update) AddFacts(path string, r Record, facts string) {
 // Put keeps a file that is new or was changed. Without facts, which are added
 // when somebody wants them, only the text is kept. Nothing is kept under the
 // zero stamp.
-func (u *Update) Put(path string, stamp disk.Stamp, text []byte, facts string) {
-	if u == nil || stamp == (disk.Stamp{}) {
+func (u *Update) Put(path string, state stamp.Stamp, text []byte, facts string) {
+	if u == nil || state == (stamp.Stamp{}) {
 		return
 	}
-	it := &item{path, entry{stamp, span{sum: checksum(text)}, nothing}}
+	it := &item{path, entry{state, span{sum: checksum(text)}, nothing}}
 	u.add(it, facts, func() error { return u.writer.addText(text, &it.text) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
 )
@@ -29,7 +30,7 @@ type File struct {
 	Path disk.Path
 	// Stamp is that of the moment in which the file was read. It is zero for a
 	// file that was written meanwhile, and for one in which nobody looks.
-	Stamp disk.Stamp
+	Stamp stamp.Stamp
 	// Facts are what a note or a canvas holds. They are "" for other files and
 	// for one that could not be read.
 	Facts Facts
@@ -48,19 +49,19 @@ func (f *File) Settled() bool { return f.settled }
 // several goroutines.
 type Memory interface {
 	// Recall returns the facts of the file with exactly this path and stamp.
-	Recall(disk.Path, disk.Stamp) (Facts, bool)
+	Recall(disk.Path, stamp.Stamp) (Facts, bool)
 	// Learn is told of every file that had to be read, if its stamp is settled.
-	Learn(disk.Path, disk.Stamp, []byte, Facts)
+	Learn(disk.Path, stamp.Stamp, []byte, Facts)
 }
 
 // Forgetful is a Memory of nothing.
 type Forgetful struct{}
 
 // Recall knows nothing.
-func (Forgetful) Recall(disk.Path, disk.Stamp) (Facts, bool) { return "", false }
+func (Forgetful) Recall(disk.Path, stamp.Stamp) (Facts, bool) { return "", false }
 
 // Learn learns nothing.
-func (Forgetful) Learn(disk.Path, disk.Stamp, []byte, Facts) {}
+func (Forgetful) Learn(disk.Path, stamp.Stamp, []byte, Facts) {}
 
 // Build looks at every file below folder and reads those that neither old, which
 // may be nil, nor memory knows as they are. Its error is that of listing the

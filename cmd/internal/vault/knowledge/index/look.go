@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // look collects the files of a vault as they are. It is used by several
@@ -48,8 +49,8 @@ func (l *look) add(f *File) {
 
 // source is a file that can be looked at and read: a [disk.Entry].
 type source interface {
-	Stamp() (disk.Stamp, error)
-	Read() ([]byte, disk.Stamp, error)
+	Stamp() (stamp.Stamp, error)
+	Read() ([]byte, stamp.Stamp, error)
 }
 
 // at returns the file at a path as it is now, by the least work that will do.

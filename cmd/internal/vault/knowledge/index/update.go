@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/order"
 )
 
@@ -54,8 +55,8 @@ type byPath struct {
 	path   disk.Path
 }
 
-func (b byPath) Stamp() (disk.Stamp, error)        { return b.folder.Stamp(b.path) }
-func (b byPath) Read() ([]byte, disk.Stamp, error) { return b.folder.ReadStamped(b.path) }
+func (b byPath) Stamp() (stamp.Stamp, error)        { return b.folder.Stamp(b.path) }
+func (b byPath) Read() ([]byte, stamp.Stamp, error) { return b.folder.ReadStamped(b.path) }
 
 // topmost returns the paths that lie below no other, sorted.
 func topmost(paths []string) []string {

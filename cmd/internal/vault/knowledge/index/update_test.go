@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // updated returns the index after changes at paths.
@@ -107,12 +108,12 @@ type memory struct {
 	learned []string
 }
 
-func (m *memory) Recall(p disk.Path, s disk.Stamp) (Facts, bool) {
+func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
 	return f, ok
 }
 
-func (m *memory) Learn(p disk.Path, s disk.Stamp, text []byte, f Facts) {
+func (m *memory) Learn(p disk.Path, s stamp.Stamp, text []byte, f Facts) {
 	m.facts[fmt.Sprint(p, s)] = f
 	m.learned = append(m.learned, p.String()+"="+string(text))
 }

@@ -1,8 +1,8 @@
-package disk
+package system
 
 import "golang.org/x/sys/unix"
 
 // moveat is renameat that never replaces a file.
 func moveat(source int, from string, target int, to string) error {
-	return unix.RenameatxNp(source, from, target, to, unix.RENAME_EXCL)
+	return unix.Renameat2(source, from, target, to, unix.RENAME_NOREPLACE)
 }

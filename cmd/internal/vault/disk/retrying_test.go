@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 var errOpenElsewhere = errors.New("a sharing violation")
@@ -28,7 +30,11 @@ func TestPatience(t *testing.T) {
 			folder := openFolder(t, dir)
 			left, waited := open, time.Duration(0)
 			violate := violating{folder.sys, func() bool { left--; return left >= 0 }}
-			folder.sys = patient{violate, func(err error) bool { return errors.Is(err, errOpenElsewhere) }, func(d time.Duration) { waited += d }}
+			folder.sys = system.Retrying{
+				Calls: violate,
+				InUse: func(err error) bool { return errors.Is(err, errOpenElsewhere) },
+				Sleep: func(d time.Duration) { waited += d },
+			}
 			err := call(folder)
 			names := listedIn(t, dir)
 			switch {
@@ -36,7 +42,7 @@ func TestPatience(t *testing.T) {
 				t.Errorf("%s of a file that is open %d times: %v", name, open, err)
 			case open <= 6 && (waited > time.Second || (waited == 0) != (open == 0)):
 				t.Errorf("%s of a file that is open %d times: waited %v", name, open, waited)
-			case open > 6 && (!errors.Is(err, ErrInUse) || !slices.Equal(names, []string{"A.md=text"})):
+			case open > 6 && (!errors.Is(err, system.ErrInUse) || !slices.Equal(names, []string{"A.md=text"})):
 				t.Errorf("%s of a file that stays open: %v, the folder has %q", name, err, names)
 			}
 			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ".tmp") }) || len(names) > 1 {
@@ -48,7 +54,7 @@ func TestPatience(t *testing.T) {
 
 // violating has another program keep the file A.md open.
 type violating struct {
-	system
+	system.Calls
 	open func() bool
 }
 
@@ -59,16 +65,16 @@ func (v violating) ask(call func() error, names ...string) error {
 	return call()
 }
 
-func (v violating) move(source *os.Root, from string, target *os.Root, to string) error {
-	return v.ask(func() error { return v.system.move(source, from, target, to) }, from, to)
+func (v violating) Move(source *os.Root, from string, target *os.Root, to string) error {
+	return v.ask(func() error { return v.Calls.Move(source, from, target, to) }, from, to)
 }
 
-func (v violating) rename(source *os.Root, from string, target *os.Root, to string) error {
-	return v.ask(func() error { return v.system.rename(source, from, target, to) }, from, to)
+func (v violating) Rename(source *os.Root, from string, target *os.Root, to string) error {
+	return v.ask(func() error { return v.Calls.Rename(source, from, target, to) }, from, to)
 }
 
-func (v violating) remove(dir *os.Root, name string) error {
-	return v.ask(func() error { return v.system.remove(dir, name) }, name)
+func (v violating) Remove(dir *os.Root, name string) error {
+	return v.ask(func() error { return v.Calls.Remove(dir, name) }, name)
 }
 
 // listedIn returns the files of a folder with their texts.

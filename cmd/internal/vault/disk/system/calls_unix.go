@@ -1,6 +1,6 @@
 //go:build unix
 
-package disk
+package system
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (realSystem) move(source *os.Root, from string, target *os.Root, to string) error {
+func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
 	return between("move", source, from, target, to, func(old, new int) error {
 		err := moveat(old, from, new, to)
 		if err == unix.EINVAL {
@@ -18,19 +18,19 @@ func (realSystem) move(source *os.Root, from string, target *os.Root, to string)
 	})
 }
 
-func (realSystem) rename(source *os.Root, from string, target *os.Root, to string) error {
+func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	return between("renameat", source, from, target, to, func(old, new int) error {
 		return unix.Renameat(old, from, new, to)
 	})
 }
 
-func (realSystem) link(source *os.Root, from string, target *os.Root, to string) error {
+func (Real) Link(source *os.Root, from string, target *os.Root, to string) error {
 	return between("linkat", source, from, target, to, func(old, new int) error {
 		return unix.Linkat(old, from, new, to, 0)
 	})
 }
 
-func (realSystem) remove(dir *os.Root, name string) error {
+func (Real) Remove(dir *os.Root, name string) error {
 	err := within(dir, func(fd int) error { return unix.Unlinkat(fd, name, 0) })
 	if err != nil {
 		return &os.PathError{Op: "unlinkat", Path: name, Err: err}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package disk
+package system
 
 import (
 	"os"
@@ -13,10 +13,10 @@ import (
 // Behind it lies the check that the note is unchanged, so giving up is safe.
 const lockPatience = 5 * time.Second
 
-// lock keeps other processes of this program from writing into dir until the
+// Lock keeps other processes of this program from writing into dir until the
 // returned function is called. It leaves no file behind and ends with the
 // process. Where the file system has no such locks it does nothing.
-func lock(dir *os.Root) (unlock func()) {
+func Lock(dir *os.Root) (unlock func()) {
 	handle, err := dir.Open(".")
 	if err != nil {
 		return func() {}

@@ -1,4 +1,5 @@
-package disk
+// Package stamp tells the states of a file apart without reading it.
+package stamp
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package disk
+package system
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isInUse reports whether a call failed because another program has the file open.
-func isInUse(err error) bool {
+// IsInUse reports whether a call failed because another program has the file open.
+func IsInUse(err error) bool {
 	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_USER_MAPPED_FILE)
 }

@@ -1,4 +1,4 @@
-package disk
+package system
 
 import (
 	"encoding/binary"
@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func (realSystem) move(source *os.Root, from string, target *os.Root, to string) error {
+func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("move", source, from, target, to, 0)
 }
 
-func (realSystem) rename(source *os.Root, from string, target *os.Root, to string) error {
+func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
 }
 
-// link is not needed where every file system moves without replacing.
-func (realSystem) link(_ *os.Root, from string, _ *os.Root, to string) error {
+// Link is not needed where every file system moves without replacing.
+func (Real) Link(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
 }
 
-func (realSystem) remove(dir *os.Root, name string) error { return dir.Remove(name) }
+func (Real) Remove(dir *os.Root, name string) error { return dir.Remove(name) }
 
 // renameat gives the file from in source the name to in target. Both folders are
 // open, and neither name is followed if it is that of a link.
@@ -74,7 +74,7 @@ func whyDenied(dir windows.Handle, name string, denied error) error {
 		windows.CloseHandle(file)
 		return denied
 	}
-	if err = errno(err); isInUse(err) {
+	if err = errno(err); IsInUse(err) {
 		return err
 	}
 	return denied

@@ -1,0 +1,15 @@
+package stamp
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// Of returns the stamp of the file that info is about.
+func Of(info fs.FileInfo) Stamp {
+	s := portable(info)
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.Changed, s.Inode = stat.Ctim.Nano(), stat.Ino
+	}
+	return s
+}
