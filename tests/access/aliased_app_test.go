@@ -17,6 +17,7 @@ import (
 // names, through a link or a hard link: the rules know the path alone, and the app
 // follows both.
 func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	client := filepath.Join(folder, "obsidian")
 	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))

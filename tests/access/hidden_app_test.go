@@ -110,6 +110,7 @@ func appRequests(c allowlist.Command) []gateway.Request {
 // What changes something is worked out by the embedded program before the app
 // makes it, and what that refuses does not reach the app.
 func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	client := filepath.Join(folder, "obsidian")
 	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))

@@ -360,6 +360,7 @@ func withParam(req gateway.Request, name, value string) gateway.Request {
 
 // The file of patterns holds from the next call on, for a worker that lives.
 func TestPatternsHoldAtTheNextCall(t *testing.T) {
+	t.Parallel()
 	h := newHiddenVault(t, nil)
 	h.hide(nil)
 	ask := func(command string, params allowlist.Params) gateway.Result {
@@ -405,6 +406,7 @@ func TestPatternsHoldAtTheNextCall(t *testing.T) {
 
 // What an atomic batch did is taken back as a whole, in the rights that it has.
 func TestABatchIsTakenBackWithinItsRights(t *testing.T) {
+	t.Parallel()
 	for _, refused := range []gateway.Request{
 		{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("Write/Linked.md")}},
 		{Command: "append", Params: allowlist.Params{"path": allowlist.Text("Hid/Secret.md"), "content": allowlist.Text("x")}},

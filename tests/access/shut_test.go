@@ -88,6 +88,7 @@ func requestsOf(c allowlist.Command) (all []allowlist.Params) {
 
 // With mutations off nothing that the table can express changes the vault.
 func TestNothingChangesWhileMutationsAreOff(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

@@ -44,6 +44,7 @@ const conditionalWrites = 1000
 // versions: a gateway that did not look right before the rename would overwrite
 // one in four.
 func TestTwoGatewaysAndAnEditorWriteOneNote(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}

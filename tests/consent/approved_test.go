@@ -25,6 +25,7 @@ func askedHarness(t *testing.T) *rig.Harness {
 // An approved operation of a batch runs on the notes that the question showed. What
 // operations before it put in their place is another note.
 func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
+	t.Parallel()
 	swap := []gateway.Operation{
 		rig.Operation("away", "rename", "path=junk.md", "name=junk-old"),
 		rig.Operation("there", "rename", "path=Tax.md", "name=junk"),
@@ -69,6 +70,7 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 
 // Two approved operations on one note were both shown with the note as it was.
 func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	got, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, rig.Says(gateway.Yes))
 	if len(asked) != 1 || got.Summary != (gateway.Summary{OK: 1, Error: 1}) || got.Results[1].Result.Error.Code != "conflict" || o.Read("root.md") != "root\nx" {
@@ -79,6 +81,7 @@ func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
 // The question names every operation that changes an asked note, also those that need
 // no approval, and those of which nobody knows before what they change.
 func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
+	t.Parallel()
 	ask := func(operations ...gateway.Operation) string {
 		t.Helper()
 		o := askedHarness(t)
@@ -126,6 +129,7 @@ func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 // A batch that was approved at a terminal runs on the notes as they were then, and on
 // others nothing of it does.
 func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
+	t.Parallel()
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
 	o := askedHarness(t)
 	send := func() gateway.BatchResult {
@@ -150,6 +154,7 @@ func TestABatchApprovedAtATerminalDoesNotRunOnOtherNotes(t *testing.T) {
 // What the user approved waits for the change that is under way, and that change may
 // make it another one.
 func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
+	t.Parallel()
 	o := askedHarness(t)
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("b", "delete", "path=junk.md", "permanent")}
 	var inner gateway.BatchResult
@@ -164,6 +169,7 @@ func TestABatchThatWaitedRunsOnTheNotesThatWereShown(t *testing.T) {
 
 // What the user declined is refused at once for ten minutes: one question.
 func TestADeclinedCallIsOneQuestion(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	asked := 0
 	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
@@ -205,6 +211,7 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 // Who declined a batch has declined what it would have been asked about, whatever else
 // is put around it.
 func TestADeclinedBatchIsOneQuestion(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	asked := 0
 	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
@@ -224,6 +231,7 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 
 // One question of a caller is open at a time, at the client and in the terminal.
 func TestOneQuestionOfACallerIsOpen(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	open := func(req gateway.Request) bool {
 		got := o.Gateway.Do(t.Context(), req)
@@ -264,6 +272,7 @@ func TestOneQuestionOfACallerIsOpen(t *testing.T) {
 
 // A yes for a folder lasts as long as a session. Who has none is asked every time.
 func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Session = false
 	for _, content := range []string{"content=x", "content=y"} {
@@ -288,6 +297,7 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 // The first answer under an idempotency key is not given again about a note that was
 // hidden since, and never to another caller.
 func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
+	t.Parallel()
 	hide := func(o *rig.Harness, path string, byFile bool) *rig.Harness {
 		if byFile {
 			o.Write(".vaultwicketignore", path+"\n")
@@ -343,6 +353,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 
 // The same of a batch, for each of its operations.
 func TestAFirstAnswerOfABatchHidesWhatIsHidden(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
 	b := gateway.Batch{Caller: "me", IdempotencyKey: "k", Operations: []gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("s", "read", "file=s"), rig.Operation("l", "files", "folder=Secret"), rig.Operation("i", "read", "path=root.md"),

@@ -20,6 +20,7 @@ import (
 )
 
 func TestBegunCounts(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	if got, _ := o.Do([]string{"append", "path=root.md", "content=x"}, rig.Says(gateway.Yes)); rig.CodeOf(got) != "" || o.Begun() != 1 || o.Read("root.md") != "root\nx" {
 		t.Errorf("got %+v, %d begun, the note is %q", got.Error, o.Begun(), o.Read("root.md"))
@@ -28,6 +29,7 @@ func TestBegunCounts(t *testing.T) {
 
 // A yes is to the notes as the person was shown them.
 func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		words   []string
 		meddle  func(*rig.Harness)
@@ -65,6 +67,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 
 // A person who stops everything while a question is open has stopped it too.
 func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	pause := gateway.PauseFile(paths.State(o.Config.Getenv, ""))
 	o.Refusing("paused", "paused", func() string {
@@ -92,6 +95,7 @@ func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
 
 // Two vaults can have one name, and notes of the same text.
 func TestAYesIsForOneVault(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	twin := filepath.Join(t.TempDir(), "Notes")
 	rig.FillVault(t, twin)
@@ -136,6 +140,7 @@ func TestAYesIsForOneVault(t *testing.T) {
 
 // The desk is one for all processes, and what is typed has one caller.
 func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Session = "1" })
 	twin := filepath.Join(t.TempDir(), "Notes")
 	rig.FillVault(t, twin)
@@ -153,6 +158,7 @@ func TestAYesFromTheTerminalIsForOneVault(t *testing.T) {
 
 // A yes is for the caller whom the person was told of.
 func TestAYesIsForOneCaller(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me"}
 	o.Gateway.Do(t.Context(), req)
@@ -169,6 +175,7 @@ func TestAYesIsForOneCaller(t *testing.T) {
 
 // The desk: a yes is used up, and worth nothing when the note is another one.
 func TestAYesFromTheDesk(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
 	ask := func() string { return rig.CodeOf(o.Gateway.Do(t.Context(), req)) }
@@ -194,6 +201,7 @@ func TestAYesFromTheDesk(t *testing.T) {
 
 // Nobody is asked about a call that was made: its first answer is given again.
 func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	asked := 0
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", Ask: func(context.Context, gateway.Question) gateway.Reply {
@@ -208,6 +216,7 @@ func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
 }
 
 func TestOfManyWithOneYesFromTheDeskOneRuns(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Parallel = 8 })
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
 	o.Gateway.Do(t.Context(), req)
@@ -224,6 +233,7 @@ func TestOfManyWithOneYesFromTheDeskOneRuns(t *testing.T) {
 
 // A vault may be called anything.
 func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"Ideas 👩‍💻", "a b", `say "hi"`} {
 		if runtime.GOOS == "windows" && strings.ContainsAny(name, "\t\"") {
 			continue
@@ -246,6 +256,7 @@ func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 
 // A yes for a folder is for changes of the notes in it that destroy nothing.
 func TestAYesForAFolder(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" || asked[0].Folder != "Inbox" {
 		t.Fatalf("got %+v, asked %+v", got.Error, asked)
@@ -290,6 +301,7 @@ func TestAYesForAFolder(t *testing.T) {
 // Where a yes to all of a folder would be one for more, none is offered, and one
 // that is given all the same is a yes to the one call.
 func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
+	t.Parallel()
 	for _, words := range [][]string{
 		{"append", "path=root.md", "content=x"}, {"move", "path=Secret/s.md", "to=Inbox2/"}, {"delete", "path=Inbox/a.md"},
 		{"create", "path=Inbox/a.md", "content=x", "overwrite"}, {"rename", "path=Inbox/a.md", "name=z"},
@@ -308,6 +320,7 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 }
 
 func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	for _, c := range []struct {
 		words []string
@@ -339,6 +352,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 
 // A batch is all or nothing as far as the person is concerned.
 func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
+	t.Parallel()
 	operations := []gateway.Operation{
 		rig.Operation("a", "append", "path=Inbox/a.md", "content=x"), rig.Operation("r", "read", "path=root.md"),
 		rig.Operation("b", "delete", "path=root.md"), rig.Operation("c", "create", "path=new.md", "content=x"),
@@ -367,6 +381,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 // Notes that the access rules hide are in no question, and whatever is in them, a
 // question is the same.
 func TestHiddenNotesAreInNoQuestion(t *testing.T) {
+	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Delete, "Secret": access.None})
 	if err != nil {
 		t.Fatal(err)

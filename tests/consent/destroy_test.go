@@ -33,6 +33,7 @@ func careful(t *testing.T) *rig.Harness {
 }
 
 func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		words []string
@@ -77,6 +78,7 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 }
 
 func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	for _, words := range [][]string{
 		{"append", "path=long.md", "content=" + numberedLines(0, 60)},
@@ -92,6 +94,7 @@ func TestWhatRemovesLittleIsNotAskedAbout(t *testing.T) {
 
 // Where nobody is asked, the change is logged as what it was.
 func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
+	t.Parallel()
 	o := careful(t).Again(func(c *gateway.Config) { c.Policy.Confirm = policy.ConfirmNever })
 	if result, _ := o.Do([]string{"note:set-section", "path=long.md", "heading=A", "content=x"}); !result.OK {
 		t.Fatal(result.Error)
@@ -108,6 +111,7 @@ func TestALossThatNobodyIsAskedAboutIsLogged(t *testing.T) {
 
 // A yes for a folder is none to a change that removes much there.
 func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Write("Inbox/long.md", numberedLines(0, 20))
 	if result, _ := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); !result.OK {
@@ -120,6 +124,7 @@ func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 }
 
 func TestALossInABatch(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	loss := rig.Operation("b", "note:set-section", "path=long.md", "heading=A", "content=x")
 	before := o.Read("long.md")
@@ -145,6 +150,7 @@ func TestALossInABatch(t *testing.T) {
 
 // An operation that nobody was asked about is not carried by the yes to another.
 func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	result, asked := o.Batch([]gateway.Operation{
 		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
@@ -158,6 +164,7 @@ func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
 
 // An atomic batch that fails takes back what it made, also where that is much.
 func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	before := o.Read("root.md")
 	b := gateway.Batch{Atomic: true, Caller: "me", Operations: []gateway.Operation{
@@ -176,6 +183,7 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 
 // An approved delete, its undo, and the undo of that: it is asked again.
 func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	if result, _ := o.Do([]string{"delete", "path=root.md"}, rig.Says(gateway.Yes)); !result.OK {
 		t.Fatal(result.Error)
@@ -195,6 +203,7 @@ func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 }
 
 func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	made, _ := o.As("session-a", []string{"create", "path=made.md", "content=x"})
 	changed, _ := o.As("session-a", []string{"append", "path=root.md", "content=x"})
@@ -224,6 +233,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 // Where a caller may write and not delete, it may take away what it made itself,
 // and nothing that another session made.
 func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
+	t.Parallel()
 	rules, err := access.New(map[string]access.Level{"/": access.Write})
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +254,7 @@ func TestASessionCannotUndoTheCreateOfAnother(t *testing.T) {
 
 // Without an id, a batch is taken back as one, and by nobody else.
 func TestABatchIsUndoneAsOne(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	before := o.Read("root.md")
 	result, _ := o.Batch([]gateway.Operation{
@@ -268,6 +279,7 @@ func TestABatchIsUndoneAsOne(t *testing.T) {
 // refuses the change, and loses nothing. Here it is the share of one caller that is
 // used up.
 func TestAFullJournalRefusesTheNextChange(t *testing.T) {
+	t.Parallel()
 	o := careful(t)
 	ids := []string{}
 	for i := range 20 {

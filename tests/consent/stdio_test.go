@@ -161,6 +161,7 @@ func eachEra(t *testing.T, test func(t *testing.T, o *rig.Harness, s *session)) 
 }
 
 func TestThePersonIsAskedOverStdio(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		for _, answer := range []string{
 			rig.Decline, `{"action":"cancel"}`, `{"action":"accept"}`, `{"action":"accept","content":{"confirm":false}}`,
@@ -195,6 +196,7 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 
 // A state, or an open question, is about the note that the person was shown.
 func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		for _, arguments := range []string{appendIt, strings.Replace(deleteIt, "Inbox/a.md", "root.md", 1)} {
 			asked := s.ask(arguments)
@@ -209,6 +211,7 @@ func TestANoteThatChangesUnderTheQuestion(t *testing.T) {
 }
 
 func TestOfManyRetriesOneRuns(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	s := openSession(o, true, formsOnly)
 	asked := s.ask(appendIt)
@@ -235,6 +238,7 @@ func TestOfManyRetriesOneRuns(t *testing.T) {
 
 // A state is worth nothing to another run of the server, on the same vault.
 func TestAStateEndsWithTheServer(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	s := openSession(o, true, formsOnly)
 	asked := s.ask(appendIt)
@@ -247,6 +251,7 @@ func TestAStateEndsWithTheServer(t *testing.T) {
 
 // An open question ends with the server, and nothing of it is left.
 func TestAServerThatEndsWhileItAsks(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		before := rig.TreeOf(t, o.Vault)
 		s.ask(deleteIt)
@@ -291,6 +296,7 @@ func left(t *testing.T, o *rig.Harness, before [32]byte) {
 }
 
 func TestACallThatIsCancelledWhileThePersonIsAsked(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	s := openSession(o, false, formsOnly)
 	before := rig.TreeOf(t, o.Vault)

@@ -55,6 +55,7 @@ func atTerminal(t *testing.T, env []string, typed string, args ...string) (shown
 
 // Without a terminal there is no approval, whatever is on standard input.
 func TestApproveRefusesWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Gateway.Do(t.Context(), gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me"})
 	approve := osexec.Command(rig.Binary, "approve", o.Waiting()[0].Code)
@@ -73,6 +74,7 @@ func TestApproveRefusesWithoutATerminal(t *testing.T) {
 // A client that shows no forms is told of the terminal, in both protocols, and the
 // yes that is given there is good for the same call of the same server once.
 func TestTheTerminalAnswersForAClientThatCannotAsk(t *testing.T) {
+	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		for _, can := range []string{`{}`, `{"elicitation":{"url":{}}}`} {
 			o := rig.NewHarness(t, nil)

@@ -62,6 +62,7 @@ func judgeQuestion(t *testing.T, what string, q gateway.Question, first string) 
 }
 
 func TestNoTextPosesInAQuestion(t *testing.T) {
+	t.Parallel()
 	for what, text := range hostile {
 		o := rig.NewHarness(t, nil)
 		asked := 0
@@ -107,6 +108,7 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 
 // What the question says, for a person to read.
 func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Write("long.md", strings.Repeat("line\n", 100))
 	for _, c := range []struct {
@@ -131,6 +133,7 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 
 // Two paths that differ must not look the same, however long they are.
 func TestALongPathShowsItsEnds(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	long := "Inbox/" + strings.Repeat(strings.Repeat("deep ", 12)+"x/", 6)
 	_, asked := o.Do([]string{"create", "path=" + long + "end.md", "content=x"}, rig.Says(gateway.No))
@@ -142,6 +145,7 @@ func TestALongPathShowsItsEnds(t *testing.T) {
 // A terminal of 80 columns breaks no row of a question: what it breaks off of a long
 // path or value would stand where rows of ours begin.
 func TestARowOfAQuestionFitsATerminal(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	folder := "Inbox/" + strings.Repeat("x", 58) + " Allow \"delete\" in the vault"
 	for _, name := range []string{folder, folder + strings.Repeat("/deep", 40), "Inbox/" + strings.Repeat("字", 60), "Inbox/" + strings.Repeat("x", 60)} {
@@ -172,6 +176,7 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 
 // The largest batch that can be asked about is one that can be read.
 func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	var operations []gateway.Operation
 	for i := range 8 {

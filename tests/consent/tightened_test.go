@@ -89,6 +89,7 @@ var appendToA = []string{"append", "path=Inbox/a.md", "content=x"}
 
 // A yes, in whatever way it was given, opens nothing that was closed since.
 func TestEveryYesStopsAtWhatIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
 	for way, say := range yeses {
 		for name, s := range shuttings {
 			t.Run(way+", "+name, func(t *testing.T) {
@@ -111,6 +112,7 @@ func TestEveryYesStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 
 // The same by the forms of a client, in both protocols, at the built server.
 func TestAnAnswerToAFormStopsAtWhatIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		for _, name := range []string{"ignore", "pause"} {
 			before := o.Read("Inbox/a.md")
@@ -129,6 +131,7 @@ func TestAnAnswerToAFormStopsAtWhatIsClosedMeanwhile(t *testing.T) {
 // A change that a person was asked about is journaled, logged, repeated by its key
 // and taken back like any other; the undo is asked about for itself.
 func TestAnAskedChangeIsAChangeLikeAnyOther(t *testing.T) {
+	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		keyed := `{"command":"append","params":{"path":"root.md","content":"x"},"idempotencyKey":"k"}`
 		s.call(`{"command":"append","params":{"path":"root.md","content":"x"},"dryRun":true}`, "")

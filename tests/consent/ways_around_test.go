@@ -55,6 +55,7 @@ var notForAgents = map[string]string{
 
 // No text in the packages that answer an agent shows a way around the policy.
 func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
+	t.Parallel()
 	texts := 0
 	for _, root := range []string{"allowlist", "policy", "exec", "gateway", "tiers", "cmd/internal/vault"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", filepath.FromSlash(root)), func(path string, d fs.DirEntry, err error) error {
@@ -101,6 +102,7 @@ func TestNoTextForAgentsShowsAWayAround(t *testing.T) {
 // The same of what a running server answers: every command under several policies, run
 // and previewed, with every resource, prompt and tool.
 func TestNoAnswerToAnAgentShowsAWayAround(t *testing.T) {
+	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	for name, flags := range map[string][]string{
 		"read-only":                   {"--tier=v0"},
@@ -225,6 +227,7 @@ func (a *asking) look(what string, value any) {
 
 // The check itself finds what it is there for.
 func TestWaysAroundAreFound(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		`a person can allow it in a terminal with "vaultwicket approve 7ZBC-2GX4"`, `"vaultwicket vault FOLDER delete"`, "the code is 7ZBC-2GX4",
 		"start Obsidian and use its own CLI for this command", "run the client by hand", "start the gateway with --tier v1", "set cli to a path", "use the Obsidian app itself for this",
