@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -73,7 +74,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 // was to be, and a journal that can be read and that takes the change back.
 func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	t.Parallel()
-	kills := 130
+	kills := long.Count(40, 130)
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills = n
 	}

@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
 // roundTrips is how many texts each route is given; every one is created, appended
 // and put in the place of another.
-var roundTrips = map[string]int{"run": 30, "mcp": 200}
+var roundTrips = map[string]int{"run": long.Count(10, 30), "mcp": long.Count(60, 200)}
 
 // pieces are what texts go wrong on.
 var pieces = []string{

@@ -12,11 +12,9 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/tests/bench/vaultgen"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
-
-// soakCalls is how many calls the worker answers.
-const soakCalls = 20_000
 
 // TestSoak has one worker answer very many calls of every kind, four at a time,
 // while the notes change underneath: it answers all of them, ends up knowing
@@ -25,7 +23,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	vault := filepath.Join(t.TempDir(), "Vault")
+	count, vault := long.Count(2_000, 20_000), filepath.Join(t.TempDir(), "Vault")
 	if err := vaultgen.Write(vault, 200, 7); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +48,7 @@ func TestSoak(t *testing.T) {
 	for caller := range 4 {
 		callers.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(caller), 1))
-			for range soakCalls / 4 {
+			for range count / 4 {
 				c := calls[random.IntN(len(calls))]
 				out, err := r.Run(t.Context(), rig.PermitFor(t, c.name, c.params), p)
 				if err != nil || out.Failure != nil && out.Failure.Code() != "not_found" {
@@ -80,7 +78,7 @@ func TestSoak(t *testing.T) {
 	pid, memory, files := workerOf(t)
 	t.Logf("worker %d: %d KiB of memory, %d open files; %d KiB at the start", pid, memory, files, started)
 	if memory > started+32<<10 || files > 60 {
-		t.Errorf("after %d calls the worker has %d KiB (%d at the start) and %d open files", soakCalls, memory, started, files)
+		t.Errorf("after %d calls the worker has %d KiB (%d at the start) and %d open files", count, memory, started, files)
 	}
 }
 

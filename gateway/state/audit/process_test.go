@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/tests/killed"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 )
 
@@ -90,7 +91,7 @@ const maxSaid = 200
 
 // A log for each fifteen lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	logs, lives := 10, 15
+	logs, lives := long.Count(4, 10), 15
 	if testing.Short() {
 		logs = 1
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"vaultwicket/tests/long"
 )
 
 // BenchmarkBare is what is to be compared with: writing the bytes of a note and
@@ -88,8 +89,8 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	t.Parallel()
 	j := newJournal(t, Limits{})
 	text := prose(200_000)
-	total := int64(0)
-	for i := range 10_000 {
+	total, count := int64(0), long.Count(1_000, 10_000)
+	for i := range count {
 		before := text[:20*(i+1)]
 		total += int64(len(before))
 		e, content := change("daily/2026-11-21.md", before, text[:min(len(text), 20*(i+2))])
@@ -98,16 +99,16 @@ func TestTenThousandAppendsTakeLittle(t *testing.T) {
 	}
 	use := diskUse(t, j.folder.dir)
 	t.Logf("%d bytes of notes take %d on the disk", total, use)
-	if use > 100<<20 {
+	if use > 100<<20*int64(count)/10_000 {
 		t.Errorf("%d bytes on the disk", use)
 	}
 	list, damage, err := j.Entries(Filter{Limit: 20_000})
 	must(t, err)
-	if len(list) != 10_000 || len(damage) != 0 {
+	if len(list) != count || len(damage) != 0 {
 		t.Errorf("%d entries, %v", len(list), damage)
 	}
 	for i := 0; i < len(list); i += 97 {
-		if got, err := j.Object(list[i].Steps[0].Before.Hash); err != nil || string(got) != text[:20*(10_000-i)] {
+		if got, err := j.Object(list[i].Steps[0].Before.Hash); err != nil || string(got) != text[:20*(count-i)] {
 			t.Fatalf("%d: %d bytes, %v", i, len(got), err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/tests/killed"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/memory"
 )
 
@@ -122,7 +123,7 @@ const maxSaid = 100
 
 // A folder for each twenty lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	folders, lives := 10, 20
+	folders, lives := long.Count(4, 10), 20
 	if testing.Short() {
 		folders = 1
 	}
