@@ -48,6 +48,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 	}{{App, policy.ConfirmNever}, {Embedded, policy.ConfirmNever}, {Embedded, policy.ConfirmWrites}} {
 		backend := at.backend
 		f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Policy.Confirm = backend, "session", at.confirm }).app(versionLine)
+		lines := len(auditOf(t, f))
 		for _, c := range allowlist.Commands() {
 			if c.Tier == tiers.Restricted {
 				continue
@@ -61,11 +62,12 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 				},
 			} {
 				app, own := f.called()
-				lines := auditOf(t, f)
 				do()
 				appNow, ownNow := f.called()
 				started := len(appNow) - len(app) + len(ownNow) - len(own)
-				added := auditOf(t, f)[len(lines):]
+				all := auditOf(t, f)
+				added := all[lines:]
+				lines = len(all)
 				starts += started
 				let := slices.ContainsFunc(added, func(l audit.Line) bool {
 					return l.Command == c.Name && l.Kind == "decision" && slices.Contains([]string{"allow", "plan", "ask"}, l.Decision)
