@@ -154,11 +154,15 @@ case "$*" in *--end*) ;; *) exec '%[1]s' "$@";; esac
 '%[1]s' "$@"; status=$?
 : >'%[2]s'; exit $status
 `, own, looked))
+	timeout := 50 * time.Second
+	if strings.Contains(client, "sleep") { // it is waited for
+		timeout = 5 * time.Second
+	}
 	env := map[string]string{"HOME": folder, "PATH": os.Getenv("PATH"), "XDG_STATE_HOME": filepath.Join(folder, "state"), "XDG_CACHE_HOME": filepath.Join(folder, "cache")}
 	getenv := func(name string) string { return env[name] }
 	s.gateway = New(Config{
 		Policy: policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
-		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: 3 * time.Second, Getenv: getenv}),
+		Runner: exec.New(exec.Config{CLI: filepath.Join(folder, "obsidian"), Self: filepath.Join(folder, "own"), Timeout: timeout, Getenv: getenv}),
 		Vault:  Vault{Name: "Work", Folder: s.vault}, Getenv: getenv,
 	})
 	return s

@@ -96,8 +96,11 @@ func afterwards(t *testing.T) (check func()) {
 	before, goroutines := descriptors(), goleak.IgnoreCurrent()
 	return func() {
 		t.Helper()
-		goleak.VerifyNone(t, goroutines)
 		until := time.Now().Add(rig.Deadline)
+		for goleak.Find(goroutines) != nil && time.Now().Before(until) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		goleak.VerifyNone(t, goroutines)
 		for descriptors() > before && time.Now().Before(until) {
 			time.Sleep(5 * time.Millisecond)
 		}

@@ -107,6 +107,7 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 		dresses["with another hash"] = c.With("expectHash", "0000000000000000")
 	}
 	for dress, c := range dresses {
+		spend(e, refused)
 		if dress == "dry run" {
 			var plan gateway.DryRun
 			e.Tool("obsidianCli", c, &plan)
@@ -120,6 +121,7 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 		}
 		expect(dress, e.Do(c).Error)
 	}
+	spend(e, refused)
 	batch := e.Batch(c)
 	failure := batch.Error
 	if failure == nil && len(batch.Results) == 1 && batch.Results[0].Result != nil {
@@ -132,6 +134,14 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 		expect("reading tool", result.Error)
 	}
 	return attempts
+}
+
+// spend makes the call that a caller may make in a minute, in case one has passed since
+// the last one.
+func spend(e *rig.Client, refused refusal) {
+	if refused.spend {
+		e.Do(rig.Calling("read", "path=Open.md"))
+	}
 }
 
 // refusesTyped is the same for what is typed.
@@ -170,6 +180,9 @@ func refusesOnTheApp(r *rig.Rig, refused refusal) {
 		c = rig.Calling(c["command"].(string), "path="+params["path"].(string), `content=a \n and a \t as they are`)
 	}
 	for _, c := range []rig.Call{refused.call, c, c.With("idempotencyKey", "app")} {
+		if refused.spend {
+			e.Do(rig.Calling("help"))
+		}
 		if got := e.Do(c); rig.CodeOfError(got.Error) != refused.code {
 			r.T.Errorf("app, %v: got %+v, want %s", c, got.Error, refused.code)
 		}
