@@ -353,16 +353,28 @@ func TestManyHeadingsAreCheap(t *testing.T) {
 }
 
 func TestOneQueryServesManyGoroutines(t *testing.T) {
+	for range 10 { // on a busy machine the time of a query can be over before its work is done
+		if servesGoroutines(t) {
+			return
+		}
+	}
+	t.Error("the time of the query was never enough")
+}
+
+// servesGoroutines reports whether the time of the query was enough.
+func servesGoroutines(t *testing.T) bool {
+	t.Helper()
 	q := mustParse(t, `line:(buy milk) /(?<=zebra )CROSS.ng/ tag:#fruit [status:draft] -/(x)\1/`, Options{})
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
 			for range 20 {
-				if n := sampleNote(); !q.Match(n) || len(q.Lines(n)) != 3 {
+				if n := sampleNote(); (!q.Match(n) || len(q.Lines(n)) != 3) && q.Err() == nil {
 					t.Error("no match")
 				}
 			}
 		})
 	}
 	wait.Wait()
+	return q.Err() == nil
 }
