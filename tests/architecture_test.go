@@ -23,7 +23,7 @@ policy/access                :
 policy/ignore                :
 exec                         : exec/frame exec/process exec/way policy allowlist tiers
 exec/frame                   :
-exec/process                 :
+exec/process                 : exec/frame
 exec/way                     :
 gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/pages gateway/state/paths gateway/registry exec policy policy/access policy/ignore allowlist tiers
 gateway/state/approvals      : gateway/state/private
