@@ -18,7 +18,7 @@ func TestBaseCreate(t *testing.T) {
 		{"a note is no base", "base:create path=a.md name=x", answer.ExitFailed, "Error: Not a base file: a.md\n"},
 		{"no base at all", "base:create name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 		{"a name with a folder", "base:create path=b/Books.base name=c/x", answer.ExitMisuse, "Error: Invalid value for name: c/x. It is a name without a folder.\n"},
-		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be made: path \"b/.x.md\": has a hidden segment.\n"},
+		{"a name that no note can have", "base:create path=b/Books.base name=.x", answer.ExitFailed, "Error: File \"b/.x.md\" cannot be created: path \"b/.x.md\": has a hidden segment.\n"},
 	})
 	if h.get("b/Dune.md") != "x" || h.get("b/Dune 1.md") != "" {
 		t.Errorf("the notes are %q, %q", h.get("b/Dune.md"), h.get("b/Dune 1.md"))

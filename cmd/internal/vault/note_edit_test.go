@@ -149,8 +149,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", answer.ExitFailed,
 			"Error: Line 12: the place is inside a table, and the text is no more of it. Possible: lines 10, 12.\n"},
 		{"no text", "note:replace path=A.md old=third new=x", answer.ExitFailed, "Error: Text \"third\" not found.\n"},
-		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line stands on lines 6, 9.\n"},
-		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" is there 2 times: lines 6, 9. Give more of what stands around it.\n"},
+		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
+		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},
 		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
 		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
 		{"no side", "note:insert path=A.md heading=One content=x", answer.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
@@ -171,7 +171,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 	if status != answer.ExitFailed || !strings.HasSuffix(out, "\"h\" (line 30) and 10 more.\n") {
 		t.Errorf("many headings: status %d, %q", status, out)
 	}
-	h.expect(answer.ExitFailed, "Error: Text \"b\" is there 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Give more of what stands around it.\n", "note:replace", "path=M.md", "old=b", "new=x")
+	h.expect(answer.ExitFailed, "Error: Text \"b\" matches 20 times: lines 41, 42, 43, 44, 45, 46, 47, 48, 49, 50 and 10 more. Include more surrounding text.\n", "note:replace", "path=M.md", "old=b", "new=x")
 	long := strings.Repeat("é", 40)
 	h.expect(answer.ExitFailed, "Error: Text \""+long[:60]+"…\" not found.\n", "note:replace", "path=M.md", "old="+long, "new=x")
 }

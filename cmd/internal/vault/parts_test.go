@@ -20,7 +20,7 @@ func TestTaskIsShown(t *testing.T) {
 	h.expect(answer.ExitMisuse, "Error: Invalid ref: A.md. Use <path>:<line>.\n", "task", "ref=A.md")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: 0\n", "task", "ref=A.md:0")
 	h.expect(answer.ExitMisuse, "Error: Missing required parameter: line=<n>\n", "task", "path=A.md")
-	h.expect(answer.ExitMisuse, "Error: ref=<path:line> holds the note and the line: leave out file, path, daily and line.\n", "task", "ref=A.md:2", "line=2")
+	h.expect(answer.ExitMisuse, "Error: ref=<path:line> names the note and the line: leave out file, path, daily and line.\n", "task", "ref=A.md:2", "line=2")
 	h.expect(answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n", "task", "path=A.md", "daily", "line=2")
 }
 

@@ -15,7 +15,7 @@ func TestStatus(t *testing.T) {
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
 	h.env["HOME"] = ""
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\ncache\tnone: no place outside the vault\n", "--status")
-	h.expect(answer.ExitMisuse, "Error: --status stands alone behind the folder.\n", "--status", "files")
+	h.expect(answer.ExitMisuse, "Error: --status must be the only argument after the folder.\n", "--status", "files")
 	h.dir += "gone"
 	h.expect(answer.ExitFailed, "Vault not found.\n", "--status")
 }

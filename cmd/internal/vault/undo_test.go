@@ -85,7 +85,7 @@ func TestUndo(t *testing.T) {
 				if got := h.tree(); got != before {
 					t.Fatalf("undone, the vault is\n%s, was\n%s", got, before)
 				}
-				h.expect(answer.ExitFailed, "Error: Change "+first+" is undone already.\n", "undo", "id="+first)
+				h.expect(answer.ExitFailed, "Error: Change "+first+" is already undone.\n", "undo", "id="+first)
 				h.expect(answer.ExitFailed, "Error: Nothing to undo.\n", "undo")
 				ids := h.changes()
 				if status, out, _ := h.run("undo", ids[len(ids)-1]); status != answer.ExitDone {
@@ -151,7 +151,7 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 		},
 		{
 			"a note that was moved on", "move path=a.md to=b.md", func(h *house) { h.remove("b.md"); h.put("c.md", "text\n") },
-			"Error: Conflict: \"b.md\" was changed since." + refused + "What the change left there is not kept.\n",
+			"Error: Conflict: \"b.md\" was changed since." + refused + "The text that the change wrote is not kept.\n",
 		},
 		{
 			"a long difference is cut", "append path=a.md content=mine", func(h *house) { h.put("a.md", strings.Repeat("line\n", 10_000)) },
@@ -200,7 +200,7 @@ func TestWrongIDs(t *testing.T) {
 	h.put("a.md", "x")
 	h.env["XDG_STATE_HOME"] = ""
 	status, out, _ := h.run("undo")
-	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing is changed without a journal") {
+	if status != answer.ExitFailed || !strings.HasPrefix(out, "Error: Nothing can be changed: the journal needs a folder") {
 		t.Errorf("status %d, %q", status, out)
 	}
 }

@@ -39,7 +39,7 @@ func TestUnique(t *testing.T) {
 	h.expect(answer.ExitDone, "Created: In/same.md\n", "unique")
 	h.expect(answer.ExitFailed, "Error: The names of all unique notes of a day are taken.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{"folder":"../x"}`)
-	h.expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be made: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
+	h.expect(answer.ExitFailed, "Error: File \"../x/202611210905.md\" cannot be created: path \"../x/202611210905.md\": has a hidden segment.\n", "unique")
 	h.put(".obsidian/zk-prefixer.json", `{`)
 	h.expect(answer.ExitFailed, "Error: Cannot use the settings in .obsidian/zk-prefixer.json: unexpected end of JSON input\n", "unique")
 }

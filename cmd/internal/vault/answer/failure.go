@@ -17,8 +17,8 @@ var (
 	NotFoundNearest = Kind{frame.CodeNotFound, "the answer says what the note has"}
 	AlreadyExists   = Kind{frame.CodeAlreadyExists, "choose another name"}
 	Ambiguous       = Kind{frame.CodeAmbiguous, "name the note with path="}
-	AmbiguousText   = Kind{frame.CodeAmbiguous, "give more of what stands around it"}
-	Conflict        = Kind{frame.CodeConflict, "read the note again, and decide again"}
+	AmbiguousText   = Kind{frame.CodeAmbiguous, "include more surrounding text"}
+	Conflict        = Kind{frame.CodeConflict, "re-read the note and retry"}
 	InUseConflict   = Kind{frame.CodeConflict, "try again in a moment; the user can close it there"}
 	AccessDenied    = Kind{frame.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
 	HardLinkDenied  = Kind{frame.CodeAccessDenied, "the user can put a copy in the place of the hard link"}

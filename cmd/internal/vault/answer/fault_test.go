@@ -33,7 +33,7 @@ func TestErrorsOfWriting(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"changed meanwhile", disk.ErrChanged, "Error: File \"n\" was changed by somebody else at the same time. Nothing was written."},
+		{"changed meanwhile", disk.ErrChanged, "Error: File \"n\" was changed by another program at the same time. Nothing was written."},
 		{"a link", &disk.Refusal{Path: "n", Reason: "is a symbolic link"}, "Error: File \"n\" cannot be written: \"n\" is a symbolic link."},
 		{"not allowed", fs.ErrPermission, "Error: File \"n\" cannot be written: permission denied."},
 		{"anything else", errors.New("no space left"), "Error: no space left"},

@@ -56,7 +56,7 @@ func WriteError(path string, err error) error {
 	case errors.Is(err, system.ErrInUse):
 		return inUse(path)
 	case errors.Is(err, disk.ErrChanged):
-		return Conflict.Failure("File %q was changed by somebody else at the same time. Nothing was written.", Verbatim(path))
+		return Conflict.Failure("File %q was changed by another program at the same time. Nothing was written.", Verbatim(path))
 	case errors.Is(err, fs.ErrPermission):
 		return Failure("File %q cannot be written: permission denied.", Verbatim(path))
 	}

@@ -133,7 +133,7 @@ func unjournaled(err error) error {
 	case errors.As(err, &busy):
 		return answer.Conflict.Failure("Conflict: another program changes notes of the vault. Nothing was changed.")
 	case errors.As(err, &changed):
-		return answer.Conflict.Failure("Conflict: %q was changed by somebody else at the same time. Nothing was changed.", answer.Verbatim(changed.Path))
+		return answer.Conflict.Failure("Conflict: %q was changed by another program at the same time. Nothing was changed.", answer.Verbatim(changed.Path))
 	}
 	return answer.NoJournal.Failure("Nothing was changed, because the journal cannot keep it: %v", err)
 }

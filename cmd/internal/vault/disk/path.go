@@ -91,7 +91,7 @@ func forgesLines(r rune) bool {
 // that or cannot be linked to. What has such a name already may keep it.
 func unportable(segment string) string {
 	if i := strings.IndexAny(segment, `:*?"<>|#^`); i >= 0 {
-		return fmt.Sprintf("holds %q, which not every system and link can carry", segment[i])
+		return fmt.Sprintf("contains %q, which not every system and link can carry", segment[i])
 	}
 	for _, mark := range []string{"[[", "]]", "%%"} {
 		if strings.Contains(segment, mark) {

@@ -58,7 +58,7 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			l.Stdin = args[1]
 			args = args[1:]
 		case arg == WorkerSwitch || arg == StatusSwitch:
-			return nil, answer.Misuse("%s stands alone behind the folder.", arg)
+			return nil, answer.Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
 			l.Facts = true
 		case arg == WriteSwitch:

@@ -4,7 +4,7 @@ import "vaultwicket/cmd/internal/vault/answer"
 
 // TableForms is the parameter format= of commands that print tables.
 func TableForms() Param {
-	return Param{Name: "format", OneOf: []string{answer.FormatJSON, answer.FormatTSV, answer.FormatCSV}, Help: "Form of the answer"}
+	return Param{Name: "format", OneOf: []string{answer.FormatJSON, answer.FormatTSV, answer.FormatCSV}, Help: "Output format"}
 }
 
 // TargetParams are the two ways to name a file.

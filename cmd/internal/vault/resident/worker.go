@@ -64,7 +64,7 @@ func (w *Worker) Serve(stdin io.Reader) int {
 // handshake waits for the greeting of the gateway and returns it. A gateway of
 // another version is told ours, and will not send anything else.
 func (w *Worker) handshake(in *frame.Reader) error {
-	refusal := answer.Misuse("%s is for the gateway to use, which begins with a greeting.", grammar.WorkerSwitch)
+	refusal := answer.Misuse("%s is for the gateway to use, which must send a greeting first.", grammar.WorkerSwitch)
 	first, err := in.Next()
 	if err != nil {
 		return refusal

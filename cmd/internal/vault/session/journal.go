@@ -10,7 +10,7 @@ import (
 func (v *Vault) Journal() (*journal.Journal, error) {
 	dir := paths.State(v.Host.Env, v.Path)
 	if dir == "" {
-		return nil, answer.Failure("Nothing is changed without a journal, and there is no place for one outside the vault. Set XDG_STATE_HOME to a folder.")
+		return nil, answer.Failure("Nothing can be changed: the journal needs a folder outside the vault. Set XDG_STATE_HOME to a folder.")
 	}
 	return v.Host.journalAt(dir+"/journal", v.Path), nil
 }

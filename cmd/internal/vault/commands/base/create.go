@@ -66,7 +66,7 @@ func createInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) 
 	}
 	text, err := withImplied([]byte(p["content"]), implied)
 	if err != nil {
-		return command.Proposal{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(made.String()), err)
+		return command.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(made.String()), err)
 	}
 	said := "Created: " + gopath.Base(made.String())
 	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: said, Note: made}, nil
@@ -142,7 +142,7 @@ func free(v *session.Vault, asked string) (disk.Path, error) {
 		}
 		made, err := v.PathOf(text)
 		if err != nil {
-			return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(text), err)
+			return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(text), err)
 		}
 		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
 			return made, nil

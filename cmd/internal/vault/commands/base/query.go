@@ -31,7 +31,7 @@ func queryParams() []grammar.Param {
 		{Name: "sort", Hint: "keys", Help: "Sort by these properties or expressions; \"due desc, file.name\""},
 		{Name: "group", Hint: "key", Help: "Group by this property or expression"},
 		{Name: "limit", Hint: "n", Help: "Maximum number of rows"},
-		{Name: "offset", Hint: "n", Help: "Rows to leave out at the beginning"},
+		{Name: "offset", Hint: "n", Help: "Number of rows to skip"},
 		{Name: "format", OneOf: view.Formats(), Help: "Output format, default: json"},
 		{Name: "values", OneOf: []string{"text", "typed"}, Help: "JSON values as text or in their own types, default: text"},
 		{Name: "groups", Kind: grammar.Flag, Help: "Add the groups to JSON"},

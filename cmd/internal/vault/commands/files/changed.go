@@ -25,7 +25,7 @@ func changedCommands() []command.Command {
 		Name: "recent", Help: "List the notes that were changed last, newest first",
 		Params: []grammar.Param{
 			{Name: "since", Hint: "YYYY-MM-DD", Help: "Only notes changed on this day or later"},
-			{Name: "limit", Hint: "number", Help: "At most so many notes"},
+			{Name: "limit", Hint: "number", Help: "Maximum number of notes"},
 		},
 		Run: listChanged,
 	}}

@@ -101,7 +101,7 @@ func moving(v *session.Vault, p grammar.Values, said string, destination func(fr
 func destinationPath(v *session.Vault, from disk.Path, typed string) (disk.Path, error) {
 	asked, err := disk.ParsePath(typed)
 	if err != nil {
-		return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(typed), err)
+		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
 	to, err := v.Disk.Renamed(from, asked)
 	switch {

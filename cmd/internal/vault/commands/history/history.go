@@ -28,15 +28,15 @@ func historyCommands() []command.Command {
 	needed := version
 	needed.Required, needed.Help = true, "The version, 1 is the newest"
 	return []command.Command{
-		{Name: "history", Help: "List the kept versions of a note, the newest first", Params: grammar.TargetParams(), Run: listVersions},
-		{Name: "history:list", Help: "List the notes that have kept versions", Run: listHistories},
-		{Name: "history:read", Help: "Read a kept version of a note", Params: append(grammar.TargetParams(), version), Run: readVersion},
-		{Name: "history:restore", Help: "Replace a note by a kept version", Params: append(grammar.TargetParams(), needed), Plan: restoreVersion, Verify: meansRestored},
+		{Name: "history", Help: "List the saved versions of a note, the newest first", Params: grammar.TargetParams(), Run: listVersions},
+		{Name: "history:list", Help: "List the notes that have saved versions", Run: listHistories},
+		{Name: "history:read", Help: "Read a saved version of a note", Params: append(grammar.TargetParams(), version), Run: readVersion},
+		{Name: "history:restore", Help: "Replace a note by a saved version", Params: append(grammar.TargetParams(), needed), Plan: restoreVersion, Verify: meansRestored},
 		{
-			Name: "diff", Help: "Compare a kept version of a note with another, or with the note; without numbers list them",
+			Name: "diff", Help: "Compare a saved version of a note with another, or with the note; without numbers list them",
 			Params: append(grammar.TargetParams(),
 				grammar.Param{Name: "from", Hint: "n", Help: "The version to compare"},
-				grammar.Param{Name: "to", Hint: "n", Help: "The version to compare it with, else the note as it is"},
+				grammar.Param{Name: "to", Hint: "n", Help: "The version to compare it with, default: the note as it is"},
 				grammar.Param{Name: "filter", OneOf: []string{"local", "sync"}, Help: "Only versions of this origin"}),
 			Run: diffVersions,
 		},

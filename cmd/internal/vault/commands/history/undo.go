@@ -70,7 +70,7 @@ func named(v *session.Vault, j *journal.Journal, p grammar.Values) ([]journal.En
 	case err != nil:
 		return nil, err
 	case name == "id" && e.State == journal.Undone:
-		return nil, answer.Failure("Change %s is undone already.", e.ID)
+		return nil, answer.Failure("Change %s is already undone.", e.ID)
 	case name == "id":
 		return []journal.Entry{e}, nil
 	case name == "batch" && e.Batch == "":
@@ -121,7 +121,7 @@ func standing(v *session.Vault, j *journal.Journal, same func(journal.Entry) boo
 	case len(entries) == 0:
 		return nil, answer.Failure("Nothing to undo.")
 	case len(entries) > maxTogether:
-		return nil, answer.Failure("There are more than %d changes to undo. Undo them one by one.", maxTogether)
+		return nil, answer.Failure("More than %d changes to undo. Undo them one by one.", maxTogether)
 	}
 	return entries, nil
 }

@@ -185,7 +185,7 @@ func conflict(v *session.Vault, j *journal.Journal, at disk.Path, kept journal.S
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
 		if err != nil {
-			return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "What the change left there is not kept.")
+			return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
 		}
 		left = command.Existing(text)
 	}

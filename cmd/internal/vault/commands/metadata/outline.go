@@ -17,7 +17,7 @@ func outlineCommands() []command.Command {
 		{
 			Name: "outline", Help: "Show the headings of a note",
 			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "format", OneOf: []string{"tree", "md", answer.FormatJSON}, Help: "Form of the answer"},
+				grammar.Param{Name: "format", OneOf: []string{"tree", "md", answer.FormatJSON}, Help: "Output format"},
 				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}),
 			Run: outline,
 		},

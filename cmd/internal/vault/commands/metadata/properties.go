@@ -29,7 +29,7 @@ func propertyCommands() []command.Command {
 				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each is used"},
 				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
 				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
-				grammar.Param{Name: "format", OneOf: []string{"yaml", answer.FormatJSON, answer.FormatTSV}, Help: "Form of the answer"}),
+				grammar.Param{Name: "format", OneOf: []string{"yaml", answer.FormatJSON, answer.FormatTSV}, Help: "Output format"}),
 			Run: properties,
 		},
 		{

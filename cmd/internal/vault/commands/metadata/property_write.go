@@ -25,7 +25,7 @@ func propertyWriteCommands() []command.Command {
 				name,
 				// A short value, not content: paths and formulas hold backslashes.
 				{Name: "value", Hint: "value", Required: true, Help: "Its value; commas separate the items of a list"},
-				{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type; else the vault's, or what the value looks like"},
+				{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type, default: the vault's, or what the value looks like"},
 			}, grammar.TargetParams()...),
 			Plan: setProperty, Verify: meansSet,
 		},

@@ -104,7 +104,7 @@ func oneTaskPlace(p grammar.Values) error {
 	named := p.Has("file") || p.Has("path")
 	switch {
 	case p.Has("ref") && (named || p.Has("daily") || p.Has("line")):
-		return answer.Misuse("ref=<path:line> holds the note and the line: leave out file, path, daily and line.")
+		return answer.Misuse("ref=<path:line> names the note and the line: leave out file, path, daily and line.")
 	case p.Has("daily") && named:
 		return answer.Misuse("Use file=<name>, path=<path> or daily, not several.")
 	}

@@ -26,7 +26,7 @@ func taskCommands() []command.Command {
 				grammar.Param{Name: "status", Hint: "mark", Help: "Only tasks with this mark"},
 				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
 				grammar.Param{Name: "verbose", Kind: grammar.Flag, Help: "By file, with line numbers"},
-				grammar.Param{Name: "format", OneOf: []string{answer.FormatJSON, answer.FormatTSV, answer.FormatCSV}, Help: "Form of the answer"}),
+				grammar.Param{Name: "format", OneOf: []string{answer.FormatJSON, answer.FormatTSV, answer.FormatCSV}, Help: "Output format"}),
 			Run: tasks,
 		},
 	}

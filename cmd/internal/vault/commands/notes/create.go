@@ -27,7 +27,7 @@ func createCommands() []command.Command {
 				{Name: "path", Hint: "path", Help: "Its path from the vault's folder"},
 				{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
 				{Name: "template", Hint: "name", Help: "The template to start from"},
-				{Name: "overwrite", Kind: grammar.Flag, Help: "Replace a note that is there"},
+				{Name: "overwrite", Kind: grammar.Flag, Help: "Replace an existing note"},
 				{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
 				{Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"},
 			},
@@ -100,7 +100,7 @@ func newPath(v *session.Vault, p grammar.Values) (disk.Path, error) {
 	}
 	made, err := v.PathOf(text)
 	if err != nil {
-		return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(typed), err)
+		return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(typed), err)
 	}
 	return made, nil
 }

@@ -23,7 +23,7 @@ func dailyCommands() []command.Command {
 	}
 	return []command.Command{
 		{
-			Name: "daily", Help: "Make today's note if it is missing, and name it",
+			Name: "daily", Help: "Create today's note if it is missing, and print its path",
 			Params: []grammar.Param{pane}, Plan: daily, Verify: meansDaily(appendedDaily),
 		},
 		{Name: "daily:path", Help: "Show the path of today's note", Params: dayParams(), Run: dailyPath},

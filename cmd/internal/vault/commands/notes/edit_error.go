@@ -36,7 +36,7 @@ func explainEditError(found markdown.Note, err error) error {
 		}
 		return kind.Failure("%s %q not found.%s", capital(missing.What), answer.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
 	case errors.As(err, &several) && several.What == "text":
-		return answer.AmbiguousText.Failure("Text %q is there %d times: %s. Give more of what stands around it.",
+		return answer.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
 			answer.Verbatim(Excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
 	case errors.As(err, &several):
 		return answer.Ambiguous.Failure("%s %q is ambiguous: %s.", capital(several.What), answer.Verbatim(several.Wanted), onLines(several.Candidates, several.Count))
@@ -54,7 +54,7 @@ func explainEditError(found markdown.Note, err error) error {
 func instead(found markdown.Note, missing *edit.NotFound) string {
 	switch {
 	case missing.What == "text" && len(missing.Near) > 0:
-		return " Its first line stands on " + onLines(missing.Near, len(missing.Near)) + "."
+		return " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
 	case missing.What != "heading":
 		return ""
 	case len(found.Headings) == 0:

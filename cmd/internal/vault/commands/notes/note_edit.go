@@ -18,17 +18,17 @@ func noteEditCommands() []command.Command {
 	within := append(grammar.TargetParams(), grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note, made if it is missing"})
 	return []command.Command{
 		{
-			Name: "note:replace", Help: "Replace a text that stands in a note once",
+			Name: "note:replace", Help: "Replace a text that occurs once in a note",
 			Params: slices.Concat(within, []grammar.Param{
-				{Name: "old", Hint: "text", Kind: grammar.Content, Required: true, Help: "What stands there, exactly"},
-				{Name: "new", Hint: "text", Kind: grammar.Content, Required: true, Help: "What shall stand there"},
+				{Name: "old", Hint: "text", Kind: grammar.Content, Required: true, Help: "The old text, exactly"},
+				{Name: "new", Hint: "text", Kind: grammar.Content, Required: true, Help: "The new text"},
 			}),
 			Plan: replaceText,
 		},
 		{
 			Name: "note:insert", Help: "Insert text before or after a part of a note",
 			Params: slices.Concat(within, partParams(), []grammar.Param{
-				{Name: "position", OneOf: []string{"before", "after"}, Required: true, Help: "On which side of the part"}, text,
+				{Name: "position", OneOf: []string{"before", "after"}, Required: true, Help: "Before or after the part"}, text,
 			}),
 			Plan: insertText,
 		},

@@ -16,16 +16,16 @@ func randomCommands() []command.Command {
 	folder := grammar.Param{Name: "folder", Hint: "path", Help: "Only below this folder"}
 	return []command.Command{
 		{
-			Name: "random", Help: "Pick a note by chance and name it",
+			Name: "random", Help: "Pick a random note and print its path",
 			Params: []grammar.Param{folder, {Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"}},
 			Run:    randomPath,
 		},
 		{
-			Name: "random:read", Help: "Read a note picked by chance",
+			Name: "random:read", Help: "Read a random note",
 			Params: []grammar.Param{
 				folder,
-				{Name: "count", Hint: "number", Help: "So many different notes"},
-				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for so many days"},
+				{Name: "count", Hint: "number", Help: "Number of different notes"},
+				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for this many days"},
 				{Name: "seed", Hint: "number", Help: "The same seed picks the same notes"},
 			},
 			Run: randomRead,

@@ -48,7 +48,7 @@ type DailyNote struct {
 func dayParams() []grammar.Param {
 	return []grammar.Param{
 		{Name: "date", Hint: "YYYY-MM-DD", Help: "The note of this day"},
-		{Name: "offset", Hint: "days", Help: "The note so many days from today, -1 is yesterday"},
+		{Name: "offset", Hint: "days", Help: "The note this many days from today, -1 is yesterday"},
 	}
 }
 

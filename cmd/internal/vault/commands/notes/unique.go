@@ -91,7 +91,7 @@ func uniquePath(v *session.Vault, settings uniqueSettings, name string) (disk.Pa
 		}
 		made, err := v.PathOf(text)
 		if err != nil {
-			return disk.Path{}, answer.Failure("File %q cannot be made: %v.", answer.Verbatim(text), err)
+			return disk.Path{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(text), err)
 		}
 		if _, err := v.Disk.Stat(made); errors.Is(err, fs.ErrNotExist) {
 			return made, nil

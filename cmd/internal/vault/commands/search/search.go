@@ -24,9 +24,9 @@ func Commands() []command.Command {
 	shared := []grammar.Param{
 		{Name: "query", Hint: "text", Kind: grammar.Content, Required: true, Help: "What to look for, in the search language of the app"},
 		{Name: "path", Hint: "path", Help: "Only below this folder"},
-		{Name: "limit", Hint: "number", Help: "At most so many files"},
-		{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Form of the answer"},
-		{Name: "case", Kind: grammar.Flag, Help: "Tell upper from lower case"},
+		{Name: "limit", Hint: "number", Help: "Maximum number of files"},
+		{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format"},
+		{Name: "case", Kind: grammar.Flag, Help: "Match case"},
 	}
 	return []command.Command{
 		{
