@@ -4,31 +4,32 @@ import (
 	"context"
 	"errors"
 	"time"
+	"vaultwicket/gateway/semaphore"
 )
 
 // places are what a call has to have a place of while it runs. A call that changes
 // something waits for the changes before it, and has no other place meanwhile; within a
 // batch, the batch has that place.
-func (g *door) places(plan Plan, by approved) []*turns {
+func (g *door) places(plan Plan, by approved) []*semaphore.Semaphore {
 	if plan.call.Effect().Mutates() && !by.inBatch {
-		return []*turns{g.writing, g.slots}
+		return []*semaphore.Semaphore{g.writing, g.slots}
 	}
-	return []*turns{g.slots}
+	return []*semaphore.Semaphore{g.slots}
 }
 
 // enter waits for a place behind each door, in their order, but no longer than
 // ctx lasts, and not through a pause. leave gives the places back.
-func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*turns) (leave func(), err error) {
+func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*semaphore.Semaphore) (leave func(), err error) {
 	g.waiting.Add(1)
 	defer g.waiting.Add(-1)
-	var passed []*turns
+	var passed []*semaphore.Semaphore
 	leave = func() {
 		for _, door := range passed {
-			door.release(req.Caller)
+			door.Release(req.Caller)
 		}
 	}
 	for _, door := range doors {
-		waited, err := door.acquire(ctx, req.Caller)
+		waited, err := door.Acquire(ctx, req.Caller)
 		if err != nil {
 			leave()
 			return nil, g.notBegun(err, command)

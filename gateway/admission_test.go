@@ -119,7 +119,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if change {
 			place, req = f.gateway.doors[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
 		}
-		if _, err := place.acquire(t.Context(), "else"); err != nil {
+		if _, err := place.Acquire(t.Context(), "else"); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan Result, 1)
@@ -130,11 +130,11 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(PauseFile(f.state()), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		place.release("else")
+		place.Release("else")
 		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
 			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
 		}
-		if f.gateway.slots.running() != 0 || f.gateway.doors[0].writing.running() != 0 {
+		if f.gateway.slots.Running() != 0 || f.gateway.doors[0].writing.Running() != 0 {
 			t.Errorf("%s: a place was not given back", req.Command)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/gateway/shell"
 	"vaultwicket/policy"
 )
 
@@ -180,7 +181,7 @@ func rulesOf(verdicts []policy.RuleVerdict) []Rule {
 func (d *DryRun) show(r route) {
 	command := r.command
 	d.Backend = r.program.Backend()
-	d.Shell = shellLine(command)
+	d.Shell = shell.Line(command)
 	for _, s := range r.steps() {
 		d.Notices = append(d.Notices, s.notice)
 		if s.first == nil {

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/semaphore"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -82,7 +83,7 @@ type Gateway struct {
 type shared struct {
 	runner    *exec.Runner
 	backend   Backend
-	slots     *turns
+	slots     *semaphore.Semaphore
 	admission *admission
 	consent   *consent
 	records   *records
@@ -99,7 +100,7 @@ type door struct {
 	*shared
 	vault   Vault
 	policy  atomic.Pointer[policy.Policy]
-	writing *turns // has the one place of a call that changes something
+	writing *semaphore.Semaphore // has the one place of a call that changes something
 	target  func() target
 	home    func() string // the identity of the folder of the target
 	names   *names.Folder // of what is in it
@@ -127,7 +128,7 @@ func New(c Config) *Gateway {
 	}
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, slots: newTurns(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, slots: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, paths.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 		shelf: pages.NewShelf[kept](keptLimits, time.Now),
@@ -139,7 +140,7 @@ func New(c Config) *Gateway {
 }
 
 func (g *Gateway) newDoor(served Served) *door {
-	d := &door{shared: g.shared, vault: served.Vault, writing: newTurns(1)}
+	d := &door{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
 	d.policy.Store(&served.Policy)
 	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
 	d.home = sync.OnceValue(func() string { return names.Identity(d.target().folder) })

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/shell"
 )
 
 // step is how a call that takes a step is carried out on the app, and what a dry run
@@ -37,7 +38,7 @@ var steps = [...]step{
 		notice: "first looks up the folder for new notes, and runs the call with the path",
 	},
 	{
-		step: allowlist.StepReadDaily, run: (*door).readDaily, first: allowlist.Call.DailyPath, shell: shellRead,
+		step: allowlist.StepReadDaily, run: (*door).readDaily, first: allowlist.Call.DailyPath, shell: shell.ReadLine,
 		notice: "then reads the note at the path it answers; daily:read itself would make a missing note",
 	},
 	{

@@ -25,7 +25,7 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/pages gateway/state/paths gateway/registry exec policy policy/access policy/ignore allowlist tiers
+gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist tiers
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/clean                :
@@ -37,6 +37,9 @@ gateway/state/paths          : gateway/state/private
 gateway/state/private        :
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
+gateway/semaphore            :
+gateway/shell                : exec
+gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway allowlist
 gateway/mcpserver            : gateway gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist tiers

@@ -1,4 +1,6 @@
-package gateway
+// Package shell writes a command as a line that a user can paste into a POSIX shell.
+// Nothing here runs a shell.
+package shell
 
 import (
 	"strings"
@@ -9,7 +11,7 @@ import (
 // shellLine writes a command as one line that a POSIX shell reads back as
 // exactly the same arguments. A value on standard input becomes a printf in
 // front. It is for people to paste; the gateway itself has no shell.
-func shellLine(c exec.Command) string { return withNewline(pipeline(c)) }
+func Line(c exec.Command) string { return withNewline(pipeline(c)) }
 
 func pipeline(c exec.Command) string {
 	line := quoteAll(append([]string{c.Path}, c.Args...))
@@ -20,7 +22,7 @@ func pipeline(c exec.Command) string {
 }
 
 // shellRead is the line that reads the note whose path asking answers.
-func shellRead(asking exec.Command) string {
+func ReadLine(asking exec.Command) string {
 	read := append([]string{asking.Path}, asking.Args[:len(asking.Args)-1]...)
 	return withNewline(quoteAll(append(read, "read")) + ` path="$(` + pipeline(asking) + `)"`)
 }

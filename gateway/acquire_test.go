@@ -8,119 +8,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 	"vaultwicket/exec"
+	"vaultwicket/gateway/semaphore"
 )
-
-// queueOf has calls wait, one after the other, and returns who got a place in which
-// order. Each call runs for a second.
-func queueOf(t *testing.T, places int, callers ...string) (order []string) {
-	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(places)
-		served := make(chan string, len(callers))
-		for _, caller := range callers {
-			go func() {
-				if _, err := turns.acquire(t.Context(), caller); err != nil {
-					t.Error(err)
-				}
-				served <- caller
-				time.Sleep(time.Second)
-				turns.release(caller)
-			}()
-			time.Sleep(time.Millisecond) // no two of them end at one moment
-			synctest.Wait()
-		}
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		for range callers {
-			order = append(order, <-served)
-		}
-		if turns.running() != 0 || len(turns.callers) != 0 || len(turns.waiting) != 0 {
-			t.Errorf("%d run, %d callers, %d wait at the end", turns.running(), len(turns.callers), len(turns.waiting))
-		}
-	})
-	return order
-}
-
-func TestCallersTakeTurns(t *testing.T) {
-	for _, test := range []struct {
-		places  int
-		callers string
-		want    string
-	}{
-		{1, "aaa", "aaa"},
-		{1, "aaaab", "abaaa"},
-		{1, "aaabbbc", "abcabab"},
-		{4, "aaaaaa", "aaaaaa"},   // there is nobody else
-		{4, "baaaaaa", "baaaaaa"}, // the fourth place is of whoever comes next
-		{4, "baaaaab", "baaabaa"},
-	} {
-		var callers []string
-		for _, c := range test.callers {
-			callers = append(callers, string(c))
-		}
-		got := ""
-		for _, c := range queueOf(t, test.places, callers...) {
-			got += c
-		}
-		if got != test.want {
-			t.Errorf("%d places, %s came: %s, want %s", test.places, test.callers, got, test.want)
-		}
-	}
-}
-
-// Once there are two callers, none of them takes every place.
-func TestOneCallerLeavesAPlaceForOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(4)
-		for _, caller := range []string{"b", "a", "a", "a"} {
-			if _, err := turns.acquire(t.Context(), caller); err != nil {
-				t.Fatal(err)
-			}
-		}
-		turns.release("b")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := turns.acquire(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a fourth place of four for one caller: %v", err)
-		}
-		if _, err := turns.acquire(t.Context(), "c"); err != nil {
-			t.Error(err)
-		}
-		for _, caller := range []string{"a", "a", "a", "c"} {
-			turns.release(caller)
-		}
-		if turns.running() != 0 || len(turns.callers) != 0 {
-			t.Errorf("%d are running", turns.running())
-		}
-	})
-}
-
-// Who gives up in the moment of getting a place gives it back.
-func TestAPlaceIsNotLost(t *testing.T) {
-	for range 2000 {
-		turns := newTurns(1)
-		if _, err := turns.acquire(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		got := make(chan error)
-		go func() { _, err := turns.acquire(ctx, "b"); got <- err }()
-		go cancel()
-		turns.release("a")
-		if err := <-got; err == nil {
-			turns.release("b")
-		}
-		if turns.running() != 0 || len(turns.callers) != 0 || len(turns.waiting) != 0 {
-			t.Fatalf("%d run, %d wait", turns.running(), len(turns.waiting))
-		}
-	}
-}
 
 // Forty calls at once are answered within the limit of one, whether they ran or not.
 func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &shared{runner: exec.New(exec.Config{Timeout: 15 * time.Second}), slots: newTurns(4), admission: newAdmission(Limits{}, false, "")}
+		g := &shared{runner: exec.New(exec.Config{Timeout: 15 * time.Second}), slots: semaphore.New(4), admission: newAdmission(Limits{}, false, "")}
 		begun := time.Now()
 		ends := make(chan error, 40)
 		for i := range 40 {

@@ -1,0 +1,158 @@
+// Package semaphore bounds how many calls run at once, and is fair to their callers: a
+// caller with many calls waits for itself and not before the others.
+package semaphore
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Semaphore bounds the calls that run at once. Where calls wait, the next one is of the
+// caller with the fewest running, and among those of the one who was served the longest
+// time ago. It is safe for use by several goroutines.
+type Semaphore struct {
+	size int
+	// share is how many calls of one caller run at most, so that the next caller does
+	// not have to wait. It counts from the second caller on.
+	share int
+
+	mu      sync.Mutex
+	first   string // caller
+	shared  bool   // there was a second one
+	inUse   int
+	served  uint64
+	callers map[string]*callerState // that have a call running or waiting
+	waiting []*waiter               // in the order in which they came
+}
+
+// callerState is what is known about one caller.
+type callerState struct {
+	running, waiting int
+	served           uint64 // when a call of it was last let run, 0 for never
+}
+
+type waiter struct {
+	caller string
+	ready  chan struct{} // closed when it may run
+}
+
+// New returns a semaphore for size calls at once. Where there are several callers, each
+// leaves room for one call of the others.
+func New(size int) *Semaphore {
+	return &Semaphore{size: size, share: max(1, size-1), callers: map[string]*callerState{}}
+}
+
+// Acquire lets a call of a caller run, or waits until it may, as long as ctx lasts. It
+// reports whether it waited. The error is that of ctx; nothing is to be released then.
+func (s *Semaphore) Acquire(ctx context.Context, caller string) (waited bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	s.note(caller)
+	mine := &waiter{caller: caller, ready: make(chan struct{})}
+	s.of(caller).waiting++
+	s.waiting = append(s.waiting, mine)
+	s.grant()
+	s.mu.Unlock()
+	select {
+	case <-mine.ready:
+	default:
+		waited = true
+	}
+	select {
+	case <-mine.ready:
+	case <-ctx.Done():
+	}
+	if ctx.Err() == nil {
+		return waited, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiting, mine)
+	if i < 0 { // it was let run at the same moment
+		s.releaseLocked(caller)
+		return waited, ctx.Err()
+	}
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	s.of(caller).waiting--
+	s.forget(caller)
+	return waited, ctx.Err()
+}
+
+// Release ends a call that [Semaphore.Acquire] let run.
+func (s *Semaphore) Release(caller string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.releaseLocked(caller)
+}
+
+func (s *Semaphore) releaseLocked(caller string) {
+	s.inUse--
+	s.of(caller).running--
+	s.forget(caller)
+	s.grant()
+}
+
+// grant lets calls run while there is room.
+func (s *Semaphore) grant() {
+	for s.inUse < s.size {
+		best := -1
+		for i, w := range s.waiting {
+			if s.mayRun(w.caller) && (best < 0 || s.goesFirst(w.caller, s.waiting[best].caller)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		w := s.waiting[best]
+		s.waiting = slices.Delete(s.waiting, best, best+1)
+		s.served++
+		s.inUse++
+		l := s.of(w.caller)
+		l.running, l.waiting, l.served = l.running+1, l.waiting-1, s.served
+		close(w.ready)
+	}
+}
+
+func (s *Semaphore) mayRun(caller string) bool {
+	return !s.shared || s.of(caller).running < s.share
+}
+
+// note remembers whether there are several callers.
+func (s *Semaphore) note(caller string) {
+	if s.served == 0 {
+		s.first = caller
+	}
+	s.shared = s.shared || caller != s.first
+}
+
+func (s *Semaphore) goesFirst(a, b string) bool {
+	x, y := s.of(a), s.of(b)
+	return x.running < y.running || x.running == y.running && x.served < y.served
+}
+
+func (s *Semaphore) of(caller string) *callerState {
+	l := s.callers[caller]
+	if l == nil {
+		l = &callerState{}
+		s.callers[caller] = l
+	}
+	return l
+}
+
+// forget drops a caller without a call that runs or waits.
+func (s *Semaphore) forget(caller string) {
+	if l := s.of(caller); l.running == 0 && l.waiting == 0 {
+		delete(s.callers, caller)
+	}
+}
+
+// Running returns how many calls run.
+func (s *Semaphore) Running() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inUse
+}

@@ -1,0 +1,114 @@
+package semaphore
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// queueOf has calls wait, one after the other, and returns who got a place in which
+// order. Each call runs for a second.
+func queueOf(t *testing.T, size int, callers ...string) (order []string) {
+	synctest.Test(t, func(t *testing.T) {
+		sem := New(size)
+		served := make(chan string, len(callers))
+		for _, caller := range callers {
+			go func() {
+				if _, err := sem.Acquire(t.Context(), caller); err != nil {
+					t.Error(err)
+				}
+				served <- caller
+				time.Sleep(time.Second)
+				sem.Release(caller)
+			}()
+			time.Sleep(time.Millisecond) // no two of them end at one moment
+			synctest.Wait()
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for range callers {
+			order = append(order, <-served)
+		}
+		if sem.Running() != 0 || len(sem.callers) != 0 || len(sem.waiting) != 0 {
+			t.Errorf("%d run, %d callers, %d wait at the end", sem.Running(), len(sem.callers), len(sem.waiting))
+		}
+	})
+	return order
+}
+
+func TestCallersTakeTurns(t *testing.T) {
+	for _, test := range []struct {
+		size    int
+		callers string
+		want    string
+	}{
+		{1, "aaa", "aaa"},
+		{1, "aaaab", "abaaa"},
+		{1, "aaabbbc", "abcabab"},
+		{4, "aaaaaa", "aaaaaa"},   // there is nobody else
+		{4, "baaaaaa", "baaaaaa"}, // the fourth place is of whoever comes next
+		{4, "baaaaab", "baaabaa"},
+	} {
+		var callers []string
+		for _, c := range test.callers {
+			callers = append(callers, string(c))
+		}
+		got := ""
+		for _, c := range queueOf(t, test.size, callers...) {
+			got += c
+		}
+		if got != test.want {
+			t.Errorf("%d size, %s came: %s, want %s", test.size, test.callers, got, test.want)
+		}
+	}
+}
+
+// Once there are two callers, none of them takes every place.
+func TestOneCallerLeavesAPlaceForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sem := New(4)
+		for _, caller := range []string{"b", "a", "a", "a"} {
+			if _, err := sem.Acquire(t.Context(), caller); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sem.Release("b")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := sem.Acquire(ctx, "a"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a fourth place of four for one caller: %v", err)
+		}
+		if _, err := sem.Acquire(t.Context(), "c"); err != nil {
+			t.Error(err)
+		}
+		for _, caller := range []string{"a", "a", "a", "c"} {
+			sem.Release(caller)
+		}
+		if sem.Running() != 0 || len(sem.callers) != 0 {
+			t.Errorf("%d are running", sem.Running())
+		}
+	})
+}
+
+// Who gives up in the moment of getting a place gives it back.
+func TestAPlaceIsNotLost(t *testing.T) {
+	for range 2000 {
+		sem := New(1)
+		if _, err := sem.Acquire(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		got := make(chan error)
+		go func() { _, err := sem.Acquire(ctx, "b"); got <- err }()
+		go cancel()
+		sem.Release("a")
+		if err := <-got; err == nil {
+			sem.Release("b")
+		}
+		if sem.Running() != 0 || len(sem.callers) != 0 || len(sem.waiting) != 0 {
+			t.Fatalf("%d run, %d wait", sem.Running(), len(sem.waiting))
+		}
+	}
+}
