@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/observe"
 )
 
 // MaxOperations bounds a [Batch]: one that is longer is several.
@@ -116,7 +117,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	if b.Taken.IsZero() {
 		b.Taken = started
 	}
-	ctx, seen := g.observe(ctx, WholeBatch, batchCommand, b.Surface)
+	ctx, seen := g.observe(ctx, observe.WholeBatch, batchCommand, b.Surface)
 	fault := g.guard(batchCommand, func() {
 		d, err := g.door(b.Vault)
 		if err != nil {
@@ -293,7 +294,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
 // door of the changes. begun is false for one that was cancelled before.
 func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
-	ctx, seen := g.observe(ctx, InBatch, req.Command, req.Surface)
+	ctx, seen := g.observe(ctx, observe.InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
 	return g.process(ctx, hold, req, by)

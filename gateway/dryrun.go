@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/shell"
 	"vaultwicket/policy"
 )
@@ -51,7 +52,7 @@ type Rule struct {
 // that a person could allow, it has the embedded program work out the
 // difference. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
-	ctx, seen := g.observe(ctx, OnlyPlanned, req.Command, req.Surface)
+	ctx, seen := g.observe(ctx, observe.OnlyPlanned, req.Command, req.Surface)
 	defer func() { seen.planned(d.Decision); seen.ended(d.OK, d.Error, d.Backend, 0) }()
 	fault := g.guard(req.Command, func() {
 		at, err := g.door(req.Vault)

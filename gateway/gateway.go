@@ -19,6 +19,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/names"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/semaphore"
@@ -70,7 +71,7 @@ type Config struct {
 	// info, without anything that a caller sent or a note holds; nil discards them.
 	Log *slog.Logger
 	// Observe is told of every call; nil is nobody.
-	Observe Observer
+	Observe observe.Observer
 }
 
 // Gateway runs requests. It is safe for use by several goroutines.
@@ -90,7 +91,7 @@ type shared struct {
 	shelf     *pages.Shelf[kept]
 	session   string
 	log       *slog.Logger
-	observer  Observer
+	observer  observe.Observer
 	waiting   atomic.Int64 // calls that wait for a place
 	getenv    func(string) string
 }
@@ -129,7 +130,7 @@ func New(c Config) *Gateway {
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, slots: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
-		observer:  Observers(c.Observe, logOfCalls(c.Log, c.Session)),
+		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, paths.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
 		shelf: pages.NewShelf[kept](keptLimits, time.Now),
 	}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
@@ -16,11 +17,11 @@ import (
 // way.
 type tightening struct{ tighten func() }
 
-func (o tightening) Begin(ctx context.Context, _ CallStart) (context.Context, CallObserver) {
+func (o tightening) Begin(ctx context.Context, _ observe.CallStart) (context.Context, observe.CallObserver) {
 	return ctx, o
 }
-func (o tightening) Decided(Decision) { o.tighten() }
-func (o tightening) End(CallEnd)      {}
+func (o tightening) Decided(observe.Decision) { o.tighten() }
+func (o tightening) End(observe.CallEnd)      {}
 
 func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 	answer, _ := listing(60)

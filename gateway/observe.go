@@ -2,74 +2,51 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"time"
-
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/observe"
 )
 
-// Observer is told of every call that comes to a [Gateway], for logs, metrics
-// and traces. It learns what kind of call it is and what came of it, and never
-// what is in it: no parameter, no name of a note, no path, no text.
-//
-// It is called in the middle of calls, by several goroutines at once: it must
-// come back at once, and a panic of it is one of the call.
-type Observer interface {
-	// Begin is told of a call before anything is decided about it. The context
-	// that it returns goes with the call, so that an observer finds its call again
-	// where a program is run for it; it is ctx, or made from it. What is returned
-	// is told the rest, by one goroutine at a time; nil wants to hear nothing.
-	Begin(ctx context.Context, call CallStart) (context.Context, CallObserver)
-}
+// What callers of this package need of package observe.
+type (
+	// Observer is told about every call.
+	Observer = observe.Observer
+	// CallObserver is told how one call goes on.
+	CallObserver = observe.CallObserver
+	// CallKind says what a call is part of.
+	CallKind = observe.CallKind
+	// CallStart is what is known about a call at its beginning.
+	CallStart = observe.CallStart
+	// CallEnd is what came of a call.
+	CallEnd = observe.CallEnd
+	// Decision is what was decided about a call.
+	Decision = observe.Decision
+	// Trace is the W3C trace context of a call.
+	Trace = observe.Trace
+)
 
-// CallObserver is told how one call goes on.
-type CallObserver interface {
-	// Decided is told of each decision, none for a call that is given its first
-	// answer again. It is told what the audit log is told.
-	Decided(decision Decision)
-	// End is told what came of the call. It comes once, behind everything else.
-	End(end CallEnd)
-}
-
-// CallKind says what a call is part of.
-type CallKind uint8
-
+// The kinds of a call, and the level of an internal error in the log.
 const (
-	// Single is a call by itself, the zero value.
-	Single CallKind = iota
-	// InBatch is an operation of a batch, or the undoing of one.
-	InBatch
-	// WholeBatch is a batch. Its operations are calls of their own, while it lasts.
-	WholeBatch
-	// OnlyPlanned is a dry run.
-	OnlyPlanned
+	Single      = observe.Single
+	InBatch     = observe.InBatch
+	WholeBatch  = observe.WholeBatch
+	OnlyPlanned = observe.OnlyPlanned
+	LevelBug    = observe.LevelBug
 )
 
-// CallStart is what is known of a call at its beginning.
-type CallStart struct {
-	// Command is a name from the table, "batch", or "unknown" for all others: it
-	// has few values, whatever callers send.
-	Command string
-	// Surface is the way by which the call came: "mcp", "terminal" and the like.
-	Surface string
-	Kind    CallKind
-}
+// Observers returns an observer that passes everything on to each of list.
+func Observers(list ...Observer) Observer { return observe.All(list...) }
 
-// Decision is what was decided about a call.
-type Decision struct {
-	Decision string // allow, ask, reply (a person said yes), plan or deny
-	Rule     string // of the policy, "" where it was none
-	Code     string // the error code of ask and deny
-}
+// WithTrace returns a context whose calls belong to a trace.
+func WithTrace(ctx context.Context, t Trace) context.Context { return observe.WithTrace(ctx, t) }
 
-// CallEnd is what came of a call.
-type CallEnd struct {
-	Code     string // an error code of the table, "ok" for success
-	Decision string // the last one, "" where there was none
-	Rule     string // of the last decision
-	Backend  string // "obsidian", "embedded", "" where none answered
-	Effect   string // of the call as it was parsed, "" where it could not be
-	Bytes    int    // of the command's output
-	Duration time.Duration
+// TraceOf returns the trace that a context belongs to, the zero Trace for none.
+func TraceOf(ctx context.Context) Trace { return observe.TraceOf(ctx) }
+
+// LogPanic logs what was recovered, see [observe.LogPanic].
+func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
+	observe.LogPanic(log, where, value, stack)
 }
 
 // codeOK stands where an error code would, for observers.
@@ -95,20 +72,20 @@ func knownCommand(name string) string {
 
 // observed is a call that is being observed; nil is one that is not.
 type observed struct {
-	by    CallObserver
+	by    observe.CallObserver
 	begun time.Time
-	end   CallEnd
+	end   observe.CallEnd
 }
 
 // observedKey is where the context of a call has its [observed].
 type observedKey struct{}
 
 // observe begins to observe a call. Where nobody does, it costs nothing.
-func (g *shared) observe(ctx context.Context, kind CallKind, command, surface string) (context.Context, *observed) {
+func (g *shared) observe(ctx context.Context, kind observe.CallKind, command, surface string) (context.Context, *observed) {
 	if g.observer == nil {
 		return ctx, nil
 	}
-	ctx, by := g.observer.Begin(ctx, CallStart{Command: knownCommand(command), Surface: surface, Kind: kind})
+	ctx, by := g.observer.Begin(ctx, observe.CallStart{Command: knownCommand(command), Surface: surface, Kind: kind})
 	if by == nil {
 		return ctx, nil
 	}
@@ -125,7 +102,7 @@ func (g *shared) observedIn(ctx context.Context) *observed {
 	return o
 }
 
-func (o *observed) decided(d Decision) {
+func (o *observed) decided(d observe.Decision) {
 	if o == nil {
 		return
 	}
@@ -166,54 +143,6 @@ func observedCode(ok bool, failure *Error) string {
 		return codeInternal
 	}
 	return failure.Code
-}
-
-// Observers returns an observer that passes everything on to each of list, in
-// this order; nil in the list are left out. With none it is nil.
-func Observers(list ...Observer) Observer {
-	var all observers
-	for _, o := range list {
-		if o != nil {
-			all = append(all, o)
-		}
-	}
-	switch len(all) {
-	case 0:
-		return nil
-	case 1:
-		return all[0]
-	}
-	return all
-}
-
-type observers []Observer
-
-func (all observers) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
-	var calls callObservers
-	for _, o := range all {
-		var one CallObserver
-		if ctx, one = o.Begin(ctx, call); one != nil {
-			calls = append(calls, one)
-		}
-	}
-	if calls == nil {
-		return ctx, nil
-	}
-	return ctx, calls
-}
-
-type callObservers []CallObserver
-
-func (all callObservers) Decided(d Decision) {
-	for _, o := range all {
-		o.Decided(d)
-	}
-}
-
-func (all callObservers) End(end CallEnd) {
-	for _, o := range all {
-		o.End(end)
-	}
 }
 
 // Load is what a gateway has to do at a moment.

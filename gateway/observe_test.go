@@ -2,10 +2,7 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -13,32 +10,33 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/observe"
 )
 
 // notebook is an observer that keeps what it is told.
 type notebook struct {
 	mu        sync.Mutex
-	starts    []CallStart
-	decisions []Decision
-	ends      []CallEnd
+	starts    []observe.CallStart
+	decisions []observe.Decision
+	ends      []observe.CallEnd
 }
 
 type notebookKey struct{}
 
-func (n *notebook) Begin(ctx context.Context, call CallStart) (context.Context, CallObserver) {
+func (n *notebook) Begin(ctx context.Context, call observe.CallStart) (context.Context, observe.CallObserver) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.starts = append(n.starts, call)
 	return context.WithValue(ctx, notebookKey{}, call.Command), n
 }
 
-func (n *notebook) Decided(d Decision) {
+func (n *notebook) Decided(d observe.Decision) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.decisions = append(n.decisions, d)
 }
 
-func (n *notebook) End(end CallEnd) {
+func (n *notebook) End(end observe.CallEnd) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ends = append(n.ends, end)
@@ -185,14 +183,14 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 
 func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 	var first, second notebook
-	both := Observers(nil, &first, &second)
-	ctx, call := both.Begin(context.Background(), CallStart{Command: "read"})
-	call.Decided(Decision{Decision: "allow"})
-	call.End(CallEnd{Code: "ok"})
+	both := observe.All(nil, &first, &second)
+	ctx, call := both.Begin(context.Background(), observe.CallStart{Command: "read"})
+	call.Decided(observe.Decision{Decision: "allow"})
+	call.End(observe.CallEnd{Code: "ok"})
 	if ctx.Value(notebookKey{}) != "read" || first.told() != second.told() || len(first.ends) != 1 {
 		t.Errorf("told %q and %q", first.told(), second.told())
 	}
-	if Observers(nil, nil) != nil || Observers(&first) != Observer(&first) {
+	if observe.All(nil, nil) != nil || observe.All(&first) != observe.Observer(&first) {
 		t.Error("observers are wrapped without need")
 	}
 }
@@ -201,8 +199,8 @@ func TestNobodyObservingCostsNothing(t *testing.T) {
 	g := New(Config{})
 	ctx := context.Background()
 	allocs := testing.AllocsPerRun(100, func() {
-		_, seen := g.observe(ctx, Single, "daily:read", "mcp")
-		seen.decided(Decision{Decision: "allow"})
+		_, seen := g.observe(ctx, observe.Single, "daily:read", "mcp")
+		seen.decided(observe.Decision{Decision: "allow"})
 		seen.ended(true, nil, "embedded", 10)
 		if g.observedIn(ctx) != nil {
 			t.Error("somebody observes")
@@ -210,47 +208,5 @@ func TestNobodyObservingCostsNothing(t *testing.T) {
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)
-	}
-}
-
-func TestTracesAreTakenOnlyInTheirForm(t *testing.T) {
-	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	for _, tt := range []struct {
-		name     string
-		in, want Trace
-	}{
-		{"both", Trace{parent, "a=b,c=d"}, Trace{parent, "a=b,c=d"}},
-		{"none", Trace{}, Trace{}},
-		{"capital letters", Trace{strings.ToUpper(parent), ""}, Trace{}},
-		{"another version", Trace{"01" + parent[2:], ""}, Trace{}},
-		{"a trace of zeros", Trace{"00-" + strings.Repeat("0", 32) + parent[35:], ""}, Trace{}},
-		{"a parent of zeros", Trace{parent[:36] + strings.Repeat("0", 16) + "-01", ""}, Trace{}},
-		{"text behind it", Trace{parent + "-x", ""}, Trace{}},
-		{"dashes at other places", Trace{strings.Repeat("0-", 27) + "0", ""}, Trace{}},
-		{"a state with a newline", Trace{parent, "a=b\n"}, Trace{parent, ""}},
-		{"a long state", Trace{parent, strings.Repeat("a", 513)}, Trace{parent, ""}},
-	} {
-		if got := TraceOf(WithTrace(context.Background(), tt.in)); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		fault any
-		want  string
-	}{
-		{"a text", secret, "kind=string"},
-		{"an error with a text", errors.New(secret), "kind=*errors.errorString"},
-		{"an error with a path", &fs.PathError{Op: "open", Path: secret, Err: fs.ErrPermission}, `kind="*fs.PathError > *errors.errorString" fault="permission denied"`},
-		{"an error around it", fmt.Errorf("%s: %w", secret, fs.ErrNotExist), `kind="*fmt.wrapError > *errors.errorString" fault="file does not exist"`},
-	} {
-		var out strings.Builder
-		LogPanic(slog.New(slog.NewTextHandler(&out, nil)), "read", tt.fault, []byte("stack"))
-		if got := out.String(); !strings.Contains(got, tt.want+" in=read stack=stack\n") || strings.Contains(got, secret) {
-			t.Errorf("%s: %s", tt.name, got)
-		}
 	}
 }

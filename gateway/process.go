@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/observe"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
@@ -18,7 +21,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
-	ctx, seen := g.observe(ctx, Single, req.Command, req.Surface)
+	ctx, seen := g.observe(ctx, observe.Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
 		d, err := g.door(req.Vault)
 		if err != nil {
@@ -212,4 +215,25 @@ func report(r route, out exec.Outcome, err error) Result {
 		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
 	return result
+}
+
+// guard runs do. A panic in it is logged, and is an error that says no more than
+// that there was one.
+func (g *shared) guard(command string, do func()) error {
+	var caught panics.Catcher
+	caught.Try(do)
+	if r := caught.Recovered(); r != nil {
+		observe.LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
+		return errFault
+	}
+	return nil
+}
+
+// logFault logs an error that no caller sees, because it has no code: a fault of
+// ours.
+func (g *shared) logFault(err error) {
+	var c coded
+	if err != nil && !errors.As(err, &c) {
+		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
+	}
 }

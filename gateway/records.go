@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -101,7 +102,7 @@ func (r *record) allowed(plan Plan) error {
 		if mutates {
 			return refuse(codeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
 		}
-		r.seen.decided(Decision{Decision: "allow"})
+		r.seen.decided(observe.Decision{Decision: "allow"})
 		return nil
 	}
 	line := r.decision("allow", nil)
@@ -111,7 +112,7 @@ func (r *record) allowed(plan Plan) error {
 	if err := r.logs.write(r.truly(line), mutates, mutates); err != nil && mutates {
 		return refuse(codeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
-	r.seen.decided(Decision{Decision: line.Decision})
+	r.seen.decided(observe.Decision{Decision: line.Decision})
 	return nil
 }
 
@@ -138,7 +139,7 @@ func (r *record) refused(result Result) Result {
 		line.Rule = ruleOf(r.plan.refusal)
 	}
 	if line.Code == codeRateLimited && !r.limited.first(line) {
-		r.seen.decided(Decision{line.Decision, line.Rule, line.Code})
+		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return result
 	}
 	r.write(line, false)
@@ -189,7 +190,7 @@ func (r *record) decision(what string, err error) audit.Line {
 // not stopped by a log that cannot be written.
 func (r *record) write(line audit.Line, durable bool) {
 	if line.Kind == "decision" {
-		r.seen.decided(Decision{line.Decision, line.Rule, line.Code})
+		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
 	_ = r.logs.write(r.truly(line), r.mutates(), durable)
 }

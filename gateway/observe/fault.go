@@ -1,4 +1,4 @@
-package gateway
+package observe
 
 import (
 	"context"
@@ -10,44 +10,21 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-
-	"github.com/sourcegraph/conc/panics"
 )
 
 // LogPanic logs what was recovered, where it happened and in which command or
 // tool, which must be a name of ours. Of the value it tells what [Gateway] tells
 // of its own faults: nothing that a caller sent.
 func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
-	attrs := append(faultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))
+	attrs := append(FaultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))
 	log.LogAttrs(context.Background(), LevelBug, "panic", attrs...)
 }
 
-// guard runs do. A panic in it is logged, and is an error that says no more than
-// that there was one.
-func (g *shared) guard(command string, do func()) error {
-	var caught panics.Catcher
-	caught.Try(do)
-	if r := caught.Recovered(); r != nil {
-		LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
-		return errFault
-	}
-	return nil
-}
-
-// logFault logs an error that no caller sees, because it has no code: a fault of
-// ours.
-func (g *shared) logFault(err error) {
-	var c coded
-	if err != nil && !errors.As(err, &c) {
-		g.log.LogAttrs(context.Background(), LevelBug, "an error without a code", faultAttrs(err)...)
-	}
-}
-
-// faultAttrs describes a fault of ours for the log, without what was worked on:
+// FaultAttrs describes a fault of ours for the log, without what was worked on:
 // the text of most errors and panics can hold a path, a parameter or a piece of
 // a note. What is told is the kinds of the errors, and the text of the innermost
 // one where its kind has only fixed texts.
-func faultAttrs(fault any) []slog.Attr {
+func FaultAttrs(fault any) []slog.Attr {
 	err, ok := fault.(error)
 	if !ok {
 		return []slog.Attr{slog.String("kind", fmt.Sprintf("%T", fault))}

@@ -1,4 +1,4 @@
-package gateway
+package observe
 
 import (
 	"context"
@@ -14,9 +14,9 @@ type callLog struct {
 	session string
 }
 
-// logOfCalls returns an observer that logs the end of every call at the level
+// NewCallLog returns an observer that logs the end of every call at the level
 // info, nil if log does not take that.
-func logOfCalls(log *slog.Logger, session string) Observer {
+func NewCallLog(log *slog.Logger, session string) Observer {
 	if !log.Enabled(context.Background(), slog.LevelInfo) {
 		return nil
 	}

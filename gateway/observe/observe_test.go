@@ -1,0 +1,56 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// privateText stands for what no log may have.
+const privateText = "Private/Diary.md: my secret"
+
+func TestTracesAreTakenOnlyInTheirForm(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for _, tt := range []struct {
+		name     string
+		in, want Trace
+	}{
+		{"both", Trace{parent, "a=b,c=d"}, Trace{parent, "a=b,c=d"}},
+		{"none", Trace{}, Trace{}},
+		{"capital letters", Trace{strings.ToUpper(parent), ""}, Trace{}},
+		{"another version", Trace{"01" + parent[2:], ""}, Trace{}},
+		{"a trace of zeros", Trace{"00-" + strings.Repeat("0", 32) + parent[35:], ""}, Trace{}},
+		{"a parent of zeros", Trace{parent[:36] + strings.Repeat("0", 16) + "-01", ""}, Trace{}},
+		{"text behind it", Trace{parent + "-x", ""}, Trace{}},
+		{"dashes at other places", Trace{strings.Repeat("0-", 27) + "0", ""}, Trace{}},
+		{"a state with a newline", Trace{parent, "a=b\n"}, Trace{parent, ""}},
+		{"a long state", Trace{parent, strings.Repeat("a", 513)}, Trace{parent, ""}},
+	} {
+		if got := TraceOf(WithTrace(context.Background(), tt.in)); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestFaultsAreLoggedWithoutWhatWasWorkedOn(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault any
+		want  string
+	}{
+		{"a text", privateText, "kind=string"},
+		{"an error with a text", errors.New(privateText), "kind=*errors.errorString"},
+		{"an error with a path", &fs.PathError{Op: "open", Path: privateText, Err: fs.ErrPermission}, `kind="*fs.PathError > *errors.errorString" fault="permission denied"`},
+		{"an error around it", fmt.Errorf("%s: %w", privateText, fs.ErrNotExist), `kind="*fmt.wrapError > *errors.errorString" fault="file does not exist"`},
+	} {
+		var out strings.Builder
+		LogPanic(slog.New(slog.NewTextHandler(&out, nil)), "read", tt.fault, []byte("stack"))
+		if got := out.String(); !strings.Contains(got, tt.want+" in=read stack=stack\n") || strings.Contains(got, privateText) {
+			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+}
