@@ -10,50 +10,50 @@ import (
 // places are what a call has to have a place of while it runs. A call that changes
 // something waits for the changes before it, and has no other place meanwhile; within a
 // batch, the batch has that place.
-func (g *door) places(plan Plan, by approved) []*semaphore.Semaphore {
+func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
 	if plan.call.Effect().Mutates() && !by.inBatch {
-		return []*semaphore.Semaphore{g.writing, g.slots}
+		return []*semaphore.Semaphore{g.writing, g.running}
 	}
-	return []*semaphore.Semaphore{g.slots}
+	return []*semaphore.Semaphore{g.running}
 }
 
-// enter waits for a place behind each door, in their order, but no longer than
+// acquire acquires each of the semaphores, in their order, but waits no longer than
 // ctx lasts, and not through a pause. leave gives the places back.
-func (g *shared) enter(ctx context.Context, req Request, command string, doors ...*semaphore.Semaphore) (leave func(), err error) {
+func (g *shared) acquire(ctx context.Context, req Request, command string, semaphores ...*semaphore.Semaphore) (release func(), err error) {
 	g.waiting.Add(1)
 	defer g.waiting.Add(-1)
-	var passed []*semaphore.Semaphore
-	leave = func() {
-		for _, door := range passed {
-			door.Release(req.Caller)
+	var acquired []*semaphore.Semaphore
+	release = func() {
+		for _, s := range acquired {
+			s.Release(req.Caller)
 		}
 	}
-	for _, door := range doors {
-		waited, err := door.Acquire(ctx, req.Caller)
+	for _, s := range semaphores {
+		waited, err := s.Acquire(ctx, req.Caller)
 		if err != nil {
-			leave()
-			return nil, g.notBegun(err, command)
+			release()
+			return nil, g.notStarted(err, command)
 		}
-		passed = append(passed, door)
+		acquired = append(acquired, s)
 		if !waited {
 			continue
 		}
 		if err := g.admission.open(); err != nil {
-			leave()
+			release()
 			return nil, err
 		}
 	}
-	return leave, nil
+	return release, nil
 }
 
-// limited bounds how long a call may take from when it was taken in: waiting for its
-// turn counts, the time in which a person was asked does not.
-func (g *shared) limited(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
+// withDeadline bounds how long a call may take from when it was taken in: waiting for its
+// resolveCursor counts, the time in which a person was asked does not.
+func (g *shared) withDeadline(ctx context.Context, req Request, asking time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, req.Taken.Add(g.runner.Timeout()+asking))
 }
 
-// notBegun says why a call ended while it waited for its turn.
-func (g *shared) notBegun(err error, command string) error {
+// notStarted says why a call ended while it waited for its turn.
+func (g *shared) notStarted(err error, command string) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
 			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())

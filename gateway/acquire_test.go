@@ -15,22 +15,22 @@ import (
 // Forty calls at once are answered within the limit of one, whether they ran or not.
 func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &shared{runner: exec.New(exec.Config{Timeout: 15 * time.Second}), slots: semaphore.New(4), admission: newAdmission(Limits{}, false, "")}
+		g := &shared{runner: exec.New(exec.Config{Timeout: 15 * time.Second}), running: semaphore.New(4), admission: newAdmission(Limits{}, false, "")}
 		begun := time.Now()
 		ends := make(chan error, 40)
 		for i := range 40 {
 			go func() {
 				req := Request{Caller: fmt.Sprint(i % 2), Taken: begun}
-				ctx, cancel := g.limited(t.Context(), req, 0)
+				ctx, cancel := g.withDeadline(t.Context(), req, 0)
 				defer cancel()
-				leave, err := g.enter(ctx, req, "search", g.slots)
+				release, err := g.acquire(ctx, req, "search", g.running)
 				if err == nil {
 					select {
 					case <-time.After(7 * time.Second): // what a slow search takes
 					case <-ctx.Done():
 						err = ctx.Err()
 					}
-					leave()
+					release()
 				}
 				if time.Since(begun) > 15*time.Second {
 					t.Errorf("a call took %v", time.Since(begun))
@@ -67,7 +67,7 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 	if _, own := f.called(); len(own) > 0 {
 		t.Errorf("started %q", own)
 	}
-	ctx, cancel := f.gateway.limited(t.Context(), late, time.Minute)
+	ctx, cancel := f.gateway.withDeadline(t.Context(), late, time.Minute)
 	defer cancel()
 	if until, _ := ctx.Deadline(); time.Until(until) < 50*time.Second {
 		t.Errorf("%v are left", time.Until(until))

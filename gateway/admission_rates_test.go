@@ -253,7 +253,7 @@ func TestPauseFile(t *testing.T) {
 
 func TestCallsAtOnce(t *testing.T) {
 	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
-		slots, got := New(Config{Limits: Limits{Parallel: set}}).slots, 0
+		slots, got := New(Config{Limits: Limits{Parallel: set}}).running, 0
 		for ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond); ; got++ {
 			if _, err := slots.Acquire(ctx, fmt.Sprint(got%2)); err != nil { // one caller never has all
 				cancel()

@@ -115,9 +115,9 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 func TestAPauseStopsWhatWaits(t *testing.T) {
 	for _, change := range []bool{false, true} {
 		f := newFixture(t, func(c *Config) { c.Backend, c.Limits.Parallel = Embedded, 1 }).embedded(``)
-		place, req := f.gateway.slots, Request{Command: "daily:path"}
+		place, req := f.gateway.running, Request{Command: "daily:path"}
 		if change {
-			place, req = f.gateway.doors[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
+			place, req = f.gateway.vaults[0].writing, Request{Command: "daily:append", Params: params("content", "x")}
 		}
 		if _, err := place.Acquire(t.Context(), "else"); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		if got := <-done; code(got) != "paused" || got.ExitCode != -1 {
 			t.Errorf("%s: %+v, want paused", req.Command, got.Error)
 		}
-		if f.gateway.slots.Running() != 0 || f.gateway.doors[0].writing.Running() != 0 {
+		if f.gateway.running.Running() != 0 || f.gateway.vaults[0].writing.Running() != 0 {
 			t.Errorf("%s: a place was not given back", req.Command)
 		}
 	}

@@ -9,25 +9,25 @@ import (
 	"vaultwicket/policy"
 )
 
-// direct refuses a call on the app whose paths lead to files of other names:
+// rejectIndirectPaths refuses a call on the app whose paths lead to files of other names:
 // through a symbolic link, or because the file has further hard links. The access
 // rules judge the path that is spelled out, and the app follows it wherever it
 // leads. The embedded program follows no link and holds the rules itself; a vault
 // whose folder is not known cannot be looked at.
-func (g *door) direct(r route) error {
+func (g *vaultGateway) rejectIndirectPaths(r route) error {
 	if r.program.Backend() != string(App) || !r.policy.Access.Restrict() {
 		return nil
 	}
 	for _, spelled := range r.call.Spells() {
-		if err := g.directTo(spelled.Path); err != nil {
+		if err := g.rejectIndirectPath(spelled.Path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// directTo is direct for one path.
-func (g *door) directTo(note string) error {
+// rejectIndirectPath is direct for one path.
+func (g *vaultGateway) rejectIndirectPath(note string) error {
 	folder := g.target().folder
 	if folder == "" {
 		return nil

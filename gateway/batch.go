@@ -119,7 +119,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	}
 	ctx, seen := g.observe(ctx, observe.WholeBatch, batchCommand, b.Surface)
 	fault := g.guard(batchCommand, func() {
-		d, err := g.door(b.Vault)
+		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
 			g.records.begin("", b.from(Request{Command: batchCommand}), seen).refused(failed(batchCommand, err))
 			result = refusedBatch("", err)
@@ -135,11 +135,11 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	return result
 }
 
-// RejectBatch is the result of a batch that a door in front of the gateway sent
-// back, see [Reject].
+// RejectBatch is the result of a batch that was rejected before it reached the gateway,
+// see [Reject].
 func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
 
-func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
+func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err := g.admission.open(); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
@@ -147,24 +147,24 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 	if err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
-	if clientID, err := g.foreseeAll(ctx, plan); err != nil {
+	if clientID, err := g.assessLosses(ctx, plan); err != nil {
 		return g.refuseBatch(ctx, b, clientID, err)
 	}
 	if answer := g.recalledBatch(plan); answer != nil {
 		return g.firstBatch(ctx, plan, answer)
 	}
 	asked := time.Now()
-	if err := g.agreeBatch(ctx, plan); err != nil {
+	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return refusedBatch("", err)
 	}
 	if plan.mutates() {
-		leave, err := g.enterBatch(ctx, b, time.Since(asked))
+		release, err := g.enterBatch(ctx, b, time.Since(asked))
 		if err != nil {
 			return refusedBatch("", err)
 		}
-		defer leave()
+		defer release()
 	}
-	if err := g.stillAsShown(ctx, plan); err != nil {
+	if err := g.checkBatchUnchanged(ctx, plan); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	if b.IdempotencyKey != "" && plan.mutates() {
@@ -175,11 +175,11 @@ func (g *door) doBatch(ctx context.Context, b Batch) BatchResult {
 
 // enterBatch waits for the turn of a batch that changes something, up to the limit of
 // one call.
-func (g *door) enterBatch(ctx context.Context, b Batch, asking time.Duration) (leave func(), err error) {
+func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Duration) (release func(), err error) {
 	req := b.from(Request{Taken: b.Taken})
-	ctx, cancel := g.limited(ctx, req, asking)
+	ctx, cancel := g.withDeadline(ctx, req, asking)
 	defer cancel()
-	return g.enter(ctx, req, batchCommand, g.writing)
+	return g.acquire(ctx, req, batchCommand, g.writing)
 }
 
 // refusedBatch is the result of a batch of which nothing was begun.
@@ -194,7 +194,7 @@ func refusedBatch(clientID string, err error) BatchResult {
 // batchRun is a batch that is being carried out.
 type batchRun struct {
 	*batchPlan
-	gateway *door
+	gateway *vaultGateway
 	results []Result // with the status, by operation
 	outputs []output // that operations behind refer to, by operation
 	done    []OperationResult
@@ -202,20 +202,20 @@ type batchRun struct {
 }
 
 // carryOutBatch runs one stage after the other.
-func (g *door) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
+func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) BatchResult {
 	r := &batchRun{batchPlan: plan, gateway: g, results: make([]Result, len(plan.steps)), outputs: make([]output, len(plan.steps)), done: make([]OperationResult, len(plan.steps))}
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
 	for _, stage := range plan.stages() {
 		if r.failed && plan.batch.Atomic {
-			r.leaveOut(stage)
+			r.skip(stage)
 			continue
 		}
 		r.runStage(ctx, stage)
 	}
 	if r.failed && plan.batch.Atomic {
-		r.takeBack(context.WithoutCancel(ctx))
+		r.undoAll(context.WithoutCancel(ctx))
 	}
 	return r.report(ctx)
 }
@@ -233,14 +233,14 @@ func (r *batchRun) runStage(ctx context.Context, stage []int) {
 		}
 		r.failed = true
 		if r.batch.Atomic {
-			r.leaveOut(stage[n+1:]) // they only read, and may have run beside it or not
+			r.skip(stage[n+1:]) // they only read, and may have run beside it or not
 			return
 		}
 	}
 }
 
-// leaveOut skips what stands behind the first failure of an atomic batch.
-func (r *batchRun) leaveOut(stage []int) {
+// skip skips what stands behind the first failure of an atomic batch.
+func (r *batchRun) skip(stage []int) {
 	for _, i := range stage {
 		r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
 	}
@@ -261,7 +261,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if err != nil {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
-		request.hiding, request.batch = r.gateway.hiding(), r.id
+		request.visibility, request.batch = r.gateway.visibility(), r.id
 		fault := r.gateway.guard(request.Command, func() {
 			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approved{question: r.steps[i].approved, inBatch: true})
 		})
@@ -292,8 +292,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 }
 
 // step goes the way of [Gateway.Do] for one operation, while the batch holds the
-// door of the changes. begun is false for one that was cancelled before.
-func (g *door) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
+// vaultGateway of the changes. begun is false for one that was cancelled before.
+func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := g.observe(ctx, observe.InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// asking is an operation of a batch that only a person can allow.
-type asking struct {
+// needsApprovalStep is an operation of a batch that only a person can allow.
+type needsApprovalStep struct {
 	step    int
 	plan    Plan
 	refusal error
@@ -20,10 +20,10 @@ const (
 	maxShownTogether = 8 << 10 // bytes of their excerpts
 )
 
-// agreeBatch asks a person once about all operations of a batch that need it. The
+// requestBatchApproval asks a person once about all operations of a batch that need it. The
 // log has what they said for each.
-func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
-	if len(plan.asking) == 0 {
+func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
+	if len(plan.needApproval) == 0 {
 		return nil
 	}
 	if err := g.admission.call(plan.batch.Caller); err != nil {
@@ -31,7 +31,7 @@ func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 		return err
 	}
 	var lines []*record
-	for _, a := range plan.asking {
+	for _, a := range plan.needApproval {
 		line := g.recordOfStep(ctx, plan.batch, plan.steps[a.step].Operation, a.plan)
 		line.asked(a.refusal)
 		lines = append(lines, line)
@@ -47,7 +47,7 @@ func (g *door) agreeBatch(ctx context.Context, plan *batchPlan) error {
 	return err
 }
 
-func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
+func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) error {
 	if err := g.declinedInBatch(plan); err != nil {
 		return err
 	}
@@ -55,17 +55,17 @@ func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
 	if err != nil {
 		return err
 	}
-	thought, err := g.ask(ctx, plan.request(), q, plan.asking[0].refusal)
+	userWaited, err := g.ask(ctx, plan.request(), q, plan.needApproval[0].refusal)
 	if err != nil {
 		return err
 	}
-	if thought {
-		if each, err = g.batchAsBefore(ctx, plan, q); err != nil {
+	if userWaited {
+		if each, err = g.replanBatch(ctx, plan, q); err != nil {
 			return err
 		}
 	}
 	plan.question = q
-	for i, a := range plan.asking {
+	for i, a := range plan.needApproval {
 		plan.steps[a.step].approved = &each[i]
 	}
 	return nil
@@ -73,7 +73,7 @@ func (g *door) askAboutBatch(ctx context.Context, plan *batchPlan) error {
 
 // declinedInBatch refuses a batch with an operation that the user declined, or
 // with all of those that they declined together.
-func (g *door) declinedInBatch(plan *batchPlan) error {
+func (g *vaultGateway) declinedInBatch(plan *batchPlan) error {
 	calls := g.callsAsked(plan)
 	if plan.batch.Answers {
 		g.consent.attention.answered(g.callerOf(plan.request()), digestOfCalls(calls))
@@ -85,16 +85,16 @@ func (g *door) declinedInBatch(plan *batchPlan) error {
 }
 
 // callsAsked are the calls of the operations that the user is asked about.
-func (g *door) callsAsked(plan *batchPlan) (calls []callDigest) {
-	for _, a := range plan.asking {
+func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []callDigest) {
+	for _, a := range plan.needApproval {
 		calls = append(calls, g.digestOfCall(a.plan))
 	}
 	return calls
 }
 
-// batchAsBefore is asBefore for a batch: it puts the one that was planned once
+// replanBatch is asBefore for a batch: it puts the one that was planned once
 // more into its place.
-func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) (each []Question, err error) {
+func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q Question) (each []Question, err error) {
 	if err := g.admission.open(); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) (
 	case err != nil:
 		return nil, err
 	}
-	if clientID, err := g.foreseeAll(ctx, now); err != nil {
+	if clientID, err := g.assessLosses(ctx, now); err != nil {
 		return nil, inOperation(clientID, err)
 	}
 	again, each, err := g.questionOfBatch(ctx, now)
@@ -116,9 +116,9 @@ func (g *door) batchAsBefore(ctx context.Context, plan *batchPlan, q Question) (
 	return each, q.sameAs(again)
 }
 
-// stillAsShown refuses a batch to which the user said yes, and which then had to
+// checkBatchUnchanged refuses a batch to which the user said yes, and which then had to
 // wait for a change that made it another one. Nothing of it has begun.
-func (g *door) stillAsShown(ctx context.Context, plan *batchPlan) error {
+func (g *vaultGateway) checkBatchUnchanged(ctx context.Context, plan *batchPlan) error {
 	if plan.question.Digest == (Question{}).Digest {
 		return nil // nobody was asked
 	}
@@ -139,22 +139,22 @@ func (p *batchPlan) request() Request {
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch: what an
 // operation does to a note that another one is asked about, the user has to see.
-func (g *door) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question, each []Question, err error) {
+func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question, each []Question, err error) {
 	q = Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
-	if len(plan.asking) > maxAsked {
+	if len(plan.needApproval) > maxAsked {
 		return q, nil, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
-			"the user would have to be asked about %d operations at once", len(plan.asking))
+			"the user would have to be asked about %d operations at once", len(plan.needApproval))
 	}
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
 	var texts []string
-	for _, a := range plan.asking {
+	for _, a := range plan.needApproval {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
 			return q, nil, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", clip(step.ClientID))
 		}
-		one, err := g.question(ctx, plan.request(), a.plan, min(maxShownBytes, maxShownTogether/len(plan.asking)))
+		one, err := g.question(ctx, plan.request(), a.plan, min(maxShownBytes, maxShownTogether/len(plan.needApproval)))
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
@@ -182,7 +182,7 @@ func inOperation(clientID string, err error) error {
 
 // refuseBatch ends a batch of which nothing is begun. The log says which of its
 // operations was refused, or that it was the batch, and it counts as one call.
-func (g *door) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
+func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
 	if limit := g.admission.call(b.Caller); limit != nil {
 		clientID, err = "", limit
 	}
@@ -191,23 +191,23 @@ func (g *door) refuseBatch(ctx context.Context, b Batch, clientID string, err er
 }
 
 // recordOfBatch begins a record of the batch, or of its operation of that name.
-func (g *door) recordOfBatch(ctx context.Context, b Batch, clientID string) *record {
+func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *record {
 	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 	if i < 0 {
 		return g.records.begin(g.name(), b.from(Request{Command: batchCommand}), g.observedIn(ctx))
 	}
 	o, plan := b.Operations[i], Plan{}
-	if request, err := o.withStandIns(); err == nil {
+	if request, err := o.withPlaceholders(); err == nil {
 		plan, _ = g.Plan(request)
 	}
 	return g.recordOfStep(ctx, b, o, plan)
 }
 
 // recordOfStep begins the record of an operation before the batch is begun.
-func (g *door) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *record {
+func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *record {
 	line := g.records.begin(g.name(), b.from(o.Request), g.observedIn(ctx))
 	line.described(plan)
-	line.takes(o.From)
+	line.redactReferenced(o.From)
 	return line
 }
 
@@ -217,16 +217,16 @@ func (b Batch) from(request Request) Request {
 	return request
 }
 
-// foreseeAll is foresee for the operations of a batch, each on the notes as they
+// assessLosses is foresee for the operations of a batch, each on the notes as they
 // are before it. Of one that takes values from others nothing is known; it is judged
 // when it runs, and nobody is asked then.
-func (g *door) foreseeAll(ctx context.Context, plan *batchPlan) (clientID string, err error) {
-	var asked []asking
+func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
+	var asked []needsApprovalStep
 	for i := range plan.steps {
-		known := slices.IndexFunc(plan.asking, func(a asking) bool { return a.step == i })
+		known := slices.IndexFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
 		switch {
 		case len(plan.steps[i].references()) > 0 && known >= 0:
-			asked = append(asked, plan.asking[known])
+			asked = append(asked, plan.needApproval[known])
 			continue
 		case len(plan.steps[i].references()) > 0:
 			continue
@@ -234,17 +234,17 @@ func (g *door) foreseeAll(ctx context.Context, plan *batchPlan) (clientID string
 		var refusal error
 		planned := plan.steps[i].plan
 		if known >= 0 {
-			refusal = plan.asking[known].refusal
+			refusal = plan.needApproval[known].refusal
 		}
-		planned, refusal = g.foresee(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
-		if refusal != nil && !asks(refusal) {
+		planned, refusal = g.assessLoss(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
+		if refusal != nil && !needsApproval(refusal) {
 			return plan.steps[i].ClientID, refusal
 		}
 		plan.steps[i].call = planned.call
 		if refusal != nil {
-			asked = append(asked, asking{i, planned, refusal})
+			asked = append(asked, needsApprovalStep{i, planned, refusal})
 		}
 	}
-	plan.asking = asked
+	plan.needApproval = asked
 	return "", nil
 }

@@ -26,7 +26,7 @@ func (r *batchRun) referred(i int, result Result) output {
 	if !r.steps[i].wanted {
 		return output{}
 	}
-	o := output{bytes: int64(len(result.raw)), most: r.mostReferred(), gap: result.gap}
+	o := output{bytes: int64(len(result.raw)), most: r.mostReferred(), gap: result.missingPart}
 	if result.Truncated != nil {
 		o.bytes = result.Truncated.TotalBytes
 	}

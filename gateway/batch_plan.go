@@ -19,16 +19,16 @@ const (
 	aroundShare = 200 // bytes of an answer besides its output, which the caller has to read, too
 )
 
-// batchPlan is a batch that went through every door but the last.
+// batchPlan is a batch whose operations are parsed and decided about.
 type batchPlan struct {
 	batch Batch
 	steps []batchStep
 	share int // bytes of output for each operation, 0 for any
-	// asking are the operations that only a person can allow, question is the one to
+	// needsApprovalStep are the operations that only a person can allow, question is the one to
 	// which a person said yes; it is zero where nobody was asked.
-	asking   []asking
-	question Question
-	id       string // which the changes of the batch share in the journal
+	needApproval []needsApprovalStep
+	question     Question
+	id           string // which the changes of the batch share in the journal
 }
 
 // batchStep is an operation that may be carried out.
@@ -46,14 +46,14 @@ type batchStep struct {
 // it is allowed or not.
 func (g *Gateway) BatchChanges(b Batch) bool {
 	return slices.ContainsFunc(b.Operations, func(o Operation) bool {
-		request, err := o.withStandIns()
+		request, err := o.withPlaceholders()
 		return err == nil && g.Changes(request)
 	})
 }
 
 // planBatch judges all operations. Of an error it says in which operation it is,
 // "" for the batch.
-func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
+func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
 		return nil, "", refuse(codeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
 	}
@@ -68,13 +68,13 @@ func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) 
 		}
 	}
 	for i, o := range b.Operations {
-		request, err := o.withStandIns()
+		request, err := o.withPlaceholders()
 		if err != nil {
 			return nil, o.ClientID, err
 		}
 		planned, err := g.Plan(request)
-		if asks(err) {
-			plan.asking = append(plan.asking, asking{i, planned, err})
+		if needsApproval(err) {
+			plan.needApproval = append(plan.needApproval, needsApprovalStep{i, planned, err})
 			err = nil
 		}
 		if err != nil {
@@ -83,7 +83,7 @@ func (g *door) planBatch(b Batch) (plan *batchPlan, clientID string, err error) 
 		plan.steps[i].plan, plan.steps[i].call = planned, planned.call
 	}
 	if b.Atomic && plan.mutates() {
-		if clientID, err := g.canTakeBack(plan); err != nil {
+		if clientID, err := g.checkUndoable(plan); err != nil {
 			return nil, clientID, err
 		}
 	}
@@ -149,10 +149,10 @@ func (o Operation) references() []Reference {
 	return refs
 }
 
-// withStandIns returns the request with a value that fits in place of every one
+// withPlaceholders returns the request with a value that fits in place of every one
 // that is not known yet. What a call may do depends on its command and on which
 // parameters it has, and both are known. With the true values it is judged again.
-func (o Operation) withStandIns() (Request, error) {
+func (o Operation) withPlaceholders() (Request, error) {
 	command, err := allowlist.Describe(o.Command)
 	if err != nil {
 		return Request{}, err
@@ -166,7 +166,7 @@ func (o Operation) withStandIns() (Request, error) {
 			if p.Name != key {
 				continue
 			}
-			text := standIn(p)
+			text := placeholderFor(p)
 			if text == "" {
 				return Request{}, refuse(codeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
 			}
@@ -179,8 +179,8 @@ func (o Operation) withStandIns() (Request, error) {
 	return request, nil
 }
 
-// standIn returns a value that the parameter takes, "" for a flag.
-func standIn(p allowlist.Param) string {
+// placeholderFor returns a value that the parameter takes, "" for a flag.
+func placeholderFor(p allowlist.Param) string {
 	switch p.Kind {
 	case "flag":
 		return ""

@@ -183,7 +183,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 	f := newFixture(t, embeddedOnly)
 	conditional := operation("c2", "append", "content", "x", "path", "N.md")
 	conditional.HashFrom = Reference{"c1", "hash"}
-	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
+	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), conditional}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
@@ -201,7 +201,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("%s: %q, %v", field, got, err)
 		}
 	}
-	take(Result{OK: true, raw: "half", gap: "the rest"})
+	take(Result{OK: true, raw: "half", missingPart: "the rest"})
 	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil {
 		t.Error("half an output is taken for the whole")
 	}
@@ -238,7 +238,7 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 			continue
 		}
 		for _, p := range c.Params {
-			text := standIn(p)
+			text := placeholderFor(p)
 			if (text == "") != (p.Kind == "flag") {
 				t.Errorf("%s %s: the stand-in is %q", c.Name, p.Name, text)
 			}
@@ -256,7 +256,7 @@ func TestEveryParameterHasAStandIn(t *testing.T) {
 func TestStages(t *testing.T) {
 	read := func(id string) Operation { return operation(id, "read", "path", "N.md") }
 	f := newFixture(t, embeddedOnly)
-	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{
+	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{
 		read("0"), read("1"), operation("2", "append", "path", "N.md", "content", "x"), read("3"),
 		operation("4", "read").taking("path", "3", "path"), operation("5", "read").taking("path", "0", "path"),
 		operation("6", "create", "path", "N.md"), operation("7", "create", "path", "O.md"),
@@ -268,7 +268,7 @@ func TestStages(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	app := newFixture(t, nil)
-	plan, at, err = app.gateway.doors[0].planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
+	plan, at, err = app.gateway.vaults[0].planBatch(Batch{Operations: []Operation{read("0"), operation("1", "open", "path", "N.md"), read("2")}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
@@ -293,12 +293,12 @@ func TestACancelledBatchBeginsNothingMore(t *testing.T) {
 // One that is cancelled while it runs keeps what is done.
 func TestACancelledBatchKeepsWhatIsDone(t *testing.T) {
 	f := newFixture(t, embeddedOnly).embedded(readsN, createsN)
-	plan, at, err := f.gateway.doors[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
+	plan, at, err := f.gateway.vaults[0].planBatch(Batch{Operations: []Operation{operation("c1", "read", "path", "N.md"), operation("c2", "create", "path", "N.md")}})
 	if err != nil {
 		t.Fatal(at, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: make([]Result, 2), outputs: make([]output, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
+	r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: make([]Result, 2), outputs: make([]output, 2), done: []OperationResult{{ClientID: "c1", Status: statusSkipped}, {ClientID: "c2", Status: statusSkipped}}}
 	r.runStage(ctx, []int{0})
 	cancel()
 	r.runStage(ctx, []int{1})
@@ -336,12 +336,12 @@ func TestTakingBack(t *testing.T) {
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
 	} {
 		f := newFixture(t, embeddedOnly).embedded(test.answer)
-		plan, at, err := f.gateway.doors[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
+		plan, at, err := f.gateway.vaults[0].planBatch(Batch{Atomic: true, Operations: []Operation{operation("c1", "create", "path", "N.md")}})
 		if err != nil {
 			t.Fatal(at, err)
 		}
-		r := &batchRun{batchPlan: plan, gateway: f.gateway.doors[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
-		r.takeBack(context.Background())
+		r := &batchRun{batchPlan: plan, gateway: f.gateway.vaults[0], results: []Result{test.result}, done: []OperationResult{{ClientID: "c1", Status: statusOK}}, failed: true}
+		r.undoAll(context.Background())
 		got := r.report(context.Background())
 		if outcome(got) != test.want {
 			t.Errorf("%s: got %s, want %s", name, outcome(got), test.want)

@@ -14,7 +14,7 @@ import (
 // that change a note which the user is asked about. One of which that cannot be
 // told before the batch runs is named as well: it takes a value from another
 // operation, or would fail on the notes as they are.
-func (g *door) touching(ctx context.Context, plan *batchPlan, asked []Question) string {
+func (g *vaultGateway) touching(ctx context.Context, plan *batchPlan, asked []Question) string {
 	paths := map[string]bool{}
 	for _, q := range asked {
 		for _, path := range q.paths() {
@@ -43,7 +43,7 @@ func (g *door) touching(ctx context.Context, plan *batchPlan, asked []Question) 
 }
 
 func (s batchStep) isAsked(plan *batchPlan, i int) bool {
-	return slices.ContainsFunc(plan.asking, func(a asking) bool { return a.step == i })
+	return slices.ContainsFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
 }
 
 // paths are those of all notes that a question is about.
@@ -60,8 +60,8 @@ func (q Question) paths() []string {
 
 // filesOf works out what an operation would change on the notes as they are. It
 // reports false where that is not what it will change.
-func (g *door) filesOf(ctx context.Context, b Batch, step batchStep) ([]PlannedFile, bool) {
-	own := g.keeper()
+func (g *vaultGateway) filesOf(ctx context.Context, b Batch, step batchStep) ([]PlannedFile, bool) {
+	own := g.embeddedProgram()
 	if own == nil || len(step.references()) > 0 {
 		return nil, false
 	}

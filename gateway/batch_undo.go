@@ -13,22 +13,22 @@ import (
 	"vaultwicket/tiers"
 )
 
-// canTakeBack refuses an atomic batch with a change that no journal could keep,
+// checkUndoable refuses an atomic batch with a change that no journal could keep,
 // or that could not be taken back for another reason.
-func (g *door) canTakeBack(plan *batchPlan) (clientID string, err error) {
+func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err error) {
 	for _, step := range plan.steps {
 		effect := step.call.Effect()
 		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
 			return step.ClientID, refuse(codeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
 		}
 	}
-	if g.keeper() == nil {
+	if g.embeddedProgram() == nil {
 		return "", refuse(codeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
 	}
 	if _, err := g.journal(g.target().folder); err != nil {
 		return "", err
 	}
-	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !asks(err) {
+	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !needsApproval(err) {
 		failure := errorOf(err)
 		return "", refuse(failure.Code, failure.Hint, "an atomic batch has to be able to take back what it did: %s", failure.Message)
 	}
@@ -39,19 +39,19 @@ func undoOf(id string) Request {
 	return Request{Command: "undo", Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
-// takeBack undoes what was changed, the last change first. One that cannot be
+// undoAll undoes what was changed, the last change first. One that cannot be
 // taken back keeps no other from it: undo itself refuses where one rests on the
 // other.
-func (r *batchRun) takeBack(ctx context.Context) {
+func (r *batchRun) undoAll(ctx context.Context) {
 	for i := len(r.steps) - 1; i >= 0; i-- {
 		if !r.steps[i].call.Effect().Mutates() || r.done[i].Status == statusSkipped {
 			continue
 		}
-		r.takeBackOne(ctx, i)
+		r.undoOne(ctx, i)
 	}
 }
 
-func (r *batchRun) takeBackOne(ctx context.Context, i int) {
+func (r *batchRun) undoOne(ctx context.Context, i int) {
 	result, done := r.results[i], &r.done[i]
 	undone := false
 	switch {
@@ -77,7 +77,7 @@ func (r *batchRun) takeBackOne(ctx context.Context, i int) {
 }
 
 // batchOnce carries out a batch under its idempotency key, as once does a call.
-func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
+func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
 	claimed, answer, err := g.claim(key, boundTo(plan.request(), plan.digest()))
 	switch {
 	case err != nil:
@@ -87,7 +87,7 @@ func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) Batch
 	}
 	hidden := g.hidingDigest()
 	result := g.carryOutBatch(ctx, plan)
-	if err := claimed.settle(fateOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
+	if err := claimed.settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -95,15 +95,15 @@ func (g *door) batchOnce(ctx context.Context, key string, plan *batchPlan) Batch
 
 // recalledBatch returns the answer of the first time to a batch of which a person
 // would have to be asked, nil if there is none: nobody is asked about what was done.
-func (g *door) recalledBatch(plan *batchPlan) []byte {
-	if len(plan.asking) == 0 || !plan.mutates() {
+func (g *vaultGateway) recalledBatch(plan *batchPlan) []byte {
+	if len(plan.needApproval) == 0 || !plan.mutates() {
 		return nil
 	}
 	return g.recall(plan.batch.IdempotencyKey, boundTo(plan.request(), plan.digest()))
 }
 
 // firstBatch gives the answer of the first time again.
-func (g *door) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
+func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
 	var kept rememberedBatch
 	if err := json.Unmarshal(answer, &kept); err != nil {
 		return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
@@ -117,18 +117,18 @@ func (g *door) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) B
 	return first
 }
 
-// fateOfBatch says what becomes of the key of a batch.
-func fateOfBatch(plan *batchPlan, result BatchResult) fate {
-	what := fateForget
+// dispositionOfBatch says what becomes of the key of a batch.
+func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
+	what := forgetKey
 	for i, done := range result.Results {
 		if done.Result == nil || !plan.steps[i].call.Effect().Mutates() {
 			continue
 		}
-		switch fateOf(done.Result.ExitCode, done.Result.Error) {
-		case fateUnknown:
-			return fateUnknown
-		case fateRemember:
-			what = fateRemember
+		switch dispositionOf(done.Result.ExitCode, done.Result.Error) {
+		case keyStaysClaimed:
+			return keyStaysClaimed
+		case rememberAnswer:
+			what = rememberAnswer
 		}
 	}
 	return what
@@ -140,7 +140,7 @@ const (
 )
 
 // forKeeping returns the result, or a shorter one where it is too long to be
-// kept under a key.
+// storedAnswer under a key.
 func (r BatchResult) forKeeping() BatchResult {
 	if text, err := json.Marshal(r); err != nil || len(text) <= maxKept {
 		return r
@@ -159,7 +159,7 @@ func (r BatchResult) forKeeping() BatchResult {
 }
 
 // hideInFirst takes out of the first answer to a batch what may not be seen by now.
-func (g *door) hideInFirst(plan *batchPlan, first *BatchResult) {
+func (g *vaultGateway) hideInFirst(plan *batchPlan, first *BatchResult) {
 	for i := range first.Results[:min(len(first.Results), len(plan.steps))] {
 		done, step := &first.Results[i], plan.steps[i]
 		if done.Result == nil {

@@ -15,17 +15,17 @@ import (
 // change carries out a call that changes notes. The embedded program keeps,
 // does and checks the change by itself. What the app does is kept before it
 // begins and looked at afterwards, where the folder of the vault is known.
-func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
 	manner := r.manner(id)
 	if r.program.Backend() == string(Embedded) {
 		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(manner))
 		if err != nil {
-			return g.lookAgain(ctx, r, r.program, id, out, err)
+			return g.pollOutcome(ctx, r, r.program, id, out, err)
 		}
 		return out, nil
 	}
-	own := g.keeper()
+	own := g.embeddedProgram()
 	if own == nil {
 		if r.expect != "" {
 			return exec.Outcome{ExitCode: -1}, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
@@ -59,13 +59,13 @@ func (g *door) change(ctx context.Context, r route) (exec.Outcome, error) {
 	}
 	out, err := g.perform(ctx, r)
 	if err != nil {
-		return g.lookAgain(ctx, r, *own, id, out, err)
+		return g.pollOutcome(ctx, r, *own, id, out, err)
 	}
 	return g.verified(ctx, r, *own, id, begun, out)
 }
 
-// seen is what the embedded program says of a change afterwards.
-type seen struct {
+// changeState is what the embedded program says of a change afterwards.
+type changeState struct {
 	State  string `json:"state"` // applied, untouched or otherwise
 	Before string `json:"before"`
 	After  string `json:"after"`
@@ -83,41 +83,41 @@ const (
 )
 
 // note puts what was seen of a change into an outcome.
-func (s seen) note(out *exec.Outcome, id string) {
+func (s changeState) note(out *exec.Outcome, id string) {
 	out.Change, out.Before, out.Hash, out.Added, out.Removed = id, s.Before, s.After, s.Added, s.Removed
 	if s.State == stateApplied {
 		out.Notices = append(out.Notices, s.Notices...)
 	}
 }
 
-// amiss says that a note is neither what it was nor what it was to be: the change
+// unexpectedState says that a note is neither what it was nor what it was to be: the change
 // was made twice, in part, in another way, or beside somebody else's. It is in the
 // journal as it was found.
-func amiss(id, format string, args ...any) *RequestError {
+func unexpectedState(id, format string, args ...any) *RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
 	return refuse(codeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
 }
 
-// look asks what became of a change.
-func (g *door) look(ctx context.Context, r route, own exec.Program, id string) (seen, error) {
+// readChangeState asks what became of a change.
+func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Program, id string) (changeState, error) {
 	out, err := g.runner.Run(ctx, r.permit, own.WithOptions(exec.WriteOptions{Task: exec.End, Entry: id}))
 	if err != nil {
-		return seen{}, err
+		return changeState{}, err
 	}
 	if out.Failure != nil {
-		return seen{}, out.Failure
+		return changeState{}, out.Failure
 	}
-	var s seen
+	var s changeState
 	return s, json.Unmarshal([]byte(out.Stdout), &s)
 }
 
 // verified compares what the app says that it did with what is there.
-func (g *door) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
+func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
 	var planned struct{ Files []json.RawMessage }
 	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
 		return out, nil // there was nothing to change
 	}
-	s, err := g.look(context.WithoutCancel(ctx), r, own, id)
+	s, err := g.readChangeState(context.WithoutCancel(ctx), r, own, id)
 	switch {
 	case err != nil:
 		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
@@ -129,7 +129,7 @@ func (g *door) verified(ctx context.Context, r route, own exec.Program, id strin
 		out.Failure = nil
 	case s.State == stateOtherwise && out.Failure == nil:
 		s.note(&out, id)
-		return out, amiss(id, "the app reports success")
+		return out, unexpectedState(id, "the app reports success")
 	case s.State != stateUntouched:
 		s.note(&out, id)
 	}
@@ -137,27 +137,27 @@ func (g *door) verified(ctx context.Context, r route, own exec.Program, id strin
 }
 
 const (
-	// lookFor is how long a note is looked at again after a call that was broken
+	// pollFor is how long a note is looked at again after a call that was broken
 	// off: an app that was only slow is done by then.
-	lookFor   = 2 * time.Second
-	lookEvery = 100 * time.Millisecond
+	pollFor   = 2 * time.Second
+	pollEvery = 100 * time.Millisecond
 )
 
-// lookAgain finds out whether a change was made whose call was broken off. It is
+// pollOutcome finds out whether a change was made whose call was broken off. It is
 // never made again. Where the program may still be at it, what is not there yet
 // stays unknown.
 //
 // A note that is neither old nor as planned is looked at once: the look itself
 // notes it as what the change has made.
-func (g *door) lookAgain(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
+func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Program, id string, out exec.Outcome, broken error) (exec.Outcome, error) {
 	if !mayHaveActed(broken) {
 		return out, broken
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollFor)
 	defer cancel()
-	var last seen
+	var last changeState
 	for {
-		s, err := g.look(ctx, r, own, id)
+		s, err := g.readChangeState(ctx, r, own, id)
 		switch {
 		case err != nil:
 			if own == r.program && isMissing(err) {
@@ -169,7 +169,7 @@ func (g *door) lookAgain(ctx context.Context, r route, own exec.Program, id stri
 			return out, nil
 		case s.State == stateOtherwise:
 			s.note(&out, id)
-			return out, amiss(id, "the call was broken off (%v)", broken)
+			return out, unexpectedState(id, "the call was broken off (%v)", broken)
 		case own == r.program:
 			return out, refuse(codeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
 		default:
@@ -178,10 +178,10 @@ func (g *door) lookAgain(ctx context.Context, r route, own exec.Program, id stri
 		select {
 		case <-ctx.Done():
 			if last.State == stateUntouched {
-				out.Notices = append(out.Notices, fmt.Sprintf("for %v behind the call the note was as before it", lookFor))
+				out.Notices = append(out.Notices, fmt.Sprintf("for %v behind the call the note was as before it", pollFor))
 			}
 			return out, broken
-		case <-time.After(lookEvery):
+		case <-time.After(pollEvery):
 		}
 	}
 }

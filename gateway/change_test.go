@@ -95,7 +95,7 @@ func TestWithoutAFolderNothingIsKept(t *testing.T) {
 
 func TestOneWriterAtATime(t *testing.T) {
 	f := newFixture(t, nil).app(versionLine, appends)
-	kept, err := f.gateway.doors[0].journal(f.vault)
+	kept, err := f.gateway.vaults[0].journal(f.vault)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,11 @@ func TestOneWriterAtATime(t *testing.T) {
 	defer unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	plan, err := f.gateway.doors[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
+	plan, err := f.gateway.vaults[0].Plan(Request{Command: "append", Params: params("path", "A.md", "content", "x")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.gateway.doors[0].carryOut(ctx, plan); code(got) != "conflict" {
+	if got := f.gateway.vaults[0].carryOut(ctx, plan); code(got) != "conflict" {
 		t.Errorf("beside another writer: %+v", got.Error)
 	}
 }

@@ -14,14 +14,14 @@ import (
 // plan returns a plan as it may be carried out.
 func (by approved) plan(p Plan) (Plan, error) {
 	if by.takesBack {
-		return p.agreed(Question{})
+		return p.withApproval(Question{})
 	}
-	return p.agreed(*by.question)
+	return p.withApproval(*by.question)
 }
 
-// agree asks a person about a plan that only they can allow. It returns the plan
+// requestApproval asks a person about a plan that only they can allow. It returns the plan
 // as it may be carried out, or why it may not.
-func (g *door) agree(ctx context.Context, req Request, plan Plan, refusal error) (Plan, error) {
+func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (Plan, error) {
 	if req.Answers {
 		g.consent.attention.answered(g.callerOf(req), g.digestOfCall(plan))
 	}
@@ -32,28 +32,28 @@ func (g *door) agree(ctx context.Context, req Request, plan Plan, refusal error)
 	if err != nil {
 		return plan, err
 	}
-	thought, err := g.ask(ctx, req, q, refusal)
+	userWaited, err := g.ask(ctx, req, q, refusal)
 	if err != nil {
 		return plan, err
 	}
-	if thought {
-		if plan, err = g.asBefore(ctx, req, q); err != nil {
+	if userWaited {
+		if plan, err = g.replan(ctx, req, q); err != nil {
 			return plan, err
 		}
 	}
-	return plan.agreed(q)
+	return plan.withApproval(q)
 }
 
-// asBefore plans once more what a person said yes to. They may have thought about
+// replan plans once more what a person said yes to. They may have thought about
 // it for minutes, in which somebody can have closed what was open, and notes can
 // have become others than the person was shown.
-func (g *door) asBefore(ctx context.Context, req Request, q Question) (Plan, error) {
+func (g *vaultGateway) replan(ctx context.Context, req Request, q Question) (Plan, error) {
 	if err := g.admission.open(); err != nil {
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)
-	plan, err = g.foresee(ctx, req, plan, err)
-	if err != nil && !asks(err) {
+	plan, err = g.assessLoss(ctx, req, plan, err)
+	if err != nil && !needsApproval(err) {
 		return plan, err
 	}
 	again, err := g.question(ctx, req, plan, maxShownBytes)
@@ -63,12 +63,12 @@ func (g *door) asBefore(ctx context.Context, req Request, q Question) (Plan, err
 	return plan, q.sameAs(again)
 }
 
-// agreed returns a plan to which a person said yes: for the change that q has
+// approved returns a plan to which a person said yes: for the change that q has
 // shown, and for no other.
-func (p Plan) agreed(q Question) (Plan, error) {
+func (p Plan) withApproval(q Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
-		r.agreed, r.shown = true, q.binding()
+		r.approved, r.shown = true, q.binding()
 		var err error
 		if p.routes[i], err = r.permitted(); err != nil {
 			return p, err
@@ -80,7 +80,7 @@ func (p Plan) agreed(q Question) (Plan, error) {
 
 // ask returns nil if a person said yes, else the error for the caller. thought says
 // that the yes was waited for.
-func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) (thought bool, err error) {
+func (g *vaultGateway) ask(ctx context.Context, req Request, q Question, refusal error) (userWaited bool, err error) {
 	standing := g.identity() + "\x00" + req.Caller
 	if req.OneSession && g.standsFor(standing, q) {
 		return false, nil
@@ -124,7 +124,7 @@ func (g *door) ask(ctx context.Context, req Request, q Question, refusal error) 
 }
 
 // standsFor reports whether a yes for folders covers all that a call would change.
-func (g *door) standsFor(standing string, q Question) bool {
+func (g *vaultGateway) standsFor(standing string, q Question) bool {
 	for _, f := range q.files {
 		for _, path := range f.places() {
 			if !g.consent.standing.Covers(standing, path, q.Destructive) {
@@ -137,7 +137,7 @@ func (g *door) standsFor(standing string, q Question) bool {
 
 // redeem takes a yes that was given in a terminal. Without one it says what
 // became of the question; an error is the answer to the call.
-func (g *door) redeem(vault string, q Question, caller string) (*approvals.Ungranted, error) {
+func (g *vaultGateway) redeem(vault string, q Question, caller string) (*approvals.Ungranted, error) {
 	if g.consent.desk == nil {
 		return &approvals.Ungranted{}, nil
 	}
@@ -168,7 +168,7 @@ func unreadable(q Question, err error) error {
 }
 
 // leaveQuestion puts a question where a person finds it in a terminal.
-func (g *door) leaveQuestion(vault string, q Question, caller string, req Request, refusal error) error {
+func (g *vaultGateway) leaveQuestion(vault string, q Question, caller string, req Request, refusal error) error {
 	if g.consent.desk == nil {
 		return refusal
 	}

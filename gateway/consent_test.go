@@ -197,17 +197,17 @@ func TestFolderOfAll(t *testing.T) {
 // TestTheDigestTellsEverythingApart changes one thing after the other.
 func TestTheDigestTellsEverythingApart(t *testing.T) {
 	f := openAsking(t, nil)
-	d := f.gateway.doors[0]
+	d := f.gateway.vaults[0]
 	plan := func(req Request) Plan {
 		p, err := d.Plan(req)
-		if err != nil && !asks(err) {
+		if err != nil && !needsApproval(err) {
 			t.Fatal(err)
 		}
 		return p
 	}
 	base := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
 	seen := map[[32]byte]string{}
-	add := func(what string, at *door, p Plan, q Question) {
+	add := func(what string, at *vaultGateway, p Plan, q Question) {
 		digest := at.digestOfQuestion(p, q)
 		if before, twice := seen[digest]; twice {
 			t.Errorf("%s has the digest of %s", what, before)
@@ -241,5 +241,5 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 		add(what, d, plan(req), q)
 	}
 	other := openAsking(t, nil) // a vault of the same name
-	add("another vault", other.gateway.doors[0], plan(base), q)
+	add("another vault", other.gateway.vaults[0], plan(base), q)
 }

@@ -221,7 +221,7 @@ func TestDoNamesTheWayItTook(t *testing.T) {
 func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 	for _, command := range []string{"daily:path", "daily:append"} {
 		f := newFixture(t, func(c *Config) { c.Limits.Parallel = 1 })
-		if _, err := f.gateway.slots.Acquire(t.Context(), "else"); err != nil {
+		if _, err := f.gateway.running.Acquire(t.Context(), "else"); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -235,7 +235,7 @@ func TestDoWaitsForASlotOnlyAsLongAsItsCallerDoes(t *testing.T) {
 
 func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	f := newFixture(t, nil)
-	if _, err := f.gateway.doors[0].writing.Acquire(t.Context(), "else"); err != nil {
+	if _, err := f.gateway.vaults[0].writing.Acquire(t.Context(), "else"); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -243,7 +243,7 @@ func TestAChangeWaitsForTheOneBeforeIt(t *testing.T) {
 	if got := f.gateway.Do(ctx, Request{Command: "daily:append", Params: params("content", "x")}); code(got) != "cancelled" {
 		t.Errorf("code %q, want cancelled", code(got))
 	}
-	if f.gateway.slots.Running() != 0 {
+	if f.gateway.running.Running() != 0 {
 		t.Error("the slot was not given back")
 	}
 }
@@ -283,7 +283,7 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 
 func TestAPlanWithoutAProgramIsAFault(t *testing.T) {
 	g := New(Config{Runner: exec.New(exec.Config{})})
-	if got := g.doors[0].carryOut(context.Background(), Plan{}); code(got) != "internal" {
+	if got := g.vaults[0].carryOut(context.Background(), Plan{}); code(got) != "internal" {
 		t.Errorf("code %q, want internal", code(got))
 	}
 }

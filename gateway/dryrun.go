@@ -55,7 +55,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	ctx, seen := g.observe(ctx, observe.OnlyPlanned, req.Command, req.Surface)
 	defer func() { seen.planned(d.Decision); seen.ended(d.OK, d.Error, d.Backend, 0) }()
 	fault := g.guard(req.Command, func() {
-		at, err := g.door(req.Vault)
+		at, err := g.vaultNamed(req.Vault)
 		if err != nil {
 			d = DryRun{DryRun: true, Command: shownText(clip(req.Command)), Decision: "deny", Error: errorOf(err)}
 			return
@@ -68,7 +68,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	return d
 }
 
-func (g *door) dryRun(ctx context.Context, req Request) DryRun {
+func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := Plan{}, g.admission.call(req.Caller)
 	if err == nil && req.Cursor != "" {
@@ -79,15 +79,15 @@ func (g *door) dryRun(ctx context.Context, req Request) DryRun {
 		line.described(plan)
 		line.hidden, line.hiddenName = g.hiddenBy(plan)
 	}
-	ahead := foreseen{}
-	if err == nil || asks(err) {
+	ahead := plannedPreview{}
+	if err == nil || needsApproval(err) {
 		ahead = g.preview(ctx, plan, line)
-		plan, err = plan.losing(ahead.Loses, err)
+		plan, err = plan.withLoss(ahead.Loses, err)
 		line.seen.described(plan.call)
 	}
-	d := DryRun{OK: err == nil || asks(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
+	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
-	case asks(err):
+	case needsApproval(err):
 		d.Decision = "ask"
 	case err != nil:
 		d.Decision = "deny"
@@ -131,31 +131,31 @@ func (d *DryRun) hideProgram(plan Plan) {
 	}
 }
 
-// foreseen is what a call would change, and why that is not known.
-type foreseen struct {
+// plannedPreview is what a call would change, and why that is not known.
+type plannedPreview struct {
 	plannedChange
 	notice string
 }
 
 // preview works out what would change, where that can be done: in a vault whose
 // folder is known, and not for what only the app knows.
-func (g *door) preview(ctx context.Context, plan Plan, line *record) foreseen {
-	own := g.keeper()
+func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *record) plannedPreview {
+	own := g.embeddedProgram()
 	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
-		return foreseen{}
+		return plannedPreview{}
 	}
 	r := plan.routes[0]
 	line.previewed(r.program)
 	planned, failure, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:
-		return foreseen{notice: "what would change could not be worked out: " + err.Error()}
+		return plannedPreview{notice: "what would change could not be worked out: " + err.Error()}
 	case failure != nil && failure.Code() == codeNeedsApp:
-		return foreseen{}
+		return plannedPreview{}
 	case failure != nil:
-		return foreseen{notice: "would fail: " + failure.Error()}
+		return plannedPreview{notice: "would fail: " + failure.Error()}
 	}
-	return foreseen{plannedChange: planned}
+	return plannedPreview{plannedChange: planned}
 }
 
 // shown returns the plan as it may be shown. A line for a shell that would be

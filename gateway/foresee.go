@@ -15,27 +15,27 @@ import (
 // and logged as destructive. What changes between that and the run is caught by the
 // embedded program itself, which is told to be sparing.
 
-// foresee judges a plan by what it would do. err is what the plan came with.
-func (g *door) foresee(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
-	if err != nil && !asks(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
+// assessLoss judges a plan by what it would do. err is what the plan came with.
+func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
+	if err != nil && !needsApproval(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
 		return plan, err
 	}
-	own := g.keeper()
+	own := g.embeddedProgram()
 	if own == nil {
 		return plan, err // the commands that could remove a text are those of the embedded program
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
 	defer cancel()
-	leave, busy := g.enter(ctx, req, plan.call.Name(), g.slots)
+	release, busy := g.acquire(ctx, req, plan.call.Name(), g.running)
 	if busy != nil {
 		return plan, busy
 	}
-	defer leave()
+	defer release()
 	planned, failure, broken := g.planned(ctx, plan.routes[0], *own)
 	if broken != nil || failure != nil {
 		return plan, err // the call itself will say so, if it is so then
 	}
-	return plan.losing(planned.Loses, err)
+	return plan.withLoss(planned.Loses, err)
 }
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
@@ -43,9 +43,9 @@ func (p Plan) mayLose() bool {
 	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
 }
 
-// losing returns the plan as one of which it is known what it would remove, judged
+// withLoss returns the plan as one of which it is known what it would remove, judged
 // again. err is what it came with.
-func (p Plan) losing(why string, err error) (Plan, error) {
+func (p Plan) withLoss(why string, err error) (Plan, error) {
 	if why == "" {
 		return p, err
 	}

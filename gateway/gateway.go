@@ -1,9 +1,9 @@
-// Package gateway carries a request through the corridor: parsed against the
-// table, judged by the policy, run by package exec, reported as a [Result].
+// Package gateway carries out requests: each is parsed by package allowlist, decided
+// about by package policy, run by package exec and reported as a [Result].
 //
-// [Gateway.Plan] goes as far as it can without starting anything, [Gateway.Do]
-// goes on from there. A dry run is a plan that is written out: there is no
-// second path on which a request could be judged differently.
+// [Gateway.Do] runs one request, [Gateway.DoBatch] several. [Gateway.DryRun] makes the
+// same plan and writes it out in place of running it: there is no second path on which
+// a request could be decided differently. The stages of a request are in process.go.
 package gateway
 
 import (
@@ -77,18 +77,18 @@ type Config struct {
 // Gateway runs requests. It is safe for use by several goroutines.
 type Gateway struct {
 	*shared
-	doors []*door
+	vaults []*vaultGateway
 }
 
 // shared is what all vaults of a gateway have in common.
 type shared struct {
 	runner    *exec.Runner
 	backend   Backend
-	slots     *semaphore.Semaphore
+	running   *semaphore.Semaphore
 	admission *admission
 	consent   *consent
 	records   *records
-	shelf     *pages.Shelf[kept]
+	answers   *pages.Store[storedAnswer]
 	session   string
 	log       *slog.Logger
 	observer  observe.Observer
@@ -96,17 +96,17 @@ type shared struct {
 	getenv    func(string) string
 }
 
-// door is the way into one vault.
-type door struct {
+// vaultGateway carries out the requests for one vault.
+type vaultGateway struct {
 	*shared
-	vault   Vault
-	policy  atomic.Pointer[policy.Policy]
-	writing *semaphore.Semaphore // has the one place of a call that changes something
-	target  func() target
-	home    func() string // the identity of the folder of the target
-	names   *names.Folder // of what is in it
-	ruled   atomic.Pointer[ruleNames]
-	pin     pin
+	vault          Vault
+	policy         atomic.Pointer[policy.Policy]
+	writing        *semaphore.Semaphore // has the one place of a call that changes something
+	target         func() target
+	folderIdentity func() string // the identity of the folder of the target
+	names          *names.Folder // of what is in it
+	ruled          atomic.Pointer[ruleNames]
+	pin            pin
 }
 
 // New returns a gateway. It only allocates: the client is looked for and the
@@ -129,22 +129,22 @@ func New(c Config) *Gateway {
 	}
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, slots: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
 		admission: newAdmission(c.Limits, c.Disabled, paths.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
-		shelf: pages.NewShelf[kept](keptLimits, time.Now),
+		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
-		g.doors = append(g.doors, g.newDoor(served))
+		g.vaults = append(g.vaults, g.newVault(served))
 	}
 	return g
 }
 
-func (g *Gateway) newDoor(served Served) *door {
-	d := &door{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
+func (g *Gateway) newVault(served Served) *vaultGateway {
+	d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
 	d.policy.Store(&served.Policy)
 	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
-	d.home = sync.OnceValue(func() string { return names.Identity(d.target().folder) })
+	d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().folder) })
 	d.names = names.In(func() (*os.Root, error) { return os.OpenRoot(d.target().folder) })
 	return d
 }
@@ -161,14 +161,14 @@ func stateFolder(c Config) string {
 	return state
 }
 
-// door returns the vault of a request: the one of that name, id or folder, or
+// vaultGateway returns the vault of a request: the one of that name, id or folder, or
 // the first for a request that names none.
-func (g *Gateway) door(name string) (*door, error) {
+func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if name == "" {
-		return g.doors[0], nil
+		return g.vaults[0], nil
 	}
 	var names []string
-	for _, d := range g.doors {
+	for _, d := range g.vaults {
 		if name == d.name() || name == d.vault.ID || d.isFolder(name) {
 			return d, nil
 		}
@@ -183,7 +183,7 @@ func (g *Gateway) door(name string) (*door, error) {
 
 // isFolder reports whether a name is that of the folder of the vault, in whichever
 // spelling.
-func (g *door) isFolder(name string) bool {
+func (g *vaultGateway) isFolder(name string) bool {
 	return filepath.IsAbs(name) && g.vault.Folder != "" && registry.SameFolder(name, g.vault.Folder)
 }
 
@@ -191,19 +191,19 @@ func (g *door) isFolder(name string) bool {
 // order, and stricter limits over the limits. What is in force is never
 // loosened. What was kept of answers under the earlier policies is forgotten.
 func (g *Gateway) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
-	for i, p := range policies[:min(len(policies), len(g.doors))] {
-		tightened := g.doors[i].policy.Load().Tighten(p)
-		g.doors[i].policy.Store(&tightened)
+	for i, p := range policies[:min(len(policies), len(g.vaults))] {
+		tightened := g.vaults[i].policy.Load().Tighten(p)
+		g.vaults[i].policy.Store(&tightened)
 	}
 	g.admission.tighten(limits, disabled)
-	g.shelf.Clear()
+	g.answers.Clear()
 }
 
 // VaultNames returns the names of the vaults for people, the default one first;
 // one of which nothing is known is "".
 func (g *Gateway) VaultNames() []string {
 	var names []string
-	for _, d := range g.doors {
+	for _, d := range g.vaults {
 		names = append(names, d.name())
 	}
 	return names
@@ -211,9 +211,9 @@ func (g *Gateway) VaultNames() []string {
 
 // VaultName returns the name of the default vault for people, "" when the app
 // chooses.
-func (g *Gateway) VaultName() string { return g.doors[0].name() }
+func (g *Gateway) VaultName() string { return g.vaults[0].name() }
 
-func (g *door) name() string {
+func (g *vaultGateway) name() string {
 	switch v := g.vault; {
 	case v.Name != "":
 		return v.Name

@@ -12,28 +12,28 @@ import (
 	"vaultwicket/policy/ignore"
 )
 
-// hiding looks at what hides notes of the vault. Where the patterns cannot be read
+// visibilityFingerprint looks at what hides notes of the vault. Where the patterns cannot be read
 // no call succeeds, so it does not matter what they are.
-func (g *door) hiding() hiding {
-	h := hiding{policy: g.policy.Load()}
+func (g *vaultGateway) visibility() visibilityFingerprint {
+	h := visibilityFingerprint{policy: g.policy.Load()}
 	if text, ok := patternsOf(g.target().folder); ok && text != nil {
 		h.patterns = sha256.Sum256(text)
 	}
 	return h
 }
 
-// Sight returns what tells whether the note at a path in a vault may be seen, by the
+// Visible returns what tells whether the note at a path in a vault may be seen, by the
 // access rules and the ignore file as they are now. Of a vault that the gateway does
 // not have, and with an ignore file that cannot be used, nothing may.
-func (g *Gateway) Sight(vault string) func(path string) bool {
-	d, err := g.door(vault)
+func (g *Gateway) Visible(vault string) func(path string) bool {
+	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return func(string) bool { return false }
 	}
-	return d.sight()
+	return d.visible()
 }
 
-func (g *door) sight() func(path string) bool {
+func (g *vaultGateway) visible() func(path string) bool {
 	text, ok := patternsOf(g.target().folder)
 	rules, patterns := g.rules().Access, ignore.New(string(text))
 	return func(path string) bool {
@@ -45,7 +45,7 @@ func (g *door) sight() func(path string) bool {
 // spells out as a name: "access" for the rules about access, "ignore" for the ignore
 // file, "" if nothing of it is hidden. It is for the audit log: the answer is made by
 // the program that holds the rules.
-func (g *door) hiddenBy(plan Plan) (rule, ofName string) {
+func (g *vaultGateway) hiddenBy(plan Plan) (rule, ofName string) {
 	call, rules := plan.call, plan.policy.Access
 	if !call.Valid() || !rules.Hide() && !plan.policy.Ignores {
 		return "", ""

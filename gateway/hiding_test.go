@@ -55,7 +55,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 	file := filepath.Join(f.config.Vault.Folder, ignore.File)
 	expect := func(when string, want map[string]bool) {
 		t.Helper()
-		sees := f.gateway.Sight("")
+		sees := f.gateway.Visible("")
 		for path, want := range want {
 			if sees(path) != want {
 				t.Errorf("%s: %q is seen: %v", when, path, !want)
@@ -81,7 +81,7 @@ func TestSightIsByTheRulesAndTheIgnoreFile(t *testing.T) {
 		t.Skip(err)
 	}
 	expect("with a link", nothing)
-	if f.gateway.Sight("Nowhere")("A.md") {
+	if f.gateway.Visible("Nowhere")("A.md") {
 		t.Error("a note of no vault is seen")
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"vaultwicket/gateway/pages"
 )
 
-// keptLimits bound what is kept of answers that were shown in part: a whole one of
+// storeLimits bound what is kept of answers that were shown in part: a whole one of
 // the largest kind, while another one is read, is what a gateway has memory for.
-var keptLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
+var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
-// kept beside it.
+// storedAnswer beside it.
 const maxKeptCall = 64 << 10
 
-// kept is what is known of an answer whose rest is kept: everything but its text.
-type kept struct {
+// storedAnswer is what is known of an answer whose rest is kept: everything but its text.
+type storedAnswer struct {
 	request Request // as it came, without the way to ask
 	call    allowlist.Call
 	answer  Result

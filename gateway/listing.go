@@ -36,7 +36,7 @@ func (g *Gateway) Listing() []Listed {
 
 func (g *Gateway) policies() []policy.Policy {
 	var policies []policy.Policy
-	for _, d := range g.doors {
+	for _, d := range g.vaults {
 		policies = append(policies, d.rules())
 	}
 	return policies

@@ -20,7 +20,7 @@ import (
 // note it would take. The embedded program finds and opens a note in one step,
 // and says which one it was. An Outcome with a Failure, or an error, is the
 // answer to the whole call.
-func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
+func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome, error) {
 	name, _ := r.call.Named()
 	asked, err := g.runner.Run(ctx, r.permit.Locate(), g.resolver(r))
 	if err != nil || asked.Failure != nil {
@@ -31,7 +31,7 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
 	}
 	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
-		err = g.confinedTo(r.call)
+		err = g.accessError(r.call)
 	}
 	if err != nil {
 		return r, nothingRan(asked), err
@@ -42,9 +42,9 @@ func (g *door) locate(ctx context.Context, r route) (route, exec.Outcome, error)
 // resolver returns the program that says which note a name stands for: the one of
 // the route, and the embedded program where the call may depend on hidden notes. A
 // name then stands for a note that may be seen, or for none.
-func (g *door) resolver(r route) exec.Program {
+func (g *vaultGateway) resolver(r route) exec.Program {
 	if r.permit.Confined() {
-		if own := g.keeper(); own != nil {
+		if own := g.embeddedProgram(); own != nil {
 			return *own
 		}
 	}
@@ -54,8 +54,8 @@ func (g *door) resolver(r route) exec.Program {
 // locateNew puts the path of the note that a call would make in place of its name.
 // The folder for new notes is a setting of the vault, which the embedded program
 // reads. Without the folder of the vault the call stays as it is.
-func (g *door) locateNew(ctx context.Context, r route) (route, exec.Outcome, error) {
-	own := g.keeper()
+func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outcome, error) {
+	own := g.embeddedProgram()
 	if own == nil {
 		return r, exec.Outcome{}, nil
 	}
@@ -70,7 +70,7 @@ func (g *door) locateNew(ctx context.Context, r route) (route, exec.Outcome, err
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
 	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
-		err = g.confinedTo(r.call)
+		err = g.accessError(r.call)
 	}
 	return r, exec.Outcome{ExitCode: -1}, err
 }
@@ -93,7 +93,7 @@ func factOf(answer, key string) string {
 // of bytes, 1.12.7), so that the size of the file has to tell which of two texts
 // the note has. Without the folder of the vault, or when the note is changing,
 // there is no hash.
-func (g *door) hashed(r route, out exec.Outcome) exec.Outcome {
+func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 	if r.program.Backend() != string(App) || out.Failure != nil {
 		return out
 	}
@@ -196,11 +196,11 @@ func stampOf(folder, path string) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-// pinned asks the app where its vault lies, once, and refuses when that is
+// checkPinnedVault asks the app where its vault lies, once, and refuses when that is
 // another one: the app takes two vaults of one name for either, and a name that
 // it does not know for the one it has open. An answer that is not sure is asked
 // for again at the next call.
-func (g *door) pinned(ctx context.Context, r route) error {
+func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	if !g.vault.Pinned || g.vault.Folder == "" || r.program.Backend() != string(App) {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // carried out once: the same key with the same call gives the first answer again, also
 // after a restart. A call of which nobody knows whether it was carried out is never
 // carried out again.
-func (g *door) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
+func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	if req.IdempotencyKey == "" || !plan.call.Effect().Mutates() {
 		return carryOut(plan)
 	}
@@ -34,7 +34,7 @@ func (g *door) once(req Request, plan Plan, carryOut func(Plan) Result) Result {
 	}
 	hidden := g.hidingDigest()
 	result := carryOut(plan)
-	if err := claimed.settle(fateOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.settle(dispositionOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -50,7 +50,7 @@ func (a *answered) Error() string { return "the first answer is given again" }
 
 // recalled returns the answer of the first time as an [*answered], nil if there is
 // none: nobody is asked about a call that was made.
-func (g *door) recalled(req Request, plan Plan) error {
+func (g *vaultGateway) recalled(req Request, plan Plan) error {
 	if answer := g.recall(req.IdempotencyKey, boundTo(req, digestOf(plan))); answer != nil {
 		return &answered{plan, answer}
 	}
@@ -59,7 +59,7 @@ func (g *door) recalled(req Request, plan Plan) error {
 
 // recall returns the answer that is kept under a key for what has that digest, nil
 // if there is none. Why it cannot be told, the call itself will say.
-func (g *door) recall(key string, digest [sha256.Size]byte) []byte {
+func (g *vaultGateway) recall(key string, digest [sha256.Size]byte) []byte {
 	folder := g.target().folder
 	if key == "" || folder == "" {
 		return nil
@@ -85,7 +85,7 @@ type claim struct {
 
 // claim looks a key up. It returns the answer of the first time, where there is
 // one, else the claim.
-func (g *door) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
+func (g *vaultGateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
 	folder := g.target().folder
 	if folder == "" {
 		return claim{}, nil, refuse(codeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
@@ -108,31 +108,31 @@ func (g *door) claim(key string, digest [sha256.Size]byte) (c claim, answer []by
 	return c, nil, nil
 }
 
-// fate is what becomes of a key behind its call.
-type fate uint8
+// keyDisposition is what becomes of a key behind its call.
+type keyDisposition uint8
 
 const (
-	fateUnknown  fate = iota // it stays claimed: nobody knows what the answer would be
-	fateForget               // nothing was done: the same call may be tried again
-	fateRemember             // the answer is kept
+	keyStaysClaimed keyDisposition = iota // it stays claimed: nobody knows what the answer would be
+	forgetKey                             // nothing was done: the same call may be tried again
+	rememberAnswer                        // the answer is kept
 )
 
-func fateOf(exitCode int, failure *Error) fate {
+func dispositionOf(exitCode int, failure *Error) keyDisposition {
 	switch {
 	case failure != nil && failure.Code == codeUnknown:
-		return fateUnknown
+		return keyStaysClaimed
 	case failure != nil && (exitCode < 0 || failure.Code == codeCancelled):
-		return fateForget
+		return forgetKey
 	}
-	return fateRemember
+	return rememberAnswer
 }
 
 // settle ends a claim.
-func (c claim) settle(f fate, answer any) error {
+func (c claim) settle(f keyDisposition, answer any) error {
 	switch f {
-	case fateForget:
+	case forgetKey:
 		return c.keys.Forget(c.key, c.id)
-	case fateRemember:
+	case rememberAnswer:
 		text, err := json.Marshal(answer)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ const (
 	notRemembered = "the answer could not be kept under its idempotency key: "
 )
 
-func (g *door) firstAnswer(plan Plan, answer []byte) Result {
+func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	name := plan.call.Name()
 	var kept rememberedResult
 	if err := json.Unmarshal(answer, &kept); err != nil {
@@ -195,7 +195,7 @@ type (
 )
 
 // hidingDigest is a digest of all that hides notes of the vault.
-func (g *door) hidingDigest() string {
+func (g *vaultGateway) hidingDigest() string {
 	text, ok := patternsOf(g.target().folder)
 	rules := g.policy.Load().Access.String()
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s", ok, len(rules), rules, text)))
@@ -205,7 +205,7 @@ func (g *door) hidingDigest() string {
 // another thing by now, and the answer is about one that is hidden, as if the note
 // were missing. An answer that may be about any note is not given either. at is the
 // note that the answer names, beside those in its text.
-func (g *door) mayBeSeen(call allowlist.Call, at, stdout string) error {
+func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 	if call.Apart() {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (g *door) mayBeSeen(call allowlist.Call, at, stdout string) error {
 			paths = append(paths, s.Path)
 		}
 	}
-	sees := g.sight()
+	sees := g.visible()
 	hidden := func(path string) bool { return !sees(path) }
 	if len(paths) == 0 || !call.Effect().Mutates() && !call.Alone() || slices.ContainsFunc(paths, hidden) {
 		return missing(call)

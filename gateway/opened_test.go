@@ -67,7 +67,7 @@ func TestReadsOnly(t *testing.T) {
 		"what does not exist":          {Request{Command: "reed"}, allowlist.CodeUnknownCommand},
 	} {
 		test.request.ReadsOnly = true
-		_, err := f.gateway.doors[0].Plan(test.request)
+		_, err := f.gateway.vaults[0].Plan(test.request)
 		if got := errorOf(firstOfErrors(err)); got.Code != test.code {
 			t.Errorf("%s: %+v, want %q", name, got, test.code)
 		} else if test.code == codeBadRequest && !strings.Contains(got.Hint, "obsidianCli") {
@@ -106,7 +106,7 @@ func TestReadsOnlyKeepsToTheTable(t *testing.T) {
 			continue
 		}
 		want := c.Effect == tiers.Reads && !c.Shows && !c.Sends
-		_, err := f.gateway.doors[0].Plan(Request{Command: c.Name, ReadsOnly: true})
+		_, err := f.gateway.vaults[0].Plan(Request{Command: c.Name, ReadsOnly: true})
 		if refused := err != nil && strings.Contains(err.Error(), "more than read"); want && refused || !want && err == nil {
 			t.Errorf("%s, effect %v: %v", c.Name, c.Effect, err)
 		}

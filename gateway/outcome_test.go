@@ -187,7 +187,7 @@ func (s *stage) note() string {
 	return string(text)
 }
 
-// takeBack undoes the change that a result names, and checks that the result
+// undoAll undoes the change that a result names, and checks that the result
 // told the note as it was and as it is.
 func (s *stage) takeBack(told Result) {
 	s.t.Helper()

@@ -26,8 +26,8 @@ func formOf(call allowlist.Call) pages.Form {
 }
 
 // firstPage chooses the fields of an answer and keeps what is more than a page.
-func (g *door) firstPage(req Request, whole Result) Result {
-	g.shelf.Sweep()
+func (g *vaultGateway) firstPage(req Request, whole Result) Result {
+	g.answers.Sweep()
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
 		chosen, err := pages.Fields(whole.Stdout, req.Fields, allowlist.Nearest)
@@ -47,25 +47,25 @@ func (g *door) firstPage(req Request, whole Result) Result {
 // asked for.
 func withoutText(r Result, err error) Result {
 	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, errorOf(err)
-	r.raw, r.gap = "", ""
+	r.raw, r.missingPart = "", ""
 	return r
 }
 
 // page cuts an answer that is longer than the request wants it. The rest of what
 // a call read is kept; what a call did is told in a line.
-func (g *door) page(req Request, answer Result, whole string) Result {
+func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)
 	}
 	if req.Keep && answer.OK && next != (pages.Position{}) {
-		shown.Truncated.Cursor = g.keep(req, answer, whole, next)
+		shown.Truncated.Cursor = g.storeRest(req, answer, whole, next)
 	}
 	return shown
 }
 
-// keep keeps an answer, and returns the cursor of its next page.
-func (g *door) keep(req Request, answer Result, whole string, next pages.Position) string {
+// storeRest keeps an answer, and returns the cursor of its next page.
+func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next pages.Position) string {
 	call, err := req.parse()
 	if err != nil || call.Effect() != tiers.Reads || len(call.String()) > maxKeptCall {
 		return ""
@@ -77,7 +77,7 @@ func (g *door) keep(req Request, answer Result, whole string, next pages.Positio
 	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
-	id, ok := g.shelf.Put(req.Caller, text, kept{req, call, answer, sumOf(whole), note})
+	id, ok := g.answers.Put(req.Caller, text, storedAnswer{req, call, answer, sumOf(whole), note})
 	if !ok {
 		return ""
 	}
@@ -87,8 +87,8 @@ func (g *door) keep(req Request, answer Result, whole string, next pages.Positio
 // nextPage answers with the page that a cursor stands for. It goes the whole way of
 // the request once more: the page is only for those whom the policy would still
 // let read it, and when the answer would now be another one they are told.
-func (g *door) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
-	page, from, first, err := g.turn(req)
+func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
+	page, from, first, err := g.resolveCursor(req)
 	if err != nil {
 		return g.records.begin(g.name(), req, g.observedIn(ctx)).refused(failed(req.Command, err))
 	}
@@ -99,7 +99,7 @@ func (g *door) nextPage(ctx context.Context, hold *exec.Hold, req Request) Resul
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
 	switch {
-	case first.request.hiding != g.hiding():
+	case first.request.visibility != g.visibility():
 		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
 	case compares && sumOf(now.Stdout) != first.whole:
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
@@ -112,29 +112,29 @@ func (g *door) nextPage(ctx context.Context, hold *exec.Hold, req Request) Resul
 	return shown
 }
 
-// leaf is a kept text and its id.
-type leaf struct{ id, text string }
+// storedText is a kept text and its id.
+type storedText struct{ id, text string }
 
-// turn returns the page that a request asks for. It starts nothing.
-func (g *shared) turn(req Request) (page pages.Page, from leaf, first kept, err error) {
+// resolveCursor returns the page that a request asks for. It starts nothing.
+func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, first storedAnswer, err error) {
 	id, at, err := pages.ParseCursor(req.Cursor)
 	if err != nil {
 		return page, from, first, err
 	}
-	text, first, err := g.shelf.Get(req.Caller, id)
+	text, first, err := g.answers.Get(req.Caller, id)
 	if err == nil {
 		err = req.continues(first)
 	}
 	if err == nil {
 		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
-	return page, leaf{id, text}, first, err
+	return page, storedText{id, text}, first, err
 }
 
 // readAgain carries out the request of a page once more, in the name of who asks
 // now. What would be another answer each time, and a note that is as it was, is only
 // judged once more: then there is no text to compare.
-func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, first kept) (now Result, compares bool) {
+func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
@@ -150,7 +150,7 @@ func (g *door) readAgain(ctx context.Context, hold *exec.Hold, req Request, firs
 }
 
 // continues refuses a request that is not the one that its cursor belongs to.
-func (r Request) continues(before kept) error {
+func (r Request) continues(before storedAnswer) error {
 	first := before.request
 	again, err := r.parse()
 	switch {
@@ -180,7 +180,7 @@ func (g *Gateway) continued(req Request) Request {
 	if err != nil {
 		return req // it is refused where it is used
 	}
-	if _, first, err := g.shelf.Get(req.Caller, id); err == nil {
+	if _, first, err := g.answers.Get(req.Caller, id); err == nil {
 		req.Command, req.Vault = cmp.Or(req.Command, first.request.Command), cmp.Or(req.Vault, first.request.Vault)
 	}
 	return req
@@ -191,10 +191,10 @@ func (g *Gateway) continued(req Request) Request {
 func (g *Gateway) Kept(caller, cursor string) error {
 	id, _, err := pages.ParseCursor(cursor)
 	if err == nil {
-		_, _, err = g.shelf.Get(caller, id)
+		_, _, err = g.answers.Get(caller, id)
 	}
 	return err
 }
 
 // Forget drops what is kept for a caller who will not come back.
-func (g *Gateway) Forget(caller string) { g.shelf.Drop(caller) }
+func (g *Gateway) Forget(caller string) { g.answers.Drop(caller) }

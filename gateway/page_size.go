@@ -80,8 +80,8 @@ func (r Result) showing(page pages.Page) Result {
 	if r.Truncated != nil {
 		total = r.Truncated.TotalBytes
 	}
-	if r.gap != "" {
-		r.Notices = append(slices.Clone(r.Notices), r.gap)
+	if r.missingPart != "" {
+		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
 	}
 	// A copy: the page would hold the whole answer in memory.
 	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}

@@ -89,7 +89,7 @@ func TestAFirstPageIsABeginningOfWholeCharacters(t *testing.T) {
 // says what is missing.
 func TestAPageTellsWhatWasDropped(t *testing.T) {
 	text := strings.Repeat("a", 700)
-	answer := Result{Stdout: text, raw: text, gap: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
+	answer := Result{Stdout: text, raw: text, missingPart: "what is missing", Notices: []string{"first"}, Truncated: &Truncated{ShownBytes: len(text), TotalBytes: 5000}}
 	got, next, err := answer.cut(pages.Limit{Bytes: 70})
 	if err != nil || next == (pages.Position{}) || *got.Truncated != (Truncated{ShownBytes: 70, TotalBytes: 5000}) {
 		t.Errorf("%+v, %v, %v", got.Truncated, next, err)

@@ -16,7 +16,7 @@ import (
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
 // [*RequestError]. The plan beside a denial still shows the way that the call
 // would take, but holds no permit for it.
-func (g *door) Plan(req Request) (Plan, error) {
+func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
 		return Plan{}, err
@@ -24,7 +24,7 @@ func (g *door) Plan(req Request) (Plan, error) {
 	if err := req.check(call); err != nil {
 		return Plan{}, err
 	}
-	call, hidden := g.spelled(call)
+	call, hidden := g.withDiskNames(call)
 	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
@@ -34,10 +34,10 @@ func (g *door) Plan(req Request) (Plan, error) {
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
 	}
-	if plan.answer = plan.explains(); plan.answer != "" {
+	if plan.answer = plan.explanation(); plan.answer != "" {
 		return plan, plan.refusal
 	}
-	if err := g.route(&plan); plan.refusal == nil || asks(plan.refusal) && err != nil {
+	if err := g.route(&plan); plan.refusal == nil || needsApproval(plan.refusal) && err != nil {
 		return plan, err
 	}
 	return plan, plan.refusal
@@ -51,7 +51,7 @@ func (g *Gateway) Changes(req Request) bool {
 }
 
 // route fills in the ways to carry out the plan.
-func (g *door) route(plan *Plan) error {
+func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
 	if g.backend != Embedded && !plan.call.Ours() {
 		appErr = g.routeToApp(plan)
@@ -71,7 +71,7 @@ func (g *door) route(plan *Plan) error {
 	return ownErr // also where the app is missing: the folder that was given is what is wrong
 }
 
-func (g *door) routeToApp(plan *Plan) error {
+func (g *vaultGateway) routeToApp(plan *Plan) error {
 	program, err := g.runner.App()
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (g *door) routeToApp(plan *Plan) error {
 
 var errNoFolder = refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
 
-func (g *door) routeToEmbedded(plan *Plan) error {
+func (g *vaultGateway) routeToEmbedded(plan *Plan) error {
 	folder := g.target().folder
 	if folder == "" {
 		return errNoFolder
@@ -99,7 +99,7 @@ func (g *door) routeToEmbedded(plan *Plan) error {
 
 // addRoute adds the way to carry out the call in a vault. What was decided about the
 // call is what is run there.
-func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
+func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) error {
 	decision, err := inVault(plan.decision, vault)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 		return err
 	}
 	if program.Backend() != string(Embedded) && (plan.hidden || decision.Preview().Confined()) && !g.resolves(plan, call) {
-		return g.confinedTo(call)
+		return g.accessError(call)
 	}
 	r := route{
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy,
@@ -125,7 +125,7 @@ func (g *door) addRoute(plan *Plan, program exec.Program, vault string) error {
 // out by the app all the same: the embedded program says which note it names, and
 // the app is asked for that note alone, by its path. With the backend auto the
 // embedded program answers such calls by itself.
-func (g *door) resolves(plan *Plan, call allowlist.Call) bool {
+func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 	if g.backend != App || g.target().folder == "" || plan.policy.Ignores {
 		return false
 	}
@@ -140,20 +140,20 @@ func (g *door) resolves(plan *Plan, call allowlist.Call) bool {
 	return err == nil && at.Alone() || call.Takes(allowlist.StepReadDaily)
 }
 
-// confinedTo says that the app cannot be asked, because it knows nothing of the
+// accessError says that the app cannot be asked, because it knows nothing of the
 // access rules. A note that is hidden is missing for whoever asks.
-func (g *door) confinedTo(call allowlist.Call) error {
+func (g *vaultGateway) accessError(call allowlist.Call) error {
 	if call.Alone() && !g.rules().Ignores {
 		for _, s := range call.Spells() {
 			return refuse(codeNotFound, "", "file %q not found", clip(s.Path))
 		}
 	}
-	return refuse(policy.CodeAccess, g.confinedHint(),
+	return refuse(policy.CodeAccess, g.accessHint(),
 		"command %q could tell of notes that are hidden here, or touch more than the access rules allow; only the embedded backend holds the rules", call.Name())
 }
 
-// confinedHint says what the user can change so that the embedded backend answers.
-func (g *door) confinedHint() string {
+// accessHint says what the user can change so that the embedded backend answers.
+func (g *vaultGateway) accessHint() string {
 	switch {
 	case g.target().folder == "":
 		return "the user can set vault to the folder of the vault, which the embedded backend needs"
@@ -196,7 +196,7 @@ func (r Request) check(call allowlist.Call) error {
 // One that the policy refuses keeps that answer.
 func (r Request) promised(call allowlist.Call, refusal error) error {
 	reads := call.Effect() == tiers.Reads && !call.Shows() && !call.Sends()
-	if !r.ReadsOnly || reads || refusal != nil && !asks(refusal) {
+	if !r.ReadsOnly || reads || refusal != nil && !needsApproval(refusal) {
 		return nil
 	}
 	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this call of %q does more than read, which is all that this tool does", call.Name())
@@ -234,7 +234,7 @@ func writesJSON(p allowlist.Param) bool {
 // policy: no program, no pause, no limit. The error is that of [Gateway.Plan]'s
 // first half; nil is no promise that the call will be carried out.
 func (g *Gateway) Permits(req Request) error {
-	d, err := g.door(req.Vault)
+	d, err := g.vaultNamed(req.Vault)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (g *Gateway) Permits(req Request) error {
 	if err != nil {
 		return err
 	}
-	call, _ = d.spelled(call)
+	call, _ = d.withDiskNames(call)
 	_, err = d.rules().Decide(call).Approved()
 	return err
 }
@@ -251,10 +251,10 @@ func (g *Gateway) Permits(req Request) error {
 // that hands out what an earlier call has read asks it first.
 func (g *Gateway) Admits() error { return g.admission.open() }
 
-// explains returns the text with which the gateway itself answers a call, "" for
+// explanation returns the text with which the gateway itself answers a call, "" for
 // one that a program has to answer. What a program would explain is what it takes
 // itself and how it is started, not what the gateway allows.
-func (plan Plan) explains() string {
+func (plan Plan) explanation() string {
 	if !plan.call.Explains() {
 		return ""
 	}

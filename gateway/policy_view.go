@@ -35,7 +35,7 @@ type AccessView struct {
 // Policies returns what is in force for each vault, the default one first.
 func (g *Gateway) Policies() []PolicyView {
 	views := []PolicyView{}
-	for _, d := range g.doors {
+	for _, d := range g.vaults {
 		views = append(views, viewOf(d.name(), d.rules()))
 	}
 	return views

@@ -24,7 +24,7 @@ func readPlanned(answer string) (p plannedChange) {
 }
 
 // planned has the embedded program work out what a call would change.
-func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
+func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (plannedChange, *exec.Failure, error) {
 	out, err := g.runner.Preview(ctx, r.decision.Preview(), own.WithOptions(exec.WriteOptions{Task: exec.Plan, Expect: r.expect, Caller: argument(r.caller)}))
 	if err != nil || out.Failure != nil {
 		return plannedChange{}, out.Failure, err
@@ -32,9 +32,9 @@ func (g *door) planned(ctx context.Context, r route, own exec.Program) (plannedC
 	return readPlanned(out.Stdout), nil, nil
 }
 
-// keeper returns the program that keeps a change of the app, nil if there is
+// embeddedProgram returns the program that keeps a change of the app, nil if there is
 // none.
-func (g *door) keeper() *exec.Program {
+func (g *vaultGateway) embeddedProgram() *exec.Program {
 	folder := g.target().folder
 	if folder == "" {
 		return nil

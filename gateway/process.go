@@ -23,7 +23,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	}
 	ctx, seen := g.observe(ctx, observe.Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
-		d, err := g.door(req.Vault)
+		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
 			result = g.records.begin("", req, seen).refused(failed(req.Command, err))
 			return
@@ -40,7 +40,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 
 // answer returns what a caller sees of the answer to a request: all of it, its
 // first page, or the next one.
-func (g *door) answer(ctx context.Context, req Request) Result {
+func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 	req.Vault = g.name() // by whatever it was meant
 	hold := g.runner.Hold()
 	defer hold.Release()
@@ -48,7 +48,7 @@ func (g *door) answer(ctx context.Context, req Request) Result {
 		return g.nextPage(ctx, hold, req)
 	}
 	if req.Keep {
-		req.hiding = g.hiding()
+		req.visibility = g.visibility()
 	}
 	whole, _ := g.process(ctx, hold, req, approved{})
 	return g.firstPage(req, whole)
@@ -65,7 +65,7 @@ func (g *door) answer(ctx context.Context, req Request) Result {
 //
 // hold is the right to keep a large answer in memory, by is what the user approved
 // already. started is false for a request that ended while it waited.
-func (g *door) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
+func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := g.admit(ctx, req, line, by)
 	var before *answered
@@ -75,46 +75,46 @@ func (g *door) process(ctx context.Context, hold *exec.Hold, req Request, by app
 	if err != nil {
 		return line.refused(failed(req.Command, err)), true
 	}
-	ctx, cancel := g.limited(ctx, req, line.asking)
+	ctx, cancel := g.withDeadline(ctx, req, line.userTime)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	leave, err := g.enter(ctx, req, plan.call.Name(), g.places(plan, by)...)
+	release, err := g.acquire(ctx, req, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
 		return line.ended(failed(req.Command, err)), false
 	}
-	defer leave()
+	defer release()
 	return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })), true
 }
 
 // admit has a request pass everything that stands before the first process: the
 // pause, the limits, the policy, the person, the audit log. by is what the user
 // has approved of it already.
-func (g *door) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
+func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
 	if err := g.admission.call(req.Caller); err != nil {
 		return Plan{}, err
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.notBegun(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
+		return Plan{}, g.notStarted(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
 	}
 	plan, err := g.Plan(req)
-	plan, err = g.foresee(ctx, req, plan, err)
+	plan, err = g.assessLoss(ctx, req, plan, err)
 	line.described(plan)
 	line.hidden, line.hiddenName = g.hiddenBy(plan)
 	switch {
-	case by.question != nil && (err == nil || asks(err)), by.takesBack && asks(err):
+	case by.question != nil && (err == nil || needsApproval(err)), by.takesBack && needsApproval(err):
 		plan, err = by.plan(plan)
-	case asks(err) && by.inBatch:
+	case needsApproval(err) && by.inBatch:
 		err = refuse(codeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
-	case asks(err):
+	case needsApproval(err):
 		line.asked(err)
 		if before := g.recalled(req, plan); before != nil {
 			return plan, before
 		}
 		asked := time.Now()
-		if plan, err = g.agree(ctx, req, plan, err); err == nil {
+		if plan, err = g.requestApproval(ctx, req, plan, err); err == nil {
 			line.answered()
 		}
-		line.asking = time.Since(asked)
+		line.userTime = time.Since(asked)
 	}
 	if err != nil {
 		return plan, err
@@ -129,7 +129,7 @@ func (g *door) admit(ctx context.Context, req Request, line *record, by approved
 
 // carryOut takes the first route, and the next one if nothing ran on it. What the
 // gateway answers by itself has none.
-func (g *door) carryOut(ctx context.Context, plan Plan) Result {
+func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 	if plan.answer != "" {
 		return ownAnswer(plan)
 	}
@@ -150,18 +150,18 @@ func (g *door) carryOut(ctx context.Context, plan Plan) Result {
 }
 
 // run carries out one call on one program.
-func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
-	if err := g.pinned(ctx, r); err != nil {
+func (g *vaultGateway) run(ctx context.Context, r route) (exec.Outcome, error) {
+	if err := g.checkPinnedVault(ctx, r); err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}
 	r, located, err := g.resolved(ctx, r)
 	if err != nil || located.Failure != nil {
 		return located, err
 	}
-	if err := g.direct(r); err != nil {
+	if err := g.rejectIndirectPaths(r); err != nil {
 		return nothingRan(located), err
 	}
-	if err := g.asShown(r); err != nil {
+	if err := g.checkUnchanged(r); err != nil {
 		return nothingRan(located), err
 	}
 	out, err := g.runAt(ctx, r)
@@ -174,7 +174,7 @@ func (g *door) run(ctx context.Context, r route) (exec.Outcome, error) {
 }
 
 // runAt carries out a call whose note is known by its path.
-func (g *door) runAt(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *vaultGateway) runAt(ctx context.Context, r route) (exec.Outcome, error) {
 	switch {
 	case r.isHidden() && !r.changesNotes():
 		return exec.Missing(r.call), nil
@@ -190,7 +190,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloned(out.Notices)), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloneAll(out.Notices)), raw: out.Stdout,
 		form: formOf(call),
 	}
 	if out.Change != "" {
@@ -204,7 +204,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	}
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
-		result.gap = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
+		result.missingPart = fmt.Sprintf("the answer had %d bytes; what is missing was in the middle, behind byte %d", out.Total, out.CutAt)
 	}
 	switch {
 	case err != nil:
@@ -224,7 +224,7 @@ func (g *shared) guard(command string, do func()) error {
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
 		observe.LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
-		return errFault
+		return errInternal
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (g *shared) guard(command string, do func()) error {
 // logFault logs an error that no caller sees, because it has no code: a fault of
 // ours.
 func (g *shared) logFault(err error) {
-	var c coded
+	var c codedError
 	if err != nil && !errors.As(err, &c) {
 		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
 	}

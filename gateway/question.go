@@ -16,14 +16,14 @@ import (
 
 // question makes the question about a plan, with an excerpt of that many bytes. An
 // error is the answer to the call: nobody is asked about one that would fail.
-func (g *door) question(ctx context.Context, req Request, plan Plan, excerpt int) (Question, error) {
+func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, excerpt int) (Question, error) {
 	call := plan.call
 	q := Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
 		Destructive: call.Effect().WorseThan(tiers.Writes),
 	}
 	diff := ""
-	if own := g.keeper(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
+	if own := g.embeddedProgram(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
 		r := plan.routes[0]
 		planned, failure, err := g.planned(ctx, r, *own)
 		switch {
@@ -109,7 +109,7 @@ func whatItDoes(e tiers.Effect) string {
 
 // digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
 // notes as they are: after another change the person has to be shown it again.
-func (g *door) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
+func (g *vaultGateway) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
 	hash := sha256.New()
 	write := func(items ...string) {
 		fmt.Fprintf(hash, "%d;", len(items))
@@ -134,7 +134,7 @@ func (g *door) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte {
 
 // spelledHashes returns the hashes of the notes that a call names by their paths,
 // "" for one that is not there or whose vault has no known folder.
-func (g *door) spelledHashes(call allowlist.Call) map[string]string {
+func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 	hashes := map[string]string{}
 	for _, s := range call.Spells() {
 		hashes[s.Path] = hashOfFile(g.target().folder, s.Path)
@@ -142,9 +142,9 @@ func (g *door) spelledHashes(call allowlist.Call) map[string]string {
 	return hashes
 }
 
-// asShown refuses a call of which only the app knows what it changes, unless the
+// checkUnchanged refuses a call of which only the app knows what it changes, unless the
 // notes that it names are as the user was shown them.
-func (g *door) asShown(r route) error {
+func (g *vaultGateway) checkUnchanged(r route) error {
 	for path, hash := range r.shown.spelled {
 		if hashOfFile(g.target().folder, path) != hash {
 			return changedSince(r.call.Name())
@@ -173,7 +173,7 @@ func folderOfAll(files []PlannedFile) string {
 
 // digestOfCall is that of one call in the vault. The hash that the caller expects
 // is no part of it: with another one it is the same call once more.
-func (g *door) digestOfCall(plan Plan) callDigest {
+func (g *vaultGateway) digestOfCall(plan Plan) callDigest {
 	hash := sha256.New()
 	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
 		fmt.Fprintf(hash, "%d:%s", len(item), item)

@@ -21,8 +21,8 @@ type record struct {
 	begun time.Time
 	plan  Plan
 	seen  *observed
-	// asking is how long a person was asked.
-	asking time.Duration
+	// needsApprovalStep is how long a person was asked.
+	userTime time.Duration
 	// hidden is the rule that hides what the call names, "" if none does. The
 	// caller is told that it is missing. hiddenName is the same for what file=
 	// spells, which may also mean another note; it counts where nothing is found.
@@ -75,9 +75,9 @@ func (r *record) described(plan Plan) {
 	}
 }
 
-// takes notes which parameters get their values from results: before that there is
+// redactReferenced notes which parameters get their values from results: before that there is
 // nothing to say of these.
-func (r *record) takes(from map[string]Reference) {
+func (r *record) redactReferenced(from map[string]Reference) {
 	for i, p := range r.line.Params {
 		if _, taken := from[p.Name]; taken {
 			r.line.Params[i] = audit.Param{Name: p.Name}

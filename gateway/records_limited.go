@@ -19,7 +19,7 @@ const (
 	maxLimited = 16
 )
 
-// limited counts calls that are refused for their rate. The first one of a period
+// withDeadline counts calls that are refused for their rate. The first one of a period
 // has a line of its own; the others are told of in one line a client when the
 // period is over.
 type limited struct {

@@ -59,8 +59,8 @@ type Request struct {
 	// Answers says that the request brings the user's answer to an earlier one.
 	Answers bool
 
-	hiding hiding // when the request was begun
-	batch  string // of which it is an operation, for the journal
+	visibility visibilityFingerprint // when the request was begun
+	batch      string                // of which it is an operation, for the journal
 }
 
 func (r Request) parse() (allowlist.Call, error) {
@@ -112,10 +112,10 @@ func refuse(code, hint, format string, args ...any) *RequestError {
 	return &RequestError{code: code, hint: hint, reason: fmt.Sprintf(format, args...)}
 }
 
-// hiding stands for what hides notes of a vault: it is another one when the
+// visibilityFingerprint stands for what hides notes of a vault: it is another one when the
 // patterns or the policy are others. A call that is under way while they change
 // has read under the earlier ones, so what it keeps must not be shown later.
-type hiding struct {
+type visibilityFingerprint struct {
 	patterns [sha256.Size]byte // zero for none
 	policy   *policy.Policy
 }

@@ -29,10 +29,10 @@ type Result struct {
 	Change     *Change    `json:"change,omitempty"`
 	Error      *Error     `json:"error,omitempty"`
 
-	raw  string // Stdout before it was made fit to be shown
-	gap  string // what is missing in raw, "" when it is whole
-	form pages.Form
-	lost bool // the change removed so much that it was destructive
+	raw         string // Stdout before it was made fit to be shown
+	missingPart string // what is missing in raw, "" when it is whole
+	form        pages.Form
+	lost        bool // the change removed so much that it was destructive
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -57,8 +57,8 @@ type Error struct {
 // Error makes it an error, for where one has to be returned.
 func (e *Error) Error() string { return e.Message }
 
-// coded is what every error of the corridor can say.
-type coded interface {
+// codedError is what every error of the corridor can say.
+type codedError interface {
 	error
 	Code() string
 	Hint() string
@@ -67,7 +67,7 @@ type coded interface {
 // errorOf turns an error into what callers see. An error that has no code is a
 // fault of ours, and its text is for the log only.
 func errorOf(err error) *Error {
-	var c coded
+	var c codedError
 	if !errors.As(err, &c) {
 		return &Error{Code: codeInternal, Message: "a fault of vaultwicket", Hint: "please report it; the log has the details"}
 	}
@@ -82,9 +82,9 @@ func failed(command string, err error) Result {
 	return Result{Command: shownText(clip(command)), ExitCode: -1, Error: errorOf(err)}
 }
 
-// cloned copies what may be pieces of a long answer, so that they do not hold all
+// cloneAll copies what may be pieces of a long answer, so that they do not hold all
 // of it in memory.
-func cloned(texts []string) []string {
+func cloneAll(texts []string) []string {
 	var all []string
 	for _, text := range texts {
 		all = append(all, strings.Clone(text))
@@ -107,15 +107,14 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 	return ""
 }
 
-// Reject is the result of a request that a door in front of the gateway sent
-// back: err is a fact about the request and carries a code and a hint.
+// Reject is the result of a request that was rejected before it reached the gateway: err is a fact about the request and carries a code and a hint.
 func Reject(command string, err error) Result { return failed(command, err) }
 
 // Fault is the result of a request on which vaultwicket itself failed.
-func Fault(command string) Result { return failed(command, errFault) }
+func Fault(command string) Result { return failed(command, errInternal) }
 
-// errFault is a fault of ours of which no caller sees more.
-var errFault = refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket")
+// errInternal is a fault of ours of which no caller sees more.
+var errInternal = refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket")
 
 // Rows reports whether Stdout is JSON that a program can read by itself.
 func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }
@@ -126,7 +125,7 @@ func (r Result) Output() string { return r.raw }
 
 // Gap says what is missing in Output, "" when it is whole: of an answer that is
 // larger than what is kept, the middle was dropped.
-func (r Result) Gap() string { return r.gap }
+func (r Result) Gap() string { return r.missingPart }
 
 // Change says what a call did to the note that it was about. Hashes are those
 // of [Result]; an empty one stands for no note.

@@ -12,8 +12,8 @@ import (
 	"vaultwicket/tiers"
 )
 
-// Plan is a request that went through every door but the last: it is parsed,
-// judged, and has a program that will run it.
+// Plan is a request that is parsed and decided about, with the programs that can run
+// it.
 type Plan struct {
 	call     allowlist.Call
 	decision policy.Decision // about call
@@ -21,7 +21,7 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to what may not be seen, see [door.spelled]
+	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.spelled]
 	expect   string
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
@@ -39,11 +39,11 @@ type route struct {
 	expect   string          // the hash that the note must have
 	entry    string          // of the journal, "" for a new one
 	policy   policy.Policy
-	agreed   bool    // a person said yes
+	approved bool    // a person said yes
 	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
-	hidden        bool // a path leads to what may not be seen, see [door.spelled]
+	hidden        bool // a path leads to what may not be seen, see [vaultGateway.spelled]
 }
 
 // replaced returns the route with another call in place of its own, which the policy
@@ -55,7 +55,7 @@ func (r route) replaced(call allowlist.Call) (route, error) {
 
 // permitted returns the route with the permit that its decision grants.
 func (r route) permitted() (permitted route, err error) {
-	if r.agreed {
+	if r.approved {
 		r.permit, err = r.decision.Approved()
 	} else {
 		r.permit, err = r.decision.Permit()
@@ -71,8 +71,8 @@ func inVault(d policy.Decision, vault string) (policy.Decision, error) {
 	return d.In(vault)
 }
 
-// asks reports whether a person's yes would lift a refusal.
-func asks(err error) bool {
+// needsApproval reports whether a person's yes would lift a refusal.
+func needsApproval(err error) bool {
 	var denial *policy.Denial
 	return errors.As(err, &denial) && denial.NeedsApproval()
 }
@@ -88,7 +88,7 @@ func (r route) changesNotes() bool {
 func (r route) manner(id string) exec.WriteOptions {
 	return exec.WriteOptions{
 		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
-		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.agreed,
+		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"vaultwicket/policy/ignore"
 )
 
-// spelledRules returns rules that also hold for the names that the disk has for
+// rulesWithDiskNames returns rules that also hold for the names that the disk has for
 // their paths.
-func (g *door) spelledRules(rules access.Rules) access.Rules {
+func (g *vaultGateway) rulesWithDiskNames(rules access.Rules) access.Rules {
 	if !rules.Restrict() || g.target().folder == "" {
 		return rules
 	}
@@ -32,9 +32,9 @@ func (g *door) spelledRules(rules access.Rules) access.Rules {
 }
 
 // rules returns the policy in force for the vault.
-func (g *door) rules() policy.Policy {
+func (g *vaultGateway) rules() policy.Policy {
 	p := *g.policy.Load()
-	p.Access = g.spelledRules(p.Access)
+	p.Access = g.rulesWithDiskNames(p.Access)
 	if folder := g.target().folder; folder != "" && !p.Ignores {
 		_, err := os.Lstat(filepath.Join(folder, ignore.File))
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
@@ -43,14 +43,14 @@ func (g *door) rules() policy.Policy {
 }
 
 // identity tells the vault from every other one, also from one of the same name.
-func (g *door) identity() string {
+func (g *vaultGateway) identity() string {
 	at := g.target()
 	if at.folder == "" {
 		return "app:" + at.app
 	}
-	return "folder:" + g.home()
+	return "folder:" + g.folderIdentity()
 }
 
 // callerOf names who asks, also for the journal: the caller, or this process where
 // that has only one.
-func (g *door) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }
+func (g *vaultGateway) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }

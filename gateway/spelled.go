@@ -8,11 +8,11 @@ import (
 	"vaultwicket/policy/ignore"
 )
 
-// spelled returns the call with its paths as the disk has them, so that rules,
+// withDiskNames returns the call with its paths as the disk has them, so that rules,
 // questions, records and the app know one name of a note. hidden says that one of
 // them leads to what may not be seen: then the call stays as it is, for the answer
 // must not tell the name, and only the embedded program may be asked.
-func (g *door) spelled(call allowlist.Call) (named allowlist.Call, hidden bool) {
+func (g *vaultGateway) withDiskNames(call allowlist.Call) (named allowlist.Call, hidden bool) {
 	if g.target().folder == "" || len(call.Spells()) == 0 {
 		return call, false
 	}
@@ -35,7 +35,7 @@ func (g *door) spelled(call allowlist.Call) (named allowlist.Call, hidden bool) 
 }
 
 // hides returns what tells whether a note or folder is hidden.
-func (g *door) hides() func(path string) bool {
+func (g *vaultGateway) hides() func(path string) bool {
 	text, ok := patternsOf(g.target().folder)
 	rules, patterns := g.rules().Access, ignore.New(string(text))
 	return func(path string) bool {

@@ -37,14 +37,14 @@ type LimitStatus struct {
 // switched off, too.
 func (g *Gateway) Status() Status {
 	s := Status{Enabled: !g.admission.disabled.Load(), Paused: g.admission.paused(), Backend: string(g.backend), Limits: g.admission.status()}
-	for _, d := range g.doors {
+	for _, d := range g.vaults {
 		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: d.backends()})
 	}
 	return s
 }
 
 // backends looks for the programs that the setting backend lets be asked.
-func (g *door) backends() []BackendStatus {
+func (g *vaultGateway) backends() []BackendStatus {
 	list := []BackendStatus{}
 	if g.backend != Embedded {
 		_, err := g.runner.App()

@@ -18,9 +18,9 @@ type step struct {
 	notice string
 	// resolve puts the path of the note in place of its name, before the call is run;
 	// nil for a step that does not.
-	resolve func(*door, context.Context, route) (route, exec.Outcome, error)
+	resolve func(*vaultGateway, context.Context, route) (route, exec.Outcome, error)
 	// run carries out the call; nil for a step behind which it is run as it is.
-	run func(*door, context.Context, route) (exec.Outcome, error)
+	run func(*vaultGateway, context.Context, route) (exec.Outcome, error)
 	// first is what the app is asked in place of the call, and shell the line that goes
 	// on from there. They are for showing; nil where the call itself is shown.
 	first func(allowlist.Call) (allowlist.Call, error)
@@ -30,19 +30,19 @@ type step struct {
 // steps are taken in this order.
 var steps = [...]step{
 	{
-		step: allowlist.StepLocate, resolve: (*door).locate,
+		step: allowlist.StepLocate, resolve: (*vaultGateway).locate,
 		notice: "first asks which note the name stands for, and runs the call with its path",
 	},
 	{
-		step: allowlist.StepLocateNew, resolve: (*door).locateNew,
+		step: allowlist.StepLocateNew, resolve: (*vaultGateway).locateNew,
 		notice: "first looks up the folder for new notes, and runs the call with the path",
 	},
 	{
-		step: allowlist.StepReadDaily, run: (*door).readDaily, first: allowlist.Call.DailyPath, shell: shell.ReadLine,
+		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, first: allowlist.Call.DailyPath, shell: shell.ReadLine,
 		notice: "then reads the note at the path it answers; daily:read itself would make a missing note",
 	},
 	{
-		step: allowlist.StepAbsent, run: (*door).createAbsent,
+		step: allowlist.StepAbsent, run: (*vaultGateway).createAbsent,
 		notice: "first asks whether the note exists; create itself would make a numbered copy",
 	},
 }
@@ -63,7 +63,7 @@ func (r route) steps() []step {
 
 // resolved returns the route with a path in place of each name of a note, and what the
 // app was asked for it.
-func (g *door) resolved(ctx context.Context, r route) (route, exec.Outcome, error) {
+func (g *vaultGateway) resolved(ctx context.Context, r route) (route, exec.Outcome, error) {
 	for _, s := range r.steps() {
 		if s.resolve != nil {
 			return s.resolve(g, ctx, r)
@@ -73,7 +73,7 @@ func (g *door) resolved(ctx context.Context, r route) (route, exec.Outcome, erro
 }
 
 // perform has the program carry out a call whose note is known by its path.
-func (g *door) perform(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, error) {
 	for _, s := range r.steps() {
 		if s.run != nil {
 			return s.run(g, ctx, r)
@@ -89,7 +89,7 @@ func (g *door) perform(ctx context.Context, r route) (exec.Outcome, error) {
 // readDaily reads today's note without making it. The app's own daily:read
 // makes a missing note (recorded on 1.13.7), so the app is asked for the path
 // and then for the note at that path, which fails when there is none.
-func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), g.resolver(r))
 	if err != nil || asked.Failure != nil {
 		return asked, err
@@ -107,7 +107,7 @@ func (g *door) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
 		}
 	}
 	if r.policy.Access.Restrict() {
-		if err := g.directTo(note); err != nil {
+		if err := g.rejectIndirectPath(note); err != nil {
 			return nothingRan(asked), err
 		}
 	}
@@ -138,7 +138,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 
 // createAbsent refuses a path at which a note exists, where the app would make a
 // numbered copy and report success (recorded on 1.12.7).
-func (g *door) createAbsent(ctx context.Context, r route) (exec.Outcome, error) {
+func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome, error) {
 	key := "path"
 	asked, given := r.call.Param("path")
 	if !given {

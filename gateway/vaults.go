@@ -101,7 +101,7 @@ type Vault struct {
 
 // journal returns the journal of the vault; both programs know it by the same
 // path.
-func (g *door) journal(folder string) (*journal.Journal, error) {
+func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	abs, err := filepath.Abs(folder)
 	if err != nil {
 		return nil, err
@@ -110,13 +110,13 @@ func (g *door) journal(folder string) (*journal.Journal, error) {
 	if state == "" {
 		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
 	}
-	return journal.OpenAs(filepath.Join(state, "journal"), g.home(), abs, journal.Limits{}), nil
+	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
 }
 
 // Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
 // folder is not known.
 func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
-	d, err := g.door(vault)
+	d, err := g.vaultNamed(vault)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 		fmt.Fprintf(std.err, "vaultwicket: note: the journal is damaged: %s, byte %d: %s\n", visible(d.File), d.Offset, visible(d.Reason))
 	}
 	changes := []keptChange{}
-	sees := o.gateway.Sight("")
+	sees := o.gateway.Visible("")
 	for _, e := range entries {
 		if seesAll(sees, e) {
 			changes = append(changes, keptChangeOf(e))
@@ -121,7 +121,7 @@ func filesOf(c keptChange) string {
 
 func (o opened) showEntry(std streams, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
-	if err == nil && !seesAll(o.gateway.Sight(""), e) {
+	if err == nil && !seesAll(o.gateway.Visible(""), e) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {

@@ -99,7 +99,7 @@ func (o opened) latestChange() (latest journal.Entry, found bool, failure *gatew
 	if err != nil {
 		return latest, false, gateway.ErrorOf(err)
 	}
-	sees := o.gateway.Sight("")
+	sees := o.gateway.Visible("")
 	for behind := ""; ; {
 		entries, _, err := kept.Entries(journal.Filter{OlderThan: behind})
 		if err != nil {

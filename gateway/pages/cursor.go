@@ -14,7 +14,7 @@ const (
 )
 
 // Cursor writes a place in a kept text as text of at most 48 letters, digits and
-// full stops: the id that [Shelf.Put] gave, and a position that [Cut] gave.
+// full stops: the id that [Store.Put] gave, and a position that [Cut] gave.
 func Cursor(id string, at Position) string {
 	cursor := id + "." + strconv.Itoa(at.At)
 	if at.Until > 0 {

@@ -1,5 +1,5 @@
 // Package pages shows long answers a page at a time. [Cut] takes a page out of
-// a text, [Fields] leaves out what nobody asked for, and a [Shelf] keeps the
+// a text, [Fields] leaves out what nobody asked for, and a [Store] keeps the
 // text until the rest of it is fetched with a cursor.
 //
 // A page ends where its reader would end it: behind a line, a record or a row,

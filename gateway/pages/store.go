@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits bound what a [Shelf] keeps. One that is not above zero means nothing.
+// Limits bound what a [Store] keeps. One that is not above zero means nothing.
 type Limits struct {
 	PerSession int           // texts of one session
 	Total      int           // texts of all sessions, some hundreds at most
@@ -15,13 +15,13 @@ type Limits struct {
 	Age        time.Duration // since a text was last put or got
 }
 
-// Shelf keeps texts until their rest is fetched, in memory, each for one session.
+// Store keeps texts until their rest is fetched, in memory, each for one session.
 // Where room is needed the text goes first that was not used for the longest
-// time. It is safe for use by several goroutines; the zero Shelf keeps nothing.
+// time. It is safe for use by several goroutines; the zero Store keeps nothing.
 //
 // T is what the caller wants to know about a text again. It is not counted, so
 // it has to be small.
-type Shelf[T any] struct {
+type Store[T any] struct {
 	limits Limits
 	now    func() time.Time
 
@@ -38,18 +38,18 @@ type kept[T any] struct {
 
 func (k *kept[T]) size() int64 { return int64(len(k.text)) + int64(len(k.session)) }
 
-// NewShelf makes an empty shelf. A nil clock is the system's.
-func NewShelf[T any](limits Limits, now func() time.Time) *Shelf[T] {
+// NewStore makes an empty store. A nil clock is the system's.
+func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
 	if now == nil {
 		now = time.Now
 	}
-	return &Shelf[T]{limits: limits, now: now}
+	return &Store[T]{limits: limits, now: now}
 }
 
 // Put keeps a text and returns the id under which its session finds it: 26
 // letters and digits that nobody can guess. It is not ok if the text is too large
 // to be kept at all.
-func (s *Shelf[T]) Put(session, text string, about T) (id string, ok bool) {
+func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
 	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
 	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
 		return "", false
@@ -66,7 +66,7 @@ func (s *Shelf[T]) Put(session, text string, about T) (id string, ok bool) {
 
 // Get returns a text and what was said about it, and keeps it for longer. The
 // error is a *[Gone], also for the id of another session.
-func (s *Shelf[T]) Get(session, id string) (text string, about T, err error) {
+func (s *Store[T]) Get(session, id string) (text string, about T, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.texts) == 0 { // there may be no clock
@@ -85,7 +85,7 @@ func (s *Shelf[T]) Get(session, id string) (text string, about T, err error) {
 }
 
 // Drop forgets all texts of a session.
-func (s *Shelf[T]) Drop(session string) {
+func (s *Store[T]) Drop(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(func(k *kept[T]) bool { return k.session == session })
@@ -93,7 +93,7 @@ func (s *Shelf[T]) Drop(session string) {
 
 // Sweep forgets what is past its age. Put and Get do so too; it is for a caller
 // that wants the memory back although nobody asks for anything.
-func (s *Shelf[T]) Sweep() {
+func (s *Store[T]) Sweep() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.texts) > 0 {
@@ -101,7 +101,7 @@ func (s *Shelf[T]) Sweep() {
 	}
 }
 
-func (s *Shelf[T]) sweep(now time.Time) {
+func (s *Store[T]) sweep(now time.Time) {
 	s.forget(func(k *kept[T]) bool {
 		age := now.Sub(k.used)
 		return age >= s.limits.Age || age < 0 // a clock that was put back prolongs nothing
@@ -109,7 +109,7 @@ func (s *Shelf[T]) sweep(now time.Time) {
 }
 
 // makeRoom forgets what has to go so that a text can be kept.
-func (s *Shelf[T]) makeRoom(fresh *kept[T]) {
+func (s *Store[T]) makeRoom(fresh *kept[T]) {
 	ofSession := 0
 	for _, k := range s.texts {
 		if k.session == fresh.session {
@@ -134,7 +134,7 @@ func (s *Shelf[T]) makeRoom(fresh *kept[T]) {
 }
 
 // forget drops the texts for which the answer is yes, asked in order of use.
-func (s *Shelf[T]) forget(goes func(*kept[T]) bool) {
+func (s *Store[T]) forget(goes func(*kept[T]) bool) {
 	s.texts = slices.DeleteFunc(s.texts, func(k *kept[T]) bool {
 		if !goes(k) {
 			return false
@@ -145,7 +145,7 @@ func (s *Shelf[T]) forget(goes func(*kept[T]) bool) {
 }
 
 // Clear forgets everything.
-func (s *Shelf[T]) Clear() {
+func (s *Store[T]) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(func(*kept[T]) bool { return true })

@@ -20,7 +20,7 @@ func (c *clock) now() time.Time { return c.at }
 func newClock() *clock { return &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)} }
 
 // put puts a text that has to be kept.
-func put(t *testing.T, s *Shelf[int], session, text string, about int) string {
+func put(t *testing.T, s *Store[int], session, text string, about int) string {
 	t.Helper()
 	id, ok := s.Put(session, text, about)
 	if !ok || !isID(id) {
@@ -30,7 +30,7 @@ func put(t *testing.T, s *Shelf[int], session, text string, about int) string {
 }
 
 // has reports whether a text is kept.
-func has(t *testing.T, s *Shelf[int], session, id string) bool {
+func has(t *testing.T, s *Store[int], session, id string) bool {
 	t.Helper()
 	_, _, err := s.Get(session, id)
 	var gone *Gone
@@ -41,7 +41,7 @@ func has(t *testing.T, s *Shelf[int], session, id string) bool {
 }
 
 func TestShelfKeepsTextsOfASession(t *testing.T) {
-	s := NewShelf[int](Limits{2, 3, 100, time.Minute}, nil)
+	s := NewStore[int](Limits{2, 3, 100, time.Minute}, nil)
 	id := put(t, s, "s", "text", 7)
 	text, about, err := s.Get("s", id)
 	if text != "text" || about != 7 || err != nil {
@@ -58,7 +58,7 @@ func TestShelfKeepsTextsOfASession(t *testing.T) {
 
 func TestShelfForgetsWhatWasNotUsedForLong(t *testing.T) {
 	clock := newClock()
-	s := NewShelf[int](Limits{9, 9, 100, time.Minute}, clock.now)
+	s := NewStore[int](Limits{9, 9, 100, time.Minute}, clock.now)
 	a, b := put(t, s, "s", "a", 1), put(t, s, "s", "b", 2)
 	clock.at = clock.at.Add(time.Minute - 1)
 	if !has(t, s, "s", a) {
@@ -102,7 +102,7 @@ func TestShelfMakesRoom(t *testing.T) {
 		{"no time", Limits{9, 9, 99, 0}, "a1", ""},
 	}
 	for _, test := range tests {
-		s := NewShelf[string](test.limits, newClock().now)
+		s := NewStore[string](test.limits, newClock().now)
 		for what := range strings.FieldsSeq(test.put) {
 			id, ok := s.Put(what[:1], strings.Repeat("x", int(what[1]-'0')), what)
 			if _, _, err := s.Get(what[:1], id); ok != (err == nil) {
@@ -120,7 +120,7 @@ func TestShelfMakesRoom(t *testing.T) {
 }
 
 func TestShelfDropsASession(t *testing.T) {
-	s := NewShelf[int](Limits{9, 9, 99, time.Minute}, nil)
+	s := NewStore[int](Limits{9, 9, 99, time.Minute}, nil)
 	a, b := put(t, s, "a", "text", 1), put(t, s, "b", "text", 2)
 	s.Drop("a")
 	if has(t, s, "a", a) || !has(t, s, "b", b) || s.bytes != 5 {
@@ -129,7 +129,7 @@ func TestShelfDropsASession(t *testing.T) {
 }
 
 func TestZeroShelfKeepsNothing(t *testing.T) {
-	var s Shelf[int]
+	var s Store[int]
 	if id, ok := s.Put("s", "", 1); ok || id != "" || has(t, &s, "s", id) {
 		t.Errorf("kept as %q", id)
 	}
@@ -147,7 +147,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := Limits{rapid.IntRange(1, 4).Draw(t, "session"), rapid.IntRange(1, 8).Draw(t, "total"), int64(rapid.IntRange(1, 60).Draw(t, "bytes")), 10}
 		clock := newClock()
-		s := NewShelf[int](limits, clock.now)
+		s := NewStore[int](limits, clock.now)
 		var model []text
 		sessions := rapid.SampledFrom([]string{"a", "b", "c"})
 		drop := func(goes func(text) bool) { model = slices.DeleteFunc(model, goes) }
@@ -221,7 +221,7 @@ func TestShelfIsWithinItsLimits(t *testing.T) {
 }
 
 func TestShelfIsSafeForSeveralGoroutines(t *testing.T) {
-	s := NewShelf[int](Limits{3, 5, 200, time.Minute}, nil)
+	s := NewStore[int](Limits{3, 5, 200, time.Minute}, nil)
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
