@@ -104,7 +104,7 @@ func TestOnlyPathsBecomeLines(t *testing.T) {
 
 func TestAVaultThatCannotBeNamed(t *testing.T) {
 	_, err := mustParse(t, "files", nil).In("a\nb")
-	if want := `command "files": parameter "vault": holds the control or invisible character U+000A`; err == nil || err.Error() != want {
+	if want := `command "files": parameter "vault": contains the control or invisible character U+000A`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -31,11 +31,19 @@ func (e *ParseError) Code() string { return e.code }
 func (e *ParseError) Hint() string { return e.hint }
 
 func (e *ParseError) Error() string {
-	if e.Param == "" {
+	switch {
+	case e.code == CodeUnknownCommand && e.Reason == unknown:
+		return fmt.Sprintf("unknown command %q", clip(e.Command))
+	case e.code == CodeUnknownParam && e.Reason == unknown:
+		return fmt.Sprintf("command %q: unknown parameter %q", clip(e.Command), clip(e.Param))
+	case e.Param == "":
 		return fmt.Sprintf("command %q: %s", clip(e.Command), e.Reason)
 	}
 	return fmt.Sprintf("command %q: parameter %q: %s", clip(e.Command), clip(e.Param), e.Reason)
 }
+
+// unknown is the reason for a name that is not in the table.
+const unknown = "unknown"
 
 // maxQuoted bounds what an error message repeats of a request, in bytes: a
 // message is read by a person or a model, and the request may be megabytes.

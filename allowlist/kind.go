@@ -34,7 +34,7 @@ func (k kind) String() string { return kindNames[k] }
 // a folder, which is dropped.
 func (p *param) check(v Value) (text, reason string) {
 	if v.form != textForm && (v.form != numberForm || !p.kind.takesNumber()) {
-		return "", fmt.Sprintf("wants %s, got %s", p.wants(), v.describe())
+		return "", fmt.Sprintf("want %s, got %s", p.wants(), v.describe())
 	}
 	if reason := p.checkBytes(v.text); reason != "" {
 		return "", reason
@@ -86,7 +86,7 @@ func (p *param) checkBytes(s string) string {
 	case len(s) > maxTextBytes:
 		return fmt.Sprintf("is longer than %d bytes", maxTextBytes)
 	case strings.IndexByte(s, 0) >= 0:
-		return "holds a NUL byte, which no argument can carry"
+		return "contains a NUL byte"
 	case !utf8.ValidString(s):
 		return "is not valid UTF-8"
 	}
@@ -111,7 +111,7 @@ func (p *param) wants() string {
 	case kindNumber:
 		return fmt.Sprintf("a whole number from %d to %d", p.least, p.largest())
 	case kindDate:
-		return "a day such as 2026-11-21"
+		return "a date such as 2026-11-21"
 	case kindChoice:
 		return "one of " + strings.Join(p.choices, ", ")
 	case kindRef:
@@ -135,7 +135,7 @@ func checkName(s string) string {
 		return fmt.Sprintf("is longer than %d bytes", maxNameBytes)
 	}
 	if r := firstUnprintable(s); r >= 0 {
-		return fmt.Sprintf("holds the control or invisible character %U", r)
+		return fmt.Sprintf("contains the control or invisible character %U", r)
 	}
 	return ""
 }
@@ -155,7 +155,7 @@ func checkRef(s string) string {
 func (p *param) checkNumber(s string) string {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return fmt.Sprintf("is no plain number: %q, want %s", clip(s), p.wants())
+		return fmt.Sprintf("invalid number %q: want %s", clip(s), p.wants())
 	}
 	if n < p.least || n > p.largest() {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())
@@ -169,7 +169,7 @@ func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 // checkDate takes days that exist, in the one spelling that sorts by itself.
 func (p *param) checkDate(s string) string {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return fmt.Sprintf("is no day: %q, want %s", clip(s), p.wants())
+		return fmt.Sprintf("invalid date %q: want %s", clip(s), p.wants())
 	}
 	return ""
 }
@@ -211,7 +211,7 @@ func checkCommandName(s string) string {
 	if find(s) != nil {
 		return ""
 	}
-	reason := fmt.Sprintf("is %q, which is no command", clip(s))
+	reason := fmt.Sprintf("unknown command %q", clip(s))
 	if near := Nearest(s, Names()); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -158,7 +158,7 @@ func (k Carrier) tooLong(items []string) (reason, key string) {
 	case app && mac && !ascii && total > macTotalBytes:
 		return fmt.Sprintf("makes %d bytes with other than ASCII characters, and the client damages such text above %d on macOS", total, macTotalBytes), key
 	case len(longest) > linuxItemBytes:
-		return fmt.Sprintf("is %d bytes, and one argument holds %d", len(longest), linuxItemBytes), key
+		return fmt.Sprintf("is %d bytes, an argument can have %d", len(longest), linuxItemBytes), key
 	}
 	return "", ""
 }
@@ -186,7 +186,7 @@ func isASCII(s string) bool {
 }
 
 func (c Call) unsafe(key string) *ParseError {
-	err := c.refuse(CodeContentUnsafe, key, `holds a backslash followed by n, t or r, which the client would turn into a line break or a tab`)
+	err := c.refuse(CodeContentUnsafe, key, `contains a backslash followed by n, t or r, which the Obsidian CLI would turn into a line break or a tab`)
 	err.hint = `for a line break send the line break itself; text with backslashes needs the embedded backend: the user can set vault to the folder of the vault`
 	return err
 }

@@ -61,7 +61,7 @@ func ParseWords(name string, words []string) (Call, error) {
 	for _, word := range words {
 		key, value := r.readWord(word)
 		if _, twice := params[key]; twice {
-			return Call{}, &ParseError{code: CodeConflict, Command: name, Param: key, Reason: "is given twice"}
+			return Call{}, &ParseError{code: CodeConflict, Command: name, Param: key, Reason: "given more than once"}
 		}
 		params[key] = value
 	}
@@ -148,17 +148,17 @@ func (c *Call) checkGroups() error {
 	}
 	for _, group := range c.row.oneOf {
 		if !slices.ContainsFunc(group, c.has) {
-			return c.refuse(CodeMissingParam, "", "needs "+orList(group))
+			return c.refuse(CodeMissingParam, "", "requires "+orList(group))
 		}
 	}
 	for _, group := range c.row.exclusive {
 		if given := c.given(group); len(given) > 1 {
-			return c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot stand beside %q", given[0]))
+			return c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
 		}
 	}
 	for _, n := range c.row.needs {
 		if c.has(n.param) && !slices.ContainsFunc(n.with, c.has) {
-			return c.refuse(CodeMissingParam, n.param, "means nothing without "+orList(n.with))
+			return c.refuse(CodeMissingParam, n.param, "requires "+orList(n.with))
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (c *Call) refuse(code, key, reason string) *ParseError {
 }
 
 func unknownCommand(name string) *ParseError {
-	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: "is not a command of the table"}
+	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: unknown}
 	if near := Nearest(name, Names()); near != "" {
 		err.hint = fmt.Sprintf("did you mean %q?", near)
 	}
@@ -187,19 +187,19 @@ func unknownCommand(name string) *ParseError {
 }
 
 func (c *Call) unknownParam(key string) *ParseError {
-	err := c.refuse(CodeUnknownParam, key, "is not a parameter of this command")
+	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
 	switch near := Nearest(word, c.row.paramNames()); {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
 	case word == "copy":
-		err.Reason = "overwrites the clipboard of the person at the machine and is never passed on"
+		err.Reason = "not allowed: it would overwrite the clipboard of the user"
 	case near != "":
 		err.hint = fmt.Sprintf("did you mean %q?", near)
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
 	default:
-		err.hint = "it takes " + strings.Join(c.row.paramNames(), ", ")
+		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
 	}
 	return err
 }

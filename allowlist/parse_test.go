@@ -188,7 +188,7 @@ func TestErrorsComeInTheSameOrder(t *testing.T) {
 	params := Params{"zzz": Text("1"), "yyy": Text("1"), "path": Text("../x"), "aaa": Text("1")}
 	for range 50 {
 		_, err := Parse("read", params)
-		if got := err.Error(); got != `command "read": parameter "aaa": is not a parameter of this command` {
+		if got := err.Error(); got != `command "read": unknown parameter "aaa"` {
 			t.Fatal(got)
 		}
 	}
@@ -201,34 +201,34 @@ func TestMessagesNameWhatWouldBeRight(t *testing.T) {
 		words  string // of the sentence
 		hint   string // words of the hint
 	}{
-		{"daily:raed", nil, `command "daily:raed": is not a command of the table`, `did you mean "daily:read"?`},
-		{"qqqqqqqq", nil, "is not a command", ""},
+		{"daily:raed", nil, `unknown command "daily:raed"`, `did you mean "daily:read"?`},
+		{"qqqqqqqq", nil, "unknown command", ""},
 		{"read", Params{"pth": Text("A.md")}, `parameter "pth"`, `did you mean "path"?`},
 		{"read", Params{"--path": Text("A.md")}, `parameter "--path"`, `did you mean "path"?`},
-		{"read", Params{"heading": Text("A")}, `parameter "heading"`, "it takes file, path"},
+		{"read", Params{"heading": Text("A")}, `parameter "heading"`, "valid parameters: file, path"},
 		{"version", Params{"date": Text("2026-01-01")}, `parameter "date"`, "takes no parameters"},
 		{"read", Params{"vault": Text("x")}, "chosen by the gateway", ""},
 		{"read", Params{"--vault": Text("x")}, "chosen by the gateway", ""},
 		{"read", Params{"copy": Flag(true)}, "clipboard", ""},
-		{"read", Params{"~copy": Flag(true)}, "is not a parameter of this command", "it takes file, path"}, // a dash is overlooked, nothing else
+		{"read", Params{"~copy": Flag(true)}, "unknown parameter", "valid parameters: file, path"}, // a dash is overlooked, nothing else
 		{"append", Params{"path": Text("A.md")}, `parameter "content": is required`, "give content= with text"},
 		{"move", Params{"path": Text("A.md")}, `parameter "to": is required`, "give to= with a folder with a slash at its end, or a whole path"},
 		{"web", nil, `parameter "url": is required`, "give url= with a web address"},
-		{"create", nil, `command "create": needs "name" or "path"`, ""},
-		{"create", Params{"name": Text("A"), "newtab": Flag(true)}, `parameter "newtab": means nothing without "open"`, ""},
-		{"read", Params{"file": Text("A"), "path": Text("A.md")}, `parameter "path": cannot stand beside "file"`, ""},
+		{"create", nil, `command "create": requires "name" or "path"`, ""},
+		{"create", Params{"name": Text("A"), "newtab": Flag(true)}, `parameter "newtab": requires "open"`, ""},
+		{"read", Params{"file": Text("A"), "path": Text("A.md")}, `parameter "path": cannot be combined with "file"`, ""},
 		{"search", Params{"query": Text("")}, `parameter "query": is empty, want text`, ""},
 		{"read", Params{"path": Text("")}, "is empty; leave it out or give a path", ""},
-		{"read", Params{"path": Number("5")}, "wants a path, got a number", ""},
-		{"search", Params{"query": Text("x"), "limit": Text("many")}, `is no plain number: "many", want a whole number from 1`, ""},
+		{"read", Params{"path": Number("5")}, "want a path, got a number", ""},
+		{"search", Params{"query": Text("x"), "limit": Text("many")}, `invalid number "many": want a whole number from 1`, ""},
 		{"search", Params{"query": Text("x"), "limit": Text("0")}, "is 0, want a whole number from 1 to 9007199254740992", ""},
 		{"search", Params{"query": Text("x"), "format": Text("jsn")}, `has no value "jsn", want one of text, json; did you mean "json"?`, ""},
 		{"tasks", Params{"status": Text("done")}, `is "done", want exactly one printable character`, ""},
-		{"tasks", Params{"status": Flag(true)}, "wants one character, got true or false", ""},
-		{"task", Params{"ref": Flag(true)}, "wants a path, a colon and a line number, got true or false", ""},
+		{"tasks", Params{"status": Flag(true)}, "want one character, got true or false", ""},
+		{"task", Params{"ref": Flag(true)}, "want a path, a colon and a line number, got true or false", ""},
 		{"task", Params{"ref": Text("A.md")}, "has no line number", ""},
-		{"help", Params{"command": Text("daily:raed")}, `is "daily:raed", which is no command; did you mean "daily:read"?`, ""},
-		{"help", Params{"command": Flag(true)}, "wants the name of a command, got true or false", ""},
+		{"help", Params{"command": Text("daily:raed")}, `unknown command "daily:raed"; did you mean "daily:read"?`, ""},
+		{"help", Params{"command": Flag(true)}, "want the name of a command, got true or false", ""},
 		{"files", Params{"total": Text("1")}, "is a flag: true or false, got text", ""},
 		{"files", Params{"total": Number("1")}, "is a flag: true or false, got a number", ""},
 		{"move", Params{"to": Text("Archive")}, `could be a folder or a file; want "Archive/" for the folder or "Archive.md" for the note`, ""},
@@ -346,7 +346,7 @@ func TestParseWords(t *testing.T) {
 
 func TestAWordThatIsGivenTwiceIsNamed(t *testing.T) {
 	_, err := ParseWords("read", []string{"path=A.md", "path=B.md"})
-	if want := `command "read": parameter "path": is given twice`; err == nil || err.Error() != want {
+	if want := `command "read": parameter "path": given more than once`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

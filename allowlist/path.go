@@ -29,12 +29,12 @@ func canonicalPath(p string) (reason string) {
 	case p[0] == '/':
 		return "begins with a slash; vault paths are relative to the vault"
 	case strings.Contains(p, `\`):
-		return "holds a backslash; vault paths are written with /"
+		return "contains a backslash; vault paths are written with /"
 	case strings.Contains(p, ":"):
-		return "holds a colon, which names a drive or a stream on some systems"
+		return "contains a colon, which names a drive or a stream on some systems"
 	}
 	if r := firstUnprintable(p); r >= 0 {
-		return fmt.Sprintf("holds the control or invisible character %U", r)
+		return fmt.Sprintf("contains the control or invisible character %U", r)
 	}
 	for segment := range strings.SplitSeq(p, "/") {
 		if reason := badSegment(segment); reason != "" {
@@ -59,7 +59,7 @@ func canonicalFolder(p string) (canonical, reason string) {
 // can be judged.
 func canonicalTitle(s string) (reason string) {
 	if strings.Contains(s, "/") {
-		return "holds a slash; a name has no folder, a path has"
+		return "contains a slash; use path= to give a folder"
 	}
 	if reason := unportable(s); reason != "" {
 		return reason
@@ -98,10 +98,10 @@ func canonicalDestination(p string) (reason string) {
 // or not be held by Windows (help page "Internal links", file names).
 func unportable(name string) string {
 	if i := strings.IndexAny(name, `#^[]|*?"<>`); i >= 0 {
-		return fmt.Sprintf("holds %q, which cannot stand in the name of a note that is to be linked and synced", name[i])
+		return fmt.Sprintf("contains %q, which is not allowed in the name of a note", name[i])
 	}
 	if strings.Contains(name, "%%") {
-		return "holds %%, which begins a comment in a link"
+		return "contains %%, which begins a comment in a link"
 	}
 	return ""
 }
@@ -117,7 +117,7 @@ func badSegment(s string) string {
 	case s == "." || s == "..":
 		return fmt.Sprintf("has the segment %q; vault paths have no relative segments", s)
 	case seen[0] == '.':
-		return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are closed", s)
+		return fmt.Sprintf("has the hidden segment %q; files and folders that begin with a dot are not accessible", s)
 	case len(s) > maxSegmentBytes:
 		return fmt.Sprintf("has a segment longer than %d bytes", maxSegmentBytes)
 	case s[len(s)-1] == '.' || len(strings.TrimRightFunc(s, unicode.IsSpace)) < len(s):

@@ -131,7 +131,7 @@ var restrictedRows = []row{
 		summary: "Show the console messages of the app",
 		when:    []escalation{{"clear", tiers.Administers}},
 		params: []param{
-			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many"},
+			{name: "limit", kind: kindNumber, least: 1, summary: "Maximum number"},
 			{name: "level", kind: kindChoice, choices: []string{"log", "warn", "error", "info", "debug"}, summary: "Only this level"},
 			{name: "clear", kind: kindFlag, summary: "Forget them"},
 		},

@@ -32,7 +32,7 @@ var (
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
 	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day"}
-	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "The note so many days from today, -1 is yesterday"}
+	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
 
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
 	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}

@@ -83,8 +83,8 @@ var v0Rows = []row{
 		summary: "Print a random note with its path",
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
-			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "So many different notes"},
-			{name: "min-age", kind: kindNumber, most: maxDays, ours: true, summary: "Only notes unchanged for so many days"},
+			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "Number of different notes"},
+			{name: "min-age", kind: kindNumber, most: maxDays, ours: true, summary: "Only notes unchanged for this many days"},
 			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, summary: "The same seed picks the same notes"},
 		},
 		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
@@ -96,7 +96,7 @@ var v0Rows = []row{
 		summary: "Print the daily notes of several days",
 		params: []param{
 			{name: "from", kind: kindDate, required: true, summary: "The first day"},
-			{name: "to", kind: kindDate, summary: "The last day, else today"},
+			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 		},
 		reply: Reply{Kind: Content, Silent: true},
 	},
@@ -106,7 +106,7 @@ var v0Rows = []row{
 		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, ours: true,
 		summary: "Take back a change made through this gateway",
 		params: []param{
-			{name: "id", kind: kindName, summary: "The id of the change; else the caller's own last one, a batch as one"},
+			{name: "id", kind: kindName, summary: "The id of the change (default: the caller's latest, a batch as one)"},
 			{name: "batch", kind: kindName, summary: "The id of a change: take back the batch that it belongs to"},
 			{name: "session", kind: kindName, rare: true, summary: "The id of a change: take back all of its session"},
 		},

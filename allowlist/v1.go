@@ -65,7 +65,7 @@ var v1Rows = []row{
 			{name: "path", kind: kindNewPath, summary: "Its path in the vault"},
 			{name: "content", kind: kindContent, summary: "Its text"},
 			{name: "template", kind: kindLink, summary: "The template to start from"},
-			{name: "overwrite", kind: kindFlag, summary: "Replace a note that is there"},
+			{name: "overwrite", kind: kindFlag, summary: "Replace an existing note"},
 			openAfter, openNewTab,
 		},
 		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}, {"content", "template"}},
@@ -207,7 +207,7 @@ var v1Rows = []row{
 			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Form of the answer"},
 			onlyTotal,
-			{name: "case", kind: kindFlag, summary: "Tell upper from lower case"},
+			{name: "case", kind: kindFlag, summary: "Case-sensitive"},
 		},
 		since: tiers.Version{1, 12, 2}, // before, it printed the lines
 		reply: Reply{Kind: Paths, Empty: "No matches found."},
@@ -244,7 +244,7 @@ var v1Rows = []row{
 		name: "tag", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
 		summary: "List the notes with a tag",
 		params: []param{
-			{name: "name", kind: kindName, required: true, summary: "The tag, case matters"},
+			{name: "name", kind: kindName, required: true, summary: "The tag (case-sensitive)"},
 			onlyTotal,
 			{name: "verbose", kind: kindFlag, summary: "Add how often it is used"},
 		},
@@ -256,7 +256,7 @@ var v1Rows = []row{
 		summary: "List the tasks of the vault, or of one note",
 		params: []param{
 			noteByName, noteByPath,
-			{name: "status", kind: kindChar, summary: "Only tasks with this mark between the brackets"},
+			{name: "status", kind: kindChar, summary: "Only tasks with this status character"},
 			onlyTotal,
 			{name: "done", kind: kindFlag, summary: "Only finished tasks"},
 			{name: "todo", kind: kindFlag, summary: "Only open tasks"},
@@ -279,7 +279,7 @@ var v1Rows = []row{
 			{name: "ref", kind: kindRef, summary: "Note and line in one, such as Inbox.md:8"},
 			noteByName, noteByPath,
 			{name: "line", kind: kindNumber, least: 1, summary: "The line of the task"},
-			{name: "status", kind: kindChar, summary: "Set this mark"},
+			{name: "status", kind: kindChar, summary: "New status character"},
 			{name: "toggle", kind: kindFlag, summary: "Turn open into finished and back"},
 			{name: "daily", kind: kindFlag, summary: "In today's daily note"},
 			{name: "done", kind: kindFlag, summary: "Mark as finished"},
@@ -303,11 +303,11 @@ var v1Rows = []row{
 		// Three more extensions: an agent that changes a part cannot lose the rest.
 		// They take text away only where other text comes, so they write.
 		name: "note:replace", tier: tiers.V1, effect: tiers.Writes, ours: true,
-		summary: "Replace a text that stands in a note exactly once",
+		summary: "Replace text that occurs exactly once in a note",
 		params: []param{
 			noteByName, noteByPath, inToday,
-			{name: "old", kind: kindContent, required: true, summary: "What stands there, exactly"},
-			{name: "new", kind: kindContent, required: true, summary: "What shall stand there"},
+			{name: "old", kind: kindContent, required: true, summary: "The exact text to replace"},
+			{name: "new", kind: kindContent, required: true, summary: "The new text"},
 		},
 		exclusive: [][]string{{"file", "path", "daily"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Replaced in: "}},
@@ -329,7 +329,7 @@ var v1Rows = []row{
 		summary: "Replace the section below a heading, a block or some lines",
 		params: []param{
 			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
-			{name: "content", kind: kindContent, required: true, summary: "What shall stand there"},
+			{name: "content", kind: kindContent, required: true, summary: "The new text"},
 		},
 		oneOf: oneOfParts, exclusive: namedPart,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Section set in: "}},
@@ -350,7 +350,7 @@ var v1Rows = []row{
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later"},
-			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, summary: "At most so many notes"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, summary: "Maximum number of notes"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},
 	},

@@ -162,7 +162,7 @@ var v2Rows = []row{
 		summary: "List the links that lead to no file",
 		params: []param{
 			onlyTotal, withCounts,
-			{name: "verbose", kind: kindFlag, summary: "Add the notes they stand in"},
+			{name: "verbose", kind: kindFlag, summary: "Add the notes that contain them"},
 			asTable,
 		},
 		since: tiers.Version{1, 12, 2}, // format

@@ -109,15 +109,15 @@ const others = "\x00others"
 // open refuses while nothing is let through.
 func (a *admission) open() error {
 	if a.disabled.Load() {
-		return refuse(codePaused, "the user can set enabled to true and start the gateway again", "the gateway is switched off by the setting enabled")
+		return refuse(codePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
 	}
 	paused, err := a.looksPaused()
 	if err != nil {
 		return refuse(codeState, "the user can make the state folder one of their own, with mode 0700",
-			"nothing is answered, because it cannot be told whether vaultwicket is paused: the state folder: %v", err)
+			"cannot tell whether vaultwicket is paused: state folder: %v", err)
 	}
 	if paused {
-		return refuse(codePaused, `the user can let calls through again with "vaultwicket resume"`, "a person has paused vaultwicket")
+		return refuse(codePaused, `the user can resume it with "vaultwicket resume"`, "vaultwicket is paused")
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func take(quotas ...quota) error {
 			r.CancelAt(now)
 		}
 		wait = wait.Truncate(time.Second) + time.Second
-		return refuse(codeRateLimited, "try again in "+wait.String(), "more than %d %s, the limit of the setting %s", q.most, q.unit, q.setting)
+		return refuse(codeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
 	}
 	return nil
 }

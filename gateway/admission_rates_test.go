@@ -68,11 +68,11 @@ func TestLimitsOverTime(t *testing.T) {
 		says   string
 		hint   string
 	}{
-		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "more than 6 calls a minute, the limit of the setting rate", "try again in 11s"},
-		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "more than 1 calls a minute, the limit of the setting rate", "try again in 1m1s"},
-		{"changes", Limits{Mutations: 4}, (*admission).mutation, 4, 15 * time.Second, "more than 4 changes a minute, the limit of the setting rate-mutations", "try again in 16s"},
-		{"changes of an hour", Limits{MutationsHour: 6}, (*admission).mutation, 6, 10 * time.Minute, "more than 6 changes an hour, the limit of the setting rate-mutations-hour", "try again in 10m1s"},
-		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*admission).mutation, 2, 30 * time.Minute, "more than 2 changes an hour, the limit of the setting rate-mutations-hour", "try again in 30m1s"},
+		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "rate limit reached: 6 calls a minute (setting rate)", "try again in 11s"},
+		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "rate limit reached: 1 calls a minute (setting rate)", "try again in 1m1s"},
+		{"changes", Limits{Mutations: 4}, (*admission).mutation, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
+		{"changes of an hour", Limits{MutationsHour: 6}, (*admission).mutation, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
+		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*admission).mutation, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a := newAdmission(test.limits, false, "")
@@ -108,7 +108,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAdmission(Limits{Mutations: 2, MutationsHour: 7}, false, "")
 		for minute := range 3 {
-			if n, r := passes(a.mutation); n != 2 || !strings.HasSuffix(r.Error(), "the limit of the setting rate-mutations") {
+			if n, r := passes(a.mutation); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
 			}
 			for range 50 {
@@ -118,7 +118,7 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 		}
-		if n, r := passes(a.mutation); n != 1 || !strings.HasSuffix(r.Error(), "the limit of the setting rate-mutations-hour") {
+		if n, r := passes(a.mutation); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
 			t.Errorf("%d pass of the one that is left, then %v", n, r)
 		}
 	})
@@ -178,7 +178,7 @@ func TestTightenedLimits(t *testing.T) {
 					most = 100
 				}
 				for range 2 { // at once, and again after the period
-					if n, r := passes(ask); n != most || r != nil && !strings.HasPrefix(r.Error(), fmt.Sprintf("more than %d ", most)) {
+					if n, r := passes(ask); n != most || r != nil && !strings.HasPrefix(r.Error(), fmt.Sprintf("rate limit reached: %d ", most)) {
 						t.Errorf("%s, %d and %d: %d pass, then %v", name, test.has, test.wanted, n, r)
 					}
 					time.Sleep(period)
@@ -205,7 +205,7 @@ func TestWaitingTimesGoOn(t *testing.T) {
 }
 
 func TestSwitchedOff(t *testing.T) {
-	const says = "the gateway is switched off by the setting enabled"
+	const says = "vaultwicket is disabled by the setting enabled"
 	off, on := newAdmission(Limits{}, true, ""), newAdmission(Limits{}, false, "")
 	on.tighten(Limits{}, false)
 	if err := on.call(""); err != nil {
@@ -241,7 +241,7 @@ func TestPauseFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]struct{ state, code, says, hint string }{
-		"with the file": {state, "paused", "a person has paused vaultwicket", `"vaultwicket resume"`},
+		"with the file": {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
 		"below a file":  {filepath.Join(state, "paused"), "state_unavailable", "cannot be told", "0700"},
 	} {
 		n, r := passes(func() error { return anyCall(newAdmission(Limits{}, false, want.state)) })

@@ -44,7 +44,7 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 				}
 				return
 			}
-			if code(got) != "rate_limited" || !strings.HasSuffix(got.Error.Message, "the limit of the setting "+tt.setting) || !strings.HasPrefix(got.Error.Hint, "try again in ") {
+			if code(got) != "rate_limited" || !strings.HasSuffix(got.Error.Message, "(setting "+tt.setting+")") || !strings.HasPrefix(got.Error.Hint, "try again in ") {
 				t.Fatalf("got %+v", got.Error)
 			}
 			wait, err := time.ParseDuration(strings.TrimPrefix(got.Error.Hint, "try again in "))

@@ -99,7 +99,7 @@ func (p *batchPlan) checkNames(i int) error {
 	case len(o.ClientID) > maxClientID:
 		return refuse(codeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
 	case p.find(o.ClientID, i) >= 0:
-		return refuse(codeBadRequest, "give every operation a name of its own", "the clientId stands twice in the batch")
+		return refuse(codeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.From)) {
 		if err := p.checkReference("parameter "+key, o.From[key], i); err != nil {
@@ -115,7 +115,7 @@ func (p *batchPlan) checkNames(i int) error {
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	from := p.find(ref.ClientID, i)
 	if from < 0 {
-		return refuse(codeBadRequest, "refer to an operation that stands before", "%s takes a field of %q, which is no earlier operation", clip(where), clip(ref.ClientID))
+		return refuse(codeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", clip(where), clip(ref.ClientID))
 	}
 	if !slices.Contains(fieldNames, ref.Field) {
 		hint := "the fields are " + strings.Join(fieldNames, ", ")

@@ -64,12 +64,12 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 			back = Fault("undo")
 		}
 		if undone = back.OK; !undone {
-			done.Notice = "not taken back: " + back.Error.Message
+			done.Notice = "not undone: " + back.Error.Message
 		}
 	case result.Error != nil && result.Error.Code == codeUnknown:
-		done.Notice = "not taken back: nobody knows whether it was made"
+		done.Notice = "not undone: unknown whether it was made"
 	case slices.ContainsFunc(result.Notices, func(n string) bool { return strings.HasPrefix(n, notKept) }):
-		done.Notice = "not taken back: it is " + notKept
+		done.Notice = "not undone: it is " + notKept
 	default:
 		return // it changed nothing
 	}

@@ -180,7 +180,7 @@ func (g *vaultGateway) leaveQuestion(vault string, q Question, caller string, re
 	case errors.As(err, &open):
 		return anotherIsOpen(q)
 	case err != nil:
-		return refuse(codeUnconfirmed, errorOf(refusal).Hint, "command %q: nobody can be asked: %v", q.Command, err)
+		return refuse(codeUnconfirmed, errorOf(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
 	}
 	return waiting(q)
 }

@@ -37,7 +37,7 @@ func TestTheFunctionsThatDecide(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	if want := []string{"Permits", "Plan", "losing", "replaced"}; !slices.Equal(found, want) {
+	if want := []string{"Permits", "Plan", "replaced", "withLoss"}; !slices.Equal(found, want) {
 		t.Errorf("Decide is called in %v, want %v", found, want)
 	}
 }

@@ -104,7 +104,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		d.Vault = g.name()
 	}
 	if err == nil && plan.answer != "" {
-		d.Notices = append(d.Notices, "vaultwicket answers this by itself and starts nothing")
+		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
 	}
 	d.Files, d.Diff = ahead.Files, ahead.Diff
 	if ahead.notice != "" {
@@ -163,7 +163,7 @@ func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *record) pla
 func (d DryRun) shown() DryRun {
 	if shownText(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 		d.Shell = ""
-		d.Notices = append(d.Notices, "the arguments hold characters that are shown as escapes here and are passed on as they are")
+		d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
 	}
 	d.Argv, d.Notices = shownTexts(slices.Clone(d.Argv)), shownTexts(slices.Clone(d.Notices))
 	return d

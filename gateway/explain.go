@@ -65,7 +65,7 @@ func (p ExplainedParam) remarks() string {
 		notes = append(notes, "effect "+p.Effect)
 	}
 	if p.Closed {
-		notes = append(notes, "closed here")
+		notes = append(notes, "disabled by the policy")
 	}
 	if p.Refused != "" {
 		notes = append(notes, "refused: "+p.Refused)

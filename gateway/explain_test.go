@@ -27,7 +27,7 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 		t.Errorf("the log has %+v", lines)
 	}
 	dry := f.gateway.DryRun(t.Context(), req)
-	if !dry.OK || dry.Decision != "allow" || dry.Program != "" || !slices.Contains(dry.Notices, "vaultwicket answers this by itself and starts nothing") {
+	if !dry.OK || dry.Decision != "allow" || dry.Program != "" || !slices.Contains(dry.Notices, "vaultwicket answers this itself; no program is started") {
 		t.Errorf("dry run: %+v", dry)
 	}
 	batch := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{{ClientID: "a", Request: req}}})
@@ -106,11 +106,11 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; closed here)") || strings.Count(text, "closed here") != 4 {
+	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 4 {
 		t.Errorf("the text is\n%s", text)
 	}
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")
-	if err != nil || strings.Contains(open.Explained().Text(), "closed here") {
+	if err != nil || strings.Contains(open.Explained().Text(), "disabled by the policy") {
 		t.Errorf("%v, the text is\n%s", err, open.Explained().Text())
 	}
 }

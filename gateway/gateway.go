@@ -178,7 +178,7 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if near := allowlist.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return nil, refuse(codeVaultNotFound, hint, "%q is none of the vaults of this gateway", clip(name))
+	return nil, refuse(codeVaultNotFound, hint, "unknown vault %q", clip(name))
 }
 
 // isFolder reports whether a name is that of the folder of the vault, in whichever

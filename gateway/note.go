@@ -28,7 +28,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := factOf(asked.Stdout, "path")
 	if r.call, err = r.call.At(path); err != nil {
-		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is no path", name, clip(path))
+		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, clip(path))
 	}
 	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
 		err = g.accessError(r.call)
@@ -218,7 +218,7 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 	}
 	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
 		return refuse(codeVaultNotFound, "the user can set the id of the vault, or correct its folder",
-			"the app says that the vault %q lies in %q, and the settings say %q", g.name(), clip(lies), clip(g.vault.Folder))
+			"the app has the vault %q in the folder %q, the settings have %q", g.name(), clip(lies), clip(g.vault.Folder))
 	}
 	g.pin.sure = true
 	return nil

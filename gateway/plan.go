@@ -149,7 +149,7 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 		}
 	}
 	return refuse(policy.CodeAccess, g.accessHint(),
-		"command %q could tell of notes that are hidden here, or touch more than the access rules allow; only the embedded backend holds the rules", call.Name())
+		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them", call.Name())
 }
 
 // accessHint says what the user can change so that the embedded backend answers.
@@ -185,9 +185,9 @@ func detourable(err error) bool {
 func (r Request) check(call allowlist.Call) error {
 	switch {
 	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
-		return refuse(codeBadRequest, "give the hash of an earlier result", "expectHash %q is no hash: 16 digits of 0-9 and a-f", clip(r.ExpectHash))
+		return refuse(codeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", clip(r.ExpectHash))
 	case r.ExpectHash != "" && !call.Effect().Mutates():
-		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, and %q changes none", call.Name())
+		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
 	}
 	return r.checkPage(call)
 }
@@ -199,7 +199,7 @@ func (r Request) promised(call allowlist.Call, refusal error) error {
 	if !r.ReadsOnly || reads || refusal != nil && !needsApproval(refusal) {
 		return nil
 	}
-	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this call of %q does more than read, which is all that this tool does", call.Name())
+	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
 }
 
 // checkPage refuses what would mean nothing for the answer to the call.
@@ -209,9 +209,9 @@ func (r Request) checkPage(call allowlist.Call) error {
 	case r.Limit < 0:
 		return refuse(codeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
 	case chosen && call.Effect() != tiers.Reads:
-		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that read, and %q does not only read", call.Name())
+		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that only read, and %q does more", call.Name())
 	case r.Fields != nil && !call.Reply().JSON:
-		return refuse(codeBadRequest, fieldsHint(call), "fields chooses from answers in JSON, and this answer of %q is none", call.Name())
+		return refuse(codeBadRequest, fieldsHint(call), "fields requires an answer in JSON, which this call of %q does not give", call.Name())
 	}
 	return nil
 }

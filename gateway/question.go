@@ -51,7 +51,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, exc
 	}
 	q.Text = questionText(q, plan, diff, excerpt)
 	if len(q.Text) > maxQuestion {
-		return q, refuse(codeUnconfirmed, "make it several calls", "command %q needs the yes of a person, and the question would be too long to be read", q.Command)
+		return q, refuse(codeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
 	}
 	q.Digest = g.digestOfQuestion(plan, q)
 	return q, nil
@@ -100,7 +100,7 @@ func whatItDoes(e tiers.Effect) string {
 	case tiers.Writes:
 		return "changes notes"
 	case tiers.Destroys:
-		return "removes or replaces what is there"
+		return "deletes or overwrites notes"
 	case tiers.Publishes:
 		return "changes what is published"
 	}

@@ -100,7 +100,7 @@ func (r *record) allowed(plan Plan) error {
 	mutates := plan.call.Effect().Mutates()
 	if r.none() {
 		if mutates {
-			return refuse(codeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "nothing is changed without an audit log, and there is no place for one outside the vaults")
+			return refuse(codeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
 		}
 		r.seen.decided(observe.Decision{Decision: "allow"})
 		return nil

@@ -69,7 +69,7 @@ type codedError interface {
 func errorOf(err error) *Error {
 	var c codedError
 	if !errors.As(err, &c) {
-		return &Error{Code: codeInternal, Message: "a fault of vaultwicket", Hint: "please report it; the log has the details"}
+		return &Error{Code: codeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
 	return &Error{Code: c.Code(), Message: shownText(c.Error()), Hint: shownText(c.Hint()), Rule: ruleOf(err)}
 }
@@ -114,7 +114,7 @@ func Reject(command string, err error) Result { return failed(command, err) }
 func Fault(command string) Result { return failed(command, errInternal) }
 
 // errInternal is a fault of ours of which no caller sees more.
-var errInternal = refuse(codeInternal, "please report it; the log has the details", "a fault of vaultwicket")
+var errInternal = refuse(codeInternal, "please report it; the log has the details", "internal error")
 
 // Rows reports whether Stdout is JSON that a program can read by itself.
 func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }

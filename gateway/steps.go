@@ -97,7 +97,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 	note := strings.TrimSpace(asked.Stdout)
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
-		return asked, refuse(codeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is no path of a note", clip(note))
+		return asked, refuse(codeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", clip(note))
 	}
 	if r.permit.Confined() {
 		// The embedded program answers for a hidden note as for a missing one.

@@ -108,7 +108,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	}
 	state := paths.State(g.getenv, abs)
 	if state == "" {
-		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "there is no place for a journal outside the vault")
+		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}
 	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
 }
@@ -122,7 +122,7 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	}
 	folder := d.target().folder
 	if folder == "" {
-		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the journal is that of a folder, which is not known")
+		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
 	}
 	return d.journal(folder)
 }

@@ -19,7 +19,7 @@ func accessAllows(p Policy, s subject) *Denial {
 		return nil
 	}
 	if s.fallsBack {
-		return deny(CodeTargetRequired, "access", "would work on the note that is open in the app, and there are access rules", "name the note with path= or file=")
+		return deny(CodeTargetRequired, "access", "requires a target because there are access rules", "name the note with path= or file=")
 	}
 	for _, spelled := range s.spells {
 		has := p.Access.Level(spelled.Path)
@@ -27,7 +27,7 @@ func accessAllows(p Policy, s subject) *Denial {
 			continue
 		}
 		return deny(CodeAccess, "access",
-			"needs the access "+s.needs(spelled).String()+" for the path in "+spelled.Param+"=, which has "+has.String(),
+			spelled.Param+"= has access "+has.String()+" (needs "+s.needs(spelled).String()+")",
 			"the user can raise it in the table [vaults.access] of the settings file")
 	}
 	return nil
@@ -35,9 +35,9 @@ func accessAllows(p Policy, s subject) *Denial {
 
 func accessPasses(p Policy, _ subject) string {
 	if !p.Access.Restrict() && !p.Ignores {
-		return "there are no access rules"
+		return "no access rules"
 	}
-	return "has nothing against the paths that are spelled out; what else is met is held against the rules when it is met"
+	return "the given paths are allowed; other notes are checked when they are reached"
 }
 
 // needs returns the level that a spelled path has to have.

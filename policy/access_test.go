@@ -296,7 +296,7 @@ func TestARefusalNamesTheOrigin(t *testing.T) {
 	p.Ceiling, p.Origins = tiers.V0, map[string]string{"tier": "file /etc/x.toml"}
 	_, err := p.Decide(mustParse(t, "read", allowlist.Params{"path": allowlist.Text("a.md")})).Permit()
 	var denial *policy.Denial
-	if !errors.As(err, &denial) || denial.Setting != "tier" || !strings.HasSuffix(denial.Hint(), "; tier comes from file /etc/x.toml") {
+	if !errors.As(err, &denial) || denial.Setting != "tier" || !strings.HasSuffix(denial.Hint(), " (tier is set by file /etc/x.toml)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -304,13 +304,13 @@ func TestARefusalNamesTheOrigin(t *testing.T) {
 func TestDenialsByAccessRead(t *testing.T) {
 	const raise = "the user can raise it in the table [vaults.access] of the settings file"
 	for _, test := range []struct{ line, code, say, hint string }{
-		{"append path=Read/n.md content=x", "access_denied", `command "append": needs the access rw for the path in path=, which has r`, raise},
-		{"task ref=Read/n.md:3 done", "access_denied", `command "task": needs the access rw for the path in ref=, which has r`, raise},
-		{"delete path=Write/n.md", "access_denied", `command "delete": needs the access rwd for the path in path=, which has rw`, raise},
-		{"move path=Write/n.md to=Delete/", "access_denied", `command "move": needs the access rwd for the path in path=, which has rw`, raise},
-		{"move path=Delete/n.md to=Else/", "access_denied", `command "move": needs the access rw for the path in to=, which has r`, raise},
-		{"move file=n to=Read/m.md", "access_denied", `command "move": needs the access rw for the path in to=, which has r`, raise},
-		{"outline", "target_required", `command "outline": would work on the note that is open in the app, and there are access rules`, "name the note with path= or file="},
+		{"append path=Read/n.md content=x", "access_denied", `command "append": path= has access r (needs rw)`, raise},
+		{"task ref=Read/n.md:3 done", "access_denied", `command "task": ref= has access r (needs rw)`, raise},
+		{"delete path=Write/n.md", "access_denied", `command "delete": path= has access rw (needs rwd)`, raise},
+		{"move path=Write/n.md to=Delete/", "access_denied", `command "move": path= has access rw (needs rwd)`, raise},
+		{"move path=Delete/n.md to=Else/", "access_denied", `command "move": to= has access r (needs rw)`, raise},
+		{"move file=n to=Read/m.md", "access_denied", `command "move": to= has access r (needs rw)`, raise},
+		{"outline", "target_required", `command "outline": requires a target because there are access rules`, "name the note with path= or file="},
 		{"move path=Write/n.md to=Write/m.md", "", "", ""},
 		{"move path=Write/n.md to=Write/", "", "", ""},
 		{"files folder=Read", "", "", ""},
@@ -332,7 +332,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 			}
 			continue
 		}
-		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" || denial.Error() != test.say || denial.Hint() != test.hint+"; access comes from file x" {
+		if denial.Code() != test.code || denial.Rule != "access" || denial.Setting != "access" || denial.Error() != test.say || denial.Hint() != test.hint+" (access is set by file x)" {
 			t.Errorf("%s: got %v, hint %q", test.line, err, denial.Hint())
 		}
 	}
@@ -350,12 +350,12 @@ func TestPatternsWantATarget(t *testing.T) {
 
 func TestVerdictsOfTheAccessRulesPass(t *testing.T) {
 	call := mustParse(t, "read", allowlist.Params{"path": allowlist.Text("Read/n.md")})
-	const nothing = "has nothing against the paths that are spelled out; what else is met is held against the rules when it is met"
+	const nothing = "the given paths are allowed; other notes are checked when they are reached"
 	for name, test := range map[string]struct {
 		policy policy.Policy
 		want   string
 	}{
-		"no rules": {widest(), "there are no access rules"},
+		"no rules": {widest(), "no access rules"},
 		"rules":    {with(widest(), placesRules(t), false), nothing},
 		"patterns": {with(widest(), access.Rules{}, true), nothing},
 		"both":     {with(widest(), placesRules(t), true), nothing},

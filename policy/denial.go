@@ -36,9 +36,9 @@ func (d *Denial) Hint() string {
 		return d.hint
 	}
 	if d.origin == originDefault {
-		return d.hint + "; " + d.Setting + " is at its default"
+		return d.hint + " (" + d.Setting + " is not set)"
 	}
-	return d.hint + "; " + d.Setting + " comes from " + d.origin
+	return d.hint + " (" + d.Setting + " is set by " + d.origin + ")"
 }
 
 // originDefault is the origin of a setting that nobody set.

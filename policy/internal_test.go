@@ -95,7 +95,7 @@ func TestTheVersionOfAVerdict(t *testing.T) {
 		{tiers.Version{1, 12, 7}, tiers.Version{1, 13, 0}, tiers.Version{1, 13, 0}},
 	} {
 		for _, v := range (Policy{MinVersion: test.set}).judge(subject{since: test.since}) {
-			if want := "asks for Obsidian " + test.want.String() + " or newer"; v.Rule == "version" && v.Why != want {
+			if want := "requires Obsidian " + test.want.String() + " or newer"; v.Rule == "version" && v.Why != want {
 				t.Errorf("%q, want %q", v.Why, want)
 			}
 		}

@@ -69,7 +69,7 @@ func (c Confirm) asksBefore() string {
 	case ConfirmNever:
 		return "nothing"
 	case ConfirmDestructive:
-		return "what removes, replaces or publishes"
+		return "deleting, overwriting, publishing"
 	}
 	return "every change"
 }
@@ -81,7 +81,7 @@ func ParseConfirm(s string) (Confirm, error) {
 			return Confirm(i), nil
 		}
 	}
-	return ConfirmWrites, fmt.Errorf("%q is no value of confirm, want never, destructive or writes", s)
+	return ConfirmWrites, fmt.Errorf("invalid value %q for confirm: want never, destructive or writes", s)
 }
 
 // firstDenial asks the rules until one refuses.

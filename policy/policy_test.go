@@ -289,18 +289,18 @@ func TestDenialsRead(t *testing.T) {
 		say    string
 		hint   string
 	}{
-		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": belongs to tier v1 and the ceiling is v0`, "the user can set tier to v1"},
-		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes the vault and mutations are off`, "the user can set allow-mutations to true"},
-		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": removes or replaces what is in the vault and mutations are off`, "the user can set allow-mutations to true"},
-		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published and nobody was asked`, "the user can change with the setting confirm which calls need approval"},
-		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes the settings of the app and mutations are off`, "the user can set allow-mutations to true"},
-		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
-		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": is on the list of disabled commands`, "the user can take it off the setting disable"},
-		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": is not on the list of enabled commands`, "the user can add it to the setting enable-only"},
-		{"append content=x", func(*policy.Policy) {}, `command "append": would change the note that is open in the app`, "name the note with path= or file="},
-		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": moves the focus or opens a view and that is switched off`, "the user can set allow-ui to true"},
-		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": needs a minimum version of at least 1.12.2, set is 1.12.1`, "the user can set min-cli-version to 1.12.7"},
-		{"eval", func(*policy.Policy) {}, `command "eval": runs code in the app, administers it or shows its inside, and cannot be switched on`, "the user can do this in the Obsidian app"},
+		{"read path=A.md", func(p *policy.Policy) { p.Ceiling = tiers.V0 }, `command "read": requires tier v1 (current: v0)`, "the user can set tier to v1"},
+		{"daily:append content=x", func(p *policy.Policy) { p.Mutations = false }, `command "daily:append": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"delete path=A.md", func(p *policy.Policy) { p.Mutations = false }, `command "delete": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"publish:add path=A.md", func(p *policy.Policy) { p.Confirm = 0 }, `command "publish:add": changes what is published; requires user approval`, "the user can change with the setting confirm which calls need approval"},
+		{"workspace:save name=A", func(p *policy.Policy) { p.Mutations = false }, `command "workspace:save": changes are disabled (read-only mode)`, "the user can set allow-mutations to true"},
+		{"web url=https://example.org", func(p *policy.Policy) { p.Publish = false }, `command "web": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
+		{"read", func(p *policy.Policy) { p.Disable = []string{"read"} }, `command "read": disabled by the setting disable`, "the user can remove it from the setting disable"},
+		{"read", func(p *policy.Policy) { p.EnableOnly = []string{"file"} }, `command "read": not in the list of enabled commands`, "the user can add it to the setting enable-only"},
+		{"append content=x", func(*policy.Policy) {}, `command "append": requires a target; it would change the note that is open in the app`, "name the note with path= or file="},
+		{"open path=A.md", func(p *policy.Policy) { p.UI = false }, `command "open": opens a view or moves the focus; disabled by allow-ui`, "the user can set allow-ui to true"},
+		{"read", func(p *policy.Policy) { p.MinVersion = tiers.Version{1, 12, 1} }, `command "read": min-cli-version is 1.12.1, want at least 1.12.2`, "the user can set min-cli-version to 1.12.7"},
+		{"eval", func(*policy.Policy) {}, `command "eval": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
 	}
 	for _, test := range tests {
 		words := strings.Fields(test.line)
@@ -328,16 +328,16 @@ func TestDenialsOfListingsRead(t *testing.T) {
 		policy    func(*policy.Policy)
 		say, hint string
 	}{
-		{"no tier", allowlist.Command{Name: "x", Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier none and the ceiling is v3`, ""},
-		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": belongs to tier tier(9) and the ceiling is v3`, ""},
-		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier comes from flag"},
-		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier is at its default"},
-		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": belongs to tier v3 and the ceiling is v2`, "the user can set tier to v3; tier comes from VAULTWICKET_TIER"},
-		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in the app, administers it or shows its inside, and cannot be switched on`, "the user can do this in the Obsidian app"},
-		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect unknown and mutations are off`, "the user can set allow-mutations to true; allow-mutations comes from file x"},
-		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": has the effect exec and mutations are off`, "the user can set allow-mutations to true; allow-mutations comes from file x"},
-		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
-		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can carry text off this machine and publishing is off`, "the user can set allow-publish to true"},
+		{"no tier", allowlist.Command{Name: "x", Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": requires tier none (current: v3)`, ""},
+		{"a tier without a name", allowlist.Command{Name: "x", Tier: 9, Effect: tiers.Reads}, func(*policy.Policy) {}, `command "x": requires tier tier(9) (current: v3)`, ""},
+		{"the highest tier", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling = tiers.V2 }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is set by flag)"},
+		{"a setting at its default", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "default"} }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is not set)"},
+		{"a setting from the environment", allowlist.Command{Name: "x", Tier: tiers.V3, Effect: tiers.Reads}, func(p *policy.Policy) { p.Ceiling, p.Origins = tiers.V2, map[string]string{"tier": "VAULTWICKET_TIER"} }, `command "x": requires tier v3 (current: v2)`, "the user can set tier to v3 (tier is set by VAULTWICKET_TIER)"},
+		{"a restricted one", allowlist.Command{Name: "x", Tier: tiers.Restricted}, func(*policy.Policy) {}, `command "x": runs code in or administers Obsidian; permanently disabled`, "the user can do this in the Obsidian app"},
+		{"an unknown effect", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`, "the user can set allow-mutations to true (allow-mutations is set by file x)"},
+		{"code", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Mutations = false }, `command "x": changes are disabled (read-only mode)`, "the user can set allow-mutations to true (allow-mutations is set by file x)"},
+		{"an unknown effect that could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1}, func(p *policy.Policy) { p.Publish = false }, `command "x": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
+		{"code, which could be to publish", allowlist.Command{Name: "x", Tier: tiers.V1, Effect: tiers.Executes}, func(p *policy.Policy) { p.Publish = false }, `command "x": can send text off this machine; publishing is disabled`, "the user can set allow-publish to true"},
 	} {
 		p := widest()
 		p.Origins = origins
@@ -389,7 +389,7 @@ func TestDenialsNameTheSetting(t *testing.T) {
 }
 
 func TestParseConfirmSaysWhatIsRight(t *testing.T) {
-	if _, err := policy.ParseConfirm("always"); err == nil || err.Error() != `"always" is no value of confirm, want never, destructive or writes` {
+	if _, err := policy.ParseConfirm("always"); err == nil || err.Error() != `invalid value "always" for confirm: want never, destructive or writes` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -415,23 +415,23 @@ func TestVerdictsExplainWhatPasses(t *testing.T) {
 		}
 		return strings.Join(all, "\n")
 	}
-	want := `pass known: is in the table
-pass restricted: is none of those that nothing can open
-pass tier: tier v1 is open up to v3
-pass enabled: no list of commands closes it
+	want := `pass known: known command
+pass restricted: not permanently restricted
+pass tier: requires tier v1 (current: v3)
+pass enabled: not disabled
 pass mutations: effect read, mutations are on
 pass publish: publishing is on, and nothing leaves the machine
-pass target: does not change the note that happens to be open
-pass access: there are no access rules
+pass target: target is explicit or not needed
+pass access: no access rules
 pass ui: moving the focus is on
-pass version: asks for Obsidian 1.12.7 or newer
-pass confirm: effect read, a person is asked before: nothing`
+pass version: requires Obsidian 1.12.7 or newer
+pass confirm: effect read, requires approval: nothing`
 	if got := says("read path=A.md"); got != want {
 		t.Errorf("got\n%s", got)
 	}
 	p.Confirm, p.Mutations, p.MinVersion = policy.ConfirmDestructive, false, tiers.Version{1, 13, 0}
 	got := says("web url=https://example.org")
-	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "asked before: what removes, replaces or publishes"} {
+	for _, line := range []string{"mutations are off", "pass publish: publishing is on\n", "1.13.0 or newer", "requires approval: deleting, overwriting, publishing"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("%q is not in\n%s", line, got)
 		}
@@ -440,7 +440,7 @@ pass confirm: effect read, a person is asked before: nothing`
 	if got := says("daily:append content=x"); !strings.Contains(got, "ask confirm: ") || !strings.Contains(got, "deny mutations: ") {
 		t.Errorf("got\n%s", got)
 	}
-	if got := says("read"); !strings.Contains(got, "asked before: every change") {
+	if got := says("read"); !strings.Contains(got, "requires approval: every change") {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -10,24 +10,24 @@ import (
 // returns nil when it has nothing against the subject. Adding a rule means
 // adding it here.
 var rules = [...]rule{
-	{"known", known, func(Policy, subject) string { return "is in the table" }},
-	{"restricted", notRestricted, func(Policy, subject) string { return "is none of those that nothing can open" }},
+	{"known", known, func(Policy, subject) string { return "known command" }},
+	{"restricted", notRestricted, func(Policy, subject) string { return "not permanently restricted" }},
 	{"tier", tierOpen, func(p Policy, s subject) string {
-		return "tier " + s.tier.String() + " is open up to " + p.Ceiling.String()
+		return tierRequired(p, s)
 	}},
-	{"enabled", commandEnabled, func(Policy, subject) string { return "no list of commands closes it" }},
+	{"enabled", commandEnabled, func(Policy, subject) string { return "not disabled" }},
 	{"mutations", mutationsOpen, func(p Policy, s subject) string {
 		return "effect " + s.effect.String() + ", mutations are " + onOff(p.Mutations)
 	}},
 	{"publish", publishOpen, func(p Policy, s subject) string { return "publishing is " + onOff(p.Publish) + leavesOrNot(s) }},
-	{"target", targetNamed, func(Policy, subject) string { return "does not change the note that happens to be open" }},
+	{"target", targetNamed, func(Policy, subject) string { return "target is explicit or not needed" }},
 	{"access", accessAllows, accessPasses},
 	{"ui", uiOpen, func(p Policy, _ subject) string { return "moving the focus is " + onOff(p.UI) }},
 	{"version", versionSet, func(p Policy, s subject) string {
-		return "asks for Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
+		return "requires Obsidian " + tiers.Later(p.MinVersion, s.since).String() + " or newer"
 	}},
 	{"confirm", confirmed, func(p Policy, s subject) string {
-		return "effect " + s.effect.String() + becauseOf(s) + ", a person is asked before: " + p.Confirm.asksBefore()
+		return "effect " + s.effect.String() + becauseOf(s) + ", requires approval: " + p.Confirm.asksBefore()
 	}},
 }
 
@@ -64,7 +64,7 @@ func known(_ Policy, s subject) *Denial {
 	if s.valid {
 		return nil
 	}
-	return deny(CodeRestricted, "", "was not made by the table", "")
+	return deny(CodeRestricted, "", "not a call of a known command", "")
 }
 
 // notRestricted refuses for good what runs code, administers the app or shows
@@ -74,14 +74,19 @@ func notRestricted(_ Policy, s subject) *Denial {
 	if s.tier != tiers.Restricted {
 		return nil
 	}
-	return deny(CodeRestricted, "", "runs code in the app, administers it or shows its inside, and cannot be switched on", "the user can do this in the Obsidian app")
+	return deny(CodeRestricted, "", "runs code in or administers Obsidian; permanently disabled", "the user can do this in the Obsidian app")
 }
 
 func tierOpen(p Policy, s subject) *Denial {
 	if p.Ceiling.Opens(s.tier) {
 		return nil
 	}
-	return deny(CodeTierClosed, "tier", "belongs to tier "+s.tier.String()+" and the ceiling is "+p.Ceiling.String(), opensWith(s.tier))
+	return deny(CodeTierClosed, "tier", tierRequired(p, s), opensWith(s.tier))
+}
+
+// tierRequired says which tier the subject requires and which is enabled.
+func tierRequired(p Policy, s subject) string {
+	return "requires tier " + s.tier.String() + " (current: " + p.Ceiling.String() + ")"
 }
 
 // opensWith names the setting that opens a tier, "" where none does.
@@ -94,10 +99,10 @@ func opensWith(t tiers.Tier) string {
 
 func commandEnabled(p Policy, s subject) *Denial {
 	if slices.Contains(p.Disable, s.name) {
-		return deny(CodeDisabled, "disable", "is on the list of disabled commands", "the user can take it off the setting disable")
+		return deny(CodeDisabled, "disable", "disabled by the setting disable", "the user can remove it from the setting disable")
 	}
 	if len(p.EnableOnly) > 0 && !slices.Contains(p.EnableOnly, s.name) {
-		return deny(CodeDisabled, "enable-only", "is not on the list of enabled commands", "the user can add it to the setting enable-only")
+		return deny(CodeDisabled, "enable-only", "not in the list of enabled commands", "the user can add it to the setting enable-only")
 	}
 	return nil
 }
@@ -106,7 +111,7 @@ func mutationsOpen(p Policy, s subject) *Denial {
 	if p.Mutations || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeMutationsOff, "allow-mutations", changes(s)+" and mutations are off", "the user can set allow-mutations to true")
+	return deny(CodeMutationsOff, "allow-mutations", "changes are disabled (read-only mode)", "the user can set allow-mutations to true")
 }
 
 // publishOpen looks at sends besides the effect: opening a web address changes
@@ -115,7 +120,7 @@ func publishOpen(p Policy, s subject) *Denial {
 	if p.Publish || !leaves(s) {
 		return nil
 	}
-	return deny(CodeMutationsOff, "allow-publish", "can carry text off this machine and publishing is off", "the user can set allow-publish to true")
+	return deny(CodeMutationsOff, "allow-publish", "can send text off this machine; publishing is disabled", "the user can set allow-publish to true")
 }
 
 // leaves counts whatever is worse than publishing too, but for administering:
@@ -130,14 +135,14 @@ func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeTargetRequired, "", "would change the note that is open in the app", "name the note with path= or file=")
+	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", "name the note with path= or file=")
 }
 
 func uiOpen(p Policy, s subject) *Denial {
 	if p.UI || !s.shows {
 		return nil
 	}
-	return deny(CodeDisabled, "allow-ui", "moves the focus or opens a view and that is switched off", "the user can set allow-ui to true")
+	return deny(CodeDisabled, "allow-ui", "opens a view or moves the focus; disabled by allow-ui", "the user can set allow-ui to true")
 }
 
 // versionSet refuses when no usable minimum is set. The installed version is
@@ -146,7 +151,7 @@ func versionSet(p Policy, s subject) *Denial {
 	if !p.MinVersion.Before(tiers.MinimumFloor) {
 		return nil
 	}
-	return deny(CodeVersion, "min-cli-version", "needs a minimum version of at least "+tiers.MinimumFloor.String()+", set is "+p.MinVersion.String(),
+	return deny(CodeVersion, "min-cli-version", "min-cli-version is "+p.MinVersion.String()+", want at least "+tiers.MinimumFloor.String(),
 		"the user can set min-cli-version to "+tiers.DefaultMinimum.String())
 }
 
@@ -163,7 +168,7 @@ func confirmed(p Policy, s subject) *Denial {
 			return nil
 		}
 	}
-	return deny(CodeUnconfirmed, "confirm", changes(s)+" and nobody was asked", "the user can change with the setting confirm which calls need approval")
+	return deny(CodeUnconfirmed, "confirm", changes(s)+"; requires user approval", "the user can change with the setting confirm which calls need approval")
 }
 
 // becauseOf says why the effect is worse than that of the command.
@@ -181,13 +186,13 @@ func changes(s subject) string {
 	}
 	switch s.effect {
 	case tiers.Writes:
-		return "changes the vault"
+		return "changes notes"
 	case tiers.Destroys:
-		return "removes or replaces what is in the vault"
+		return "deletes or overwrites notes"
 	case tiers.Publishes:
 		return "changes what is published"
 	case tiers.Administers:
-		return "changes the settings of the app"
+		return "changes app settings"
 	}
 	return "has the effect " + s.effect.String()
 }

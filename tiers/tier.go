@@ -51,5 +51,5 @@ func ParseTier(s string) (Tier, error) {
 			return t, nil
 		}
 	}
-	return None, fmt.Errorf("%q is no tier, want v0, v1, v2 or v3", s)
+	return None, fmt.Errorf("invalid tier %q (use v0, v1, v2 or v3)", s)
 }

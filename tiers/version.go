@@ -24,13 +24,13 @@ var DefaultMinimum = Version{1, 12, 7}
 func ParseVersion(s string) (Version, error) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
-		return Version{}, fmt.Errorf("%q is no version, want three numbers such as 1.12.7", s)
+		return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
 	}
 	var v Version
 	for i, part := range parts {
 		n, err := strconv.ParseUint(part, 10, 16)
 		if err != nil {
-			return Version{}, fmt.Errorf("%q is no version, want three numbers such as 1.12.7", s)
+			return Version{}, fmt.Errorf("invalid version %q: want three numbers such as 1.12.7", s)
 		}
 		v[i] = int(n)
 	}

@@ -756,7 +756,7 @@ func TestTheForm(t *testing.T) {
 		if len(q.fields) != 1 || confirm["type"] != "boolean" || confirm["default"] != false {
 			t.Errorf("the fields are %v", q.fields)
 		}
-		for _, want := range []string{`Allow "delete" in the vault "Work"?`, "It removes or replaces what is there.", `path: "a.md"`} {
+		for _, want := range []string{`Allow "delete" in the vault "Work"?`, "It deletes or overwrites notes.", `path: "a.md"`} {
 			if !strings.Contains(q.message, want) {
 				t.Errorf("no %q in %q", want, q.message)
 			}

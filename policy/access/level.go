@@ -41,5 +41,5 @@ func ParseLevel(text string) (Level, error) {
 			return Level(i), nil
 		}
 	}
-	return None, fmt.Errorf("%q is no access, want none, r, rw or rwd", text)
+	return None, fmt.Errorf("invalid access %q: want none, r, rw or rwd", text)
 }

@@ -20,7 +20,7 @@ func TestLevelsHaveNames(t *testing.T) {
 			t.Errorf("%q is read as %v, %v", bad, got, err)
 		}
 	}
-	if _, err := ParseLevel("w"); err == nil || err.Error() != `"w" is no access, want none, r, rw or rwd` {
+	if _, err := ParseLevel("w"); err == nil || err.Error() != `invalid access "w": want none, r, rw or rwd` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -52,10 +52,10 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"nothing in its place", "null", `access rules "null" hold no table`},
 		{"an empty table", "[{}]", `access rules "[{}]" hold an empty table`},
 		{"an empty table behind another", `[{"A":"r"},{}]`, `access rules "[{\"A\":\"r\"},{}]" hold an empty table`},
-		{"no level", `[{"A":"x"}]`, `access of "A": "x" is no access, want none, r, rw or rwd`},
+		{"no level", `[{"A":"x"}]`, `access of "A": invalid access "x": want none, r, rw or rwd`},
 		{"no path", `[{"/A":"r"}]`, `path "/A" begins with a slash; paths are relative to the vault`},
 		{"the first path of two", `[{"//":"r","/A":"r"}]`, `path "//" begins with a slash; paths are relative to the vault`},
-		{"the first level of two", `[{"B":"y","A":"x"}]`, `access of "A": "x" is no access, want none, r, rw or rwd`},
+		{"the first level of two", `[{"B":"y","A":"x"}]`, `access of "A": invalid access "x": want none, r, rw or rwd`},
 	} {
 		for range 8 { // in whichever order a table is read
 			rules, err := Parse(test.text)

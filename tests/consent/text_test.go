@@ -33,7 +33,7 @@ var hostile = map[string]string{
 }
 
 // ownRow is every row that the gateway writes itself.
-var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|removes or replaces what is there|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|(makes|removes|changes|moves|path|to):|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
+var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|deletes or overwrites notes|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|(makes|removes|changes|moves|path|to):|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
 
 // judgeQuestion checks that nothing but the gateway speaks in a question outside of
 // bars and quotation marks.
@@ -117,7 +117,7 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 	}{
 		{[]string{"append", "path=Inbox/a.md", "content=two"}, "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Inbox/a.md\"\ncontent: \"two\"\n│ --- a/Inbox/a.md\n│ +++ b/Inbox/a.md\n│ @@ -1 +1,2 @@\n│  one\n│ +two"},
 		{[]string{"create", "path=new.md", "content=x"}, "Allow \"create\" in the vault \"Notes\"?\nIt changes notes.\nmakes: \"new.md\"\ncontent: \"x\"\n│ --- /dev/null\n│ +++ b/new.md\n│ @@ -0,0 +1 @@\n│ +x"},
-		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt removes or replaces what is there.\nremoves: \"root.md\"\n│ --- a/root.md\n│ +++ /dev/null\n│ @@ -1 +0,0 @@\n│ -root"},
+		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt deletes or overwrites notes.\nremoves: \"root.md\"\n│ --- a/root.md\n│ +++ /dev/null\n│ @@ -1 +0,0 @@\n│ -root"},
 		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nmoves: \"root.md\" to \"Inbox/root.md\"\nto: \"Inbox/\"\n│ rename from root.md\n│ rename to Inbox/root.md"},
 	} {
 		_, asked := o.Do(c.words, rig.Says(gateway.No))
