@@ -40,7 +40,7 @@ var (
 	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
 	openNewTab  = param{name: "newtab", kind: kindFlag, rare: true, summary: "With open: in a new tab"}
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
-	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab, not in place of what is shown"}
+	inNewTab    = param{name: "newtab", kind: kindFlag, rare: true, summary: "In a new tab"}
 
 	// Below a heading is an extension: the app ignores heading= and writes at the
 	// end of the note.
@@ -93,7 +93,7 @@ var queryParams = []param{
 	{name: "groups", kind: kindFlag, ours: true, rare: true, summary: "Add the groups to JSON"},
 	{name: "summaries", kind: kindFlag, ours: true, rare: true, summary: "Add the summaries to JSON"},
 	{name: "explain", kind: kindFlag, ours: true, rare: true, summary: "Add to JSON how many rows each filter dropped"},
-	{name: "this", kind: kindPath, ours: true, rare: true, summary: "The note for which this stands, default: the base"},
+	{name: "this", kind: kindPath, ours: true, rare: true, summary: "The note that this refers to, default: the base"},
 }
 
 var baseFormats = []string{"json", "csv", "tsv", "md", "paths"}

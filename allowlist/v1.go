@@ -204,7 +204,7 @@ var v1Rows = []row{
 		params: []param{
 			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},
 			{name: "path", kind: kindFolder, summary: "Only in this folder"},
-			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many notes"},
+			{name: "limit", kind: kindNumber, least: 1, summary: "Maximum number of notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Form of the answer"},
 			onlyTotal,
 			{name: "case", kind: kindFlag, summary: "Case-sensitive"},
@@ -219,9 +219,9 @@ var v1Rows = []row{
 		params: []param{
 			{name: "query", kind: kindText, required: true, summary: "The query, in the search syntax of the app"},
 			{name: "path", kind: kindFolder, summary: "Only in this folder"},
-			{name: "limit", kind: kindNumber, least: 1, summary: "At most so many notes"},
+			{name: "limit", kind: kindNumber, least: 1, summary: "Maximum number of notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Form of the answer"},
-			{name: "case", kind: kindFlag, summary: "Tell upper from lower case"},
+			{name: "case", kind: kindFlag, summary: "Case-sensitive"},
 		},
 		since: tiers.Version{1, 12, 2},
 		reply: Reply{Kind: Content, Empty: "No matches found."},

@@ -97,7 +97,7 @@ var v2Rows = []row{
 		params: []param{
 			noteByName, noteByPath,
 			{name: "from", kind: kindNumber, least: 1, summary: "The version to compare, 1 is the newest"},
-			{name: "to", kind: kindNumber, least: 1, summary: "The version to compare it with, else the note as it is"},
+			{name: "to", kind: kindNumber, least: 1, summary: "The version to compare with (default: the current note)"},
 			{name: "filter", kind: kindChoice, choices: []string{"local", "sync"}, rare: true, summary: "Only versions of this origin"},
 		},
 		exclusive: fileOrPath, needs: []need{{"to", []string{"from"}}},
