@@ -136,19 +136,29 @@ func longest(levels map[string]Level, path string) Level {
 }
 
 // Opens reports whether something in the folder, at any depth, can have a higher
-// level than None.
+// level than None. The paths of rules are below every spelling of the folder.
 func (r Rules) Opens(folder string) bool {
 	if r.Level(folder) > None {
 		return true
 	}
 	for _, l := range r.layers {
 		for path := range l.exact {
-			if isBelow(path, folder) && r.Level(path) > None {
+			if isBelow(Fold(path), Fold(folder)) && r.Level(respell(path, folder)) > None {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// respell returns path with its first folders spelled as folder is, of which path is
+// another spelling or below one.
+func respell(path, folder string) string {
+	if folder == "" {
+		return path
+	}
+	segments := strings.Split(path, "/")
+	return folder + "/" + strings.Join(segments[strings.Count(folder, "/")+1:], "/")
 }
 
 // Lowest returns the lowest level in the folder, itself included, at any depth.

@@ -181,6 +181,9 @@ func TestOpensLooksAtTheLevel(t *testing.T) {
 			t.Errorf("Opens(%q) = %v, want %v", folder, got, want)
 		}
 	}
+	if spelled := mustRules(t, "Ä", "none", "Ä/Straße", "r"); !spelled.Opens("ä") || !spelled.Opens("Ä") || mustRules(t, "/", "none", "Ä", "none").Opens("ä") {
+		t.Errorf("%v does not open another spelling of a folder", spelled)
+	}
 	if met := rules.Meet(mustRules(t, "C", "none")); met.Opens("C") || met.Opens("") {
 		t.Errorf("%v opens what one of its tables closes", met)
 	}
