@@ -25,7 +25,7 @@ var (
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, summary: "Only the note that is open in the app"}
-	asTable     = param{name: "format", kind: kindChoice, choices: tableForms, summary: "Form of the answer"}
+	asTable     = param{name: "format", kind: kindChoice, choices: tableForms, summary: "Output format"}
 	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
 	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, summary: "Most frequent first instead of by name"}
 

@@ -190,7 +190,7 @@ var v2Rows = []row{
 		summary: "List the headings of a note",
 		params: []param{
 			noteByName, noteByPath,
-			{name: "format", kind: kindChoice, choices: []string{"tree", "md", "json"}, rare: true, summary: "Form of the answer"},
+			{name: "format", kind: kindChoice, choices: []string{"tree", "md", "json"}, rare: true, summary: "Output format"},
 			onlyTotal,
 		},
 		exclusive: fileOrPath,

@@ -119,7 +119,7 @@ var codeTexts = map[string]codeText{
 	"access_denied":      {"the access rules do not allow this with that path", "the user can raise it in `[vaults.access]`"},
 	"unconfirmed":        {"a person has to say yes, and has not", "the user can list what waits with `vaultwicket approvals` and approve it in a terminal; then send the same call again"},
 	"rate_limited":       {"there were too many calls, or too many changes", "wait as long as the hint says"},
-	"paused":             {"vaultwicket is paused, or switched it off", "a person can end that with `vaultwicket resume`, or with the setting `enabled`"},
+	"paused":             {"vaultwicket is paused, or switched it off", "the user can end that with `vaultwicket resume`, or with the setting `enabled`"},
 
 	"cli_not_found":        {"there is no client of the app", "install the app, set `cli`, or the user can set vault to the folder of the vault"},
 	"cli_unsuitable":       {"what was found must not be started, or cannot be", "see the message; `cli` names another program"},

@@ -124,7 +124,7 @@ func TestChangesThatAreRefused(t *testing.T) {
 		err        error
 	}{
 		{"a read-only note", `"ro.md" is read-only`, f.Swap(mustPath(t, "ro.md"), []byte("text"), nil)},
-		{"a name that does not travel", `holds '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), []byte("text"))},
+		{"a name that does not travel", `contains '?'`, f.Move(mustPath(t, "a.md"), mustPath(t, "a?.md"), []byte("text"))},
 		{"a path in the trash", `is not the name of a file`, f.Untrash("../a.md", mustPath(t, "b.md"), []byte("text"))},
 		{"a folder of the trash", `is not the name of a file`, f.Untrash("..", mustPath(t, "b.md"), nil)},
 	} {

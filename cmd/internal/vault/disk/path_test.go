@@ -68,15 +68,15 @@ func TestForgesLines(t *testing.T) {
 
 func TestUnportableSaysWhy(t *testing.T) {
 	reasons := map[string]string{
-		"a[[b": `holds "[[", which no link can carry`, "a]]b": `holds "]]", which no link can carry`, "a%%b": `holds "%%", which no link can carry`,
+		"a[[b": `contains "[[", which no link can carry`, "a]]b": `contains "]]", which no link can carry`, "a%%b": `contains "%%", which no link can carry`,
 		"a.": "begins with a blank, or ends with one or with a dot", "a ": "begins with a blank, or ends with one or with a dot",
 		" a": "begins with a blank, or ends with one or with a dot", "a\u00a0": "begins with a blank, or ends with one or with a dot",
-		"NUL": "is the name of a device on Windows", "a#b|c": "holds '#', which not every system and link can carry",
+		"NUL": "is the name of a device on Windows", "a#b|c": "contains '#', which not every system and link can carry",
 		"a[b]c%d": "", ".a": "", "a.b": "", "": "",
 	}
 	for _, c := range `:*?"<>|#^` {
 		for _, name := range []string{string(c), string(c) + "a", "a" + string(c), "a" + string(c) + "b"} {
-			reasons[name] = "holds " + strconv.QuoteRune(c) + ", which not every system and link can carry"
+			reasons[name] = "contains " + strconv.QuoteRune(c) + ", which not every system and link can carry"
 		}
 	}
 	for name, want := range reasons {
