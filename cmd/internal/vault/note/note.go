@@ -52,9 +52,9 @@ func Prepend(text []byte, content string, inline bool) []byte {
 	return append(out, text[body:]...)
 }
 
-// lineBreak returns the line break that text uses: that of its first line.
+// lineBreak returns the line break of most lines of text, LF if it has none.
 func lineBreak(text []byte) string {
-	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+	if endsInCRLF(text) {
 		return "\r\n"
 	}
 	return "\n"
