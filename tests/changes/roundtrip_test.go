@@ -147,7 +147,7 @@ func tripsOf(random *rand.Rand, text string) []trip {
 	appended := old + text
 	if bare := strings.TrimPrefix(old, "\ufeff"); bare != "" && !strings.HasSuffix(old, "\n") {
 		appended = old + "\n" + text
-		if first, _, broken := strings.Cut(old, "\n"); broken && strings.HasSuffix(first, "\r") {
+		if 2*strings.Count(old, "\r\n") > strings.Count(old, "\n") {
 			appended = old + "\r\n" + text
 		}
 	}
