@@ -3,7 +3,6 @@ package allowlist
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"vaultwicket/tiers"
@@ -126,62 +125,5 @@ func TestSignature(t *testing.T) {
 		if got := c.Signature(test.allowed); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	tests := []struct{ word, want string }{
-		{"daily:raed", "daily:read"},  // neighbours swapped
-		{"dailyread", "daily:read"},   // one left out
-		{"daily:readd", "daily:read"}, // one too many
-		{"daily:reat", "daily:read"},  // one replaced
-		{"serach", "search"},
-		{"read", "read"}, // the word itself
-		{"Read", "read"}, // another case is one replaced
-		{"tgas", "tags"},
-		{"property-set", "property:set"},
-		{"eval2", "eval"}, // restricted commands are named too
-		{"xyz", ""},
-		{"", ""},
-		{"frobnicate", ""},
-		{string(make([]byte, 5000)), ""},
-	}
-	for _, test := range tests {
-		if got := Nearest(test.word, Names()); got != test.want {
-			t.Errorf("%.20q: got %q, want %q", test.word, got, test.want)
-		}
-	}
-	if got := Nearest("ab", []string{"ac", "ad"}); got != "ac" {
-		t.Errorf("of two that are as near, the first: got %q", got)
-	}
-	if got := Nearest("sink", []string{"sync"}); got != "sync" {
-		t.Errorf("four letters may differ in two places: got %q", got)
-	}
-	if got := Nearest("sin", []string{"syc"}); got != "" {
-		t.Errorf("three letters may not: got %q", got)
-	}
-	long := strings.Repeat("x", 120)
-	if got := Nearest(long, []string{long}); got != long {
-		t.Errorf("a word as long as a message repeats: got %q", got)
-	}
-	if got := Nearest(long+"x", []string{long}); got != "" {
-		t.Errorf("a longer word: got %q", got)
-	}
-	if got := Nearest("word", nil); got != "" {
-		t.Errorf("of an empty list: %q", got)
-	}
-}
-
-func TestDistanceIsSymmetric(t *testing.T) {
-	words := []string{"", "a", "ab", "ba", "abc", "cab", "read", "daily:read", "raed"}
-	for _, a := range words {
-		for _, b := range words {
-			if distance(a, b, 20) != distance(b, a, 20) || (distance(a, b, 20) == 0) != (a == b) {
-				t.Errorf("%q and %q: %d, %d", a, b, distance(a, b, 20), distance(b, a, 20))
-			}
-		}
-	}
-	if got := distance("raed", "read", 20); got != 1 {
-		t.Errorf("a swap costs %d", got)
 	}
 }

@@ -1,6 +1,10 @@
 package allowlist
 
-import "fmt"
+import (
+	"fmt"
+
+	"vaultwicket/allowlist/quote"
+)
 
 // The codes of a [ParseError].
 const (
@@ -33,13 +37,13 @@ func (e *ParseError) Hint() string { return e.hint }
 func (e *ParseError) Error() string {
 	switch {
 	case e.code == CodeUnknownCommand && e.Reason == unknown:
-		return fmt.Sprintf("unknown command %q", clip(e.Command))
+		return fmt.Sprintf("unknown command %q", quote.Clip(e.Command, maxQuoted))
 	case e.code == CodeUnknownParam && e.Reason == unknown:
-		return fmt.Sprintf("command %q: unknown parameter %q", clip(e.Command), clip(e.Param))
+		return fmt.Sprintf("command %q: unknown parameter %q", quote.Clip(e.Command, maxQuoted), quote.Clip(e.Param, maxQuoted))
 	case e.Param == "":
-		return fmt.Sprintf("command %q: %s", clip(e.Command), e.Reason)
+		return fmt.Sprintf("command %q: %s", quote.Clip(e.Command, maxQuoted), e.Reason)
 	}
-	return fmt.Sprintf("command %q: parameter %q: %s", clip(e.Command), clip(e.Param), e.Reason)
+	return fmt.Sprintf("command %q: parameter %q: %s", quote.Clip(e.Command, maxQuoted), quote.Clip(e.Param, maxQuoted), e.Reason)
 }
 
 // unknown is the reason for a name that is not in the table.
@@ -48,18 +52,3 @@ const unknown = "unknown"
 // maxQuoted bounds what an error message repeats of a request, in bytes: a
 // message is read by a person or a model, and the request may be megabytes.
 const maxQuoted = 120
-
-// clip shortens s for a message, at a character border.
-func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	cut := 0
-	for i := range s {
-		if i > maxQuoted {
-			break
-		}
-		cut = i
-	}
-	return s[:cut] + "…"
-}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/tiers"
 )
 
@@ -180,7 +181,7 @@ func (c *Call) refuse(code, key, reason string) *ParseError {
 
 func unknownCommand(name string) *ParseError {
 	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: unknown}
-	if near := Nearest(name, Names()); near != "" {
+	if near := quote.Nearest(name, Names()); near != "" {
 		err.hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return err
@@ -189,7 +190,7 @@ func unknownCommand(name string) *ParseError {
 func (c *Call) unknownParam(key string) *ParseError {
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
-	switch near := Nearest(word, c.row.paramNames()); {
+	switch near := quote.Nearest(word, c.row.paramNames()); {
 	case word == "vault":
 		err.Reason = "the vault is chosen by the gateway, not by a parameter"
 	case word == "copy":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/tiers"
 )
 
@@ -282,7 +283,7 @@ func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
 		{strings.Repeat("x", 119) + "éé", strings.Repeat("x", 119) + "…"},
 		{strings.Repeat("é", 61), strings.Repeat("é", 60) + "…"},
 	} {
-		if got := clip(test.text); got != test.want {
+		if got := quote.Clip(test.text, maxQuoted); got != test.want {
 			t.Errorf("%q becomes %q", test.text, got)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // failureWords are the words by which the sentence of each kind of failure in
@@ -152,13 +154,13 @@ func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
 		{"newpath", "a#/?b", `contains '?', which is not allowed in the name of a note`},
 		{"destination", "a/v1.2/b", `could be a folder or a file; want "a/v1.2/b/" for the folder or "a/v1.2/b.md" for the note`},
 		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
-		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + clip("a/"+long[:200]) + `/" for the folder or "` + clip("a/"+long[:200]) + `.md" for the note`},
+		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + quote.Clip("a/"+long[:200], maxQuoted) + `/" for the folder or "` + quote.Clip("a/"+long[:200], maxQuoted) + `.md" for the note`},
 	} {
 		if got := placeChecks[test.as](test.value); got != test.want {
 			t.Errorf("%s %q: got %q, want %q", test.as, test.value, got, test.want)
 		}
 	}
-	if clip("a/"+long[:200]) == "a/"+long[:200] {
+	if quote.Clip("a/"+long[:200], maxQuoted) == "a/"+long[:200] {
 		t.Error("the longest value is not long enough to be clipped")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
 )
@@ -119,7 +120,7 @@ func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	}
 	if !slices.Contains(fieldNames, ref.Field) {
 		hint := "the fields are " + strings.Join(fieldNames, ", ")
-		if near := allowlist.Nearest(ref.Field, fieldNames); near != "" {
+		if near := quote.Nearest(ref.Field, fieldNames); near != "" {
 			hint = fmt.Sprintf("write %q", near)
 		}
 		return refuse(codeBadRequest, hint, "%s takes the field %q, which no result has", clip(where), clip(ref.Field))

@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/observe"
@@ -175,7 +175,7 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 		names = append(names, d.name())
 	}
 	hint := "the vaults are " + strings.Join(names, ", ")
-	if near := allowlist.Nearest(name, names); near != "" {
+	if near := quote.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return nil, refuse(codeVaultNotFound, hint, "unknown vault %q", clip(name))

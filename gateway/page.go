@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
@@ -30,7 +31,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 	g.answers.Sweep()
 	answer := whole
 	if req.Fields != nil && whole.OK && whole.Stdout != "" {
-		chosen, err := pages.Fields(whole.Stdout, req.Fields, allowlist.Nearest)
+		chosen, err := pages.Fields(whole.Stdout, req.Fields, quote.Nearest)
 		if err != nil {
 			return withoutText(whole, err)
 		}

@@ -3,6 +3,8 @@ package gateway
 import (
 	"strings"
 	"unicode/utf8"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // cutText returns at most limit bytes of s, whole characters, and whole lines
@@ -21,8 +23,5 @@ func cutText(s string, limit int) string {
 const maxQuoted = 200 // of a text from outside in one of our messages
 
 func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	return cutText(s, maxQuoted) + "…"
+	return quote.Clip(s, maxQuoted)
 }

@@ -17,7 +17,8 @@ import (
 // gateway/state/private, which opens private files, and packages below themselves.
 const allowedImports = `
 tiers                        :
-allowlist                    : tiers
+allowlist                    : allowlist/quote tiers
+allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
 policy/ignore                :
@@ -25,14 +26,14 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist tiers
+gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/clean                :
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
 gateway/names                :
-gateway/pages                :
+gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
 gateway/state/private        :
 gateway/state/private/faults : gateway/state/private
@@ -41,15 +42,15 @@ gateway/semaphore            :
 gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
-gateway/observe/tracing      : gateway allowlist
-gateway/mcpserver            : gateway gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist tiers
-gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist
-gateway/mcpserver/message    :
-gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist
+gateway/observe/tracing      : gateway allowlist/quote allowlist
+gateway/mcpserver            : gateway gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers
+gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
+gateway/mcpserver/message    : allowlist/quote
+gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
-gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist tiers cmd/internal/vault cmd/internal/release
+gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 tests                        :

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/approvals"
@@ -51,7 +52,7 @@ func listApprovals(_ context.Context, std streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("approvals takes no %q", clip(rest[0])), hint: `"vaultwicket approve CODE" says yes to one`}
+		return &wrongUse{reason: fmt.Sprintf("approvals takes no %q", quote.Clip(rest[0], maxQuoted)), hint: `"vaultwicket approve CODE" says yes to one`}
 	}
 	desk, err := openDesk(std)
 	if err != nil {

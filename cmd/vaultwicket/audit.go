@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
@@ -88,7 +89,7 @@ func verifyAudit(std streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("audit verify takes no %q", clip(rest[0])), hint: "it looks at the whole log"}
+		return &wrongUse{reason: fmt.Sprintf("audit verify takes no %q", quote.Clip(rest[0], maxQuoted)), hint: "it looks at the whole log"}
 	}
 	state, err := stateFolder(std)
 	if err != nil {
@@ -205,9 +206,9 @@ func exportAudit(ctx context.Context, std streams, args []string) error {
 
 func cannotMake(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return &wrongUse{reason: fmt.Sprintf("audit export %q: is there", clip(name)), hint: "give a file that is not there yet"}
+		return &wrongUse{reason: fmt.Sprintf("audit export %q: is there", quote.Clip(name, maxQuoted)), hint: "give a file that is not there yet"}
 	}
-	return &wrongUse{reason: fmt.Sprintf("audit export %q: %v", clip(name), errors.Unwrap(err))}
+	return &wrongUse{reason: fmt.Sprintf("audit export %q: %v", quote.Clip(name, maxQuoted), errors.Unwrap(err))}
 }
 
 // exported counts what was exported.

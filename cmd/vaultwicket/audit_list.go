@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
@@ -42,13 +43,13 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &wrongUse{reason: fmt.Sprintf("audit list takes no %q", clip(rest[0])), hint: `"vaultwicket audit list --help" shows the flags`}
+		return &wrongUse{reason: fmt.Sprintf("audit list takes no %q", quote.Clip(rest[0], maxQuoted)), hint: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
 		return &wrongUse{reason: "audit list prints JSON or CSV, not both"}
 	case q.filter.Limit < 0:
 		return &wrongUse{reason: fmt.Sprintf("flag --limit: %d is no number of lines", q.filter.Limit), hint: "0 is all of them"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &wrongUse{reason: fmt.Sprintf("flag --decision: %q is no decision%s", clip(q.filter.Decision), didYouMean(q.filter.Decision, auditDecisions)),
+		return &wrongUse{reason: fmt.Sprintf("flag --decision: %q is no decision%s", quote.Clip(q.filter.Decision, maxQuoted), quote.DidYouMean(q.filter.Decision, auditDecisions)),
 			hint: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
 	if q.filter.Since, err = moment("since", q.since, now, false); err != nil {
@@ -58,7 +59,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &wrongUse{reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", clip(q.since), clip(q.until))}
+		return &wrongUse{reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", quote.Clip(q.since, maxQuoted), quote.Clip(q.until, maxQuoted))}
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func moment(flag, text string, now time.Time, end bool) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, &wrongUse{reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, clip(text)),
+	return time.Time{}, &wrongUse{reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, quote.Clip(text, maxQuoted)),
 		hint: "write it as 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
 )
@@ -48,7 +49,7 @@ func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", clip(name), errors.Unwrap(err)), hint: `give a file of JSON, or "-" for standard input`}
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, maxQuoted), errors.Unwrap(err)), hint: `give a file of JSON, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -68,11 +69,11 @@ func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
 	case r := <-done:
 		switch {
 		case r.err != nil:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", clip(name), r.err)}
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, maxQuoted), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is longer than %d bytes", clip(name), maxBatchInput), hint: "make several of it"}
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, maxQuoted), maxBatchInput), hint: "make several of it"}
 		case len(r.input) == 0:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is empty", clip(name)), hint: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is empty", quote.Clip(name, maxQuoted)), hint: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}
 		return r.input, nil
 	}

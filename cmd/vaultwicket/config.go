@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // configActions are the words behind "vaultwicket config".
@@ -33,7 +35,7 @@ func configCommand(_ context.Context, std streams, args []string) error {
 		return &wrongUse{reason: "config takes one word", hint: "one of " + strings.Join(names, ", ")}
 	}
 	return &wrongUse{
-		reason: fmt.Sprintf("config does not know %q%s", clip(f.Arg(0)), didYouMean(f.Arg(0), names)),
+		reason: fmt.Sprintf("config does not know %q%s", quote.Clip(f.Arg(0), maxQuoted), quote.DidYouMean(f.Arg(0), names)),
 		hint:   "one of " + strings.Join(names, ", "),
 	}
 }

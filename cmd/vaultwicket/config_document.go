@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // document is what a settings file says. Every value in it is one that its
@@ -115,10 +117,10 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "%q is no setting%s", clip(name), didYouMean(name, append(settingNames(), tablesBeside...)))
+			r.report(at, "%q is no setting%s", quote.Clip(name, maxQuoted), quote.DidYouMean(name, append(settingNames(), tablesBeside...)))
 			continue
 		case !known:
-			r.report(at, "%q is no setting%s", clip(strings.Join(at, ".")), didYouMean(name, settingNames()))
+			r.report(at, "%q is no setting%s", quote.Clip(strings.Join(at, "."), maxQuoted), quote.DidYouMean(name, settingNames()))
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -142,7 +144,7 @@ func (s setting) read(value any) (string, error) {
 		return "", err
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is a relative folder, want an absolute one", clip(text))
+		return "", fmt.Errorf("%q is a relative folder, want an absolute one", quote.Clip(text, maxQuoted))
 	}
 	return text, s.set(&settings{}, text)
 }
@@ -192,7 +194,7 @@ func joined(values []any) (string, error) {
 			return "", fmt.Errorf("has %s in it, want %s", typeName(value), wanted[list])
 		}
 		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("%q is no name", clip(name))
+			return "", fmt.Errorf("%q is no name", quote.Clip(name, maxQuoted))
 		}
 		names = append(names, name)
 	}
@@ -236,7 +238,7 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 		case name == "":
 			r.report(at, "a profile needs a name")
 		case !ok:
-			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), clip(name))
+			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Clip(name, maxQuoted))
 		default:
 			read[name] = r.settings(values, at)
 		}

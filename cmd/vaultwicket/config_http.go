@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 )
@@ -46,7 +47,7 @@ func setToolsets(s *settings, text string) error {
 	s.toolsets = nil
 	for _, name := range names(text) {
 		if !slices.Contains(mcpserver.ToolsetNames(), name) {
-			return fmt.Errorf("%q is no set of tools, want %s%s", clip(name), strings.Join(mcpserver.ToolsetNames(), ", "), didYouMean(name, mcpserver.ToolsetNames()))
+			return fmt.Errorf("%q is no set of tools, want %s%s", quote.Clip(name, maxQuoted), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
 		}
 		s.toolsets = append(s.toolsets, name)
 	}
@@ -65,7 +66,7 @@ func setHTTP(s *settings, text string) error {
 func fromServer(err error) error {
 	var wrong *streamable.SettingError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("%q %s; %s", clip(wrong.Value), wrong.Reason, wrong.Hint())
+		return fmt.Errorf("%q %s; %s", quote.Clip(wrong.Value, maxQuoted), wrong.Reason, wrong.Hint())
 	}
 	return err
 }
@@ -79,7 +80,7 @@ func setTLSKey(s *settings, text string) error { return setFile(&s.http.key, tex
 // setFile takes an absolute path: a client starts us where it likes.
 func setFile(to *string, text string) error {
 	if text != "" && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is no absolute path", clip(text))
+		return fmt.Errorf("%q is no absolute path", quote.Clip(text, maxQuoted))
 	}
 	*to = text
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/policy"
@@ -87,7 +88,7 @@ func commandList(text string) ([]string, error) {
 	for i, name := range list {
 		list[i] = strings.TrimSpace(name)
 		if _, err := allowlist.Describe(list[i]); err != nil {
-			return nil, fmt.Errorf("%q is no command%s", list[i], didYouMean(list[i], allowlist.Names()))
+			return nil, fmt.Errorf("%q is no command%s", list[i], quote.DidYouMean(list[i], allowlist.Names()))
 		}
 	}
 	return list, nil
@@ -220,10 +221,10 @@ func setRateMutationsHour(s *settings, text string) (err error) {
 func parseNumber(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number, want %d to %d", clip(text), least, most)
+		return 0, fmt.Errorf("%q is no number, want %d to %d", quote.Clip(text, maxQuoted), least, most)
 	}
 	if n < least || n > most {
-		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", clip(text), least, most)
+		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", quote.Clip(text, maxQuoted), least, most)
 	}
 	return n, nil
 }
@@ -231,7 +232,7 @@ func parseNumber(text string, least, most int) (int, error) {
 func setLogLevel(s *settings, text string) error {
 	level, known := levels[text]
 	if !known {
-		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", clip(text), didYouMean(text, logLevels))
+		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", quote.Clip(text, maxQuoted), quote.DidYouMean(text, logLevels))
 	}
 	s.logLevel = level
 	return nil
@@ -239,7 +240,7 @@ func setLogLevel(s *settings, text string) error {
 
 func setLogFormat(s *settings, text string) error {
 	if !slices.Contains(logFormats, text) {
-		return fmt.Errorf("%q is no format, want text or json%s", clip(text), didYouMean(text, logFormats))
+		return fmt.Errorf("%q is no format, want text or json%s", quote.Clip(text, maxQuoted), quote.DidYouMean(text, logFormats))
 	}
 	s.logJSON = text == "json"
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -21,7 +22,7 @@ import (
 // as a child, as an agent's client would start it.
 func demo(ctx context.Context, std streams, args []string) (err error) {
 	if len(args) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("demo takes no %q", clip(args[0])), hint: "it has no flags"}
+		return &wrongUse{reason: fmt.Sprintf("demo takes no %q", quote.Clip(args[0], maxQuoted)), hint: "it has no flags"}
 	}
 	clock, err := clockOf(std)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 )
 
@@ -17,7 +18,7 @@ func listCommands(_ context.Context, std streams, args []string) error {
 		return err
 	}
 	if len(o.rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("commands takes no %q", clip(o.rest[0])), hint: `"vaultwicket explain COMMAND" shows one command`}
+		return &wrongUse{reason: fmt.Sprintf("commands takes no %q", quote.Clip(o.rest[0], maxQuoted)), hint: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []gateway.Explained{}
 	for _, c := range o.gateway.Listing() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/paths"
@@ -79,7 +80,7 @@ func pauseWords(name string, std streams, args []string) (state string, asJSON b
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &wrongUse{reason: fmt.Sprintf("%s takes no %q", name, clip(rest[0])), hint: "it is for every server of this user"}
+		return "", false, &wrongUse{reason: fmt.Sprintf("%s takes no %q", name, quote.Clip(rest[0], maxQuoted)), hint: "it is for every server of this user"}
 	}
 	state, err = stateFolder(std)
 	return state, asJSON, err

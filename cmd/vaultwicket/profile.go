@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // fromProfile lays the chosen profile over the rest of the file. The name "" is
@@ -25,7 +27,7 @@ func (f *flags) fromProfile() error {
 }
 
 func (f *flags) unknownProfile(chosen raw) error {
-	reason := fmt.Sprintf("setting %q (%s): there is no settings file with a table [profiles.%s]", "profile", chosen.origin, clip(chosen.text))
+	reason := fmt.Sprintf("setting %q (%s): there is no settings file with a table [profiles.%s]", "profile", chosen.origin, quote.Clip(chosen.text, maxQuoted))
 	if f.file.info != nil {
 		reason = fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, f.file.noProfile(chosen.text))
 	}
@@ -34,5 +36,5 @@ func (f *flags) unknownProfile(chosen raw) error {
 
 // noProfile says that the file has no such profile.
 func (d document) noProfile(name string) string {
-	return fmt.Sprintf("%q is no profile of the settings file%s", clip(name), didYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
+	return fmt.Sprintf("%q is no profile of the settings file%s", quote.Clip(name, maxQuoted), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
 }

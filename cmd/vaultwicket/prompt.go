@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/mcpserver/prompts"
 )
 
@@ -22,7 +23,7 @@ func promptText(_ context.Context, std streams, args []string) error {
 	for _, word := range o.rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &wrongUse{reason: fmt.Sprintf("%q is no argument, or one that is given twice", clip(word)), hint: "write key=value, such as days=3"}
+			return &wrongUse{reason: fmt.Sprintf("%q is no argument, or one that is given twice", quote.Clip(word, maxQuoted)), hint: "write key=value, such as days=3"}
 		}
 		arguments[name] = value
 	}

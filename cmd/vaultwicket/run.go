@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 )
 
@@ -76,8 +77,8 @@ func (o opened) request() (gateway.Request, error) {
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.flags.Lookup(name) != nil {
 			return gateway.Request{}, &wrongUse{
-				reason: fmt.Sprintf("flag %q stands behind the command %q, where its parameters are", clip(word), clip(command)),
-				hint:   fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.flags.Name(), clip(word), clip(command)),
+				reason: fmt.Sprintf("flag %q stands behind the command %q, where its parameters are", quote.Clip(word, maxQuoted), quote.Clip(command, maxQuoted)),
+				hint:   fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.flags.Name(), quote.Clip(word, maxQuoted), quote.Clip(command, maxQuoted)),
 			}
 		}
 	}

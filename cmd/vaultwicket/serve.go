@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
@@ -37,7 +38,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 		debug.SetGCPercent(serveGarbage)
 	}
 	if len(o.rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", clip(o.rest[0])), hint: `"vaultwicket help serve" shows the flags`}
+		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", quote.Clip(o.rest[0], maxQuoted)), hint: `"vaultwicket help serve" shows the flags`}
 	}
 	clock, err := clockOf(std)
 	if err != nil {

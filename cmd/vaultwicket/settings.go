@@ -1,12 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
@@ -126,11 +124,4 @@ func settingNames() []string {
 		names = append(names, s.name)
 	}
 	return names
-}
-
-func didYouMean(word string, list []string) string {
-	if near := allowlist.Nearest(word, list); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }

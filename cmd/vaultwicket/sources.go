@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 )
 
 // envPrefix begins the environment variables that are settings.
@@ -218,8 +218,8 @@ func unknownVariable(name string) error {
 	for _, s := range settingNames() {
 		known = append(known, variableOf(s))
 	}
-	err := &wrongUse{reason: fmt.Sprintf("environment %q is no setting", clip(name))}
-	if near := allowlist.Nearest(name, known); near != "" {
+	err := &wrongUse{reason: fmt.Sprintf("environment %q is no setting", quote.Clip(name, maxQuoted))}
+	if near := quote.Nearest(name, known); near != "" {
 		err.hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return err
@@ -232,10 +232,10 @@ func (f *flags) explain(err error) error {
 	case errors.Is(err, pflag.ErrHelp):
 		return err
 	case errors.As(err, &unknown):
-		reason := &wrongUse{reason: fmt.Sprintf("no flag %q", clip("--"+unknown.GetSpecifiedName()))}
+		reason := &wrongUse{reason: fmt.Sprintf("no flag %q", quote.Clip("--"+unknown.GetSpecifiedName(), maxQuoted))}
 		var names []string
 		f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-		if near := allowlist.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := quote.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			reason.hint = fmt.Sprintf("did you mean %q?", "--"+near)
 		}
 		return reason

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -49,8 +50,8 @@ func unknownSubcommand(name string) error {
 	for _, c := range subcommands() {
 		names = append(names, c.name)
 	}
-	err := &wrongUse{reason: fmt.Sprintf("%q is no command of vaultwicket", clip(name)), hint: `"vaultwicket help" shows the commands`}
-	if near := allowlist.Nearest(name, names); near != "" {
+	err := &wrongUse{reason: fmt.Sprintf("%q is no command of vaultwicket", quote.Clip(name, maxQuoted)), hint: `"vaultwicket help" shows the commands`}
+	if near := quote.Nearest(name, names); near != "" {
 		err.hint = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
 		err.hint = fmt.Sprintf(`commands of the vault run as "vaultwicket run %s"`, name)
@@ -89,11 +90,5 @@ func stateFolder(std streams) (string, error) {
 	return "", std.say(statusSurroundings, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
 }
 
-const maxQuoted = 120 // of a text from the command line in one of our messages
-
-func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	return s[:maxQuoted] + "…"
-}
+// maxQuoted bounds what an error repeats of a text from outside, in bytes.
+const maxQuoted = 120

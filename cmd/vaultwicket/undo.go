@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/journal"
 )
@@ -41,7 +42,7 @@ func undo(ctx context.Context, std streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.rest) > 1:
-		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", clip(o.rest[1])), hint: `"vaultwicket journal list" shows the ids`}
+		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", quote.Clip(o.rest[1], maxQuoted)), hint: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
 		id = o.rest[0]
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/tiers"
@@ -102,7 +103,7 @@ func unknownVault(r raw, tables []vaultTable) error {
 		}
 	}
 	return &wrongUse{
-		reason: fmt.Sprintf("setting %q (%s): %q is none of the [[vaults]]%s", "vault", r.origin, clip(r.text), didYouMean(r.text, known)),
+		reason: fmt.Sprintf("setting %q (%s): %q is none of the [[vaults]]%s", "vault", r.origin, quote.Clip(r.text, maxQuoted), quote.DidYouMean(r.text, known)),
 		hint:   "the vaults are " + strings.Join(labels, ", "),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/release"
 )
 
@@ -19,5 +20,5 @@ func printVersion(_ context.Context, std streams, args []string) error {
 			"version": release.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 		}, statusDone)
 	}
-	return &wrongUse{reason: fmt.Sprintf("version takes no %q", clip(args[0])), hint: "the one flag is --json"}
+	return &wrongUse{reason: fmt.Sprintf("version takes no %q", quote.Clip(args[0], maxQuoted)), hint: "the one flag is --json"}
 }

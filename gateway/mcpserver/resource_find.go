@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -64,7 +65,7 @@ func (f finder) canonicalHelp(uri string) string {
 	if _, err := allowlist.Describe(name); err == nil {
 		return helpPrefix + url.QueryEscape(name)
 	}
-	if near := allowlist.Nearest(name, allowlist.Names()); near != "" {
+	if near := quote.Nearest(name, allowlist.Names()); near != "" {
 		return missing(uri, "did you mean "+helpPrefix+near+"?")
 	}
 	return missing(uri, commandsURI+" lists the commands")
@@ -77,7 +78,7 @@ func (f finder) nearest(uri string) string {
 		names = append(names, strings.TrimPrefix(r.uri, scheme))
 	}
 	if name, ours := strings.CutPrefix(uri, scheme); ours {
-		if near := allowlist.Nearest(name, names[2:]); near != "" {
+		if near := quote.Nearest(name, names[2:]); near != "" {
 			return "did you mean " + scheme + near + "?"
 		}
 	}

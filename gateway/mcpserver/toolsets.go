@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/typed"
 )
@@ -34,7 +34,7 @@ func (h handler) addToolsets(s *server.MCPServer, view toolView) error {
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown toolset %q (use %s)%s", message.Clip(name), strings.Join(names, ", "), arguments.DidYouMean(name, names))
+			return fmt.Errorf("unknown toolset %q (use %s)%s", message.Clip(name), strings.Join(names, ", "), quote.DidYouMean(name, names))
 		}
 	}
 	mutates := view.worst.Mutates()

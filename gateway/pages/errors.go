@@ -3,6 +3,8 @@ package pages
 import (
 	"fmt"
 	"strings"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // Codes of the errors, as programs know them.
@@ -89,16 +91,7 @@ func (*Gone) Error() string { return "the rest of this answer is not kept any mo
 // Hint says what to do.
 func (*Gone) Hint() string { return "run the command again, without a cursor" }
 
-// maxQuoted is how many characters of a text from outside are said again.
+// maxQuoted bounds what an error repeats of a text from outside, in bytes.
 const maxQuoted = 60
 
-func quoted(s string) string { return fmt.Sprintf("%q", clip(s)) }
-
-// clip shortens a text to what may be said again.
-func clip(s string) string {
-	short := fmt.Sprintf("%.*s", maxQuoted, s)
-	if len(short) < len(s) {
-		short += "…"
-	}
-	return short
-}
+func quoted(s string) string { return fmt.Sprintf("%q", quote.Clip(s, maxQuoted)) }

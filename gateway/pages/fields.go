@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"vaultwicket/allowlist/quote"
 )
 
 // maxFields is how many fields can be asked for; rows are not that wide.
@@ -212,7 +214,7 @@ func fieldError(field string, rows objects, near func(string, []string) string) 
 		e.Nearest = near(field, names)
 	}
 	for _, name := range names[:min(len(names), maxPresent)] {
-		e.Present = append(e.Present, clip(name))
+		e.Present = append(e.Present, quote.Clip(name, maxQuoted))
 	}
 	return e
 }

@@ -3,7 +3,6 @@ package arguments
 import (
 	"fmt"
 
-	"vaultwicket/allowlist"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -38,12 +37,4 @@ func (e *Error) Error() string {
 		return "the arguments " + e.reason
 	}
 	return fmt.Sprintf("argument %q %s", message.Clip(e.field), e.reason)
-}
-
-// DidYouMean is the end of a message about an unknown word: a suggestion from names, or "".
-func DidYouMean(word string, names []string) string {
-	if near := allowlist.Nearest(word, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -46,7 +46,7 @@ func known(field string, fields map[string]json.RawMessage, names []string, more
 			continue
 		}
 		hint := "valid arguments: " + strings.Join(names, ", ") + more
-		if near := allowlist.Nearest(name, names); near != "" {
+		if near := quote.Nearest(name, names); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return unknown(strings.TrimPrefix(field+"."+name, "."), hint)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+
+	"vaultwicket/allowlist/quote"
 )
 
 const (
@@ -30,16 +32,12 @@ func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 // Clip shortens a text for an error to about 80 bytes and replaces control
 // characters.
 func Clip(text string) string {
-	cut := text
-	if len(text) > maxQuoted {
-		cut = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, cut)
+	}, quote.Clip(text, maxQuoted))
 }
 
 // Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/message"
 )
@@ -62,7 +62,7 @@ func Find(name string) (Prompt, error) {
 		}
 	}
 	hint := "the prompts are " + strings.Join(Names(), ", ")
-	if near := allowlist.Nearest(name, Names()); near != "" {
+	if near := quote.Nearest(name, Names()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return Prompt{}, &Error{Prompt: message.Clip(name), hint: hint}
@@ -92,7 +92,7 @@ func unknownArgument(p Prompt, name string, valid []Argument) error {
 		names = append(names, a.Name)
 	}
 	hint := "valid arguments: " + strings.Join(names, ", ")
-	if near := allowlist.Nearest(name, names); near != "" {
+	if near := quote.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return &Error{Prompt: p.Name, Reason: fmt.Sprintf("unknown argument %q", message.Clip(name)), hint: hint}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/message"
@@ -105,7 +106,7 @@ func decodeValue(a *arguments.Property, raw json.RawMessage) (allowlist.Value, i
 	}
 	choice, err := arguments.Text(a.Name, raw)
 	if err == nil && !slices.Contains(a.Values, choice) {
-		err = arguments.Wrong(arguments.BadValue, a.Name, fmt.Sprintf("has the invalid value %q", message.Clip(choice)), sendOneOf(a.Values)+arguments.DidYouMean(choice, a.Values))
+		err = arguments.Wrong(arguments.BadValue, a.Name, fmt.Sprintf("has the invalid value %q", message.Clip(choice)), sendOneOf(a.Values)+quote.DidYouMean(choice, a.Values))
 	}
 	return allowlist.Text(choice), len(choice), err
 }

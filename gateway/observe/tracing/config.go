@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/resource"
 
-	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 )
 
 // The variables of OpenTelemetry that are read here. One with TRACES in its name
@@ -110,10 +110,10 @@ func (get environment) protocol() (ignored string, err error) {
 		return name, nil
 	}
 	hint := "set http/json, and the endpoint to that of OTLP over HTTP, which is mostly port 4318"
-	if near := allowlist.Nearest(asked, []string{jsonProtocol}); near != "" {
+	if near := quote.Nearest(asked, []string{jsonProtocol}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", clip(asked)), hint}
+	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Clip(asked, maxQuoted)), hint}
 }
 
 // endpointURL returns the address for traces. That of all signals is the folder
@@ -165,7 +165,7 @@ func (get environment) timeout() (time.Duration, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || ms <= 0 {
-		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", clip(text)), "such as 10000, up to 60000"}
+		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Clip(text, maxQuoted)), "such as 10000, up to 60000"}
 	}
 	return min(time.Duration(ms)*time.Millisecond, maxTimeout), nil
 }
@@ -183,10 +183,3 @@ func resourceOf(version string) *resource.Resource {
 }
 
 const maxQuoted = 100 // of a value from outside in one of our messages
-
-func clip(s string) string {
-	if len(s) <= maxQuoted {
-		return s
-	}
-	return s[:maxQuoted] + "…"
-}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+
+	"vaultwicket/allowlist/quote"
 )
 
 const (
@@ -156,7 +158,7 @@ func (e *exporter) read(answer *http.Response, text []byte) error {
 	}
 	refused, _ := strconv.Atoi(string(bytes.Trim(taken.PartialSuccess.RejectedSpans, `"`)))
 	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
-		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", clip(message)))
+		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", quote.Clip(message, maxQuoted)))
 	}
 	return nil
 }

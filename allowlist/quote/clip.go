@@ -1,0 +1,19 @@
+// Package quote repeats words from outside in messages: shortened, and followed by
+// the known word that was most likely meant. Every layer uses it, so it imports
+// nothing of this module.
+package quote
+
+import "unicode/utf8"
+
+// Clip returns text if it has at most limit bytes. A longer text is cut at the last
+// character boundary within limit and ends with an ellipsis, which is not counted.
+func Clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := max(limit, 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}
