@@ -37,18 +37,14 @@ func (e *ParseError) Hint() string { return e.hint }
 func (e *ParseError) Error() string {
 	switch {
 	case e.code == CodeUnknownCommand && e.Reason == unknown:
-		return fmt.Sprintf("unknown command %q", quote.Clip(e.Command, maxQuoted))
+		return fmt.Sprintf("unknown command %q", quote.Clip(e.Command, quote.Limit))
 	case e.code == CodeUnknownParam && e.Reason == unknown:
-		return fmt.Sprintf("command %q: unknown parameter %q", quote.Clip(e.Command, maxQuoted), quote.Clip(e.Param, maxQuoted))
+		return fmt.Sprintf("command %q: unknown parameter %q", quote.Clip(e.Command, quote.Limit), quote.Clip(e.Param, quote.Limit))
 	case e.Param == "":
-		return fmt.Sprintf("command %q: %s", quote.Clip(e.Command, maxQuoted), e.Reason)
+		return fmt.Sprintf("command %q: %s", quote.Clip(e.Command, quote.Limit), e.Reason)
 	}
-	return fmt.Sprintf("command %q: parameter %q: %s", quote.Clip(e.Command, maxQuoted), quote.Clip(e.Param, maxQuoted), e.Reason)
+	return fmt.Sprintf("command %q: parameter %q: %s", quote.Clip(e.Command, quote.Limit), quote.Clip(e.Param, quote.Limit), e.Reason)
 }
 
 // unknown is the reason for a name that is not in the table.
 const unknown = "unknown"
-
-// maxQuoted bounds what an error message repeats of a request, in bytes: a
-// message is read by a person or a model, and the request may be megabytes.
-const maxQuoted = 120

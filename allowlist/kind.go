@@ -157,7 +157,7 @@ func checkRef(s string) string {
 func (p *param) checkNumber(s string) string {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return fmt.Sprintf("invalid number %q: want %s", quote.Clip(s, maxQuoted), p.wants())
+		return fmt.Sprintf("invalid number %q: want %s", quote.Clip(s, quote.Limit), p.wants())
 	}
 	if n < p.least || n > p.largest() {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())
@@ -171,7 +171,7 @@ func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 // checkDate takes days that exist, in the one spelling that sorts by itself.
 func (p *param) checkDate(s string) string {
 	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return fmt.Sprintf("invalid date %q: want %s", quote.Clip(s, maxQuoted), p.wants())
+		return fmt.Sprintf("invalid date %q: want %s", quote.Clip(s, quote.Limit), p.wants())
 	}
 	return ""
 }
@@ -180,7 +180,7 @@ func (p *param) checkChoice(s string) string {
 	if slices.Contains(p.choices, s) {
 		return ""
 	}
-	reason := fmt.Sprintf("has no value %q, want %s", quote.Clip(s, maxQuoted), p.wants())
+	reason := fmt.Sprintf("has no value %q, want %s", quote.Clip(s, quote.Limit), p.wants())
 	if near := quote.Nearest(s, p.choices); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -191,7 +191,7 @@ func (p *param) checkChoice(s string) string {
 func checkChar(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size != len(s) || unprintable(r) {
-		return fmt.Sprintf("is %q, want exactly one printable character", quote.Clip(s, maxQuoted))
+		return fmt.Sprintf("is %q, want exactly one printable character", quote.Clip(s, quote.Limit))
 	}
 	return ""
 }
@@ -204,7 +204,7 @@ func checkURL(s string) string {
 	}
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(s) >= 0 {
-		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Clip(s, maxQuoted))
+		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Clip(s, quote.Limit))
 	}
 	return ""
 }
@@ -213,7 +213,7 @@ func checkCommandName(s string) string {
 	if find(s) != nil {
 		return ""
 	}
-	reason := fmt.Sprintf("unknown command %q", quote.Clip(s, maxQuoted))
+	reason := fmt.Sprintf("unknown command %q", quote.Clip(s, quote.Limit))
 	if near := quote.Nearest(s, Names()); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -283,7 +283,7 @@ func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
 		{strings.Repeat("x", 119) + "éé", strings.Repeat("x", 119) + "…"},
 		{strings.Repeat("é", 61), strings.Repeat("é", 60) + "…"},
 	} {
-		if got := quote.Clip(test.text, maxQuoted); got != test.want {
+		if got := quote.Clip(test.text, quote.Limit); got != test.want {
 			t.Errorf("%q becomes %q", test.text, got)
 		}
 	}

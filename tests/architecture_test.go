@@ -50,7 +50,10 @@ gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpse
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/exit cmd/internal/flags cmd/internal/terminal
+cmd/internal/exit            : cmd/internal/terminal gateway
+cmd/internal/flags           : cmd/internal/exit allowlist/quote
+cmd/internal/terminal        : gateway/clean
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 tests                        :
@@ -62,7 +65,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"os/exec", "exec/process/", "nothing else starts a process"},
 	{"github.com/mark3labs/mcp-go/mcp", "gateway/mcpserver/ gateway/mcpserver/message/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/ gateway/mcpserver/typed/", "the protocol stays at the edge"},
 	{"github.com/mark3labs/mcp-go/server", "gateway/mcpserver/ gateway/mcpserver/stdio/ gateway/mcpserver/streamable/", "the protocol stays at the edge"},
-	{"github.com/spf13/pflag", "cmd/vaultwicket/", "flags are settings"},
+	{"github.com/spf13/pflag", "cmd/internal/flags/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
 	{"github.com/pelletier/go-toml/v2", "cmd/vaultwicket/", "settings are read in one place"},

@@ -5,6 +5,10 @@ package quote
 
 import "unicode/utf8"
 
+// Limit is how many bytes of a text from outside a message usually repeats: the
+// model or the user has to recognize it, not to read it again.
+const Limit = 120
+
 // Clip returns text if it has at most limit bytes. A longer text is cut at the last
 // character boundary within limit and ends with an ellipsis, which is not counted.
 func Clip(text string, limit int) string {

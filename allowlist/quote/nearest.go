@@ -2,9 +2,6 @@ package quote
 
 import "fmt"
 
-// maxWord bounds the words that Nearest compares, in bytes: no name is as long.
-const maxWord = 120
-
 // DidYouMean returns the end of a sentence about an unknown word, such as
 // `; did you mean "read"?`, or "" when no entry of list is close.
 func DidYouMean(word string, list []string) string {
@@ -17,9 +14,10 @@ func DidYouMean(word string, list []string) string {
 // Nearest returns the entry of list that word was most likely meant to be, or
 // "" when none is close. Close is an edit distance (insert, delete, replace,
 // swap of neighbours) of at most a third of the word, and at least 2 for words
-// of four letters and more. Ties go to the first entry.
+// of four letters and more. Ties go to the first entry. A word of more than [Limit]
+// bytes is close to none.
 func Nearest(word string, list []string) string {
-	if len(word) > maxWord {
+	if len(word) > Limit {
 		return ""
 	}
 	limit := max(len(word)/3, 1)

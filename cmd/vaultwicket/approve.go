@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/approvals"
@@ -45,14 +48,14 @@ func shownText(text string) string {
 }
 
 // listApprovals is "vaultwicket approvals": the questions that wait for a person.
-func listApprovals(_ context.Context, std streams, args []string) error {
+func listApprovals(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := words("approvals", std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	rest, err := flags.Parse("approvals", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("approvals takes no %q", quote.Clip(rest[0], maxQuoted)), hint: `"vaultwicket approve CODE" says yes to one`}
+		return &exit.UsageError{Reason: fmt.Sprintf("approvals takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket approve CODE" says yes to one`}
 	}
 	desk, err := openDesk(std)
 	if err != nil {
@@ -70,16 +73,16 @@ func listApprovals(_ context.Context, std streams, args []string) error {
 		}
 	}
 	if asJSON {
-		return printJSON(std.out, list, statusDone)
+		return exit.JSON(std.Out, list, exit.Done)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(std.err, "vaultwicket: note: no question waits")
+		terminal.Notef(std.Err, "no question waits")
 	}
 	for i, w := range list {
 		if i > 0 {
-			fmt.Fprintln(std.out)
+			fmt.Fprintln(std.Out)
 		}
-		w.print(std.out)
+		w.print(std.Out)
 	}
 	return nil
 }
@@ -104,68 +107,66 @@ func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, "
 // approve is "vaultwicket approve CODE": a person's yes to a question. It is asked
 // for at the terminal that the process belongs to, not on standard input, which a
 // program can fill; there is no way to give it without one.
-func approve(ctx context.Context, std streams, args []string) error {
-	rest, err := words("approve", std, args, func(*flags) {})
+func approve(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := flags.Parse("approve", args, nil)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 {
 		return oneCode("approve")
 	}
-	console, err := std.openConsole()
+	console, err := std.OpenConsole()
 	if err != nil {
-		return tell(std, &gateway.Error{
+		return exit.Of(&gateway.Error{
 			Code: "unconfirmed", Message: "approve needs a terminal with a person in front of it: " + err.Error(),
 			Hint: "run it in a terminal window",
 		})
 	}
 	defer console.Close()
-	at := std
-	at.in, at.err = console, console
-	desk, q, err := questionOf(std, at.err, rest[0])
+	desk, q, err := questionOf(std, console, rest[0])
 	if err != nil {
 		return err
 	}
-	if !saysYes(ctx, at) {
-		return tell(std, &gateway.Error{
+	if !terminal.Confirm(ctx, console, console) {
+		return exit.Of(&gateway.Error{
 			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending: nobody typed yes", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
 	if q, err = desk.Approve(q.Code); err != nil {
-		return tellDesk(std, err)
+		return deskError(err)
 	}
-	fmt.Fprintf(std.out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
+	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
 	return nil
 }
 
 func oneCode(name string) error {
-	return &wrongUse{reason: name + " takes one code", hint: `"vaultwicket approvals" lists the pending approvals with their codes`}
+	return &exit.UsageError{Reason: name + " takes one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
 }
 
 // deny is "vaultwicket deny CODE": a person's no to a question.
-func deny(_ context.Context, std streams, args []string) error {
-	rest, err := words("deny", std, args, func(*flags) {})
+func deny(_ context.Context, std terminal.Streams, args []string) error {
+	rest, err := flags.Parse("deny", args, nil)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 {
 		return oneCode("deny")
 	}
-	desk, q, err := questionOf(std, std.err, rest[0])
+	desk, q, err := questionOf(std, std.Err, rest[0])
 	if err != nil {
 		return err
 	}
 	if q, err = desk.Deny(q.Code); err != nil {
-		return tellDesk(std, err)
+		return deskError(err)
 	}
-	fmt.Fprintf(std.out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
+	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
 	return nil
 }
 
 // questionOf finds the question with a code, and shows it to the person: nobody
 // answers one unseen.
-func questionOf(std streams, person io.Writer, code string) (desk, approvals.Question, error) {
+func questionOf(std terminal.Streams, person io.Writer, code string) (desk, approvals.Question, error) {
 	d, err := openDesk(std)
 	if err != nil {
 		return d, approvals.Question{}, err
@@ -179,12 +180,12 @@ func questionOf(std streams, person io.Writer, code string) (desk, approvals.Que
 			continue
 		}
 		if q.State != approvals.Pending {
-			return d, q, tellDesk(std, &approvals.Answered{Question: q.Code, State: q.State})
+			return d, q, deskError(&approvals.Answered{Question: q.Code, State: q.State})
 		}
 		fmt.Fprintln(person, shownText(q.Text))
 		return d, q, nil
 	}
-	return d, approvals.Question{}, tellDesk(std, &approvals.Unknown{What: code})
+	return d, approvals.Question{}, deskError(&approvals.Unknown{What: code})
 }
 
 // bare is a code without its dash, which a person may leave out.
@@ -193,7 +194,7 @@ func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
 // desk is where questions wait.
 type desk struct{ *approvals.Store }
 
-func openDesk(std streams) (desk, error) {
+func openDesk(std terminal.Streams) (desk, error) {
 	state, err := stateFolder(std)
 	if err != nil {
 		return desk{}, err
@@ -203,29 +204,29 @@ func openDesk(std streams) (desk, error) {
 
 // questions returns the questions that have not expired, and says which cannot be
 // read.
-func (d desk) questions(std streams) ([]approvals.Question, error) {
+func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 	questions, damaged, err := d.List()
 	if err != nil {
-		return nil, tellDesk(std, err)
+		return nil, deskError(err)
 	}
 	for _, bad := range damaged {
-		fmt.Fprintf(std.err, "vaultwicket: note: %s; it counts as no answer\n", clean.Line(bad.Error()))
+		terminal.Notef(std.Err, "%s; it counts as no answer", clean.Line(bad.Error()))
 	}
 	return questions, nil
 }
 
 // tellDesk says why a question could not be answered.
-func tellDesk(std streams, err error) error {
+func deskError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable
 	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists those that wait; one that has expired is asked anew when the call is sent again`}
 	switch {
 	case errors.As(err, &unusable):
-		return std.say(statusSurroundings, err.Error(), "it has to be a folder that only you can look into")
+		return exit.New(exit.NotReady, err.Error(), "it has to be a folder that only you can look into")
 	case errors.As(err, &answered) && answered.State == approvals.Approved:
 		failure.Hint = "send the call again: the yes is good for it once"
 	case errors.As(err, &answered):
 		failure.Hint = "the call can be asked about again when the question has expired"
 	}
-	return tell(std, failure)
+	return exit.Of(failure)
 }

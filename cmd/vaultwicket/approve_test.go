@@ -6,20 +6,22 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 )
 
 // atDesk returns a world with a home of its own, and the desk in it.
-func atDesk(t *testing.T) (std streams, out, errs *strings.Builder, d *approvals.Store) {
+func atDesk(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *approvals.Store) {
 	t.Helper()
 	home := t.TempDir()
 	out, errs = &strings.Builder{}, &strings.Builder{}
-	std = streams{in: strings.NewReader(""), out: out, err: errs, lookup: func(name string) (string, bool) {
+	std = terminal.Streams{In: strings.NewReader(""), Out: out, Err: errs, Lookup: func(name string) (string, bool) {
 		return home, name == "XDG_STATE_HOME"
 	}}
-	state := paths.State(std.getenv, "")
+	state := paths.State(std.Getenv, "")
 	if !paths.MakePrivate(state) {
 		t.Fatal("no state folder")
 	}
@@ -40,7 +42,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := run([]string{"approvals"}, std); status != statusDone || errs.Len() > 0 {
+	if status := run([]string{"approvals"}, std); status != exit.Done || errs.Len() > 0 {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
@@ -64,14 +66,14 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	person := &atConsole{}
-	std.console = person.open("yes\n")
-	if status := run([]string{"approve", strings.ToLower(bare(first.Code))}, std); status != statusDone {
+	std.Console = person.open("yes\n")
+	if status := run([]string{"approve", strings.ToLower(bare(first.Code))}, std); status != exit.Done {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	if !strings.HasPrefix(out.String(), "approved "+first.Code+": delete in Notes, once, until ") || !strings.Contains(person.seen.String(), first.Text) || errs.Len() > 0 {
 		t.Errorf("got %s\n%s\n%s", out, errs, &person.seen)
 	}
-	if status := run([]string{"deny", second.Code}, std); status != statusDone {
+	if status := run([]string{"deny", second.Code}, std); status != exit.Done {
 		t.Fatalf("status %d, %s", status, errs)
 	}
 	for session, granted := range map[string]bool{"first": true, "second": false} {
@@ -82,8 +84,8 @@ func TestAnAnswerIsForOneQuestion(t *testing.T) {
 	}
 	for _, answer := range []string{"approve", "deny"} {
 		for _, code := range []string{first.Code, second.Code, "ZZZZ-ZZZZ", "../../x", ""} {
-			if status := run([]string{answer, code}, std); status != statusAnswered {
-				t.Errorf("%s %q ends with %d, want %d", answer, code, status, statusAnswered)
+			if status := run([]string{answer, code}, std); status != exit.Failed {
+				t.Errorf("%s %q ends with %d, want %d", answer, code, status, exit.Failed)
 			}
 		}
 	}
@@ -117,7 +119,7 @@ func TestApproveNeedsATerminal(t *testing.T) {
 	refused := func(what string, want int, args ...string) {
 		t.Helper()
 		errs.Reset()
-		std.in = strings.NewReader("yes\nyes\n")
+		std.In = strings.NewReader("yes\nyes\n")
 		if status := run(append([]string{"approve"}, args...), std); status != want || out.Len() > 0 {
 			t.Errorf("%s: status %d, want %d: %s%s", what, status, want, out, errs)
 		}
@@ -125,17 +127,17 @@ func TestApproveNeedsATerminal(t *testing.T) {
 			t.Fatalf("%s: it is approved", what)
 		}
 	}
-	refused("no terminal", statusRefused, q.Code)
+	refused("no terminal", exit.Denied, q.Code)
 	if !strings.Contains(errs.String(), "error: approve needs a terminal with a person in front of it") {
 		t.Errorf("got %s", errs)
 	}
-	refused("a switch", statusBadRequest, "--yes", q.Code)
+	refused("a switch", exit.Invalid, "--yes", q.Code)
 	for _, typed := range []string{"", "no\n", "yes", "\n"} {
-		std.console = (&atConsole{}).open(typed)
-		refused("typed "+typed, statusRefused, q.Code)
+		std.Console = (&atConsole{}).open(typed)
+		refused("typed "+typed, exit.Denied, q.Code)
 	}
-	std.console = (&atConsole{}).open("yes\n")
-	if status := run([]string{"approve", q.Code}, std); status != statusDone {
+	std.Console = (&atConsole{}).open("yes\n")
+	if status := run([]string{"approve", q.Code}, std); status != exit.Done {
 		t.Errorf("status %d: %s", status, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
 
@@ -37,13 +38,13 @@ func openTerminal(t *testing.T) (person, program *os.File) {
 
 func TestAPersonIsAskedAtATerminal(t *testing.T) {
 	person, program := openTerminal(t)
-	if !isTerminal(program) {
+	if !terminal.IsTerminal(program) {
 		t.Fatal("a terminal is not taken for one")
 	}
-	if asker(streams{in: program, err: &strings.Builder{}}) != nil || asker(streams{in: strings.NewReader(""), err: program}) != nil {
+	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
 		t.Error("somebody is asked who does not see the question, or cannot answer")
 	}
-	ask := asker(streams{in: program, err: program})
+	ask := asker(terminal.Streams{In: program, Err: program})
 	for _, test := range []struct {
 		typed string
 		want  gateway.Reply

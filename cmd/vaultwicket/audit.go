@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
@@ -19,7 +22,7 @@ import (
 
 // showAudit is "vaultwicket audit": what was decided about each call, and how it
 // ended. It shows names, numbers and digests, and never a text.
-func showAudit(ctx context.Context, std streams, args []string) error {
+func showAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	verb := ""
 	if len(args) > 0 {
 		verb = args[0]
@@ -32,10 +35,10 @@ func showAudit(ctx context.Context, std streams, args []string) error {
 	case "export":
 		return exportAudit(ctx, std, args[1:])
 	case "-h", "--help":
-		_, err := words("audit", std, args[:1], func(f *flags) { new(auditQuery).flags(f) })
+		_, err := flags.Parse("audit", args[:1], func(f flags.Set) { new(auditQuery).flags(f) })
 		return err
 	}
-	return &wrongUse{reason: "audit takes list, verify, or export and a file", hint: `"vaultwicket audit --help" shows the flags`}
+	return &exit.UsageError{Reason: "audit takes list, verify, or export and a file", Advice: `"vaultwicket audit --help" shows the flags`}
 }
 
 // auditPart is one of the two logs that the audit log is made of.
@@ -50,13 +53,13 @@ func auditParts(state string) []auditPart {
 }
 
 // tellAudit says why the log could not be read.
-func tellAudit(std streams, err error) error {
+func auditError(err error) error {
 	hint := "it has to be a folder that only you can look into"
 	var busy *audit.Busy
 	if errors.As(err, &busy) {
 		hint = "try again"
 	}
-	return std.say(statusSurroundings, err.Error(), hint)
+	return exit.New(exit.NotReady, err.Error(), hint)
 }
 
 // auditReport is what "audit verify --json" prints: about the lines of changes,
@@ -82,14 +85,14 @@ type auditBreak struct {
 }
 
 // verifyAudit is "vaultwicket audit verify": whether the log is as it was written.
-func verifyAudit(std streams, args []string) error {
+func verifyAudit(std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := words("audit verify", std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	rest, err := flags.Parse("audit verify", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
 	if err != nil {
 		return err
 	}
 	if len(rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("audit verify takes no %q", quote.Clip(rest[0], maxQuoted)), hint: "it looks at the whole log"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit verify takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: "it looks at the whole log"}
 	}
 	state, err := stateFolder(std)
 	if err != nil {
@@ -100,45 +103,45 @@ func verifyAudit(std streams, args []string) error {
 	for _, part := range parts {
 		r, err := audit.Verify(part.folder)
 		if err != nil {
-			return tellAudit(std, err)
+			return auditError(err)
 		}
 		reports = append(reports, r)
 	}
 	if asJSON {
 		return printReports(std, reports)
 	}
-	status := error(nil)
+	var broken exit.Several
 	for i, r := range reports {
-		if err := parts[i].tell(std, r); err != nil {
-			status = err
+		if r.Broken != nil {
+			broken = append(broken, parts[i].broken(r))
+			continue
 		}
+		fmt.Fprintf(std.Out, "OK: %s: %s\n", parts[i].about, intactLog(r))
 	}
-	return status
+	if len(broken) > 0 {
+		return broken
+	}
+	return nil
 }
 
-// tell prints what is to be said of a part. The error has been reported.
-func (p auditPart) tell(std streams, r audit.Report) error {
-	if r.Broken == nil {
-		fmt.Fprintf(std.out, "fine: %s: %s\n", p.about, soundLog(r))
-		return nil
-	}
-	// What vouches for a line is the one behind it: the last that fits may be the
-	// one that was changed.
-	hint := "no line of it can be relied on"
+// broken returns the error for a part that was changed. A line is confirmed by the
+// hash in the next one, so the last line whose hash fits may be the changed one.
+func (p auditPart) broken(r audit.Report) error {
+	hint := "no entry of it is reliable"
 	if r.Lines > 1 {
-		hint = fmt.Sprintf("the lines up to number %d are as they were written; nothing behind them can be relied on", r.Last-1)
+		hint = fmt.Sprintf("entries up to number %d are intact, later ones are not reliable", r.Last-1)
 	}
-	return std.say(statusAnswered, fmt.Sprintf("the audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
+	return exit.New(exit.Failed, fmt.Sprintf("audit log (%s) was changed or damaged: %s", p.about, clean.Line(r.Broken.String())), hint+"; keep a copy of "+clean.Line(p.folder))
 }
 
-func printReports(std streams, reports []audit.Report) error {
+func printReports(std terminal.Streams, reports []audit.Report) error {
 	report, calls := reportOf(reports[0]), reportOf(reports[1])
 	report.Calls = &calls
-	status := statusDone
+	status := exit.Done
 	if report.OK = report.OK && calls.OK; !report.OK {
-		status = statusAnswered
+		status = exit.Failed
 	}
-	return printJSON(std.out, report, status)
+	return exit.JSON(std.Out, report, status)
 }
 
 func reportOf(r audit.Report) auditReport {
@@ -152,8 +155,8 @@ func reportOf(r audit.Report) auditReport {
 	return report
 }
 
-// soundLog says what a log holds that is as it was written, and from where on.
-func soundLog(r audit.Report) string {
+// intactLog says what a log holds that is as it was written, and from where on.
+func intactLog(r audit.Report) string {
 	if r.Lines == 0 {
 		return "nothing is in the log"
 	}
@@ -171,20 +174,20 @@ func soundLog(r audit.Report) string {
 }
 
 // exportAudit is "vaultwicket audit export": all lines, as they stand in the log.
-func exportAudit(ctx context.Context, std streams, args []string) error {
-	rest, err := words("audit export", std, args, func(*flags) {})
+func exportAudit(ctx context.Context, std terminal.Streams, args []string) error {
+	rest, err := flags.Parse("audit export", args, nil)
 	if err != nil {
 		return err
 	}
 	if len(rest) != 1 || rest[0] == "" {
-		return &wrongUse{reason: "audit export takes one file", hint: `"-" writes to standard output`}
+		return &exit.UsageError{Reason: "audit export takes one file", Advice: `"-" writes to standard output`}
 	}
 	state, err := stateFolder(std)
 	if err != nil {
 		return err
 	}
 	if rest[0] == "-" {
-		done, err := exportLines(ctx, std, state, std.out)
+		done, err := exportLines(ctx, std, state, std.Out)
 		return done.report(std, err)
 	}
 	file, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -206,9 +209,9 @@ func exportAudit(ctx context.Context, std streams, args []string) error {
 
 func cannotMake(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return &wrongUse{reason: fmt.Sprintf("audit export %q: is there", quote.Clip(name, maxQuoted)), hint: "give a file that is not there yet"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: is there", quote.Clip(name, quote.Limit)), Advice: "give a file that is not there yet"}
 	}
-	return &wrongUse{reason: fmt.Sprintf("audit export %q: %v", quote.Clip(name, maxQuoted), errors.Unwrap(err))}
+	return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err))}
 }
 
 // exported counts what was exported.
@@ -226,7 +229,7 @@ type exportedPart struct {
 
 // exportLines writes every line that can be read, one part of the log behind the
 // other, so that each keeps its chain; and tells of the other lines.
-func exportLines(ctx context.Context, std streams, state string, out io.Writer) (done exported, err error) {
+func exportLines(ctx context.Context, std terminal.Streams, state string, out io.Writer) (done exported, err error) {
 	to := bufio.NewWriter(out)
 	for _, part := range auditParts(state) {
 		p := exportedPart{auditPart: part}
@@ -259,22 +262,22 @@ func exportLines(ctx context.Context, std streams, state string, out io.Writer) 
 }
 
 // report says what came of an export. err is why there is none.
-func (e exported) report(std streams, err error) error {
+func (e exported) report(std terminal.Streams, err error) error {
 	var coded interface{ Code() string }
 	switch {
 	case errors.Is(err, context.Canceled):
-		return std.say(statusHalted, "nothing was exported: cancelled", "")
+		return exit.New(exit.Interrupted, "nothing was exported: cancelled", "")
 	case errors.As(err, &coded):
-		return tellAudit(std, err)
+		return auditError(err)
 	case err != nil:
-		return std.say(statusSurroundings, "nothing was exported: "+err.Error(), "")
+		return exit.New(exit.NotReady, "nothing was exported: "+err.Error(), "")
 	case e.damaged > 0:
-		return std.say(statusAnswered, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" says more`)
+		return exit.New(exit.Failed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" says more`)
 	case len(e.parts) == 0:
-		fmt.Fprintln(std.err, "vaultwicket: note: nothing is in the log")
+		terminal.Notef(std.Err, "nothing is in the log")
 	}
 	for _, p := range e.parts {
-		fmt.Fprintf(std.err, "vaultwicket: note: %s: %d lines, the last has the number %d and the SHA-256 %x\n", p.about, p.lines, p.last, p.hash)
+		terminal.Notef(std.Err, "%s: %d lines, the last has the number %d and the SHA-256 %x", p.about, p.lines, p.last, p.hash)
 	}
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
@@ -24,7 +27,7 @@ type auditQuery struct {
 
 const auditLines = 100 // a screen or two; who wants all says so
 
-func (q *auditQuery) flags(f *flags) {
+func (q *auditQuery) flags(f flags.Set) {
 	f.StringVar(&q.since, "since", "", "not before: a date, a time (RFC 3339), or how long ago (24h)")
 	f.StringVar(&q.until, "until", "", "before, in the same way; a date to its end")
 	f.StringVar(&q.filter.Command, "command", "", "of this command")
@@ -43,14 +46,14 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &wrongUse{reason: fmt.Sprintf("audit list takes no %q", quote.Clip(rest[0], maxQuoted)), hint: `"vaultwicket audit list --help" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit list takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
-		return &wrongUse{reason: "audit list prints JSON or CSV, not both"}
+		return &exit.UsageError{Reason: "audit list prints JSON or CSV, not both"}
 	case q.filter.Limit < 0:
-		return &wrongUse{reason: fmt.Sprintf("flag --limit: %d is no number of lines", q.filter.Limit), hint: "0 is all of them"}
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: %d is no number of lines", q.filter.Limit), Advice: "0 is all of them"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &wrongUse{reason: fmt.Sprintf("flag --decision: %q is no decision%s", quote.Clip(q.filter.Decision, maxQuoted), quote.DidYouMean(q.filter.Decision, auditDecisions)),
-			hint: "the decisions are " + strings.Join(auditDecisions, ", ")}
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: %q is no decision%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
 	if q.filter.Since, err = moment("since", q.since, now, false); err != nil {
 		return err
@@ -59,7 +62,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &wrongUse{reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", quote.Clip(q.since, maxQuoted), quote.Clip(q.until, maxQuoted))}
+		return &exit.UsageError{Reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
 	}
 	return nil
 }
@@ -82,14 +85,14 @@ func moment(flag, text string, now time.Time, end bool) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, &wrongUse{reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, quote.Clip(text, maxQuoted)),
-		hint: "write it as 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
+	return time.Time{}, &exit.UsageError{Reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, quote.Clip(text, quote.Limit)),
+		Advice: "write it as 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
 }
 
 // listAudit is "vaultwicket audit list".
-func listAudit(ctx context.Context, std streams, args []string) error {
+func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	var q auditQuery
-	rest, err := words("audit list", std, args, q.flags)
+	rest, err := flags.Parse("audit list", args, q.flags)
 	if err != nil {
 		return err
 	}
@@ -100,12 +103,12 @@ func listAudit(ctx context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	var to lineWriter = newLineTable(std.out)
+	var to lineWriter = newLineTable(std.Out)
 	switch {
 	case q.json:
-		to = newLineArray(std.out)
+		to = newLineArray(std.Out)
 	case q.csv:
-		to = newLineSheet(std.out)
+		to = newLineSheet(std.Out)
 	}
 	limit := q.filter.Limit
 	if limit > 0 {
@@ -114,12 +117,12 @@ func listAudit(ctx context.Context, std streams, args []string) error {
 	for line, err := range newest(std, gateway.AuditLines(state, q.filter), limit) {
 		switch {
 		case ctx.Err() != nil:
-			return statusError(statusHalted)
+			return exit.Silent(exit.Interrupted)
 		case isDamage(err):
 			noteDamage(std, err)
 			continue
 		case err != nil:
-			return tellAudit(std, err)
+			return auditError(err)
 		}
 		if err := to.write(line); err != nil {
 			return fmt.Errorf("write the output: %w", err)
@@ -133,7 +136,7 @@ func listAudit(ctx context.Context, std streams, args []string) error {
 
 // newest leaves out the first of what is one more than the limit, and says that
 // there are more.
-func newest(std streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, error] {
+func newest(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, error] {
 	if limit == 0 {
 		return lines
 	}
@@ -148,7 +151,7 @@ func newest(std streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq
 		}
 		if more := len(kept) - limit; more > 0 {
 			kept = kept[more:]
-			fmt.Fprintf(std.err, "vaultwicket: note: these are the newest %d; --limit 0 shows all\n", limit)
+			terminal.Notef(std.Err, "these are the newest %d; --limit 0 shows all", limit)
 		}
 		for _, it := range kept {
 			if !yield(it.line, it.err) {
@@ -163,6 +166,6 @@ func isDamage(err error) bool {
 	return errors.As(err, &damaged)
 }
 
-func noteDamage(std streams, err error) {
-	fmt.Fprintf(std.err, "vaultwicket: note: %s\n", clean.Line(err.Error()))
+func noteDamage(std terminal.Streams, err error) {
+	terminal.Notef(std.Err, "%s", clean.Line(err.Error()))
 }

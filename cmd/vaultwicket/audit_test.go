@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/audit"
 )
 
@@ -152,7 +153,7 @@ func TestTheNewestAreShown(t *testing.T) {
 	for limit, want := range map[int][]uint64{0: {1, 2, 3}, 1: {3}, 2: {2, 3}, 3: {1, 2, 3}, 4: {1, 2, 3}} {
 		var note strings.Builder
 		var got []uint64
-		for line := range newest(streams{err: &note}, lines, limit) {
+		for line := range newest(terminal.Streams{Err: &note}, lines, limit) {
 			got = append(got, line.Seq)
 		}
 		if !slices.Equal(got, want) || (note.Len() > 0) != (len(want) < 3) {

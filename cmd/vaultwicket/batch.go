@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
 )
@@ -18,7 +20,7 @@ const (
 )
 
 // batch is "vaultwicket batch": operations from a file, their results as JSON.
-func batch(ctx context.Context, std streams, args []string) error {
+func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := open("batch", std, args, stay)
 	if err != nil {
 		return err
@@ -26,7 +28,7 @@ func batch(ctx context.Context, std streams, args []string) error {
 	defer o.runner.Close()
 	defer o.gateway.Flush()
 	if len(o.rest) != 1 {
-		return &wrongUse{reason: "batch takes one file", hint: `"-" reads the operations from standard input`}
+		return &exit.UsageError{Reason: "batch takes one file", Advice: `"-" reads the operations from standard input`}
 	}
 	input, err := readBatch(ctx, std, o.rest[0])
 	if err != nil {
@@ -34,22 +36,22 @@ func batch(ctx context.Context, std streams, args []string) error {
 	}
 	operations, err := arguments.DecodeBatch(input)
 	if err != nil {
-		return printJSON(std.out, gateway.RejectBatch(err), statusOf(err))
+		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
 	operations.MaxOutput, operations.Mark = maxBatchOutput, o.marks
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = asker(std), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
-	return printJSON(std.out, result, worstStatus(result.Failures()))
+	return exit.JSON(std.Out, result, worstStatus(result.Failures()))
 }
 
 // readBatch reads a file, or standard input. Nobody waits for input that does
 // not come when a signal does.
-func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
-	in := std.in
+func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, error) {
+	in := std.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, maxQuoted), errors.Unwrap(err)), hint: `give a file of JSON, or "-" for standard input`}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err)), Advice: `give a file of JSON, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -65,15 +67,15 @@ func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, statusError(statusHalted)
+		return nil, exit.Silent(exit.Interrupted)
 	case r := <-done:
 		switch {
 		case r.err != nil:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, maxQuoted), r.err)}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, maxQuoted), maxBatchInput), hint: "make several of it"}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, quote.Limit), maxBatchInput), Advice: "make several of it"}
 		case len(r.input) == 0:
-			return nil, &wrongUse{reason: fmt.Sprintf("batch %q is empty", quote.Clip(name, maxQuoted)), hint: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Clip(name, quote.Limit)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}
 		return r.input, nil
 	}
@@ -81,9 +83,9 @@ func readBatch(ctx context.Context, std streams, name string) ([]byte, error) {
 
 // worstStatus returns the highest exit status of some failures.
 func worstStatus(codes []string) int {
-	status := statusDone
+	status := exit.Done
 	for _, code := range codes {
-		status = max(status, statusOfCode(code))
+		status = max(status, exit.StatusOfCode(code))
 	}
 	return status
 }

@@ -8,21 +8,23 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // configActions are the words behind "vaultwicket config".
 var configActions = []struct {
 	name string
-	run  func(f *flags, std streams) error
+	run  func(f *Flags, std terminal.Streams) error
 }{
 	{"show", showConfig}, {"check", checkConfig}, {"path", printConfigPath}, {"init", initConfig}, {"schema", printSchema},
 }
 
 // configCommand is "vaultwicket config": the settings, and where they come from.
-func configCommand(_ context.Context, std streams, args []string) error {
+func configCommand(_ context.Context, std terminal.Streams, args []string) error {
 	f := newFlags("config")
 	if err := f.parse(args); err != nil {
-		return helpInstead(err, std, "config")
+		return err
 	}
 	var names []string
 	for _, action := range configActions {
@@ -32,16 +34,16 @@ func configCommand(_ context.Context, std streams, args []string) error {
 		names = append(names, action.name)
 	}
 	if f.NArg() != 1 {
-		return &wrongUse{reason: "config takes one word", hint: "one of " + strings.Join(names, ", ")}
+		return &exit.UsageError{Reason: "config takes one word", Advice: "one of " + strings.Join(names, ", ")}
 	}
-	return &wrongUse{
-		reason: fmt.Sprintf("config does not know %q%s", quote.Clip(f.Arg(0), maxQuoted), quote.DidYouMean(f.Arg(0), names)),
-		hint:   "one of " + strings.Join(names, ", "),
+	return &exit.UsageError{
+		Reason: fmt.Sprintf("config does not know %q%s", quote.Clip(f.Arg(0), quote.Limit), quote.DidYouMean(f.Arg(0), names)),
+		Advice: "one of " + strings.Join(names, ", "),
 	}
 }
 
 // printConfigPath is "config path": where the settings file is, or would be.
-func printConfigPath(f *flags, std streams) error {
+func printConfigPath(f *Flags, std terminal.Streams) error {
 	at, err := f.place(std)
 	if err != nil {
 		return err
@@ -50,9 +52,9 @@ func printConfigPath(f *flags, std streams) error {
 		return at.missing()
 	}
 	if f.json {
-		return printJSON(std.out, map[string]string{"path": at.name}, statusDone)
+		return exit.JSON(std.Out, map[string]string{"path": at.name}, exit.Done)
 	}
-	_, err = fmt.Fprintln(std.out, at.name)
+	_, err = fmt.Fprintln(std.Out, at.name)
 	return err
 }
 
@@ -60,9 +62,9 @@ func printConfigPath(f *flags, std streams) error {
 // to be.
 func (p place) missing() error {
 	if p.origin != "" {
-		return &wrongUse{reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), hint: "name one with --config"}
+		return &exit.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "name one with --config"}
 	}
-	return &wrongUse{reason: "there is no place for a settings file", hint: "name one with --config"}
+	return &exit.UsageError{Reason: "there is no place for a settings file", Advice: "name one with --config"}
 }
 
 // checked is what "config check --json" prints.
@@ -73,7 +75,7 @@ type checked struct {
 }
 
 // checkConfig is "config check": all that is wrong with the settings.
-func checkConfig(f *flags, std streams) error {
+func checkConfig(f *Flags, std terminal.Streams) error {
 	s, err := f.read(std)
 	if err == nil {
 		err = f.agree(&s)
@@ -89,7 +91,7 @@ func checkConfig(f *flags, std streams) error {
 		warning, err = s.checkState(std)
 	}
 	if warning != "" {
-		fmt.Fprintf(std.err, "vaultwicket: warning: %s\n", visible(warning))
+		terminal.Message(std.Err, terminal.Warning, warning)
 	}
 	answer := checked{OK: err == nil, File: f.file.name, Problems: []problem{}}
 	var file *wrongFile
@@ -101,17 +103,14 @@ func checkConfig(f *flags, std streams) error {
 	}
 	switch {
 	case f.json && err == nil:
-		return printJSON(std.out, answer, statusDone)
+		return exit.JSON(std.Out, answer, exit.Done)
 	case f.json:
-		return printJSON(std.out, answer, statusOf(err))
+		return exit.JSON(std.Out, answer, exit.StatusOf(err))
 	case err == nil:
-		_, err = fmt.Fprintln(std.out, "fine")
+		_, err = fmt.Fprintln(std.Out, "fine")
 		return err
 	case file != nil:
-		for _, p := range file.problems {
-			fmt.Fprintf(std.err, "vaultwicket: error: settings file %q: %s\n", visible(file.name), visible(p.String()))
-		}
-		return statusError(statusOf(err))
+		return file.each()
 	}
 	return err
 }

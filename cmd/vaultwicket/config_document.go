@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
 )
 
 // document is what a settings file says. Every value in it is one that its
@@ -57,6 +58,15 @@ func (e *wrongFile) Hint() string {
 		return ""
 	}
 	return fmt.Sprintf(`"vaultwicket config check" tells of %d more`, len(e.problems)-1)
+}
+
+// each returns an error for each problem.
+func (e *wrongFile) each() error {
+	var all exit.Several
+	for _, p := range e.problems {
+		all = append(all, &wrongFile{e.name, []problem{p}})
+	}
+	return all
 }
 
 // parseDocument reads TOML strictly: a key that is no setting, one given twice
@@ -117,10 +127,10 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "%q is no setting%s", quote.Clip(name, maxQuoted), quote.DidYouMean(name, append(settingNames(), tablesBeside...)))
+			r.report(at, "%q is no setting%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, append(settingNames(), tablesBeside...)))
 			continue
 		case !known:
-			r.report(at, "%q is no setting%s", quote.Clip(strings.Join(at, "."), maxQuoted), quote.DidYouMean(name, settingNames()))
+			r.report(at, "%q is no setting%s", quote.Clip(strings.Join(at, "."), quote.Limit), quote.DidYouMean(name, settingNames()))
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -144,7 +154,7 @@ func (s setting) read(value any) (string, error) {
 		return "", err
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is a relative folder, want an absolute one", quote.Clip(text, maxQuoted))
+		return "", fmt.Errorf("%q is a relative folder, want an absolute one", quote.Clip(text, quote.Limit))
 	}
 	return text, s.set(&settings{}, text)
 }
@@ -194,7 +204,7 @@ func joined(values []any) (string, error) {
 			return "", fmt.Errorf("has %s in it, want %s", typeName(value), wanted[list])
 		}
 		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("%q is no name", quote.Clip(name, maxQuoted))
+			return "", fmt.Errorf("%q is no name", quote.Clip(name, quote.Limit))
 		}
 		names = append(names, name)
 	}
@@ -238,7 +248,7 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 		case name == "":
 			r.report(at, "a profile needs a name")
 		case !ok:
-			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Clip(name, maxQuoted))
+			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Clip(name, quote.Limit))
 		default:
 			read[name] = r.settings(values, at)
 		}

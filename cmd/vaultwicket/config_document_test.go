@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/exit"
 )
 
 // TestWrongFilesStopTheStart writes each mistake into a file of its own. The
@@ -82,8 +84,8 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 			continue
 		}
-		if statusOf(err) != statusBadRequest {
-			t.Errorf("%s ends with %d", tt.name, statusOf(err))
+		if exit.StatusOf(err) != exit.Invalid {
+			t.Errorf("%s ends with %d", tt.name, exit.StatusOf(err))
 		}
 	}
 }

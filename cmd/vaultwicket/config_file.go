@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"vaultwicket/gateway"
 )
 
 const maxFile = 1 << 20 // settings are some hundred bytes
@@ -65,19 +63,6 @@ func safeKind(name string, info fs.FileInfo) error {
 
 func tooLarge() error {
 	return &unsafeFile{fmt.Sprintf("is larger than %d bytes", maxFile), "settings are some hundred bytes; is it the right file?"}
-}
-
-// outsideVaults refuses a file that lies in a vault: an agent may write there.
-func (d document) outsideVaults(std streams, s settings) error {
-	if d.info == nil {
-		return nil
-	}
-	if vault := vaultAround(d.name, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
-		return unusable(d.place, &unsafeFile{
-			fmt.Sprintf("lies in the vault %q, where an agent may write", vault), "move it out of the vault, and name it with --config",
-		})
-	}
-	return nil
 }
 
 // vaultAround returns the vault in which a file lies or would lie, "" for none.

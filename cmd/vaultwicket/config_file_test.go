@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/exit"
 )
 
 func TestUnsafeFilesAreRefused(t *testing.T) {
@@ -43,12 +45,12 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 		fine + ".other": {"no such file", ""},
 	} {
 		_, _, err := newFlags("run").load(world(nil), []string{"--config=" + name})
-		var wrong *wrongUse
-		if !errors.As(err, &wrong) || !strings.Contains(wrong.reason, want.reason) || !strings.Contains(wrong.hint, want.mend) {
+		var wrong *exit.UsageError
+		if !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, want.reason) || !strings.Contains(wrong.Advice, want.mend) {
 			t.Errorf("%s: %v, want %q", name, err, want.reason)
 			continue
 		}
-		if !strings.Contains(wrong.reason, fmt.Sprintf("settings file %q (flag --config)", name)) {
+		if !strings.Contains(wrong.Reason, fmt.Sprintf("settings file %q (flag --config)", name)) {
 			t.Errorf("%v does not say which file, and who named it", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 )
@@ -47,7 +48,7 @@ func setToolsets(s *settings, text string) error {
 	s.toolsets = nil
 	for _, name := range names(text) {
 		if !slices.Contains(mcpserver.ToolsetNames(), name) {
-			return fmt.Errorf("%q is no set of tools, want %s%s", quote.Clip(name, maxQuoted), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
+			return fmt.Errorf("%q is no set of tools, want %s%s", quote.Clip(name, quote.Limit), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
 		}
 		s.toolsets = append(s.toolsets, name)
 	}
@@ -66,7 +67,7 @@ func setHTTP(s *settings, text string) error {
 func fromServer(err error) error {
 	var wrong *streamable.SettingError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("%q %s; %s", quote.Clip(wrong.Value, maxQuoted), wrong.Reason, wrong.Hint())
+		return fmt.Errorf("%q %s; %s", quote.Clip(wrong.Value, quote.Limit), wrong.Reason, wrong.Hint())
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func setTLSKey(s *settings, text string) error { return setFile(&s.http.key, tex
 // setFile takes an absolute path: a client starts us where it likes.
 func setFile(to *string, text string) error {
 	if text != "" && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is no absolute path", quote.Clip(text, maxQuoted))
+		return fmt.Errorf("%q is no absolute path", quote.Clip(text, quote.Limit))
 	}
 	*to = text
 	return nil
@@ -125,4 +126,14 @@ func names(text string) []string {
 		}
 	}
 	return list
+}
+
+// withoutHTTP refuses settings that only mean something over HTTP.
+func (f *Flags) withoutHTTP() error {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
+		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
+			return &exit.UsageError{Reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), Advice: "add --http ADDRESS"}
+		}
+	}
+	return nil
 }

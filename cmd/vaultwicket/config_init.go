@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"vaultwicket/gateway"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // initConfig is "config init": a settings file with every setting at its
 // default. A file that is there is left alone.
-func initConfig(f *flags, std streams) error {
+func initConfig(f *Flags, std terminal.Streams) error {
 	at, err := f.place(std)
 	if err != nil {
 		return err
@@ -32,18 +33,18 @@ func initConfig(f *flags, std streams) error {
 	if err := f.apply(&s, settingIndex("vault")); err != nil {
 		return err
 	}
-	if vault := vaultAround(at.name, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
-		return &wrongUse{reason: fmt.Sprintf("%q lies in the vault %q, where an agent may write", at.name, vault), hint: "name another place with --config"}
+	if vault := s.vaultAround(std, at.name); vault != "" {
+		return &exit.UsageError{Reason: fmt.Sprintf("%q lies in the vault %q, where an agent may write", at.name, vault), Advice: "name another place with --config"}
 	}
 	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(std.out, at.name)
+	_, err = fmt.Fprintln(std.Out, at.name)
 	return err
 }
 
 func thereAlready(name string) error {
-	return &wrongUse{reason: fmt.Sprintf("the settings file %q is there already", name), hint: `"vaultwicket config show" shows what is in it`}
+	return &exit.UsageError{Reason: fmt.Sprintf("the settings file %q is there already", name), Advice: `"vaultwicket config show" shows what is in it`}
 }
 
 // writeNew writes a file that only this user can read, as a whole or not at all,
@@ -90,7 +91,7 @@ func publish(temporary, name string) error {
 // cannotWrite is the error for a place where nothing can be written: the person
 // named it, or has to name another.
 func cannotWrite(name string, err error) error {
-	return &wrongUse{reason: fmt.Sprintf("write the settings file %q: %v", name, err), hint: "name another place with --config"}
+	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "name another place with --config"}
 }
 
 // initialConfig returns the file that "config init" writes.

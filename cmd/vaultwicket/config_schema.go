@@ -2,6 +2,8 @@ package main
 
 import (
 	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/policy/access"
 )
 
@@ -11,8 +13,8 @@ type object = map[string]any
 // printSchema is "config schema": the JSON Schema of the settings file, for
 // editors. It knows the form of a value; what a value means, such as whether a
 // profile is there, is for "config check".
-func printSchema(_ *flags, std streams) error {
-	return printJSON(std.out, configSchema(), statusDone)
+func printSchema(_ *Flags, std terminal.Streams) error {
+	return exit.JSON(std.Out, configSchema(), exit.Done)
 }
 
 func configSchema() object {

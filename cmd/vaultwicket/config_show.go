@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
 
@@ -38,7 +40,7 @@ type shownVault struct {
 }
 
 // showConfig is "config show": every setting with its origin.
-func showConfig(f *flags, std streams) error {
+func showConfig(f *Flags, std terminal.Streams) error {
 	s, err := f.read(std)
 	if err == nil {
 		err = f.agree(&s)
@@ -57,9 +59,9 @@ func showConfig(f *flags, std streams) error {
 		shown.Vaults = append(shown.Vaults, s.shownVaultOf(served))
 	}
 	if f.json {
-		return printJSON(std.out, shown, statusDone)
+		return exit.JSON(std.Out, shown, exit.Done)
 	}
-	return printShown(std.out, shown)
+	return printShown(std.Out, shown)
 }
 
 // valueOf returns the text of a setting, which is known to be right, as the type
@@ -96,13 +98,13 @@ func (s settings) shownVaultOf(served gateway.Served) shownVault {
 func printShown(out io.Writer, shown shownConfig) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, s := range shown.Settings {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, visible(shownValue(s.Value)), visible(s.Origin))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, terminal.Visible(shownValue(s.Value)), terminal.Visible(s.Origin))
 	}
 	w.Flush()
 	for _, v := range shown.Vaults {
 		fmt.Fprintln(out)
 		for _, line := range v.lines() {
-			fmt.Fprintf(w, "%s\t%s\n", line[0], visible(line[1]))
+			fmt.Fprintf(w, "%s\t%s\n", line[0], terminal.Visible(line[1]))
 		}
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("write the output: %w", err)

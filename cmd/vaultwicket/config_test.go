@@ -9,19 +9,21 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"vaultwicket/cmd/internal/exit"
 )
 
 // configure runs "vaultwicket config" and returns its status and what it says.
 func configure(env map[string]string, args ...string) (status int, out, messages string) {
 	std := world(env)
-	status = std.fail(configCommand(context.Background(), std, args))
-	return status, std.out.(*bytes.Buffer).String(), std.err.(*bytes.Buffer).String()
+	status = exit.Print(std.Err, configCommand(context.Background(), std, args))
+	return status, std.Out.(*bytes.Buffer).String(), std.Err.(*bytes.Buffer).String()
 }
 
 func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
 	status, out, messages := configure(nil, "init", "--config="+file)
-	if status != statusDone || out != file+"\n" {
+	if status != exit.Done || out != file+"\n" {
 		t.Fatalf("status %d, %q, %q", status, out, messages)
 	}
 	info, err := os.Stat(file)
@@ -66,7 +68,7 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
-	if status != statusBadRequest || !strings.Contains(messages, "is there already") {
+	if status != exit.Invalid || !strings.Contains(messages, "is there already") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
@@ -77,7 +79,7 @@ func TestInitNeverWritesOverAFile(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "config.toml")
 	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
-		if status, _, messages = configure(nil, "init", "--config="+link); status != statusBadRequest || !strings.Contains(messages, "is there already") {
+		if status, _, messages = configure(nil, "init", "--config="+link); status != exit.Invalid || !strings.Contains(messages, "is there already") {
 			t.Errorf("a link that leads nowhere: status %d, %q", status, messages)
 		}
 	}
@@ -92,7 +94,7 @@ func TestInitNeverWritesIntoAVault(t *testing.T) {
 			args = append(args, "--vault="+vault)
 		}
 		status, _, messages := configure(env, args...)
-		if _, err := os.Lstat(filepath.Dir(file)); status != statusBadRequest || !strings.Contains(messages, "lies in the vault") || err == nil {
+		if _, err := os.Lstat(filepath.Dir(file)); status != exit.Invalid || !strings.Contains(messages, "lies in the vault") || err == nil {
 			t.Errorf("%s: status %d, %q", name, status, messages)
 		}
 	}
@@ -105,7 +107,7 @@ func TestInitRefusesAFolderOfOthers(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.Chmod(folder, 0o777))
 	status, _, messages := configure(nil, "init", "--config="+filepath.Join(folder, "config.toml"))
-	if entries, _ := os.ReadDir(folder); status != statusBadRequest || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
+	if entries, _ := os.ReadDir(folder); status != exit.Invalid || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
 		t.Errorf("status %d, %q, %v", status, messages, entries)
 	}
 }
@@ -122,7 +124,7 @@ func TestWhyThereIsNoFile(t *testing.T) {
 			{map[string]string{"HOME": "", "APPDATA": ""}, []string{action}, "there is no place for a settings file"},
 		} {
 			status, out, messages := configure(test.env, test.args...)
-			if status != statusBadRequest || out != "" || !strings.Contains(messages, test.want) {
+			if status != exit.Invalid || out != "" || !strings.Contains(messages, test.want) {
 				t.Errorf("%q in %v: status %d, %q %q", test.args, test.env, status, out, messages)
 			}
 		}
@@ -130,22 +132,22 @@ func TestWhyThereIsNoFile(t *testing.T) {
 }
 
 func TestCheckTellsAll(t *testing.T) {
-	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != statusDone || out != "fine\n" || messages != "" {
+	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != exit.Done || out != "fine\n" || messages != "" {
 		t.Errorf("status %d, %q, %q", status, out, messages)
 	}
 	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
 	status, out, messages := configure(nil, "check", "--config="+file)
 	want := "vaultwicket: error: settings file \"" + file + "\": line 1: \"teir\" is no setting; did you mean \"tier\"?\n" +
 		"vaultwicket: error: settings file \"" + file + "\": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
-	if status != statusBadRequest || out != "" || messages != want {
+	if status != exit.Invalid || out != "" || messages != want {
 		t.Errorf("status %d, %q,\n%s", status, out, messages)
 	}
 	var answer checked
 	status, out, _ = configure(nil, "check", "--json", "--config="+file)
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != statusBadRequest || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != exit.Invalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
 		t.Errorf("status %d, %s (%v)", status, out, err)
 	}
-	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != statusBadRequest || !strings.Contains(messages, "VAULTWICKET_TIER") {
+	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != exit.Invalid || !strings.Contains(messages, "VAULTWICKET_TIER") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 }
@@ -154,7 +156,7 @@ func TestCheckTellsOfHalfACertificate(t *testing.T) {
 	half := filepath.Join(t.TempDir(), "one.pem")
 	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
 		status, out, messages := configure(nil, "check", "--config=none", "--http=127.0.0.1:8765", "--"+given+"="+half)
-		if status != statusBadRequest || !strings.Contains(out+messages, missing) {
+		if status != exit.Invalid || !strings.Contains(out+messages, missing) {
 			t.Errorf("%s alone: status %d, %q %q", given, status, out, messages)
 		}
 	}
@@ -176,8 +178,8 @@ func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
 		{both, ""},
 	} {
 		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
-		fine := status == statusDone && out == "fine\n"
-		if fine != (test.want == "") || !fine && (status != statusBadRequest || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
+		fine := status == exit.Done && out == "fine\n"
+		if fine != (test.want == "") || !fine && (status != exit.Invalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
 			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
 		}
 	}
@@ -187,7 +189,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	status, out, messages := configure(map[string]string{"VAULTWICKET_CONFIRM": "never"}, "show", "--config="+file, "--disable=read,files", "--json")
 	var shown shownConfig
-	if err := json.Unmarshal([]byte(out), &shown); err != nil || status != statusDone || len(shown.Settings) != len(table) || shown.File != file {
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || status != exit.Done || len(shown.Settings) != len(table) || shown.File != file {
 		t.Fatalf("status %d, %q, %v, %s", status, messages, err, out)
 	}
 	values := map[string]string{}
@@ -216,7 +218,7 @@ func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
 }
 
 func TestPathIsWhereTheFileWouldBe(t *testing.T) {
-	if status, out, _ := configure(nil, "path", "--config=/x/../y.toml"); status != statusDone || out != "/y.toml\n" {
+	if status, out, _ := configure(nil, "path", "--config=/x/../y.toml"); status != exit.Done || out != "/y.toml\n" {
 		t.Errorf("status %d, %q", status, out)
 	}
 	if runtime.GOOS == "linux" {
@@ -224,20 +226,20 @@ func TestPathIsWhereTheFileWouldBe(t *testing.T) {
 			t.Errorf("by the home folder: %q", out)
 		}
 	}
-	if status, _, messages := configure(nil, "path", "--config="); status != statusBadRequest || !strings.Contains(messages, "the name is empty") {
+	if status, _, messages := configure(nil, "path", "--config="); status != exit.Invalid || !strings.Contains(messages, "the name is empty") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 }
 
 func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
 	for args, want := range map[string]string{
-		"": "config takes one word", "show check": "config takes one word", "shwo": `config does not know "shwo"; did you mean "show"?`, "show --teir=v1": "no flag",
+		"": "config takes one word", "show check": "config takes one word", "shwo": `config does not know "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
 	} {
-		if status, _, messages := configure(nil, strings.Fields(args)...); status != statusBadRequest || !strings.Contains(messages, want) {
+		if status, _, messages := configure(nil, strings.Fields(args)...); status != exit.Invalid || !strings.Contains(messages, want) {
 			t.Errorf("%q: status %d, %q", args, status, messages)
 		}
 	}
-	if status, out, _ := configure(nil, "schema"); status != statusDone || !json.Valid([]byte(out)) {
+	if status, out, _ := configure(nil, "schema"); status != exit.Done || !json.Valid([]byte(out)) {
 		t.Errorf("schema: status %d", status)
 	}
 }

@@ -221,10 +221,10 @@ func setRateMutationsHour(s *settings, text string) (err error) {
 func parseNumber(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number, want %d to %d", quote.Clip(text, maxQuoted), least, most)
+		return 0, fmt.Errorf("%q is no number, want %d to %d", quote.Clip(text, quote.Limit), least, most)
 	}
 	if n < least || n > most {
-		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", quote.Clip(text, maxQuoted), least, most)
+		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", quote.Clip(text, quote.Limit), least, most)
 	}
 	return n, nil
 }
@@ -232,7 +232,7 @@ func parseNumber(text string, least, most int) (int, error) {
 func setLogLevel(s *settings, text string) error {
 	level, known := levels[text]
 	if !known {
-		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", quote.Clip(text, maxQuoted), quote.DidYouMean(text, logLevels))
+		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logLevels))
 	}
 	s.logLevel = level
 	return nil
@@ -240,7 +240,7 @@ func setLogLevel(s *settings, text string) error {
 
 func setLogFormat(s *settings, text string) error {
 	if !slices.Contains(logFormats, text) {
-		return fmt.Errorf("%q is no format, want text or json%s", quote.Clip(text, maxQuoted), quote.DidYouMean(text, logFormats))
+		return fmt.Errorf("%q is no format, want text or json%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logFormats))
 	}
 	s.logJSON = text == "json"
 	return nil

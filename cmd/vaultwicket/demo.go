@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -20,9 +22,9 @@ import (
 // demo is "vaultwicket demo": a whole MCP session on a temporary copy of a
 // small built-in vault, told step by step. The server is this binary, started
 // as a child, as an agent's client would start it.
-func demo(ctx context.Context, std streams, args []string) (err error) {
+func demo(ctx context.Context, std terminal.Streams, args []string) (err error) {
 	if len(args) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("demo takes no %q", quote.Clip(args[0], maxQuoted)), hint: "it has no flags"}
+		return &exit.UsageError{Reason: fmt.Sprintf("demo takes no %q", quote.Clip(args[0], quote.Limit)), Advice: "it has no flags"}
 	}
 	clock, err := clockOf(std)
 	if err != nil {
@@ -34,12 +36,12 @@ func demo(ctx context.Context, std streams, args []string) (err error) {
 		return fmt.Errorf("make the vault of the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	std.lookup = replaced(std.lookup, demoVariables(filepath.Dir(folder), now))
+	std.Lookup = replaced(std.Lookup, demoVariables(filepath.Dir(folder), now))
 	runner, err := newRunner(settings{timeout: maxTimeout}, std, false, nil)
 	if err != nil {
 		return err
 	}
-	t := teller{out: std.out, now: now}
+	t := teller{out: std.Out, now: now}
 	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. Everything is as it comes: read-only.\n")
 	if err := t.session(ctx, runner, demoPolicy(false), folder, t.readOnly); err != nil {
 		return err
@@ -227,6 +229,6 @@ func (t *teller) say(text string) {
 // show prints an answer, set in from the story.
 func (t *teller) show(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintln(t.out, strings.TrimRight("     "+visible(line), " "))
+		fmt.Fprintln(t.out, strings.TrimRight("     "+terminal.Visible(line), " "))
 	}
 }

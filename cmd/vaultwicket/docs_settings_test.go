@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway"
 )
 
@@ -79,7 +80,7 @@ func codesPage() string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, tableHead("code", "status", "means", "what to do"))
 		for _, c := range gateway.Codes() {
 			if c.Class == class.class {
-				b.WriteString(tableRow(code(c.Name), fmt.Sprint(statuses[c.Class]), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
+				b.WriteString(tableRow(code(c.Name), fmt.Sprint(exit.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/tiers"
@@ -161,7 +162,7 @@ func settingOfVariable(name string) string {
 func TestDocsNameEveryCode(t *testing.T) {
 	content := page(t, "codes.md")
 	for _, c := range gateway.Codes() {
-		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, statuses[c.Class]); strings.Count(content, want) != 1 {
+		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, exit.StatusOfClass(c.Class)); strings.Count(content, want) != 1 {
 			t.Errorf("%q does not stand there once", want)
 		}
 	}

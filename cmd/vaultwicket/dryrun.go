@@ -7,13 +7,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 )
 
 // dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
 // every rule and the difference that a change would make. Nothing is changed.
-func dryRun(ctx context.Context, std streams, args []string) error {
+func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	o, err := open("dry-run", std, args, nil)
 	if err != nil {
 		return err
@@ -24,16 +26,16 @@ func dryRun(ctx context.Context, std streams, args []string) error {
 	}
 	req.AtTerminal = true
 	plan := o.gateway.DryRun(ctx, req)
-	status := statusDone
+	status := exit.Done
 	if !plan.OK {
-		status = statusOfResult(plan.Error)
+		status = exit.StatusOfResult(plan.Error)
 	}
 	if o.json {
-		return printJSON(std.out, plan, status)
+		return exit.JSON(std.Out, plan, status)
 	}
-	printPlan(std.out, plan)
-	if status != statusDone {
-		return tell(std, plan.Error)
+	printPlan(std.Out, plan)
+	if status != exit.Done {
+		return exit.Of(plan.Error)
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func printPlan(out io.Writer, plan gateway.DryRun) {
 	}
 	w.Flush()
 	if plan.Diff != "" {
-		fmt.Fprintf(out, "\n%s", visible(plan.Diff))
+		fmt.Fprintf(out, "\n%s", terminal.Visible(plan.Diff))
 	}
 	if plan.Shell != "" {
 		fmt.Fprintf(out, "\n%s\n", plan.Shell)

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // noFile is the name that stands for no settings file.
@@ -19,10 +22,10 @@ type place struct {
 }
 
 // place finds the settings file. A relative name counts from the working folder.
-func (f *flags) place(std streams) (place, error) {
+func (f *Flags) place(std terminal.Streams) (place, error) {
 	name, origin := f.config.text, f.config.origin
 	if origin == "" {
-		if name = std.getenv(envPrefix + "CONFIG"); name != "" {
+		if name = std.Getenv(envPrefix + "CONFIG"); name != "" {
 			origin = envOrigin + envPrefix + "CONFIG"
 		}
 	}
@@ -30,9 +33,9 @@ func (f *flags) place(std streams) (place, error) {
 	case name == noFile:
 		return place{origin: origin}, nil
 	case name == "" && origin != "":
-		return place{}, &wrongUse{reason: "settings file (" + origin + "): the name is empty", hint: `"none" stands for no file`}
+		return place{}, &exit.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `"none" stands for no file`}
 	case name == "":
-		folder, err := configFolder(std.getenv)
+		folder, err := configFolder(std.Getenv)
 		if err != nil {
 			return place{}, nil // without a home there is no file
 		}
@@ -40,7 +43,7 @@ func (f *flags) place(std streams) (place, error) {
 	}
 	whole, err := filepath.Abs(name)
 	if err != nil {
-		return place{}, &wrongUse{reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
+		return place{}, &exit.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
 	}
 	return place{whole, origin}, nil
 }
@@ -71,7 +74,7 @@ func configFolder(getenv func(string) string) (string, error) {
 // fromFile fills in what neither a flag nor the environment gave: from the
 // profile, then from the rest of the file. The file at the usual place may be
 // missing; one that was named may not.
-func (f *flags) fromFile(std streams) error {
+func (f *Flags) fromFile(std terminal.Streams) error {
 	at, err := f.place(std)
 	if err != nil {
 		return err
@@ -120,11 +123,24 @@ func unusable(at place, err error) error {
 	}
 	var unsafe *unsafeFile
 	if errors.As(err, &unsafe) {
-		return &wrongUse{reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.reason), hint: unsafe.mend}
+		return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.reason), Advice: unsafe.mend}
 	}
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &wrongUse{reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
+	return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
+}
+
+// outsideVaults refuses a file that lies in a vault: an agent may write there.
+func (d document) outsideVaults(std terminal.Streams, s settings) error {
+	if d.info == nil {
+		return nil
+	}
+	if vault := s.vaultAround(std, d.name); vault != "" {
+		return unusable(d.place, &unsafeFile{
+			fmt.Sprintf("lies in the vault %q, where an agent may write", vault), "move it out of the vault, and name it with --config",
+		})
+	}
+	return nil
 }

@@ -2,67 +2,54 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
-	"github.com/spf13/pflag"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 )
 
-// help is "vaultwicket help".
-func help(_ context.Context, std streams, args []string) error {
-	if len(args) == 0 {
-		printHelp(std.out)
+// help is "vaultwicket help": the list of commands, or what COMMAND --help prints.
+func help(ctx context.Context, std terminal.Streams, args []string) error {
+	args, err := flags.Parse("help", args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		printHelp(std.Out)
 		return nil
 	}
-	for _, c := range subcommands() {
-		if c.name == args[0] {
-			printUsage(std.out, c)
-			return nil
-		}
+	c, found := subcommandNamed(args[0])
+	switch {
+	case !found:
+		return unknownSubcommand(args[0])
+	case c.run == nil:
+		printUsage(std.Out, c, "")
+		return nil
 	}
-	return unknownSubcommand(args[0])
-}
-
-// helpInstead answers -h on standard output; other errors go on.
-func helpInstead(err error, std streams, name string) error {
-	if !errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	for _, c := range subcommands() {
-		if c.name == name {
-			printUsage(std.out, c)
-		}
-	}
-	return statusError(statusDone)
+	return exit.Silent(run([]string{c.name, "--help"}, std))
 }
 
 func printHelp(out io.Writer) {
-	fmt.Fprint(out, "vaultwicket lets an AI agent use an Obsidian vault through one guarded door.\n\n")
+	fmt.Fprint(out, "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.\n\n")
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	for _, c := range subcommands() {
-		if c.name == rawName { // not for somebody who begins; see docs/vault.md
+		if c.name == rawName { // bypasses the gateway; see docs/vault.md
 			continue
 		}
 		fmt.Fprintf(w, "  vaultwicket %s\t%s\n", c.name+" "+c.usage, c.summary)
 	}
 	w.Flush()
-	fmt.Fprint(out, "\n\"vaultwicket help COMMAND\" shows the flags of a command. Every flag is also a setting of the\n"+
-		"environment (VAULTWICKET_ALLOW_MUTATIONS) and of the settings file (allow-mutations = true).\n")
+	fmt.Fprint(out, "\n\"vaultwicket help COMMAND\" shows the flags of a command. Every setting is a flag (--allow-mutations),\n"+
+		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).\n")
 }
 
-func printUsage(out io.Writer, c subcommand) {
+// printUsage prints the usage of a subcommand. usages describes its flags, "" for none.
+func printUsage(out io.Writer, c subcommand, usages string) {
 	fmt.Fprintf(out, "vaultwicket %s %s\n  %s\n", c.name, c.usage, c.summary)
-	switch c.name {
-	case "run", "dry-run", "batch", "serve", "undo", "journal", "commands", "explain", "prompt", "config":
-		f := newFlags(c.name)
-		if c.name == "serve" {
-			new(serveFlags).add(f)
-		}
-		if c.name == "undo" {
-			new(undoFlags).add(f)
-		}
-		fmt.Fprintf(out, "\n%s", f.FlagUsages())
+	if usages != "" {
+		fmt.Fprintf(out, "\n%s", usages)
 	}
 }

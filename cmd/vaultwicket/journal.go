@@ -8,21 +8,23 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/journal"
 )
 
 // showJournal is "vaultwicket journal": what was changed, and what undo can take
 // back. It shows names of notes and of parameters, and never a text.
-func showJournal(_ context.Context, std streams, args []string) error {
+func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	var limit int
-	o, err := open("journal", std, args, func(f *flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
+	o, err := open("journal", std, args, func(f *Flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
 	if err != nil {
 		return err
 	}
 	kept, err := o.gateway.Journal("")
 	if err != nil {
-		return tell(std, gateway.ErrorOf(err))
+		return exit.Of(gateway.ErrorOf(err))
 	}
 	switch {
 	case len(o.rest) == 1 && o.rest[0] == "list" && limit > 0:
@@ -30,7 +32,7 @@ func showJournal(_ context.Context, std streams, args []string) error {
 	case len(o.rest) == 2 && o.rest[0] == "show":
 		return o.showEntry(std, kept, o.rest[1])
 	}
-	return &wrongUse{reason: "journal takes list, or show and an id", hint: `"vaultwicket help journal" shows the flags`}
+	return &exit.UsageError{Reason: "journal takes list, or show and an id", Advice: `"vaultwicket help journal" shows the flags`}
 }
 
 // keptChange is an entry as "journal --json" prints it.
@@ -72,13 +74,13 @@ func keptChangeOf(e journal.Entry) keptChange {
 // clipHash is the hash of a note as results have it.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error {
+func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, limit int) error {
 	entries, damage, err := kept.Entries(journal.Filter{Limit: limit})
 	if err != nil {
-		return tell(std, &gateway.Error{Code: "not_found", Message: err.Error()})
+		return exit.Of(&gateway.Error{Code: "not_found", Message: err.Error()})
 	}
 	for _, d := range damage {
-		fmt.Fprintf(std.err, "vaultwicket: note: the journal is damaged: %s, byte %d: %s\n", visible(d.File), d.Offset, visible(d.Reason))
+		terminal.Notef(std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
 	}
 	changes := []keptChange{}
 	sees := o.gateway.Visible("")
@@ -88,11 +90,11 @@ func (o opened) listJournal(std streams, kept *journal.Journal, limit int) error
 		}
 	}
 	if o.json {
-		return printJSON(std.out, changes, statusDone)
+		return exit.JSON(std.Out, changes, exit.Done)
 	}
-	w := tabwriter.NewWriter(std.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
 	for _, c := range changes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.ID, c.State, visible(c.Command), visible(cmp.Or(c.Caller, "-")), visible(filesOf(c)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.ID, c.State, terminal.Visible(c.Command), terminal.Visible(cmp.Or(c.Caller, "-")), terminal.Visible(filesOf(c)))
 	}
 	return w.Flush()
 }
@@ -119,19 +121,19 @@ func filesOf(c keptChange) string {
 	return text
 }
 
-func (o opened) showEntry(std streams, kept *journal.Journal, id string) error {
+func (o opened) showEntry(std terminal.Streams, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
 	if err == nil && !seesAll(o.gateway.Visible(""), e) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
-		return tell(std, &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+		return exit.Of(&gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
 	}
 	c := keptChangeOf(e)
 	if o.json {
-		return printJSON(std.out, c, statusDone)
+		return exit.JSON(std.Out, c, exit.Done)
 	}
-	printEntry(std.out, c)
+	printEntry(std.Out, c)
 	return nil
 }
 
@@ -139,7 +141,7 @@ func printEntry(out io.Writer, c keptChange) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, visible(value))
+			fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value))
 		}
 	}
 	fact("id", c.ID)

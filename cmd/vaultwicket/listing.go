@@ -7,18 +7,20 @@ import (
 	"text/tabwriter"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
 
 // listCommands is "vaultwicket commands".
-func listCommands(_ context.Context, std streams, args []string) error {
+func listCommands(_ context.Context, std terminal.Streams, args []string) error {
 	var all bool
-	o, err := open("commands", std, args, func(f *flags) { f.BoolVar(&all, "all", false, "also what is not allowed, and why") })
+	o, err := open("commands", std, args, func(f *Flags) { f.BoolVar(&all, "all", false, "also what is not allowed, and why") })
 	if err != nil {
 		return err
 	}
 	if len(o.rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("commands takes no %q", quote.Clip(o.rest[0], maxQuoted)), hint: `"vaultwicket explain COMMAND" shows one command`}
+		return &exit.UsageError{Reason: fmt.Sprintf("commands takes no %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []gateway.Explained{}
 	for _, c := range o.gateway.Listing() {
@@ -27,9 +29,9 @@ func listCommands(_ context.Context, std streams, args []string) error {
 		}
 	}
 	if o.json {
-		return printJSON(std.out, commands, statusDone)
+		return exit.JSON(std.Out, commands, exit.Done)
 	}
-	w := tabwriter.NewWriter(std.out, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
 	for _, c := range commands {
 		line := c.Tier + "\t" + c.Effect + "\t" + c.Signature
 		if all {
@@ -48,22 +50,22 @@ func allowedOr(why string) string {
 }
 
 // explain is "vaultwicket explain COMMAND".
-func explain(_ context.Context, std streams, args []string) error {
+func explain(_ context.Context, std terminal.Streams, args []string) error {
 	o, err := open("explain", std, args, nil)
 	if err != nil {
 		return err
 	}
 	if len(o.rest) != 1 {
-		return &wrongUse{reason: "explain takes one command", hint: `"vaultwicket commands --all" lists them`}
+		return &exit.UsageError{Reason: "explain takes one command", Advice: `"vaultwicket commands --all" lists them`}
 	}
 	c, err := o.gateway.Explain(o.rest[0])
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return printJSON(std.out, c.Explained(), statusDone)
+		return exit.JSON(std.Out, c.Explained(), exit.Done)
 	}
-	if _, err := io.WriteString(std.out, c.Explained().Text()); err != nil {
+	if _, err := io.WriteString(std.Out, c.Explained().Text()); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 )
@@ -30,20 +31,6 @@ func newLogger(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
 	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
 }
 
-// told reports what ended a server in the form of its messages, where a program
-// reads them.
-func (o opened) told(err error) error {
-	if err == nil || !o.logJSON {
-		return err
-	}
-	hint := ""
-	if hinted, ok := err.(interface{ Hint() string }); ok {
-		hint = hinted.Hint()
-	}
-	o.log.Error(err.Error(), "hint", hint)
-	return statusError(statusOf(err))
-}
-
 // forJSON shows what a terminal would obey, and names the levels as log tools do.
 func forJSON(_ []string, a slog.Attr) slog.Attr {
 	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
@@ -51,9 +38,9 @@ func forJSON(_ []string, a slog.Attr) slog.Attr {
 	}
 	switch a.Value.Kind() {
 	case slog.KindString:
-		return slog.String(a.Key, visible(a.Value.String()))
+		return slog.String(a.Key, terminal.Visible(a.Value.String()))
 	case slog.KindAny:
-		return slog.String(a.Key, visible(fmt.Sprint(a.Value.Any())))
+		return slog.String(a.Key, terminal.Visible(fmt.Sprint(a.Value.Any())))
 	}
 	return a
 }

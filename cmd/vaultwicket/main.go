@@ -11,66 +11,38 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv, os.Environ, openConsole}))
+	os.Exit(run(os.Args[1:], terminal.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Environ: os.Environ, Console: terminal.OpenConsole,
+	}))
 }
 
-// streams is the world as a command sees it.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	lookup   func(string) (string, bool)
-	environ  func() []string
-	// console opens the terminal of the process; nil stands for none.
-	console func() (io.ReadWriteCloser, error)
-}
-
-func (s streams) openConsole() (io.ReadWriteCloser, error) {
-	if s.console == nil {
-		return nil, errors.New("there is none")
-	}
-	return s.console()
-}
-
-func (s streams) getenv(name string) string {
-	value, _ := s.lookup(name)
-	return value
-}
-
-// run is the whole program, and returns its exit status.
-func run(args []string, std streams) int {
+// run runs the subcommand that args name and returns the exit status.
+func run(args []string, std terminal.Streams) int {
 	if len(args) > 0 && args[0] == rawName {
 		return rawVault(args[1:], std)
 	}
-	ctx, stop := untilSignal(context.Background(), std.err)
+	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()
 	if len(args) == 0 {
-		return std.fail(usageError("no command given"))
+		return exit.Print(std.Err, &exit.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
 	}
-	for _, c := range subcommands() {
-		if c.name == args[0] {
-			return std.fail(c.run(ctx, std, args[1:]))
-		}
+	c, found := subcommandNamed(args[0])
+	if !found {
+		return exit.Print(std.Err, unknownSubcommand(args[0]))
 	}
-	return std.fail(unknownSubcommand(args[0]))
-}
-
-// fail reports err on standard error and returns the exit status for it.
-func (s streams) fail(err error) int {
-	if err == nil {
-		return statusDone
+	err := c.run(ctx, std, args[1:])
+	var asked *flags.Help
+	if errors.As(err, &asked) {
+		printUsage(std.Out, c, asked.Usages)
+		return exit.Done
 	}
-	if silent, ok := err.(statusError); ok {
-		return int(silent)
-	}
-	fmt.Fprintf(s.err, "vaultwicket: error: %s\n", visible(err.Error()))
-	if hinted, ok := err.(interface{ Hint() string }); ok && hinted.Hint() != "" {
-		fmt.Fprintf(s.err, "vaultwicket: hint: %s\n", visible(hinted.Hint()))
-	}
-	return statusOf(err)
+	return exit.Print(std.Err, err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/observe/metrics"
@@ -13,11 +14,11 @@ import (
 // openObservers opens what is told of the calls. The variables of OpenTelemetry
 // are those of every program of a machine, so a wrong one is no reason not to
 // serve.
-func (o *opened) openObservers(std streams) {
+func (o *opened) openObservers(std terminal.Streams) {
 	if o.http.addr != "" { // else nobody could read them
 		o.metrics = metrics.New(release.Version)
 	}
-	traces, err := tracing.Open(tracing.Config{Getenv: std.getenv, Version: release.Version, Log: o.log})
+	traces, err := tracing.Open(tracing.Config{Getenv: std.Getenv, Version: release.Version, Log: o.log})
 	var wrong *tracing.ConfigError
 	if errors.As(err, &wrong) {
 		o.log.Warn("no traces are sent: "+wrong.Error(), "hint", wrong.Hint())

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"vaultwicket/cmd/internal/exit"
 )
 
 // parentPID is the flag --parent-pid; 0 is none. It is no setting: it is about
@@ -70,9 +72,9 @@ func newParent(pid int, lookUp func(int) (kin, error), direct func() int) (*pare
 	p := &parent{pid: pid, lookUp: lookUp, direct: direct}
 	first, err := lookUp(pid)
 	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
-		return nil, &wrongUse{
-			reason: fmt.Sprintf("flag --parent-pid: %d is no other process that runs", pid),
-			hint:   "give the number of the process that starts the server, and that the server is not to outlive",
+		return nil, &exit.UsageError{
+			Reason: fmt.Sprintf("flag --parent-pid: %d is no other process that runs", pid),
+			Advice: "give the number of the process that starts the server, and that the server is not to outlive",
 		}
 	}
 	p.first, p.above = first, p.isAbove(false)

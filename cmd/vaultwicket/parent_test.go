@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"vaultwicket/cmd/internal/exit"
 )
 
 // kinTable is a table of processes. A process without a line is hidden.
@@ -68,8 +70,8 @@ func TestAParentThatIsNotThereStopsTheStart(t *testing.T) {
 	table := kinTable{20: errNoProcess}
 	for _, pid := range []int{20, os.Getpid()} {
 		_, err := newParent(pid, table.lookUp, os.Getppid)
-		var wrong *wrongUse
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "--parent-pid") || wrong.Hint() == "" || statusOf(err) != statusBadRequest {
+		var wrong *exit.UsageError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "--parent-pid") || wrong.Hint() == "" || exit.StatusOf(err) != exit.Invalid {
 			t.Errorf("%d: %v", pid, err)
 		}
 	}

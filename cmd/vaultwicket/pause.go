@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/paths"
@@ -25,35 +28,35 @@ type pauseState struct {
 
 // pause is "vaultwicket pause": every server refuses everything, at once. It needs
 // no settings: it has to work when they are what is wrong.
-func pause(_ context.Context, std streams, args []string) error {
+func pause(_ context.Context, std terminal.Streams, args []string) error {
 	state, asJSON, err := pauseWords("pause", std, args)
 	if err != nil {
 		return err
 	}
 	name := gateway.PauseFile(state)
 	if !paths.MakePrivate(state) {
-		return std.say(statusSurroundings, fmt.Sprintf("nothing is paused: %q cannot be made a folder of yours", state), "")
+		return exit.New(exit.NotReady, fmt.Sprintf("nothing is paused: %q cannot be made a folder of yours", state), "")
 	}
 	if err := layPause(name, time.Now()); err != nil {
-		return std.say(statusSurroundings, "nothing is paused: "+err.Error(), "")
+		return exit.New(exit.NotReady, "nothing is paused: "+err.Error(), "")
 	}
-	if place := std.getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
-		fmt.Fprintf(std.err, "vaultwicket: note: this reaches the servers that have XDG_STATE_HOME=%s too\n", clean.Line(place))
+	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
+		terminal.Notef(std.Err, "this reaches the servers that have XDG_STATE_HOME=%s too", clean.Line(place))
 	}
 	since := pausedSince(name)
 	if asJSON {
-		return printJSON(std.out, pauseState{Paused: true, Since: since, File: name}, statusDone)
+		return exit.JSON(std.Out, pauseState{Paused: true, Since: since, File: name}, exit.Done)
 	}
 	text := "paused"
 	if since != nil {
 		text += " since " + since.Local().Format(time.RFC3339)
 	}
-	fmt.Fprintf(std.out, "%s: every call is refused until \"vaultwicket resume\"\n", text)
+	fmt.Fprintf(std.Out, "%s: every call is refused until \"vaultwicket resume\"\n", text)
 	return nil
 }
 
 // resume is "vaultwicket resume": calls are let through again.
-func resume(_ context.Context, std streams, args []string) error {
+func resume(_ context.Context, std terminal.Streams, args []string) error {
 	state, asJSON, err := pauseWords("resume", std, args)
 	if err != nil {
 		return err
@@ -65,22 +68,22 @@ func resume(_ context.Context, std streams, args []string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		text = "was not paused"
 	case err != nil:
-		return std.say(statusSurroundings, "still paused: "+err.Error(), "remove it by hand")
+		return exit.New(exit.NotReady, "still paused: "+err.Error(), "remove it by hand")
 	}
 	if asJSON {
-		return printJSON(std.out, pauseState{File: name}, statusDone)
+		return exit.JSON(std.Out, pauseState{File: name}, exit.Done)
 	}
-	fmt.Fprintf(std.out, "%s: calls are let through\n", text)
+	fmt.Fprintf(std.Out, "%s: calls are let through\n", text)
 	return nil
 }
 
-func pauseWords(name string, std streams, args []string) (state string, asJSON bool, err error) {
-	rest, err := words(name, std, args, func(f *flags) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+func pauseWords(name string, std terminal.Streams, args []string) (state string, asJSON bool, err error) {
+	rest, err := flags.Parse(name, args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
 	if err != nil {
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &wrongUse{reason: fmt.Sprintf("%s takes no %q", name, quote.Clip(rest[0], maxQuoted)), hint: "it is for every server of this user"}
+		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s takes no %q", name, quote.Clip(rest[0], quote.Limit)), Advice: "it is for every server of this user"}
 	}
 	state, err = stateFolder(std)
 	return state, asJSON, err

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 func TestAPauseLastsFromTheFirstTime(t *testing.T) {
@@ -48,10 +51,10 @@ func TestWhateverHasTheNameIsAPause(t *testing.T) {
 }
 
 func TestPauseNeedsAPlace(t *testing.T) {
-	std := streams{out: io.Discard, err: io.Discard, lookup: func(string) (string, bool) { return "", false }}
+	std := terminal.Streams{Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }}
 	for _, name := range []string{"pause", "resume", "approvals"} {
-		if status := run([]string{name}, std); status != statusSurroundings {
-			t.Errorf("%s ends with %d, want %d", name, status, statusSurroundings)
+		if status := run([]string{name}, std); status != exit.NotReady {
+			t.Errorf("%s ends with %d, want %d", name, status, exit.NotReady)
 		}
 	}
 }

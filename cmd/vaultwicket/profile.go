@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
 )
 
 // fromProfile lays the chosen profile over the rest of the file. The name "" is
 // no profile, so that a flag or the environment can do without the one that the
 // file names.
-func (f *flags) fromProfile() error {
+func (f *Flags) fromProfile() error {
 	chosen := f.raws[settingIndex("profile")]
 	if chosen.text == "" {
 		return nil
@@ -26,15 +27,15 @@ func (f *flags) fromProfile() error {
 	return nil
 }
 
-func (f *flags) unknownProfile(chosen raw) error {
-	reason := fmt.Sprintf("setting %q (%s): there is no settings file with a table [profiles.%s]", "profile", chosen.origin, quote.Clip(chosen.text, maxQuoted))
+func (f *Flags) unknownProfile(chosen raw) error {
+	reason := fmt.Sprintf("setting %q (%s): there is no settings file with a table [profiles.%s]", "profile", chosen.origin, quote.Clip(chosen.text, quote.Limit))
 	if f.file.info != nil {
 		reason = fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, f.file.noProfile(chosen.text))
 	}
-	return &wrongUse{reason: reason}
+	return &exit.UsageError{Reason: reason}
 }
 
 // noProfile says that the file has no such profile.
 func (d document) noProfile(name string) string {
-	return fmt.Sprintf("%q is no profile of the settings file%s", quote.Clip(name, maxQuoted), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
+	return fmt.Sprintf("%q is no profile of the settings file%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
 }

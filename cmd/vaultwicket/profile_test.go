@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -65,7 +66,7 @@ func TestAnUnknownProfileStopsTheStart(t *testing.T) {
 		"--config=none --profile=home":         `there is no settings file with a table [profiles.home]`,
 	} {
 		_, _, err := newFlags("run").load(world(nil), strings.Fields(args))
-		if err == nil || !strings.Contains(err.Error(), want) || statusOf(err) != statusBadRequest {
+		if err == nil || !strings.Contains(err.Error(), want) || exit.StatusOf(err) != exit.Invalid {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
 	}

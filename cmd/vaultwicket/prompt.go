@@ -6,24 +6,26 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver/prompts"
 )
 
 // promptText is "vaultwicket prompt": the text of an MCP prompt, made for the
 // settings in force, to be given to an agent whose client has tools alone.
-func promptText(_ context.Context, std streams, args []string) error {
+func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	o, err := open("prompt", std, args, nil)
 	if err != nil {
 		return err
 	}
 	if len(o.rest) == 0 {
-		return &wrongUse{reason: "no prompt given", hint: "the prompts are " + strings.Join(prompts.Names(), ", ")}
+		return &exit.UsageError{Reason: "no prompt given", Advice: "the prompts are " + strings.Join(prompts.Names(), ", ")}
 	}
 	arguments := map[string]string{}
 	for _, word := range o.rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &wrongUse{reason: fmt.Sprintf("%q is no argument, or one that is given twice", quote.Clip(word, maxQuoted)), hint: "write key=value, such as days=3"}
+			return &exit.UsageError{Reason: fmt.Sprintf("%q is no argument, or one that is given twice", quote.Clip(word, quote.Limit)), Advice: "write key=value, such as days=3"}
 		}
 		arguments[name] = value
 	}
@@ -35,7 +37,7 @@ func promptText(_ context.Context, std streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(std.out, text); err != nil {
+	if _, err := fmt.Fprintln(std.Out, text); err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -27,32 +29,32 @@ const rawName = "vault"
 // are no tiers, no approvals and no audit log. So it obeys the pause, keeps the
 // access rules that the settings have for the vault, and on a terminal prints
 // nothing that the terminal would obey.
-func rawVault(args []string, std streams) int {
-	getenv := std.getenv
+func rawVault(args []string, std terminal.Streams) int {
+	getenv := std.Getenv
 	if !exec.StartedByGateway(getenv) {
 		if err := notPaused(std); err != nil {
-			return std.fail(err)
+			return exit.Print(std.Err, err)
 		}
 		rules, err := rulesByHand(args, std)
 		if err != nil {
-			return std.fail(err)
+			return exit.Print(std.Err, err)
 		}
 		getenv = withRules(getenv, rules)
 	}
-	if !isTerminal(std.out) {
-		return vault.Main(args, std.in, std.out, std.err, getenv)
+	if !terminal.IsTerminal(std.Out) {
+		return vault.Main(args, std.In, std.Out, std.Err, getenv)
 	}
-	out := clean.NewStream(std.out)
-	status := vault.Main(args, std.in, out, std.err, getenv)
-	if err := out.Flush(); err != nil && status == statusDone {
-		status = statusAnswered
+	out := clean.NewStream(std.Out)
+	status := vault.Main(args, std.In, out, std.Err, getenv)
+	if err := out.Flush(); err != nil && status == exit.Done {
+		status = exit.Failed
 	}
 	return status
 }
 
 // notPaused is an error while everything is refused, and where that cannot be told.
-func notPaused(std streams) error {
-	state := paths.State(std.getenv, "")
+func notPaused(std terminal.Streams) error {
+	state := paths.State(std.Getenv, "")
 	if state == "" {
 		return nil // nothing can be paused
 	}
@@ -61,15 +63,15 @@ func notPaused(std streams) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return std.say(statusSurroundings, fmt.Sprintf("state folder %q: %v", state, errors.Unwrap(err)), "whether vaultwicket is paused is written there; make it a folder of yours")
+		return exit.New(exit.NotReady, fmt.Sprintf("state folder %q: %v", state, errors.Unwrap(err)), "whether vaultwicket is paused is written there; make it a folder of yours")
 	}
-	return std.say(statusRefused, "vaultwicket is paused", `"vaultwicket resume" lets calls through again`)
+	return exit.New(exit.Denied, "vaultwicket is paused", `"vaultwicket resume" lets calls through again`)
 }
 
 // rulesByHand returns the access rules that the settings have for the folder of a
 // command line. A folder within a vault that has rules, or around one, is refused:
 // its paths are not those of the rules.
-func rulesByHand(args []string, std streams) (access.Rules, error) {
+func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	if len(args) == 0 {
 		return access.Rules{}, nil
 	}
@@ -87,7 +89,7 @@ func rulesByHand(args []string, std streams) (access.Rules, error) {
 			case registry.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
 			case vaultAround(args[0], []string{folder}) != "", vaultAround(folder, []string{args[0]}) != "":
-				return access.Rules{}, std.say(statusRefused,
+				return access.Rules{}, exit.New(exit.Denied,
 					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "name the folder of the vault")
 			}
 		}
@@ -96,11 +98,11 @@ func rulesByHand(args []string, std streams) (access.Rules, error) {
 }
 
 // foldersOf returns where a vault of the settings can lie.
-func foldersOf(v gateway.Vault, std streams) (folders []string) {
+func foldersOf(v gateway.Vault, std terminal.Streams) (folders []string) {
 	if v.Folder != "" {
 		return []string{v.Folder}
 	}
-	for _, listed := range registry.Read(std.getenv) {
+	for _, listed := range registry.Read(std.Getenv) {
 		if v.ID != "" && v.ID == listed.ID || v.ID == "" && v.Name == listed.Name() {
 			folders = append(folders, listed.Folder)
 		}

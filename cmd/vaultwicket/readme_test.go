@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway"
 )
 
@@ -79,7 +80,7 @@ func codesTable() string {
 				names = append(names, "`"+c.Name+"`")
 			}
 		}
-		fmt.Fprintf(&b, "| %d | %s | %s |\n", statuses[row.class], row.text, strings.Join(names, " "))
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", exit.StatusOfClass(row.class), row.text, strings.Join(names, " "))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -19,8 +20,8 @@ import (
 // server. One goroutine at a time uses it.
 type reloader struct {
 	gateway tightener
-	flags   *flags // of the settings with which the server started
-	std     streams
+	flags   *Flags // of the settings with which the server started
+	std     terminal.Streams
 	log     *slog.Logger
 
 	tables bool             // there were [[vaults]]
@@ -35,7 +36,7 @@ type tightener interface {
 	Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool)
 }
 
-func newReloader(g tightener, f *flags, s settings, std streams, log *slog.Logger) *reloader {
+func newReloader(g tightener, f *Flags, s settings, std terminal.Streams, log *slog.Logger) *reloader {
 	r := &reloader{
 		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
 		served: slices.Clone(s.served), limits: s.limits, open: s.enabled,
@@ -68,7 +69,7 @@ func (r *reloader) reload() {
 }
 
 // tighten returns the policy to lay over the one of a vault.
-func (r *reloader) tighten(i int, f *flags, s settings, told *telling) policy.Policy {
+func (r *reloader) tighten(i int, f *Flags, s settings, told *telling) policy.Policy {
 	has := r.served[i].Policy
 	wanted, there := r.find(i, s)
 	if !there {
@@ -148,7 +149,7 @@ func stricterLimits(a, b gateway.Limits) gateway.Limits {
 }
 
 // fixed names the settings that a server takes only when it starts.
-func (r *reloader) fixed(f *flags, told *telling) {
+func (r *reloader) fixed(f *Flags, told *telling) {
 	for i, row := range table {
 		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
 			told.add(&told.kept, row.name)

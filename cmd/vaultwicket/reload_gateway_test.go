@@ -18,8 +18,8 @@ func TestCallsGoOnWhileSettingsAreRead(t *testing.T) {
 	f := newFlags("serve")
 	s, _, err := f.load(std, []string{"--config=" + file})
 	must(t, err)
-	g := newGateway(s, std, nil, s.logger(std.err), nil)
-	r := newReloader(g, f, s, std, s.logger(std.err))
+	g := newGateway(s, std, nil, s.logger(std.Err), nil)
+	r := newReloader(g, f, s, std, s.logger(std.Err))
 
 	stop := make(chan struct{})
 	var calls sync.WaitGroup

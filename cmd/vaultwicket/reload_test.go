@@ -58,7 +58,7 @@ func start(t *testing.T, content string, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, file: writeSettings(t, content), messages: &bytes.Buffer{}}
 	std := world(nil)
-	std.err = r.messages
+	std.Err = r.messages
 	f := newFlags("serve")
 	s, _, err := f.load(std, append(args, "--config="+r.file))
 	must(t, err)
@@ -66,7 +66,7 @@ func start(t *testing.T, content string, args ...string) *running {
 		r.policies = append(r.policies, served.Policy)
 	}
 	r.limits, r.disabled = s.limits, !s.enabled
-	r.reloader = newReloader(&r.tightened, f, s, std, s.logger(std.err))
+	r.reloader = newReloader(&r.tightened, f, s, std, s.logger(std.Err))
 	return r
 }
 

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"vaultwicket/cmd/internal/terminal"
 )
 
 const (
@@ -14,20 +17,20 @@ const (
 	settleFor = 250 * time.Millisecond // an editor may be in the middle of writing
 )
 
-// reloads has the settings read again while a server runs: at SIGHUP, and when
+// reloadOnChange has the settings read again while a server runs: at SIGHUP, and when
 // their file has changed and stays as it is for a moment. It returns what ends
 // that.
-func (o opened) reloads(ctx context.Context, std streams) (stop func()) {
-	r := newReloader(o.gateway, o.flags, o.settings, std, o.log)
+func reloadOnChange(ctx context.Context, g tightener, f *Flags, s settings, std terminal.Streams, log *slog.Logger) (stop func()) {
+	r := newReloader(g, f, s, std, log)
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGHUP) // on Windows it never comes
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w := watch{seen: o.file.info, asked: asked}
-		if o.file.name != "" {
-			w.look = lookAt(o.file.name)
+		w := watch{seen: f.file.info, asked: asked}
+		if f.file.name != "" {
+			w.look = lookAt(f.file.name)
 		}
 		w.run(ctx, r.reload)
 	}()

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
 )
@@ -25,7 +27,7 @@ const serveGrace = 2 * time.Second
 const serveGarbage = 50
 
 // serve is "vaultwicket serve": MCP on standard input and output, or over HTTP.
-func serve(ctx context.Context, std streams, args []string) error {
+func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	var own serveFlags
 	o, err := open("serve", std, args, own.add)
 	if err != nil {
@@ -34,11 +36,11 @@ func serve(ctx context.Context, std streams, args []string) error {
 	defer o.traces.Close() // behind the last call
 	defer o.runner.Close()
 	defer o.gateway.Flush()
-	if std.getenv("GOGC") == "" {
+	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage)
 	}
 	if len(o.rest) > 0 {
-		return &wrongUse{reason: fmt.Sprintf("serve takes no %q", quote.Clip(o.rest[0], maxQuoted)), hint: `"vaultwicket help serve" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("serve takes no %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket help serve" shows the flags`}
 	}
 	clock, err := clockOf(std)
 	if err != nil {
@@ -50,7 +52,7 @@ func serve(ctx context.Context, std streams, args []string) error {
 	}
 	defer free()
 	go exec.ReapOrphans(ctx)
-	defer o.reloads(ctx, std)()
+	defer reloadOnChange(ctx, o.gateway, o.Flags, o.settings, std, o.log)()
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -59,19 +61,29 @@ func serve(ctx context.Context, std streams, args []string) error {
 		MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log, Now: clock,
 	}
 	if o.http.addr != "" {
-		return o.told(ended(o.serveHTTP(ctx, std, c)))
+		return o.logged(ended(o.serveHTTP(ctx, std, c)))
 	}
 	if err := o.withoutHTTP(); err != nil {
 		return err
 	}
-	return o.told(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.in), std.out)))
+	return o.logged(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
 }
 
 // serveFlags are the flags of serve that are no settings.
 type serveFlags struct{ parent parentPID }
 
-func (s *serveFlags) add(f *flags) {
+func (s *serveFlags) add(f *Flags) {
 	stay(f)
 	f.observed = true
 	f.Var(&s.parent, "parent-pid", "end when this process is gone; for programs that start the server")
+}
+
+// logged reports what ended a server in the form of its messages, where a program
+// reads them.
+func (o opened) logged(err error) error {
+	if err == nil || !o.logJSON {
+		return err
+	}
+	o.log.Error(err.Error(), "hint", exit.HintOf(err))
+	return exit.Silent(exit.StatusOf(err))
 }

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
-	"vaultwicket/gateway"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/state/paths"
@@ -22,7 +23,7 @@ const tokenVariable = "VAULTWICKET_TOKEN"
 const tokenName = "token"
 
 // serveHTTP serves MCP at the address of the settings.
-func (o opened) serveHTTP(ctx context.Context, std streams, c mcpserver.Config) error {
+func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver.Config) error {
 	if err := o.outsideVaults(std, "tls-key", o.http.key); err != nil {
 		return err
 	}
@@ -45,27 +46,27 @@ func (o opened) serveHTTP(ctx context.Context, std streams, c mcpserver.Config) 
 			o.log.Info("serving", "url", url, "token", from)
 			return
 		}
-		fmt.Fprintf(std.err, "vaultwicket: serving %s, the token is in %s\n", url, from)
+		fmt.Fprintf(std.Err, "vaultwicket: serving %s, the token is in %s\n", url, from)
 	})
 }
 
 // token returns the bearer token and where it is. Where there is none yet it is
 // made.
-func (o opened) token(std streams) (token, from string, err error) {
-	if text := std.getenv(tokenVariable); text != "" {
+func (o opened) token(std terminal.Streams) (token, from string, err error) {
+	if text := std.Getenv(tokenVariable); text != "" {
 		if o.http.tokenFile != "" {
-			return "", "", &wrongUse{reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), hint: "leave one of the two out"}
+			return "", "", &exit.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
-			return "", "", &wrongUse{reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), hint: "use one of 32 random bytes, such as that of a file which vaultwicket has made"}
+			return "", "", &exit.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use one of 32 random bytes, such as that of a file which vaultwicket has made"}
 		}
 		return text, "the environment " + tokenVariable, nil
 	}
 	file := o.http.tokenFile
 	if file == "" {
-		state := paths.State(std.getenv, "")
+		state := paths.State(std.Getenv, "")
 		if state == "" {
-			return "", "", &wrongUse{reason: "there is no place for the token of HTTP", hint: "name a file with --token-file"}
+			return "", "", &exit.UsageError{Reason: "there is no place for the token of HTTP", Advice: "name a file with --token-file"}
 		}
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			return "", "", fmt.Errorf("make the state folder: %w", err)
@@ -76,29 +77,19 @@ func (o opened) token(std streams) (token, from string, err error) {
 		return "", "", err
 	}
 	token, _, err = streamable.Token(file)
-	return token, visible(file), err
+	return token, terminal.Visible(file), err
 }
 
 // outsideVaults refuses a secret file, "" for none, that an agent could read.
-func (o opened) outsideVaults(std streams, setting, file string) error {
+func (o opened) outsideVaults(std terminal.Streams, setting, file string) error {
 	if file == "" {
 		return nil
 	}
-	vault := vaultAround(file, append(o.folders(), gateway.AppVaultFolders(std.getenv)...))
+	vault := o.vaultAround(std, file)
 	if vault == "" {
 		return nil
 	}
-	return &wrongUse{reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, file, vault), hint: "move it out of the vault"}
-}
-
-// withoutHTTP refuses settings that only mean something over HTTP.
-func (o opened) withoutHTTP() error {
-	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
-		if r := o.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
-			return &wrongUse{reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), hint: "add --http ADDRESS"}
-		}
-	}
-	return nil
+	return &exit.UsageError{Reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
 }
 
 // ended is how a server ends: a signal is the ordinary way.

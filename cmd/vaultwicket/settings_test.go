@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
 // world is a program's world with an environment and nothing else.
-func world(env map[string]string) streams {
-	return streams{
-		in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{},
-		lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		environ: func() []string {
+func world(env map[string]string) terminal.Streams {
+	return terminal.Streams{
+		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Environ: func() []string {
 			var all []string
 			for name, value := range env {
 				all = append(all, name+"="+value)
@@ -84,20 +86,20 @@ func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
 		plain := writeSettings(t, profiles)
 		general := writeSettings(t, s.name+" = "+sample.toml+"\n"+profiles)
 		inProfile := writeSettings(t, "[profiles.home]\n"+s.name+" = "+sample.toml+"\n")
-		loads := map[string]func(*flags) error{
-			"flag --" + s.name: func(f *flags) error {
+		loads := map[string]func(*Flags) error{
+			"flag --" + s.name: func(f *Flags) error {
 				_, _, err := f.load(world(nil), []string{"--config=" + plain, "--" + s.name + "=" + sample.text})
 				return err
 			},
-			"environment " + variable: func(f *flags) error {
+			"environment " + variable: func(f *Flags) error {
 				_, _, err := f.load(world(map[string]string{variable: sample.text, "VAULTWICKET_CONFIG": plain}), nil)
 				return err
 			},
-			"file " + general: func(f *flags) error {
+			"file " + general: func(f *Flags) error {
 				_, _, err := f.load(world(nil), []string{"--config=" + general})
 				return err
 			},
-			"profile home in " + inProfile: func(f *flags) error {
+			"profile home in " + inProfile: func(f *Flags) error {
 				_, _, err := f.load(world(nil), []string{"--config=" + inProfile, "--profile=home"})
 				return err
 			},
@@ -182,8 +184,8 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 			t.Errorf("--%s=%q: %v, want %q", tt.name, tt.value, err, tt.want)
 			continue
 		}
-		if statusOf(err) != statusBadRequest {
-			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, statusOf(err))
+		if exit.StatusOf(err) != exit.Invalid {
+			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, exit.StatusOf(err))
 		}
 	}
 }
@@ -218,33 +220,13 @@ func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
 		"VAULTWICKET_tier":           "", "VAULTWICKET_": "",
 	} {
 		_, _, err := newFlags("run").load(world(map[string]string{name: "x"}), []string{"--config=none"})
-		if err == nil || !strings.Contains(err.Error(), "is no setting") || !strings.Contains(err.(*wrongUse).hint, want) {
+		if err == nil || !strings.Contains(err.Error(), "is no setting") || !strings.Contains(err.(*exit.UsageError).Advice, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, name := range []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "VAULTWICKET_LIFELINE", "VAULTWICKET_SESSION", "OTHER"} {
 		if _, _, err := newFlags("run").load(world(map[string]string{name: "x"}), []string{"--config=none"}); err != nil {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestEveryClassHasAStatusOfTheTable(t *testing.T) {
-	for code, want := range map[string]int{
-		"not_found": 1, "unknown_command": 2, "tier_closed": 3, "cli_not_found": 4, "timeout": 5, "internal": 70, "no such code": 70,
-	} {
-		if got := statusOfCode(code); got != want {
-			t.Errorf("%s ends with %d, want %d", code, got, want)
-		}
-	}
-}
-
-func TestMessagesShowWhatATerminalWouldObey(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain é 日本\n\t": "plain é 日本\n\t", "a\x1b[31mb": `a\u{1b}[31mb`, "a\u202eb": `a\u{202e}b`, "\r": `\u{d}`, "\x9b": "\uFFFD", "\u009b": `\u{9b}`,
-	} {
-		if got := visible(in); got != want {
-			t.Errorf("%q is shown as %q, want %q", in, got, want)
 		}
 	}
 }

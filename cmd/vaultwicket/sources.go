@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // envPrefix begins the environment variables that are settings.
@@ -51,9 +52,9 @@ const (
 
 func (r *raw) byFlag() bool { return strings.HasPrefix(r.origin, flagOrigin) }
 
-// flags is the flag set of one subcommand that works with the settings.
-type flags struct {
-	*pflag.FlagSet
+// Flags is the flag set of one subcommand that works with the settings.
+type Flags struct {
+	flags.Set
 	raws   [len(table)]raw
 	given  [len(table)]raw // as the flags alone have them
 	config raw
@@ -67,11 +68,9 @@ type flags struct {
 
 // newFlags returns the flags of a subcommand: every setting, the file of the
 // settings, and --json.
-func newFlags(name string) *flags {
-	f := &flags{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError)}
-	f.SortFlags = false
+func newFlags(name string) *Flags {
+	f := &Flags{Set: flags.New(name)}
 	f.SetInterspersed(!takesCall(name))
-	f.Usage = func() {} // help is printed by us, on the right stream
 	for i, s := range table {
 		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
 		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
@@ -98,7 +97,7 @@ func usageOf(s setting) string {
 
 // load reads the settings and returns them with what is left of args. The
 // priority is: flag, environment, profile, file, default.
-func (f *flags) load(std streams, args []string) (settings, []string, error) {
+func (f *Flags) load(std terminal.Streams, args []string) (settings, []string, error) {
 	if err := f.parse(args); err != nil {
 		return settings{}, nil, err
 	}
@@ -110,22 +109,19 @@ func (f *flags) load(std streams, args []string) (settings, []string, error) {
 }
 
 // parse reads the flags of args.
-func (f *flags) parse(args []string) error {
+func (f *Flags) parse(args []string) error {
 	err := f.Parse(args)
 	f.given = f.raws
-	if err != nil {
-		return f.explain(err)
-	}
-	return nil
+	return err
 }
 
 // again returns flags that were given as those of f were, and from which the
 // settings can be read once more. Variables of flags are not touched.
-func (f *flags) again() *flags { return &flags{raws: f.given, given: f.given, config: f.config} }
+func (f *Flags) again() *Flags { return &Flags{raws: f.given, given: f.given, config: f.config} }
 
 // read lays the sources over each other. What they say fits each by itself; see
 // agree.
-func (f *flags) read(std streams) (settings, error) {
+func (f *Flags) read(std terminal.Streams) (settings, error) {
 	if err := f.fromEnvironment(std); err != nil {
 		return settings{}, err
 	}
@@ -143,19 +139,19 @@ func (f *flags) read(std streams) (settings, error) {
 	return s, f.file.outsideVaults(std, s)
 }
 
-func (f *flags) apply(s *settings, i int) error {
+func (f *Flags) apply(s *settings, i int) error {
 	r := &f.raws[i]
 	if r.origin == "" {
 		r.text, r.origin = table[i].fallback, "default"
 	}
 	if err := table[i].set(s, r.text); err != nil {
-		return &wrongUse{reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
+		return &exit.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
 	}
 	return nil
 }
 
 // origins says for every setting of a policy where it comes from.
-func (f *flags) origins() map[string]string {
+func (f *Flags) origins() map[string]string {
 	origins := map[string]string{"access": "default"}
 	for _, part := range policyParts {
 		if i := settingIndex(part.name); i >= 0 {
@@ -167,8 +163,8 @@ func (f *flags) origins() map[string]string {
 
 // fromEnvironment fills in what no flag gave. A variable that is no setting
 // stops the start: it was meant to be one.
-func (f *flags) fromEnvironment(std streams) error {
-	for _, entry := range std.environ() {
+func (f *Flags) fromEnvironment(std terminal.Streams) error {
+	for _, entry := range std.Environ() {
 		name, text, _ := strings.Cut(entry, "=")
 		key, ours := strings.CutPrefix(name, envPrefix)
 		if !ours || isOther(key) {
@@ -184,7 +180,7 @@ func (f *flags) fromEnvironment(std streams) error {
 }
 
 // fill sets a value that no source of higher priority gave.
-func (f *flags) fill(i int, text, origin string) {
+func (f *Flags) fill(i int, text, origin string) {
 	if f.raws[i].origin == "" {
 		f.raws[i].text, f.raws[i].origin = text, origin
 	}
@@ -218,27 +214,9 @@ func unknownVariable(name string) error {
 	for _, s := range settingNames() {
 		known = append(known, variableOf(s))
 	}
-	err := &wrongUse{reason: fmt.Sprintf("environment %q is no setting", quote.Clip(name, maxQuoted))}
+	err := &exit.UsageError{Reason: fmt.Sprintf("environment %q is no setting", quote.Clip(name, quote.Limit))}
 	if near := quote.Nearest(name, known); near != "" {
-		err.hint = fmt.Sprintf("did you mean %q?", near)
+		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	}
 	return err
-}
-
-// explain turns an error of pflag into one of ours.
-func (f *flags) explain(err error) error {
-	var unknown *pflag.NotExistError
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return err
-	case errors.As(err, &unknown):
-		reason := &wrongUse{reason: fmt.Sprintf("no flag %q", quote.Clip("--"+unknown.GetSpecifiedName(), maxQuoted))}
-		var names []string
-		f.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-		if near := quote.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-			reason.hint = fmt.Sprintf("did you mean %q?", "--"+near)
-		}
-		return reason
-	}
-	return &wrongUse{reason: err.Error(), hint: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, f.Name())}
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -26,12 +27,12 @@ const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults
 // checkState is an error for a state folder in which somebody else, or an agent,
 // could pause, resume, approve or forge. The warning is for one that nothing can be
 // kept in: notes can be read then, and no change is made.
-func (s settings) checkState(std streams) (warning string, err error) {
-	state := paths.State(std.getenv, "")
+func (s settings) checkState(std terminal.Streams) (warning string, err error) {
+	state := paths.State(std.Getenv, "")
 	if state == "" {
 		return "there is no place for the state folder: no change can be made, and nothing paused", nil
 	}
-	if vault := vaultAround(state, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+	if vault := s.vaultAround(std, state); vault != "" {
 		return "", &unsafePlace{codeState, fmt.Sprintf("state folder %q: lies in the vault %q, where an agent may write", state, vault), hintState}
 	}
 	if reason := paths.Unsafe(state); reason != "" {
@@ -44,13 +45,21 @@ func (s settings) checkState(std streams) (warning string, err error) {
 }
 
 // checkCLI refuses a client that lies in a vault: an agent may write there.
-func (s settings) checkCLI(f *flags, std streams) error {
+func (s settings) checkCLI(f *Flags, std terminal.Streams) error {
 	r := f.raws[settingIndex("cli")]
 	if !filepath.IsAbs(s.cli) {
 		return nil // a name is looked up, and where it is found is looked at
 	}
-	if vault := vaultAround(s.cli, append(s.folders(), gateway.AppVaultFolders(std.getenv)...)); vault != "" {
+	if vault := s.vaultAround(std, s.cli); vault != "" {
 		return &unsafePlace{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q lies in the vault %q, where an agent may write", "cli", r.origin, s.cli, vault), "move the client out of the vault"}
 	}
 	return nil
+}
+
+// stateFolder returns the folder of the pause, the audit log and the approvals.
+func stateFolder(std terminal.Streams) (string, error) {
+	if state := paths.State(std.Getenv, ""); state != "" {
+		return state, nil
+	}
+	return "", exit.New(exit.NotReady, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
 }

@@ -2,21 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/spf13/pflag"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/state/paths"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // subcommand is one of the words that can stand behind "vaultwicket".
 type subcommand struct {
 	name, usage, summary string
-	run                  func(ctx context.Context, std streams, args []string) error
+	run                  func(ctx context.Context, std terminal.Streams, args []string) error
 }
 
 // subcommands lists them in the order of the help text.
@@ -50,45 +47,20 @@ func unknownSubcommand(name string) error {
 	for _, c := range subcommands() {
 		names = append(names, c.name)
 	}
-	err := &wrongUse{reason: fmt.Sprintf("%q is no command of vaultwicket", quote.Clip(name, maxQuoted)), hint: `"vaultwicket help" shows the commands`}
+	err := &exit.UsageError{Reason: fmt.Sprintf("%q is no command of vaultwicket", quote.Clip(name, quote.Limit)), Advice: `"vaultwicket help" shows the commands`}
 	if near := quote.Nearest(name, names); near != "" {
-		err.hint = fmt.Sprintf("did you mean %q?", near)
+		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
-		err.hint = fmt.Sprintf(`commands of the vault run as "vaultwicket run %s"`, name)
+		err.Advice = fmt.Sprintf(`commands of the vault run as "vaultwicket run %s"`, name)
 	}
 	return err
 }
 
-// words reads the flags of a subcommand that has no settings, and so works
-// whatever they are. It returns the other words.
-func words(name string, std streams, args []string, define func(*flags)) ([]string, error) {
-	f := &flags{FlagSet: pflag.NewFlagSet(name, pflag.ContinueOnError)}
-	f.SortFlags = false
-	f.Usage = func() {}
-	define(f)
-	err := f.Parse(args)
-	if err == nil {
-		return f.Args(), nil
-	}
-	if errors.Is(err, pflag.ErrHelp) {
-		subcommand, _, _ := strings.Cut(name, " ")
-		err = helpInstead(err, std, subcommand)
-		if f.HasFlags() {
-			fmt.Fprintf(std.out, "\n%s", f.FlagUsages())
+func subcommandNamed(name string) (subcommand, bool) {
+	for _, c := range subcommands() {
+		if c.name == name {
+			return c, true
 		}
-		return nil, err
 	}
-	return nil, f.explain(err)
+	return subcommand{}, false
 }
-
-// stateFolder returns where pause, audit log and approvals are kept. An error has
-// been reported.
-func stateFolder(std streams) (string, error) {
-	if state := paths.State(std.getenv, ""); state != "" {
-		return state, nil
-	}
-	return "", std.say(statusSurroundings, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
-}
-
-// maxQuoted bounds what an error repeats of a text from outside, in bytes.
-const maxQuoted = 120

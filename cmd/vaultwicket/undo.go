@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/journal"
 )
@@ -18,7 +20,7 @@ type undoFlags struct {
 // ofLatest is the value of --session without one.
 const ofLatest = "latest"
 
-func (u *undoFlags) add(f *flags) {
+func (u *undoFlags) add(f *Flags) {
 	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
 	f.Lookup("session").NoOptDefVal = ofLatest
@@ -30,7 +32,7 @@ func (u *undoFlags) add(f *flags) {
 // is what the owner sees when they look, and want gone. One that another caller
 // made is named to the gateway, which asks about it where it removes or replaces
 // something.
-func undo(ctx context.Context, std streams, args []string) error {
+func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	var u undoFlags
 	o, err := open("undo", std, args, u.add)
 	if err != nil {
@@ -42,19 +44,19 @@ func undo(ctx context.Context, std streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.rest) > 1:
-		return &wrongUse{reason: fmt.Sprintf("undo takes one id, got %q too", quote.Clip(o.rest[1], maxQuoted)), hint: `"vaultwicket journal list" shows the ids`}
+		return &exit.UsageError{Reason: fmt.Sprintf("undo takes one id, got %q too", quote.Clip(o.rest[1], quote.Limit)), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
 		id = o.rest[0]
 	}
 	words, failure := o.toUndo(std, u, id)
 	if failure != nil {
-		return tell(std, failure)
+		return exit.Of(failure)
 	}
 	return o.report(std, o.gateway.Do(ctx, typed(std, gateway.Request{Command: "undo", Words: words})))
 }
 
 // toUndo returns the parameters of the command undo.
-func (o opened) toUndo(std streams, u undoFlags, id string) ([]string, *gateway.Error) {
+func (o opened) toUndo(std terminal.Streams, u undoFlags, id string) ([]string, *gateway.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
@@ -79,8 +81,8 @@ func (o opened) toUndo(std streams, u undoFlags, id string) ([]string, *gateway.
 	case latest.Caller == atTerminal:
 		return words, nil
 	}
-	fmt.Fprintf(std.err, "vaultwicket: note: the latest change was made by %s: %s %s\n",
-		visible(callerOf(latest)), visible(latest.Command), visible(filesOf(keptChangeOf(latest))))
+	terminal.Notef(std.Err, "the latest change was made by %s: %s %s",
+		callerOf(latest), latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
 	if latest.Batch != "" {
 		return append(words, "batch="+latest.ID), nil
 	}

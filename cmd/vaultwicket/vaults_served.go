@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/tiers"
@@ -15,7 +17,7 @@ import (
 
 // everyVault returns the vaults that the settings speak of, each with what may
 // be done in it: those of the file, or the one of the setting vault.
-func (f *flags) everyVault(s settings) []gateway.Served {
+func (f *Flags) everyVault(s settings) []gateway.Served {
 	if len(s.tables) == 0 {
 		return []gateway.Served{{Vault: s.vault, Policy: s.policy}}
 	}
@@ -28,7 +30,7 @@ func (f *flags) everyVault(s settings) []gateway.Served {
 
 // servedOf lays the table of a vault over the general policy. Nothing in it
 // opens more.
-func (f *flags) servedOf(t vaultTable, s settings) gateway.Served {
+func (f *Flags) servedOf(t vaultTable, s settings) gateway.Served {
 	p := s.policy
 	p.Origins = maps.Clone(p.Origins)
 	place := fmt.Sprintf("vault %s in %s", t.label(), f.file.name)
@@ -43,7 +45,7 @@ func (f *flags) servedOf(t vaultTable, s settings) gateway.Served {
 
 // agree refuses settings that are right one by one and do not fit together, and
 // picks the vaults that are served.
-func (f *flags) agree(s *settings) error {
+func (f *Flags) agree(s *settings) error {
 	for i, t := range s.tables {
 		if !f.tierFits(t, s.policy.Ceiling) {
 			return f.tierTooHigh(i, t, s.policy.Ceiling)
@@ -59,12 +61,12 @@ func (f *flags) agree(s *settings) error {
 // tierFits reports whether the tier of a vault is at most the general one. Where
 // a flag or the environment closes what the file opens, the lower of the two
 // holds.
-func (f *flags) tierFits(t vaultTable, general tiers.Tier) bool {
+func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
 	origin := f.raws[settingIndex("tier")].origin
 	return !t.tiered || t.tier <= general || strings.HasPrefix(origin, flagOrigin) || strings.HasPrefix(origin, envOrigin)
 }
 
-func (f *flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {
+func (f *Flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {
 	line := f.file.lineOf("vaults", strconv.Itoa(i), "tier")
 	reason := fmt.Sprintf("vault setting %q: %s is higher than the general tier, which is %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
 	return &wrongFile{f.file.name, []problem{{line, reason}}}
@@ -72,7 +74,7 @@ func (f *flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {
 
 // pickVaults puts the vault of the setting vault first. Given as a flag, it is
 // the only one.
-func (f *flags) pickVaults(s *settings) error {
+func (f *Flags) pickVaults(s *settings) error {
 	r := f.raws[settingIndex("vault")]
 	if len(s.tables) == 0 || r.text == "" {
 		return nil
@@ -102,9 +104,9 @@ func unknownVault(r raw, tables []vaultTable) error {
 			}
 		}
 	}
-	return &wrongUse{
-		reason: fmt.Sprintf("setting %q (%s): %q is none of the [[vaults]]%s", "vault", r.origin, quote.Clip(r.text, maxQuoted), quote.DidYouMean(r.text, known)),
-		hint:   "the vaults are " + strings.Join(labels, ", "),
+	return &exit.UsageError{
+		Reason: fmt.Sprintf("setting %q (%s): %q is none of the [[vaults]]%s", "vault", r.origin, quote.Clip(r.text, quote.Limit), quote.DidYouMean(r.text, known)),
+		Advice: "the vaults are " + strings.Join(labels, ", "),
 	}
 }
 
@@ -120,4 +122,16 @@ func (s settings) folders() []string {
 		}
 	}
 	return folders
+}
+
+// vaultFolders returns the folders of the vaults that the settings name and of those
+// that the app lists.
+func (s settings) vaultFolders(std terminal.Streams) []string {
+	return append(s.folders(), gateway.AppVaultFolders(std.Getenv)...)
+}
+
+// vaultAround returns the folder of the vault that contains a file or would contain
+// it, "" for none.
+func (s settings) vaultAround(std terminal.Streams, name string) string {
+	return vaultAround(name, s.vaultFolders(std))
 }

@@ -6,19 +6,21 @@ import (
 	"runtime"
 
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
 )
 
 // printVersion is "vaultwicket version".
-func printVersion(_ context.Context, std streams, args []string) error {
+func printVersion(_ context.Context, std terminal.Streams, args []string) error {
 	switch {
 	case len(args) == 0:
-		fmt.Fprintf(std.out, "vaultwicket %s\n", release.Version)
+		fmt.Fprintf(std.Out, "vaultwicket %s\n", release.Version)
 		return nil
 	case len(args) == 1 && args[0] == "--json":
-		return printJSON(std.out, map[string]string{
+		return exit.JSON(std.Out, map[string]string{
 			"version": release.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-		}, statusDone)
+		}, exit.Done)
 	}
-	return &wrongUse{reason: fmt.Sprintf("version takes no %q", quote.Clip(args[0], maxQuoted)), hint: "the one flag is --json"}
+	return &exit.UsageError{Reason: fmt.Sprintf("version takes no %q", quote.Clip(args[0], quote.Limit)), Advice: "the one flag is --json"}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/observe/metrics"
@@ -14,23 +15,23 @@ import (
 )
 
 // newGateway puts the corridor together.
-func newGateway(s settings, std streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
+func newGateway(s settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.served, Runner: runner, Backend: s.backend, Limits: s.limits, Disabled: !s.enabled,
-		Session: session(), Getenv: std.getenv, Log: log, Observe: observe,
+		Session: session(), Getenv: std.Getenv, Log: log, Observe: observe,
 	})
 }
 
 // newRunner returns what starts programs. With resident set it keeps them
 // running, and is closed by the caller.
-func newRunner(s settings, std streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
+func newRunner(s settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	vaults := func() []string { return append(s.folders(), gateway.AppVaultFolders(std.getenv)...) }
+	vaults := func() []string { return s.vaultFolders(std) }
 	return exec.New(exec.Config{
-		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.getenv, Watch: watch,
+		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.Getenv, Watch: watch,
 	}), nil
 }
 
@@ -39,7 +40,7 @@ var session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Ge
 
 // opened is a subcommand's settings, its gateway and the rest of its words.
 type opened struct {
-	*flags
+	*Flags
 	settings
 	runner  *exec.Runner
 	gateway *gateway.Gateway
@@ -51,16 +52,16 @@ type opened struct {
 
 // open reads the settings of a subcommand and builds its gateway. more adds
 // flags of its own.
-func open(name string, std streams, args []string, more func(*flags)) (opened, error) {
+func open(name string, std terminal.Streams, args []string, more func(*Flags)) (opened, error) {
 	f := newFlags(name)
 	if more != nil {
 		more(f)
 	}
 	s, rest, err := f.load(std, args)
 	if err != nil {
-		return opened{}, helpInstead(err, std, name)
+		return opened{}, err
 	}
-	o := opened{flags: f, settings: s, log: s.logger(std.err), rest: rest}
+	o := opened{Flags: f, settings: s, log: s.logger(std.Err), rest: rest}
 	if err := o.checkPlaces(std); err != nil {
 		return opened{}, err
 	}
@@ -79,7 +80,7 @@ func open(name string, std streams, args []string, more func(*flags)) (opened, e
 // keeps changes from being made is told once, by a server. The client is looked at
 // again before each start of it, and here so that a server says at once what every
 // call would.
-func (o opened) checkPlaces(std streams) error {
+func (o opened) checkPlaces(std terminal.Streams) error {
 	warning, err := o.checkState(std)
 	if err != nil || !o.observed {
 		return err
@@ -87,9 +88,9 @@ func (o opened) checkPlaces(std streams) error {
 	if warning != "" {
 		o.log.Warn(warning)
 	}
-	return o.checkCLI(o.flags, std)
+	return o.checkCLI(o.Flags, std)
 }
 
 // stay is for a subcommand that serves many calls: the embedded program stays
 // with it, until it closes its runner.
-func stay(f *flags) { f.resident = true }
+func stay(f *Flags) { f.resident = true }

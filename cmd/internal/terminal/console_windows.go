@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"errors"
@@ -6,16 +6,16 @@ import (
 	"os"
 )
 
-// console is the window of a process: its keyboard and its screen.
+// Console is the window of a process: its keyboard and its screen.
 type console struct{ keyboard, screen *os.File }
 
 func (c console) Read(p []byte) (int, error)  { return c.keyboard.Read(p) }
 func (c console) Write(p []byte) (int, error) { return c.screen.Write(p) }
 func (c console) Close() error                { return errors.Join(c.keyboard.Close(), c.screen.Close()) }
 
-// openConsole opens the console that the process belongs to, whatever its standard
-// streams are. There is none where no person sits in front of it.
-func openConsole() (io.ReadWriteCloser, error) {
+// OpenConsole opens the console that the process belongs to, whatever its standard
+// Streams are. There is none where no person sits in front of it.
+func OpenConsole() (io.ReadWriteCloser, error) {
 	keyboard, err := os.OpenFile("CONIN$", os.O_RDWR, 0)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,66 @@
+// Package flags reads the flags of a subcommand. It is the only package that uses
+// pflag: errors of pflag leave it in the words of the other messages.
+package flags
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+)
+
+// Set is the flag set of a subcommand.
+type Set struct{ *pflag.FlagSet }
+
+// New returns an empty flag set. The name is the words of the subcommand, such
+// as "audit list".
+func New(name string) Set {
+	s := Set{pflag.NewFlagSet(name, pflag.ContinueOnError)}
+	s.SortFlags = false
+	s.Usage = func() {} // main prints the help, on standard output
+	return s
+}
+
+// Parse reads the flags of a subcommand that has no settings, and so works when
+// they are invalid. It returns the other words. define adds the flags; it may be nil.
+func Parse(name string, args []string, define func(Set)) ([]string, error) {
+	s := New(name)
+	if define != nil {
+		define(s)
+	}
+	err := s.Parse(args)
+	return s.Args(), err
+}
+
+// Parse reads the flags of args. The error is a [*Help] or a [*UsageError].
+func (s Set) Parse(args []string) error {
+	err := s.FlagSet.Parse(args)
+	var unknown *pflag.NotExistError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pflag.ErrHelp):
+		return &Help{s.FlagUsages()}
+	case errors.As(err, &unknown):
+		return s.unknownFlag(unknown.GetSpecifiedName())
+	}
+	return &exit.UsageError{Reason: err.Error(), Advice: fmt.Sprintf(`"vaultwicket help %s" shows the flags`, s.Name())}
+}
+
+func (s Set) unknownFlag(name string) error {
+	err := &exit.UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Clip("--"+name, quote.Limit))}
+	var names []string
+	s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := quote.Nearest(name, names); near != "" {
+		err.Advice = fmt.Sprintf("did you mean %q?", "--"+near)
+	}
+	return err
+}
+
+// Help is the error for -h and --help: usages describes the flags, a line each.
+type Help struct{ Usages string }
+
+func (*Help) Error() string { return "help requested" }
