@@ -50,7 +50,13 @@ gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpse
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/exit cmd/internal/flags cmd/internal/terminal
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/demo cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/settings cmd/internal/terminal
+cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote
+cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway policy tiers
+cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
+cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
+cmd/internal/safefile        : exec/way
+cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers
 cmd/internal/exit            : cmd/internal/terminal gateway
 cmd/internal/flags           : cmd/internal/exit allowlist/quote
 cmd/internal/terminal        : gateway/clean
@@ -68,7 +74,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/spf13/pflag", "cmd/internal/flags/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
-	{"github.com/pelletier/go-toml/v2", "cmd/vaultwicket/", "settings are read in one place"},
+	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/", "settings are read in one place"},
 	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/", "YAML is read where properties are"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
@@ -162,7 +168,7 @@ func TestPoliciesAreWrittenInCmdOnly(t *testing.T) {
 	for _, s := range sources(t) {
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
 			literal, ok := n.(*ast.CompositeLit)
-			if ok && selector(literal.Type) == "policy.Policy" && s.folder() != "cmd/vaultwicket" {
+			if ok && selector(literal.Type) == "policy.Policy" && s.folder() != "cmd/internal/demo" {
 				t.Errorf("%s writes a policy", s.set.Position(n.Pos()))
 			}
 			return true

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
@@ -195,7 +196,7 @@ func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
 type desk struct{ *approvals.Store }
 
 func openDesk(std terminal.Streams) (desk, error) {
-	state, err := stateFolder(std)
+	state, err := settings.StateFolder(std)
 	if err != nil {
 		return desk{}, err
 	}

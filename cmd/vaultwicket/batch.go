@@ -38,7 +38,7 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
-	operations.MaxOutput, operations.Mark = maxBatchOutput, o.marks
+	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = asker(std), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
 	return exit.JSON(std.Out, result, worstStatus(result.Failures()))

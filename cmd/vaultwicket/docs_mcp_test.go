@@ -217,7 +217,7 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
 		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &gateway.Error{},
 	})
-	must(t, err)
+	check(t, err)
 	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")
 	section, _, _ = strings.Cut(section, "\nA call of `help`")
 	var answer struct {
@@ -225,8 +225,8 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 		Summary map[string]any
 	}
 	var whole map[string]any
-	must(t, json.Unmarshal(text, &answer))
-	must(t, json.Unmarshal(text, &whole))
+	check(t, json.Unmarshal(text, &answer))
+	check(t, json.Unmarshal(text, &whole))
 	for _, fields := range []map[string]any{whole, answer.Results[0], answer.Summary} {
 		for name := range fields {
 			if !strings.Contains(section, "`"+name+"`") {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,7 +25,6 @@ const docs = "../../docs"
 func pages(t *testing.T) map[string]string {
 	return map[string]string{
 		"commands.md": commandsPage(t),
-		"settings.md": settingsPage(),
 		"codes.md":    codesPage(),
 		"prompts.md":  promptsPage(t),
 		"mcp.md":      mcpPage(t),
@@ -130,35 +130,6 @@ func shellWords(t *testing.T, line string) []string {
 	return words
 }
 
-func TestDocsNameEverySetting(t *testing.T) {
-	content := page(t, "settings.md")
-	for _, s := range table {
-		for _, want := range []string{"| `" + s.name + "` | `" + variableOf(s.name) + "` | ", s.usage} {
-			if !strings.Contains(content, want) {
-				t.Errorf("%s: %q is missing", s.name, want)
-			}
-		}
-	}
-	for _, key := range vaultKeys {
-		if !strings.Contains(content, "\n| `"+key+"` | ") {
-			t.Errorf("the key %s of [[vaults]] is missing", key)
-		}
-	}
-	for _, name := range envNames(content) {
-		if !slices.Contains(settingNames(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {
-			t.Errorf("the variable %s is none", name)
-		}
-	}
-}
-
-func envNames(content string) []string {
-	return regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(content, -1)
-}
-
-func settingOfVariable(name string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
-}
-
 func TestDocsNameEveryCode(t *testing.T) {
 	content := page(t, "codes.md")
 	for _, c := range gateway.Codes() {
@@ -247,3 +218,6 @@ func code(text string) string {
 
 // generated stands at the beginning of each page.
 const generated = "<!-- Made by go generate ./cmd/vaultwicket; a test fails when it is stale. -->\n\n"
+
+// sortedKeys returns the keys of a map in their order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

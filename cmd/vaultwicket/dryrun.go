@@ -30,7 +30,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if !plan.OK {
 		status = exit.StatusOfResult(plan.Error)
 	}
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, plan, status)
 	}
 	printPlan(std.Out, plan)

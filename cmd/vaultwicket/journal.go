@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/journal"
@@ -18,7 +19,7 @@ import (
 // back. It shows names of notes and of parameters, and never a text.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	var limit int
-	o, err := open("journal", std, args, func(f *Flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
+	o, err := open("journal", std, args, func(f *settings.Flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, limit i
 			changes = append(changes, keptChangeOf(e))
 		}
 	}
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, changes, exit.Done)
 	}
 	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
@@ -130,7 +131,7 @@ func (o opened) showEntry(std terminal.Streams, kept *journal.Journal, id string
 		return exit.Of(&gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
 	}
 	c := keptChangeOf(e)
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, c, exit.Done)
 	}
 	printEntry(std.Out, c)

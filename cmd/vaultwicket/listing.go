@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
@@ -15,7 +16,7 @@ import (
 // listCommands is "vaultwicket commands".
 func listCommands(_ context.Context, std terminal.Streams, args []string) error {
 	var all bool
-	o, err := open("commands", std, args, func(f *Flags) { f.BoolVar(&all, "all", false, "also what is not allowed, and why") })
+	o, err := open("commands", std, args, func(f *settings.Flags) { f.BoolVar(&all, "all", false, "also what is not allowed, and why") })
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func listCommands(_ context.Context, std terminal.Streams, args []string) error 
 			commands = append(commands, c.Explained())
 		}
 	}
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, commands, exit.Done)
 	}
 	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
@@ -62,7 +63,7 @@ func explain(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, c.Explained(), exit.Done)
 	}
 	if _, err := io.WriteString(std.Out, c.Explained().Text()); err != nil {

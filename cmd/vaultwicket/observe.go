@@ -15,7 +15,7 @@ import (
 // are those of every program of a machine, so a wrong one is no reason not to
 // serve.
 func (o *opened) openObservers(std terminal.Streams) {
-	if o.http.addr != "" { // else nobody could read them
+	if o.HTTP.Addr != "" { // else nobody could read them
 		o.metrics = metrics.New(release.Version)
 	}
 	traces, err := tracing.Open(tracing.Config{Getenv: std.Getenv, Version: release.Version, Log: o.log})

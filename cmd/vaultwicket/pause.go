@@ -13,6 +13,8 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
@@ -85,7 +87,7 @@ func pauseWords(name string, std terminal.Streams, args []string) (state string,
 	if len(rest) > 0 {
 		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s takes no %q", name, quote.Clip(rest[0], quote.Limit)), Advice: "it is for every server of this user"}
 	}
-	state, err = stateFolder(std)
+	state, err = settings.StateFolder(std)
 	return state, asJSON, err
 }
 
@@ -117,7 +119,7 @@ func pausedSince(name string) *time.Time {
 	if !info.Mode().IsRegular() {
 		return &since
 	}
-	file, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0) // it may be a pipe by then
+	file, err := os.OpenFile(name, os.O_RDONLY|safefile.NoFollow, 0) // it may be a pipe by then
 	if err != nil {
 		return &since
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
@@ -75,12 +77,12 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 	if len(args) == 0 {
 		return access.Rules{}, nil
 	}
-	s, _, err := newFlags("vault").load(std, nil)
+	s, _, err := settings.NewFlags("vault").Load(std, nil)
 	if err != nil {
 		return access.Rules{}, err
 	}
 	var rules access.Rules
-	for _, served := range s.served {
+	for _, served := range s.Served {
 		if !served.Policy.Access.Restrict() {
 			continue
 		}
@@ -88,7 +90,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 			switch {
 			case registry.SameFolder(folder, args[0]):
 				rules = rules.Meet(served.Policy.Access)
-			case vaultAround(args[0], []string{folder}) != "", vaultAround(folder, []string{args[0]}) != "":
+			case safefile.VaultAround(args[0], []string{folder}) != "", safefile.VaultAround(folder, []string{args[0]}) != "":
 				return access.Rules{}, exit.New(exit.Denied,
 					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "name the folder of the vault")
 			}

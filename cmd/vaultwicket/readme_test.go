@@ -15,15 +15,14 @@ var update = flag.Bool("update", false, "write the generated tables into README.
 
 const readme = "../../README.md"
 
-// TestREADMEHoldsTheTablesOfTheCode compares what stands between markers with
+// TestREADMEHoldsTheTableOfCodes compares what stands between markers with
 // what the code knows.
-func TestREADMEHoldsTheTablesOfTheCode(t *testing.T) {
+func TestREADMEHoldsTheTableOfCodes(t *testing.T) {
 	content, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := between(t, string(content), "settings", settingsTable())
-	want = between(t, want, "codes", codesTable())
+	want := between(t, string(content), "codes", codesTable())
 	if want == string(content) {
 		return
 	}
@@ -44,19 +43,6 @@ func between(t *testing.T, content, marker, table string) string {
 		t.Fatalf("the page has no markers for %s", marker)
 	}
 	return before + begin + table + end + after
-}
-
-func settingsTable() string {
-	var b strings.Builder
-	b.WriteString("| setting | default | |\n|---|---|---|\n")
-	for _, s := range table {
-		fallback := "–"
-		if s.fallback != "" {
-			fallback = "`" + s.fallback + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.name, fallback, s.usage)
-	}
-	return b.String()
 }
 
 func codesTable() string {

@@ -39,12 +39,12 @@ func serveProcess(t *testing.T, args ...string) *process {
 	p := &process{t: t, command: exec.Command(os.Args[0], append([]string{"serve"}, args...)...), said: make(chan string, 100)}
 	p.command.Env = []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00"}
 	in, err := p.command.StdinPipe()
-	must(t, err)
+	check(t, err)
 	out, err := p.command.StdoutPipe()
-	must(t, err)
+	check(t, err)
 	messages, err := p.command.StderrPipe()
-	must(t, err)
-	must(t, p.command.Start())
+	check(t, err)
+	check(t, p.command.Start())
 	p.in, p.out = in, bufio.NewReader(out)
 	read := make(chan struct{})
 	go func() {
@@ -69,13 +69,13 @@ func serveProcess(t *testing.T, args ...string) *process {
 func (p *process) ask(message string) json.RawMessage {
 	p.t.Helper()
 	_, err := io.WriteString(p.in, message+"\n")
-	must(p.t, err)
+	check(p.t, err)
 	line, err := p.out.ReadBytes('\n')
-	must(p.t, err)
+	check(p.t, err)
 	var answer struct {
 		Result struct{ StructuredContent json.RawMessage }
 	}
-	must(p.t, json.Unmarshal(line, &answer))
+	check(p.t, json.Unmarshal(line, &answer))
 	return answer.Result.StructuredContent
 }
 
@@ -83,8 +83,11 @@ func (p *process) ask(message string) json.RawMessage {
 func (p *process) call(command, params string) string {
 	p.t.Helper()
 	var result gateway.Result
-	must(p.t, json.Unmarshal(p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"`+command+`","params":`+params+`}}}`), &result))
-	return codeOf(result.Error)
+	check(p.t, json.Unmarshal(p.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"`+command+`","params":`+params+`}}}`), &result))
+	if result.Error == nil {
+		return ""
+	}
+	return result.Error.Code
 }
 
 // expect waits for a line of standard error with text in it.
@@ -107,10 +110,10 @@ func (p *process) expect(text string) {
 // that is at work, with and without a signal.
 func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	vault := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(vault, "Note.md"), []byte("text\n"), 0o600))
+	check(t, os.WriteFile(filepath.Join(vault, "Note.md"), []byte("text\n"), 0o600))
 	const loose = "tier = \"v1\"\nallow-mutations = true\n"
-	file := writeSettings(t, loose)
-	write := func(content string) { must(t, os.WriteFile(file, []byte(content), 0o600)) }
+	file := settingsFileOf(t, loose)
+	write := func(content string) { check(t, os.WriteFile(file, []byte(content), 0o600)) }
 	p := serveProcess(t, "--config="+file, "--backend=embedded", "--vault="+vault)
 	expect := func(command, params, want string) {
 		t.Helper()
@@ -122,18 +125,18 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	expect("append", change, "")
 
 	write("tier = \"v1\"\n")
-	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	check(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("stricter: allow-mutations")
 	expect("append", change, "mutations_off")
 	expect("read", `{"path":"Note.md"}`, "")
 
 	write(loose)
-	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	check(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("not taken before the next start: allow-mutations")
 	expect("append", change, "mutations_off")
 
 	write("tier = \"v9\"\n")
-	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	check(t, p.command.Process.Signal(syscall.SIGHUP))
 	p.expect("what is in force stays")
 	expect("read", `{"path":"Note.md"}`, "")
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
@@ -26,7 +27,7 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 	}
 	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
 	result := o.gateway.Do(ctx, typed(std, req))
-	if o.marks {
+	if o.MarkUntrusted {
 		result = result.Marked()
 	}
 	return o.report(std, result)
@@ -34,7 +35,7 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 
 // report prints a result: the command's own output, or all of it as JSON.
 func (o opened) report(std terminal.Streams, result gateway.Result) error {
-	if o.json {
+	if o.JSON {
 		return exit.JSON(std.Out, result, exit.StatusOfResult(result.Error))
 	}
 	notices := result.Notices
@@ -52,7 +53,7 @@ func (o opened) report(std terminal.Streams, result gateway.Result) error {
 		return exit.Of(result.Error)
 	}
 	output := result.Output()
-	if o.marks || terminal.IsTerminal(std.Out) {
+	if o.MarkUntrusted || terminal.IsTerminal(std.Out) {
 		output = result.Stdout // without what a terminal would obey
 	}
 	if _, err := io.WriteString(std.Out, output); err != nil {
@@ -64,7 +65,7 @@ func (o opened) report(std terminal.Streams, result gateway.Result) error {
 // condition is what a person may ask for besides a change.
 type condition struct{ hash, key string }
 
-func (c *condition) flags(f *Flags) {
+func (c *condition) flags(f *settings.Flags) {
 	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
 	f.StringVar(&c.key, "idempotency-key", "", "give the first answer again to the same call with this key")
 }

@@ -11,7 +11,9 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/parent"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/mcpserver"
@@ -46,42 +48,42 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, free, err := withParent(ctx, own.parent, o.log)
+	ctx, free, err := parent.Watch(ctx, own.parent, o.log)
 	if err != nil {
 		return err
 	}
 	defer free()
 	go exec.ReapOrphans(ctx)
-	defer reloadOnChange(ctx, o.gateway, o.Flags, o.settings, std, o.log)()
+	defer settings.ReloadOnChange(ctx, o.gateway, o.Flags, o.Settings, std, o.log)()
 	// With SIGPIPE watched, a closed output is an error of the write and the
 	// server ends in order; it would be killed in the middle of it otherwise.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
-		Gateway: o.gateway, Version: release.Version, Toolsets: o.toolsets,
-		MaxOutput: o.maxOutput, MarkUntrusted: o.marks, Grace: o.timeout + serveGrace, Log: o.log, Now: clock,
+		Gateway: o.gateway, Version: release.Version, Toolsets: o.Toolsets,
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Grace: o.Timeout + serveGrace, Log: o.log, Now: clock,
 	}
-	if o.http.addr != "" {
+	if o.HTTP.Addr != "" {
 		return o.logged(ended(o.serveHTTP(ctx, std, c)))
 	}
-	if err := o.withoutHTTP(); err != nil {
+	if err := o.CheckWithoutHTTP(); err != nil {
 		return err
 	}
 	return o.logged(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
 }
 
 // serveFlags are the flags of serve that are no settings.
-type serveFlags struct{ parent parentPID }
+type serveFlags struct{ parent parent.PID }
 
-func (s *serveFlags) add(f *Flags) {
+func (s *serveFlags) add(f *settings.Flags) {
 	stay(f)
-	f.observed = true
+	f.Observed = true
 	f.Var(&s.parent, "parent-pid", "end when this process is gone; for programs that start the server")
 }
 
 // logged reports what ended a server in the form of its messages, where a program
 // reads them.
 func (o opened) logged(err error) error {
-	if err == nil || !o.logJSON {
+	if err == nil || !o.LogJSON {
 		return err
 	}
 	o.log.Error(err.Error(), "hint", exit.HintOf(err))

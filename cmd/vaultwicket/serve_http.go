@@ -24,7 +24,7 @@ const tokenName = "token"
 
 // serveHTTP serves MCP at the address of the settings.
 func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver.Config) error {
-	if err := o.outsideVaults(std, "tls-key", o.http.key); err != nil {
+	if err := o.outsideVaults(std, "tls-key", o.HTTP.Key); err != nil {
 		return err
 	}
 	token, from, err := o.token(std)
@@ -32,8 +32,8 @@ func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver
 		return err
 	}
 	door := streamable.Config{
-		Addr: o.http.addr, TLSCert: o.http.cert, TLSKey: o.http.key, Origins: o.http.origins, Hosts: o.http.hosts,
-		Token: token, MaxSessions: o.http.sessions,
+		Addr: o.HTTP.Addr, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts,
+		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.metrics != nil {
 		var sessions atomic.Int64
@@ -42,7 +42,7 @@ func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver
 		door.Metrics = o.metrics.WritePrometheus
 	}
 	return mcpserver.ServeHTTP(ctx, c, door, func(url string) {
-		if o.logJSON {
+		if o.LogJSON {
 			o.log.Info("serving", "url", url, "token", from)
 			return
 		}
@@ -54,7 +54,7 @@ func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver
 // made.
 func (o opened) token(std terminal.Streams) (token, from string, err error) {
 	if text := std.Getenv(tokenVariable); text != "" {
-		if o.http.tokenFile != "" {
+		if o.HTTP.TokenFile != "" {
 			return "", "", &exit.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
@@ -62,7 +62,7 @@ func (o opened) token(std terminal.Streams) (token, from string, err error) {
 		}
 		return text, "the environment " + tokenVariable, nil
 	}
-	file := o.http.tokenFile
+	file := o.HTTP.TokenFile
 	if file == "" {
 		state := paths.State(std.Getenv, "")
 		if state == "" {
@@ -85,11 +85,11 @@ func (o opened) outsideVaults(std terminal.Streams, setting, file string) error 
 	if file == "" {
 		return nil
 	}
-	vault := o.vaultAround(std, file)
+	vault := o.VaultAround(std, file)
 	if vault == "" {
 		return nil
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("%s %q lies in the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
+	return &exit.UsageError{Reason: fmt.Sprintf("%s %q is inside the vault %q, where an agent may read", setting, file, vault), Advice: "move it out of the vault"}
 }
 
 // ended is how a server ends: a signal is the ordinary way.

@@ -6,7 +6,9 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/auditlog"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -25,7 +27,7 @@ func subcommands() []subcommand {
 		{"serve", "[flags]", "MCP on standard input and output, or over HTTP", serve},
 		{"undo", "[flags] [ID | --batch ID | --session[=ID]]", "take back a change, the latest if none is named", undo},
 		{"journal", "[flags] list | show ID", "what was changed", showJournal},
-		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", showAudit},
+		{"audit", "list [flags] | verify | export FILE|-", "what was decided about each call, and how it ended", auditlog.Command},
 		{"approvals", "[--json]", "the questions that wait for a person", listApprovals},
 		{"approve", "CODE", "say yes to a question, at a terminal", approve},
 		{"deny", "CODE", "say no to a question", deny},
@@ -34,8 +36,8 @@ func subcommands() []subcommand {
 		{"commands", "[flags] [--all]", "what is allowed here; with --all also what is not, and why", listCommands},
 		{"explain", "[flags] COMMAND", "one command: parameters, tier, effect, whether it is allowed", explain},
 		{"prompt", "[flags] NAME [key=value …]", "the text of an MCP prompt, for a client without prompts", promptText},
-		{"config", "[flags] show | check | path | init | schema", "the settings, each with where it comes from", configCommand},
-		{"demo", "", "a whole session on a built-in vault", demo},
+		{"config", "[flags] show | check | path | init | schema", "the settings, each with where it comes from", settings.Command},
+		{"demo", "", "a whole session on a built-in vault", runDemo},
 		{"vault", "FOLDER [--write] COMMAND [key=value | flag …]", "the embedded vault CLI itself, which is not the gateway", nil},
 		{"version", "[--json]", "the version of vaultwicket", printVersion},
 		{"help", "[COMMAND]", "this text, or the flags of one command", help},

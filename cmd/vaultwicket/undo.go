@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/state/journal"
@@ -20,7 +21,7 @@ type undoFlags struct {
 // ofLatest is the value of --session without one.
 const ofLatest = "latest"
 
-func (u *undoFlags) add(f *Flags) {
+func (u *undoFlags) add(f *settings.Flags) {
 	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
 	f.Lookup("session").NoOptDefVal = ofLatest

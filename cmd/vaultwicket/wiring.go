@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
@@ -15,23 +16,23 @@ import (
 )
 
 // newGateway puts the corridor together.
-func newGateway(s settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
+func newGateway(s settings.Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: s.served, Runner: runner, Backend: s.backend, Limits: s.limits, Disabled: !s.enabled,
+		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled,
 		Session: session(), Getenv: std.Getenv, Log: log, Observe: observe,
 	})
 }
 
 // newRunner returns what starts programs. With resident set it keeps them
 // running, and is closed by the caller.
-func newRunner(s settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
+func newRunner(s settings.Settings, std terminal.Streams, resident bool, watch exec.Watcher) (*exec.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	vaults := func() []string { return s.vaultFolders(std) }
+	vaults := func() []string { return s.VaultFolders(std) }
 	return exec.New(exec.Config{
-		CLI: s.cli, Self: self, Timeout: s.timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.Getenv, Watch: watch,
+		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.Getenv, Watch: watch,
 	}), nil
 }
 
@@ -40,8 +41,8 @@ var session = sync.OnceValue(func() string { return fmt.Sprintf("%d-%08x", os.Ge
 
 // opened is a subcommand's settings, its gateway and the rest of its words.
 type opened struct {
-	*Flags
-	settings
+	*settings.Flags
+	settings.Settings
 	runner  *exec.Runner
 	gateway *gateway.Gateway
 	log     *slog.Logger
@@ -52,23 +53,23 @@ type opened struct {
 
 // open reads the settings of a subcommand and builds its gateway. more adds
 // flags of its own.
-func open(name string, std terminal.Streams, args []string, more func(*Flags)) (opened, error) {
-	f := newFlags(name)
+func open(name string, std terminal.Streams, args []string, more func(*settings.Flags)) (opened, error) {
+	f := settings.NewFlags(name)
 	if more != nil {
 		more(f)
 	}
-	s, rest, err := f.load(std, args)
+	s, rest, err := f.Load(std, args)
 	if err != nil {
 		return opened{}, err
 	}
-	o := opened{Flags: f, settings: s, log: s.logger(std.Err), rest: rest}
+	o := opened{Flags: f, Settings: s, log: s.Logger(std.Err), rest: rest}
 	if err := o.checkPlaces(std); err != nil {
 		return opened{}, err
 	}
-	if f.observed {
+	if f.Observed {
 		o.openObservers(std)
 	}
-	if o.runner, err = newRunner(s, std, f.resident, o.watcher()); err != nil {
+	if o.runner, err = newRunner(s, std, f.Resident, o.watcher()); err != nil {
 		return opened{}, err
 	}
 	o.gateway = newGateway(s, std, o.runner, o.log, o.observer())
@@ -81,16 +82,16 @@ func open(name string, std terminal.Streams, args []string, more func(*Flags)) (
 // again before each start of it, and here so that a server says at once what every
 // call would.
 func (o opened) checkPlaces(std terminal.Streams) error {
-	warning, err := o.checkState(std)
-	if err != nil || !o.observed {
+	warning, err := o.CheckState(std)
+	if err != nil || !o.Observed {
 		return err
 	}
 	if warning != "" {
 		o.log.Warn(warning)
 	}
-	return o.checkCLI(o.Flags, std)
+	return o.CheckCLI(o.Flags, std)
 }
 
 // stay is for a subcommand that serves many calls: the embedded program stays
 // with it, until it closes its runner.
-func stay(f *Flags) { f.resident = true }
+func stay(f *settings.Flags) { f.Resident = true }

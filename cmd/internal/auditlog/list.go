@@ -1,0 +1,172 @@
+package auditlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
+)
+
+// auditQuery is which lines a person wants to see, and how.
+type auditQuery struct {
+	since, until string
+	filter       audit.Filter
+	json, csv    bool
+}
+
+const auditLines = 100 // a screen or two; who wants all says so
+
+func (q *auditQuery) flags(f flags.Set) {
+	f.StringVar(&q.since, "since", "", "not before: a date, a time (RFC 3339), or how long ago (24h)")
+	f.StringVar(&q.until, "until", "", "before, in the same way; a date to its end")
+	f.StringVar(&q.filter.Command, "command", "", "of this command")
+	f.StringVar(&q.filter.Decision, "decision", "", "with this decision: "+strings.Join(auditDecisions, ", "))
+	f.StringVar(&q.filter.Vault, "vault", "", "of this vault")
+	f.StringVar(&q.filter.Session, "session", "", "of this session")
+	f.StringVar(&q.filter.Code, "code", "", "with this error code")
+	f.IntVar(&q.filter.Limit, "limit", auditLines, "at most so many lines, the newest; 0 is all")
+	f.BoolVar(&q.json, "json", false, "print JSON")
+	f.BoolVar(&q.csv, "csv", false, "print CSV")
+}
+
+var auditDecisions = []string{"allow", "ask", "reply", "deny"}
+
+// parse turns the texts of the flags into a filter.
+func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
+	switch {
+	case len(rest) > 0:
+		return &exit.UsageError{Reason: fmt.Sprintf("audit list takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket audit list --help" shows the flags`}
+	case q.json && q.csv:
+		return &exit.UsageError{Reason: "audit list prints JSON or CSV, not both"}
+	case q.filter.Limit < 0:
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: %d is no number of lines", q.filter.Limit), Advice: "0 is all of them"}
+	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: %q is no decision%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
+	}
+	if q.filter.Since, err = moment("since", q.since, now, false); err != nil {
+		return err
+	}
+	if q.filter.Until, err = moment("until", q.until, now, true); err != nil {
+		return err
+	}
+	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
+		return &exit.UsageError{Reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
+	}
+	return nil
+}
+
+// moment reads a date, a time or how long ago that was; "" is the zero time. A
+// date stands for its first moment, here on this machine, or for its end.
+func moment(flag, text string, now time.Time, end bool) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		if end {
+			day = day.AddDate(0, 0, 1)
+		}
+		return day, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, &exit.UsageError{Reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, quote.Clip(text, quote.Limit)),
+		Advice: "write it as 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
+}
+
+// listAudit is "vaultwicket audit list".
+func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
+	var q auditQuery
+	rest, err := flags.Parse("audit list", args, q.flags)
+	if err != nil {
+		return err
+	}
+	if err := q.parse(rest, time.Now()); err != nil {
+		return err
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	var to lineWriter = newLineTable(std.Out)
+	switch {
+	case q.json:
+		to = newLineArray(std.Out)
+	case q.csv:
+		to = newLineSheet(std.Out)
+	}
+	limit := q.filter.Limit
+	if limit > 0 {
+		q.filter.Limit++ // one more tells whether there are more
+	}
+	for line, err := range newest(std, gateway.AuditLines(state, q.filter), limit) {
+		switch {
+		case ctx.Err() != nil:
+			return exit.Silent(exit.Interrupted)
+		case isDamage(err):
+			noteDamage(std, err)
+			continue
+		case err != nil:
+			return auditError(err)
+		}
+		if err := to.write(line); err != nil {
+			return fmt.Errorf("write the output: %w", err)
+		}
+	}
+	if err := to.end(); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// newest leaves out the first of what is one more than the limit, and says that
+// there are more.
+func newest(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, error] {
+	if limit == 0 {
+		return lines
+	}
+	return func(yield func(audit.Line, error) bool) {
+		type item struct {
+			line audit.Line
+			err  error
+		}
+		var kept []item
+		for line, err := range lines {
+			kept = append(kept, item{line, err})
+		}
+		if more := len(kept) - limit; more > 0 {
+			kept = kept[more:]
+			terminal.Notef(std.Err, "these are the newest %d; --limit 0 shows all", limit)
+		}
+		for _, it := range kept {
+			if !yield(it.line, it.err) {
+				return
+			}
+		}
+	}
+}
+
+func isDamage(err error) bool {
+	var damaged *audit.Damaged
+	return errors.As(err, &damaged)
+}
+
+func noteDamage(std terminal.Streams, err error) {
+	terminal.Notef(std.Err, "%s", clean.Line(err.Error()))
+}

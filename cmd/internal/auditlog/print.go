@@ -1,0 +1,201 @@
+package auditlog
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/audit"
+)
+
+// lineWriter prints lines one by one: a log can be larger than memory.
+type lineWriter interface {
+	write(audit.Line) error
+	end() error
+}
+
+// lineTable prints lines for people.
+type lineTable struct {
+	*tabwriter.Writer
+	rows int
+}
+
+func newLineTable(out io.Writer) *lineTable {
+	return &lineTable{Writer: tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)}
+}
+
+const tableRows = 1000 // that are aligned with each other
+
+func (t *lineTable) write(l audit.Line) error {
+	if t.rows++; t.rows%tableRows == 0 {
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", l.Seq, l.Time.UTC().Format(time.RFC3339),
+		whatHappened(l), orDash(l.Command), orDash(l.Vault), facts(l))
+	return err
+}
+
+func (t *lineTable) end() error { return t.Flush() }
+
+// whatHappened is the decision, or what else the line tells.
+func whatHappened(l audit.Line) string {
+	if l.Decision != "" {
+		return clean.Line(l.Decision)
+	}
+	return clean.Line(l.Kind)
+}
+
+// facts is what else a person wants to know of a line.
+func facts(l audit.Line) string {
+	var text []string
+	add := func(name, value string) {
+		if value != "" {
+			text = append(text, name+clean.Line(value))
+		}
+	}
+	add("", l.Code)
+	if l.Count > 0 {
+		add("", fmt.Sprintf("%d more calls", l.Count))
+	}
+	if l.Exit != nil && *l.Exit != 0 {
+		add("exit ", strconv.Itoa(*l.Exit))
+	}
+	add("rule ", l.Rule)
+	add("change ", l.Change)
+	add("by ", l.Client)
+	if l.Repair != nil {
+		add("", l.Repair.Why)
+	}
+	add("session ", l.Session)
+	return strings.Join(text, ", ")
+}
+
+func orDash(name string) string {
+	if name == "" {
+		return "-"
+	}
+	return clean.Line(name)
+}
+
+// lineArray prints lines as an array of JSON.
+type lineArray struct {
+	out  *bufio.Writer
+	some bool
+}
+
+func newLineArray(out io.Writer) *lineArray { return &lineArray{out: bufio.NewWriter(out)} }
+
+func (a *lineArray) write(l audit.Line) error {
+	text, err := encodeLine(l)
+	if err != nil {
+		return err
+	}
+	before := ",\n  "
+	if !a.some {
+		before = "[\n  "
+	}
+	a.some = true
+	_, err = a.out.WriteString(before + text)
+	return err
+}
+
+func (a *lineArray) end() error {
+	text := "\n]\n"
+	if !a.some {
+		text = "[]\n"
+	}
+	if _, err := a.out.WriteString(text); err != nil {
+		return err
+	}
+	return a.out.Flush()
+}
+
+// encodeLine writes a line as the log does, to the byte, so that the hash in the
+// next one is that of what stands here.
+func encodeLine(l audit.Line) (string, error) {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(l)
+	return strings.TrimSuffix(text.String(), "\n"), err
+}
+
+// lineSheet prints lines as CSV.
+type lineSheet struct {
+	*csv.Writer
+	begun bool
+}
+
+func newLineSheet(out io.Writer) *lineSheet { return &lineSheet{Writer: csv.NewWriter(out)} }
+
+// sheetColumns are the cells of a row. The last ones are names.
+var sheetColumns = []string{
+	"seq", "time", "exit", "durationMs",
+	"kind", "decision", "call", "session", "client", "surface", "vault", "command", "effect",
+	"rule", "code", "backend", "note", "before", "after", "change", "params",
+}
+
+func (s *lineSheet) write(l audit.Line) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	cells := []string{strconv.FormatUint(l.Seq, 10), l.Time.UTC().Format(time.RFC3339Nano), exitCell(l), strconv.FormatInt(l.DurationMs, 10)}
+	for _, name := range []string{
+		l.Kind, l.Decision, l.Call, l.Session, l.Client, l.Surface, l.Vault, l.Command, l.Effect,
+		l.Rule, l.Code, l.Backend, l.Note, l.Before, l.After, l.Change, paramNames(l),
+	} {
+		cells = append(cells, harmless(name))
+	}
+	return s.Write(cells)
+}
+
+// begin writes the names of the columns above the first row.
+func (s *lineSheet) begin() error {
+	if s.begun {
+		return nil
+	}
+	s.begun = true
+	return s.Write(sheetColumns)
+}
+
+func exitCell(l audit.Line) string {
+	if l.Exit == nil {
+		return ""
+	}
+	return strconv.Itoa(*l.Exit)
+}
+
+func paramNames(l audit.Line) string {
+	var names []string
+	for _, p := range l.Params {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// harmless is a name as a cell that no spreadsheet takes for a formula: clients
+// choose their names.
+func harmless(name string) string {
+	name = clean.Line(name)
+	if name != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(name)[0]) {
+		return "'" + name
+	}
+	return name
+}
+
+func (s *lineSheet) end() error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	s.Flush()
+	return s.Error()
+}

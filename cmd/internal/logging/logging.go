@@ -1,0 +1,147 @@
+// Package logging writes the log of a server: lines for people or JSON for programs.
+// Control sequences of a terminal appear as escapes.
+package logging
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
+)
+
+// LevelNote is for what a person should read although nothing is wrong. In JSON
+// it is a warning, because log tools know four levels.
+const LevelNote = slog.LevelWarn + 1
+
+// Levels are the values of the setting log-level.
+var Levels = map[string]slog.Level{
+	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+}
+
+// New returns what writes messages to out: lines for people, or a JSON
+// object a line. Whatever a terminal would obey stands there as an escape.
+func New(out io.Writer, level slog.Level, inJSON bool) *slog.Logger {
+	if inJSON {
+		return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: forJSON}))
+	}
+	return slog.New(&lineHandler{out: out, level: level, writing: &sync.Mutex{}})
+}
+
+// forJSON shows what a terminal would obey, and names the levels as log tools do.
+func forJSON(_ []string, a slog.Attr) slog.Attr {
+	if level, is := a.Value.Any().(slog.Level); is && a.Key == slog.LevelKey {
+		return slog.String(slog.LevelKey, standard(level).String())
+	}
+	switch a.Value.Kind() {
+	case slog.KindString:
+		return slog.String(a.Key, terminal.Visible(a.Value.String()))
+	case slog.KindAny:
+		return slog.String(a.Key, terminal.Visible(fmt.Sprint(a.Value.Any())))
+	}
+	return a
+}
+
+// standard returns the nearest level below that log tools know.
+func standard(level slog.Level) slog.Level {
+	for _, known := range []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelInfo} {
+		if level >= known {
+			return known
+		}
+	}
+	return slog.LevelDebug
+}
+
+// lineHandler writes "vaultwicket: warning: message key=value". A value of
+// several lines stands below, each line behind a bar.
+type lineHandler struct {
+	out     io.Writer
+	level   slog.Level
+	group   string // in front of the next keys
+	attrs   string // of the logger
+	writing *sync.Mutex
+}
+
+// Enabled reports whether messages of a level are written.
+func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+// Handle writes one message, at once.
+func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	var line, below strings.Builder
+	line.WriteString("vaultwicket: " + labelOf(r.Level) + ": " + clean.Line(r.Message) + h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		writeAttr(&line, &below, h.group, a)
+		return true
+	})
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	_, err := io.WriteString(h.out, line.String()+"\n"+below.String())
+	return err
+}
+
+// WithAttrs returns a handler that writes attrs with each message.
+func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	with := *h
+	var line, below strings.Builder
+	for _, a := range attrs {
+		writeAttr(&line, &below, h.group, a)
+	}
+	with.attrs += line.String()
+	return &with
+}
+
+// WithGroup returns a handler that writes name and a dot in front of the keys to
+// come.
+func (h *lineHandler) WithGroup(name string) slog.Handler {
+	with := *h
+	if name != "" {
+		with.group += name + "."
+	}
+	return &with
+}
+
+// labelOf is what a level is called in front of a message.
+func labelOf(level slog.Level) string {
+	switch {
+	case level >= gateway.LevelBug:
+		return "bug"
+	case level >= slog.LevelError:
+		return "error"
+	case level >= LevelNote:
+		return "note"
+	case level >= slog.LevelWarn:
+		return "warning"
+	}
+	return strings.ToLower(standard(level).String())
+}
+
+// writeAttr writes one attribute. An empty one says nothing and is left out.
+func writeAttr(line, below *strings.Builder, group string, a slog.Attr) {
+	value := a.Value.Resolve()
+	if value.Kind() == slog.KindGroup {
+		if a.Key != "" {
+			group += a.Key + "."
+		}
+		for _, inner := range value.Group() {
+			writeAttr(line, below, group, inner)
+		}
+		return
+	}
+	text := value.String()
+	switch {
+	case text == "":
+	case strings.Contains(text, "\n"):
+		for row := range strings.Lines(text) {
+			fmt.Fprintf(below, "  %s%s | %s\n", group, a.Key, clean.Line(strings.TrimSuffix(row, "\n")))
+		}
+	case strings.ContainsAny(text, ` "=`):
+		fmt.Fprintf(line, ` %s%s="%s"`, group, a.Key, strings.ReplaceAll(clean.Line(text), `"`, `\"`))
+	default:
+		fmt.Fprintf(line, " %s%s=%s", group, a.Key, clean.Line(text))
+	}
+}

@@ -1,0 +1,245 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/exit"
+)
+
+// configure runs "vaultwicket config" and returns its status and what it says.
+func configure(env map[string]string, args ...string) (status int, out, messages string) {
+	std := world(env)
+	status = exit.Print(std.Err, Command(context.Background(), std, args))
+	return status, std.Out.(*bytes.Buffer).String(), std.Err.(*bytes.Buffer).String()
+}
+
+func TestInitWritesAFileThatChangesNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a", "b", "config.toml")
+	status, out, messages := configure(nil, "init", "--config="+file)
+	if status != exit.Done || out != file+"\n" {
+		t.Fatalf("status %d, %q, %q", status, out, messages)
+	}
+	info, err := os.Stat(file)
+	must(t, err)
+	folder, err := os.Stat(filepath.Dir(file))
+	must(t, err)
+	if runtime.GOOS != "windows" && (info.Mode().Perm() != 0o600 || folder.Mode().Perm() != 0o700) {
+		t.Errorf("the file has mode %v, the folder %v", info.Mode(), folder.Mode())
+	}
+	without, with := NewFlags("run"), NewFlags("run")
+	_, _, err = without.Load(world(nil), []string{"--config=none"})
+	must(t, err)
+	_, _, err = with.Load(world(nil), []string{"--config=" + file})
+	must(t, err)
+	for i, row := range table {
+		if with.raws[i].text != without.raws[i].text || with.raws[i].origin != "file "+file {
+			t.Errorf("%s is %q from %q, the default %q", row.name, with.raws[i].text, with.raws[i].origin, without.raws[i].text)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	must(t, err)
+	if len(entries) != 1 {
+		t.Errorf("left beside the file: %v", entries)
+	}
+}
+
+// TestTheExamplesOfInitAreRight takes away what makes them comments.
+func TestTheExamplesOfInitAreRight(t *testing.T) {
+	var b strings.Builder
+	for line := range strings.Lines(initialConfig()) {
+		if rest, ok := strings.CutPrefix(line, "#"); ok && !strings.HasPrefix(rest, " ") {
+			line = rest
+		}
+		b.WriteString(line)
+	}
+	d, problems := parseDocument([]byte(b.String()))
+	if problems != nil || len(d.vaults) != 1 || len(d.vaults[0].levels) != 3 || len(d.profiles) != 1 {
+		t.Errorf("%v\n%+v", problems, d)
+	}
+}
+
+func TestInitNeverWritesOverAFile(t *testing.T) {
+	file := writeSettings(t, "tier = \"v1\"\n")
+	status, _, messages := configure(nil, "init", "--config="+file)
+	if status != exit.Invalid || !strings.Contains(messages, "is there already") {
+		t.Errorf("status %d, %q", status, messages)
+	}
+	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
+		t.Errorf("the file is %q (%v)", content, err)
+	}
+	if err := writeNew(file, nil); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("a file that came between: %v", err)
+	}
+	link := filepath.Join(t.TempDir(), "config.toml")
+	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
+		if status, _, messages = configure(nil, "init", "--config="+link); status != exit.Invalid || !strings.Contains(messages, "is there already") {
+			t.Errorf("a link that leads nowhere: status %d, %q", status, messages)
+		}
+	}
+}
+
+func TestInitNeverWritesIntoAVault(t *testing.T) {
+	vault := t.TempDir()
+	file := filepath.Join(vault, "sub", "config.toml")
+	for name, env := range map[string]map[string]string{"flag": {}, "environment": {"VAULTWICKET_VAULT": vault}} {
+		args := []string{"init", "--config=" + file}
+		if name == "flag" {
+			args = append(args, "--vault="+vault)
+		}
+		status, _, messages := configure(env, args...)
+		if _, err := os.Lstat(filepath.Dir(file)); status != exit.Invalid || !strings.Contains(messages, "is inside the vault") || err == nil {
+			t.Errorf("%s: status %d, %q", name, status, messages)
+		}
+	}
+}
+
+func TestInitRefusesAFolderOfOthers(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	folder := t.TempDir()
+	must(t, os.Chmod(folder, 0o777))
+	status, _, messages := configure(nil, "init", "--config="+filepath.Join(folder, "config.toml"))
+	if entries, _ := os.ReadDir(folder); status != exit.Invalid || !strings.Contains(messages, "which others can write") || len(entries) > 0 {
+		t.Errorf("status %d, %q, %v", status, messages, entries)
+	}
+}
+
+func TestWhyThereIsNoFile(t *testing.T) {
+	for _, action := range []string{"path", "init"} {
+		for _, test := range []struct {
+			env  map[string]string
+			args []string
+			want string
+		}{
+			{map[string]string{"VAULTWICKET_CONFIG": "none"}, []string{action}, `the settings file is "none" (environment VAULTWICKET_CONFIG)`},
+			{nil, []string{action, "--config=none"}, `the settings file is "none" (flag --config)`},
+			{map[string]string{"HOME": "", "APPDATA": ""}, []string{action}, "there is no place for a settings file"},
+		} {
+			status, out, messages := configure(test.env, test.args...)
+			if status != exit.Invalid || out != "" || !strings.Contains(messages, test.want) {
+				t.Errorf("%q in %v: status %d, %q %q", test.args, test.env, status, out, messages)
+			}
+		}
+	}
+}
+
+func TestCheckTellsAll(t *testing.T) {
+	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != exit.Done || out != "fine\n" || messages != "" {
+		t.Errorf("status %d, %q, %q", status, out, messages)
+	}
+	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
+	status, out, messages := configure(nil, "check", "--config="+file)
+	want := "vaultwicket: error: settings file \"" + file + "\": line 1: \"teir\" is no setting; did you mean \"tier\"?\n" +
+		"vaultwicket: error: settings file \"" + file + "\": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
+	if status != exit.Invalid || out != "" || messages != want {
+		t.Errorf("status %d, %q,\n%s", status, out, messages)
+	}
+	var answer checked
+	status, out, _ = configure(nil, "check", "--json", "--config="+file)
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || status != exit.Invalid || answer.OK || len(answer.Problems) != 2 || answer.Problems[1].Line != 3 {
+		t.Errorf("status %d, %s (%v)", status, out, err)
+	}
+	if status, _, messages = configure(map[string]string{"VAULTWICKET_TIER": "v9"}, "check", "--config=none"); status != exit.Invalid || !strings.Contains(messages, "VAULTWICKET_TIER") {
+		t.Errorf("status %d, %q", status, messages)
+	}
+}
+
+func TestCheckTellsOfHalfACertificate(t *testing.T) {
+	half := filepath.Join(t.TempDir(), "one.pem")
+	for given, missing := range map[string]string{"tls-cert": "tls-key", "tls-key": "tls-cert"} {
+		status, out, messages := configure(nil, "check", "--config=none", "--http=127.0.0.1:8765", "--"+given+"="+half)
+		if status != exit.Invalid || !strings.Contains(out+messages, missing) {
+			t.Errorf("%s alone: status %d, %q %q", given, status, out, messages)
+		}
+	}
+}
+
+func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.pem")
+	both := []string{"--tls-cert=" + file, "--tls-key=" + file}
+	for _, test := range []struct {
+		args []string
+		want string // "" for fine
+	}{
+		{[]string{"--http=0.0.0.0:8765"}, "the token would be sent unencrypted"},
+		{[]string{"--http=notes.example:8765"}, "the token would be sent unencrypted"},
+		{append([]string{"--http=unix:/run/vaultwicket.sock"}, both...), "is not for a socket of this machine"},
+		{append([]string{"--http=0.0.0.0:8765"}, both...), ""},
+		{[]string{"--http=localhost:0"}, ""},
+		{[]string{"--http=unix:/run/vaultwicket.sock"}, ""},
+		{both, ""},
+	} {
+		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
+		fine := status == exit.Done && out == "fine\n"
+		if fine != (test.want == "") || !fine && (status != exit.Invalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
+			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
+		}
+	}
+}
+
+func TestShowSaysWhereEachValueComesFrom(t *testing.T) {
+	file := writeSettings(t, threeVaults)
+	status, out, messages := configure(map[string]string{"VAULTWICKET_CONFIRM": "never"}, "show", "--config="+file, "--disable=read,files", "--json")
+	var shown shownConfig
+	if err := json.Unmarshal([]byte(out), &shown); err != nil || status != exit.Done || len(shown.Settings) != len(table) || shown.File != file {
+		t.Fatalf("status %d, %q, %v, %s", status, messages, err, out)
+	}
+	values := map[string]string{}
+	for _, s := range shown.Settings {
+		text, err := json.Marshal(s.Value)
+		must(t, err)
+		values[s.Name] = string(text) + " " + s.Origin
+	}
+	for name, want := range map[string]string{
+		"tier": `"v2" file ` + file, "confirm": `"never" environment VAULTWICKET_CONFIRM`, "disable": `["read","files"] flag --disable`,
+		"enable-only": `[] default`, "rate": "120 default", "allow-mutations": "true file " + file,
+	} {
+		if values[name] != want {
+			t.Errorf("%s is %s, want %s", name, values[name], want)
+		}
+	}
+	if len(shown.Vaults) != 3 || shown.Vaults[0].Access["Private"] != "none" || shown.Vaults[0].Tier != "v1" || shown.Vaults[1].Access != nil {
+		t.Errorf("vaults %+v", shown.Vaults)
+	}
+	_, out, _ = configure(nil, "show", "--config="+file)
+	for _, want := range []string{"tier                 v2           file " + file, "vault                     Main", `  access "Private"        none`, "  folder                  /home/me/Main"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("does not show %q:\n%s", want, out)
+		}
+	}
+}
+
+func TestPathIsWhereTheFileWouldBe(t *testing.T) {
+	if status, out, _ := configure(nil, "path", "--config=/x/../y.toml"); status != exit.Done || out != "/y.toml\n" {
+		t.Errorf("status %d, %q", status, out)
+	}
+	if runtime.GOOS == "linux" {
+		if _, out, _ := configure(map[string]string{"HOME": "/home/me"}, "path"); out != "/home/me/.config/vaultwicket/config.toml\n" {
+			t.Errorf("by the home folder: %q", out)
+		}
+	}
+	if status, _, messages := configure(nil, "path", "--config="); status != exit.Invalid || !strings.Contains(messages, "the name is empty") {
+		t.Errorf("status %d, %q", status, messages)
+	}
+}
+
+func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "config takes one word", "show check": "config takes one word", "shwo": `config does not know "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
+	} {
+		if status, _, messages := configure(nil, strings.Fields(args)...); status != exit.Invalid || !strings.Contains(messages, want) {
+			t.Errorf("%q: status %d, %q", args, status, messages)
+		}
+	}
+	if status, out, _ := configure(nil, "schema"); status != exit.Done || !json.Valid([]byte(out)) {
+		t.Errorf("schema: status %d", status)
+	}
+}

@@ -1,0 +1,178 @@
+package settings
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func settingsPage() string {
+	var b strings.Builder
+	b.WriteString("# Settings\n\n" + generatedNote)
+	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME`, and a variable. A flag beats the\n" +
+		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
+		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` stands for no file.\n\n")
+	b.WriteString(headOf("setting", "variable", "default", "values", "", "in a running server"))
+	for _, s := range table {
+		b.WriteString(rowOf(asCode(s.name), asCode(VariableOf(s.name)), asCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
+	}
+	b.WriteString("\nA server reads the file again when it changes, and at SIGHUP. It takes what is stricter and never what is looser.\n")
+	b.WriteString("\n## [[vaults]]\n\nOne table a vault; the first is the one of a call that names none. A table needs a name, an id or a folder.\n\n" + headOf("key", "values", ""))
+	properties := vaultSchema()["properties"].(object)
+	for _, key := range vaultKeys {
+		about := properties[key].(object)
+		b.WriteString(rowOf(asCode(key), vaultValues(about), about["description"].(string)))
+	}
+	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
+	for i, text := range []string{"nothing; it is as if it were not there", "it may be read, listed and found", "besides, it may be made and changed", "besides, it may be removed, replaced and moved away"} {
+		b.WriteString(rowOf(asCode(levelNames()[i]), text))
+	}
+	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
+	return b.String()
+}
+
+// valuesOf says what the form of a setting says of its values.
+func valuesOf(s setting) string {
+	switch {
+	case s.kind == boolean:
+		return "`true`, `false`"
+	case s.kind == list && s.form.choices != nil:
+		return "a list of `" + strings.Join(s.form.choices, "`, `") + "`"
+	case s.kind == list && s.form.pattern != "":
+		return "a list of text"
+	case s.kind == list:
+		return "a list of names of commands"
+	case s.kind == numeric:
+		return fmt.Sprintf("%d to %d", s.form.least, s.form.most)
+	case s.form.choices != nil:
+		return "`" + strings.Join(s.form.choices, "`, `") + "`"
+	}
+	return "text"
+}
+
+func whenTaken(s setting) string {
+	if s.fixed {
+		return "at the next start"
+	}
+	return "what is stricter, at once"
+}
+
+func vaultValues(about object) string {
+	if names, ok := about["enum"].([]string); ok {
+		return "`" + strings.Join(names, "`, `") + "`"
+	}
+	if about["type"] == "object" {
+		return "a table, see below"
+	}
+	return "text"
+}
+
+// generatedNote is the first line of a generated page.
+const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
+
+var updatePages = flag.Bool("update", false, "write the generated page and the table of README.md")
+
+const (
+	settingsFile = "../../../docs/settings.md"
+	readmeFile   = "../../../README.md"
+)
+
+// TestPagesHoldTheSettings compares docs/settings.md and the table of README.md with
+// the table of settings.
+func TestPagesHoldTheSettings(t *testing.T) {
+	for file, want := range map[string]string{
+		settingsFile: settingsPage(),
+		readmeFile:   replaceTable(t, readPage(t, readmeFile), "settings", settingsTable()),
+	} {
+		if *updatePages {
+			must(t, os.WriteFile(file, []byte(want), 0o644))
+		}
+		if readPage(t, file) != want {
+			t.Errorf("%s is stale; run go generate ./cmd/internal/settings", file)
+		}
+	}
+}
+
+func readPage(t *testing.T, file string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	must(t, err)
+	return string(content)
+}
+
+func replaceTable(t *testing.T, content, marker, table string) string {
+	t.Helper()
+	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
+	before, rest, ok := strings.Cut(content, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("the page has no markers for %s", marker)
+	}
+	return before + begin + table + end + after
+}
+
+func settingsTable() string {
+	var b strings.Builder
+	b.WriteString("| setting | default | |\n|---|---|---|\n")
+	for _, s := range table {
+		fallback := "–"
+		if s.fallback != "" {
+			fallback = "`" + s.fallback + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.name, fallback, s.usage)
+	}
+	return b.String()
+}
+
+func TestDocsNameEverySetting(t *testing.T) {
+	content := readPage(t, settingsFile)
+	for _, s := range table {
+		for _, want := range []string{"| `" + s.name + "` | `" + VariableOf(s.name) + "` | ", s.usage} {
+			if !strings.Contains(content, want) {
+				t.Errorf("%s: %q is missing", s.name, want)
+			}
+		}
+	}
+	for _, key := range vaultKeys {
+		if !strings.Contains(content, "\n| `"+key+"` | ") {
+			t.Errorf("the key %s of [[vaults]] is missing", key)
+		}
+	}
+	for _, name := range envNames(content) {
+		if !slices.Contains(Names(), settingOfVariable(name)) && !slices.Contains(otherVariables[:], strings.TrimPrefix(name, envPrefix)) {
+			t.Errorf("the variable %s is none", name)
+		}
+	}
+}
+
+func envNames(content string) []string {
+	return regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(content, -1)
+}
+
+func settingOfVariable(name string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
+}
+
+// rowOf writes one row of a table of Markdown.
+func rowOf(cells ...string) string {
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(cmp.Or(cell, "–"), "|", `\|`)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func headOf(cells ...string) string {
+	return "| " + strings.Join(cells, " | ") + " |\n|" + strings.Repeat("---|", len(cells)) + "\n"
+}
+
+func asCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}

@@ -1,0 +1,257 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+)
+
+// document is what a settings file says. Every value in it is one that its
+// setting takes, whether it is used or not.
+type document struct {
+	place
+	info     fs.FileInfo                  // of the file when it was read, nil if there is none
+	general  map[string]string            // text by name of the setting
+	profiles map[string]map[string]string // the same by name of the profile
+	vaults   []vaultTable
+	lineOf   func(path ...string) int // the line of a key
+}
+
+// origin says for people that a setting comes from the file.
+func (d document) origin() string { return "file " + d.name }
+
+// problem is one thing that is wrong in a settings file.
+type problem struct {
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+}
+
+func (p problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Message) }
+
+// wrongFile is a settings file that cannot be used. What it says first is enough
+// to stop a start; "config check" tells all.
+type wrongFile struct {
+	name     string
+	problems []problem
+}
+
+func (e *wrongFile) Error() string {
+	return fmt.Sprintf("settings file %q: %s", e.name, e.problems[0])
+}
+
+// Code puts a wrong file with the wrong requests.
+func (e *wrongFile) Code() string { return "bad_request" }
+
+// Hint says where the rest of what is wrong is told.
+func (e *wrongFile) Hint() string {
+	if len(e.problems) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(`"vaultwicket config check" tells of %d more`, len(e.problems)-1)
+}
+
+// each returns an error for each problem.
+func (e *wrongFile) each() error {
+	var all exit.Several
+	for _, p := range e.problems {
+		all = append(all, &wrongFile{e.name, []problem{p}})
+	}
+	return all
+}
+
+// parseDocument reads TOML strictly: a key that is no setting, one given twice
+// and a wrong value are problems, in the order of their lines.
+func parseDocument(content []byte) (document, []problem) {
+	var root map[string]any
+	if err := toml.Unmarshal(content, &root); err != nil {
+		return document{}, []problem{syntaxProblem(err)}
+	}
+	r := &reading{content: content}
+	d := document{general: r.settings(root, nil), profiles: r.profiles(root["profiles"]), vaults: r.vaults(root["vaults"]), lineOf: r.lineOf}
+	if name := d.general["profile"]; name != "" && d.profiles[name] == nil {
+		r.report([]string{"profile"}, "setting %q: %s", "profile", d.noProfile(name))
+	}
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return a.Line - b.Line })
+	return d, r.problems
+}
+
+func syntaxProblem(err error) problem {
+	var wrong *toml.DecodeError
+	if !errors.As(err, &wrong) {
+		return problem{1, err.Error()}
+	}
+	row, _ := wrong.Position()
+	return problem{max(row, 1), strings.TrimPrefix(wrong.Error(), "toml: ")}
+}
+
+// reading is a document while it is looked through.
+type reading struct {
+	content  []byte
+	lines    lines
+	problems []problem
+}
+
+// report adds a problem at the line of a key. The lines are counted when the
+// first one is asked for: a right file needs none.
+func (r *reading) report(path []string, format string, args ...any) {
+	r.problems = append(r.problems, problem{r.lineOf(path...), fmt.Sprintf(format, args...)})
+}
+
+func (r *reading) lineOf(path ...string) int {
+	if r.lines == nil {
+		r.lines = linesOf(r.content)
+	}
+	return r.lines.of(path)
+}
+
+// tablesBeside are the keys of a file that are no settings.
+var tablesBeside = []string{"vaults", "profiles"}
+
+// Settings reads the settings of a table: of the file, or of a profile.
+func (r *reading) settings(values map[string]any, path []string) map[string]string {
+	texts := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		at := append(slices.Clone(path), name)
+		row, known := settingOf(name)
+		switch {
+		case path == nil && slices.Contains(tablesBeside, name):
+			continue
+		case !known && path == nil:
+			r.report(at, "%q is no setting%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, append(Names(), tablesBeside...)))
+			continue
+		case !known:
+			r.report(at, "%q is no setting%s", quote.Clip(strings.Join(at, "."), quote.Limit), quote.DidYouMean(name, Names()))
+			continue
+		case path != nil && name == "profile":
+			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
+			continue
+		}
+		text, err := row.read(values[name])
+		if err != nil {
+			r.report(at, "setting %q: %v", strings.Join(at, "."), err)
+			continue
+		}
+		texts[name] = text
+	}
+	return texts
+}
+
+// read returns a value of the file as the text that a flag would have, and says
+// what is wrong with it.
+func (s setting) read(value any) (string, error) {
+	text, err := s.textOf(value)
+	if err != nil {
+		return "", err
+	}
+	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
+		return "", fmt.Errorf("%q is a relative folder, want an absolute one", quote.Clip(text, quote.Limit))
+	}
+	return text, s.set(&Settings{}, text)
+}
+
+// textOf demands the type that a setting has in the file.
+func (s setting) textOf(value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		if s.kind == textual {
+			return v, nil
+		}
+	case bool:
+		if s.kind == boolean {
+			return strconv.FormatBool(v), nil
+		}
+	case int64:
+		if s.kind == numeric {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case []any:
+		if s.kind == list {
+			return joined(v)
+		}
+	}
+	meant := ""
+	if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
+		meant = fmt.Sprintf("; tables stand in %q", plural)
+	}
+	return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
+}
+
+// wanted says how a setting is written in the file.
+var wanted = [...]string{
+	textual: `text in quotes`,
+	boolean: "true or false, without quotes",
+	numeric: "a whole number, without quotes",
+	list:    `a list such as ["one", "two"]`,
+}
+
+// joined returns a list as a flag has it. What would read there as two names, or
+// as none, is no name.
+func joined(values []any) (string, error) {
+	var names []string
+	for _, value := range values {
+		name, ok := value.(string)
+		if !ok {
+			return "", fmt.Errorf("has %s in it, want %s", typeName(value), wanted[list])
+		}
+		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
+			return "", fmt.Errorf("%q is no name", quote.Clip(name, quote.Limit))
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ","), nil
+}
+
+// typeName says for people what a value of TOML is.
+func typeName(value any) string {
+	switch value.(type) {
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a number with a fraction"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	}
+	return "a date or a time"
+}
+
+// profiles reads the tables [profiles.NAME].
+func (r *reading) profiles(value any) map[string]map[string]string {
+	read := map[string]map[string]string{}
+	if value == nil {
+		return read
+	}
+	all, ok := value.(map[string]any)
+	if !ok {
+		r.report([]string{"profiles"}, "%q is %s, want tables such as [profiles.home]", "profiles", typeName(value))
+		return read
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		at := []string{"profiles", name}
+		values, ok := all[name].(map[string]any)
+		switch {
+		case name == "":
+			r.report(at, "a profile needs a name")
+		case !ok:
+			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Clip(name, quote.Limit))
+		default:
+			read[name] = r.settings(values, at)
+		}
+	}
+	return read
+}

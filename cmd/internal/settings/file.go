@@ -1,0 +1,147 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// noFile is the name that stands for no settings file.
+const noFile = "none"
+
+// place is where the settings file is, or would be.
+type place struct {
+	name   string // absolute, "" for no file
+	origin string // who named it, "" for the usual place
+}
+
+// place finds the settings file. A relative name counts from the working folder.
+func (f *Flags) place(std terminal.Streams) (place, error) {
+	name, origin := f.config.text, f.config.origin
+	if origin == "" {
+		if name = std.Getenv(envPrefix + "CONFIG"); name != "" {
+			origin = envOrigin + envPrefix + "CONFIG"
+		}
+	}
+	switch {
+	case name == noFile:
+		return place{origin: origin}, nil
+	case name == "" && origin != "":
+		return place{}, &exit.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `"none" stands for no file`}
+	case name == "":
+		folder, err := configFolder(std.Getenv)
+		if err != nil {
+			return place{}, nil // without a home there is no file
+		}
+		return place{name: filepath.Join(folder, "vaultwicket", "config.toml")}, nil
+	}
+	whole, err := filepath.Abs(name)
+	if err != nil {
+		return place{}, &exit.UsageError{Reason: fmt.Sprintf("settings file %q (%s): %v", name, origin, err)}
+	}
+	return place{whole, origin}, nil
+}
+
+// configFolder is the user's folder for settings: XDG on Linux, the like on
+// macOS and Windows. It is os.UserConfigDir with our own view of the
+// environment.
+func configFolder(getenv func(string) string) (string, error) {
+	home := getenv("HOME")
+	folder := filepath.Join(home, ".config")
+	switch runtime.GOOS {
+	case "windows":
+		home = getenv("APPDATA")
+		folder = home
+	case "darwin":
+		folder = filepath.Join(home, "Library", "Application Support")
+	default:
+		if xdg := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+			return xdg, nil
+		}
+	}
+	if !filepath.IsAbs(home) {
+		return "", errors.New("no home folder")
+	}
+	return folder, nil
+}
+
+// fromFile fills in what neither a flag nor the environment gave: from the
+// profile, then from the rest of the file. The file at the usual place may be
+// missing; one that was named may not.
+func (f *Flags) fromFile(std terminal.Streams) error {
+	at, err := f.place(std)
+	if err != nil {
+		return err
+	}
+	if f.file, err = openDocument(at); err != nil {
+		return err
+	}
+	if text, ok := f.file.general["profile"]; ok {
+		f.fill(settingIndex("profile"), text, f.file.origin())
+	}
+	if err := f.fromProfile(); err != nil {
+		return err
+	}
+	for name, text := range f.file.general {
+		f.fill(settingIndex(name), text, f.file.origin())
+	}
+	return nil
+}
+
+// openDocument reads the settings file at a place. The error names all that is
+// wrong with it.
+func openDocument(at place) (document, error) {
+	if at.name == "" {
+		return document{}, nil
+	}
+	content, info, err := safefile.Read(at.name)
+	if errors.Is(err, fs.ErrNotExist) && at.origin == "" {
+		return document{place: at}, nil
+	}
+	if err != nil {
+		return document{place: at}, unusable(at, err)
+	}
+	doc, problems := parseDocument(content)
+	doc.place, doc.info = at, info
+	if len(problems) > 0 {
+		return doc, &wrongFile{at.name, problems}
+	}
+	return doc, nil
+}
+
+// unusable is the error for a file that is not even looked into.
+func unusable(at place, err error) error {
+	who := ""
+	if at.origin != "" {
+		who = " (" + at.origin + ")"
+	}
+	var unsafe *safefile.UnsafeError
+	if errors.As(err, &unsafe) {
+		return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %s", at.name, who, unsafe.Reason), Advice: unsafe.Advice}
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &exit.UsageError{Reason: fmt.Sprintf("settings file %q%s: %v", at.name, who, err)}
+}
+
+// outsideVaults refuses a file that lies in a vault: an agent may write there.
+func (d document) outsideVaults(std terminal.Streams, s Settings) error {
+	if d.info == nil {
+		return nil
+	}
+	if vault := s.VaultAround(std, d.name); vault != "" {
+		return unusable(d.place, &safefile.UnsafeError{
+			Reason: fmt.Sprintf("is inside the vault %q, where an agent may write", vault), Advice: "move it out of the vault, and name it with --config",
+		})
+	}
+	return nil
+}

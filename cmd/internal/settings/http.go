@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/mcpserver/streamable"
+)
+
+// HTTP are those of MCP over HTTP.
+type HTTP struct {
+	Addr        string // "" for standard input and output
+	TokenFile   string
+	Cert, Key   string
+	Origins     []string
+	Hosts       []string
+	MaxSessions int
+}
+
+// What hosts and origins are written like in a settings file. The server takes some
+// more: capitals, and an address of version 6 without brackets.
+const (
+	hostPattern   = `^` + hostForm + `$`
+	originPattern = `^[a-z][a-z0-9+.-]*://` + hostForm + `(:` + portForm + `)?$`
+	hostForm      = `([a-z0-9._-]{1,253}|\[(` + ip6Form + `)\])`
+	portForm      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
+	// Eight groups, or fewer around two colons.
+	ip6Form = `(` + ip6Group + `:){7}` + ip6Group + `|(` + ip6Group + `:){1,7}:|(` + ip6Group + `:){1,6}:` + ip6Group + `|` +
+		`(` + ip6Group + `:){1,5}(:` + ip6Group + `){2}|(` + ip6Group + `:){1,4}(:` + ip6Group + `){3}|(` + ip6Group + `:){1,3}(:` + ip6Group + `){4}|` +
+		`(` + ip6Group + `:){1,2}(:` + ip6Group + `){5}|` + ip6Group + `:(:` + ip6Group + `){6}|:((:` + ip6Group + `){1,7}|:)`
+	ip6Group = `[0-9a-f]{1,4}`
+)
+
+const maxSessions = 100_000
+
+func setMaxSessions(s *Settings, text string) (err error) {
+	s.HTTP.MaxSessions, err = parseNumber(text, 1, maxSessions)
+	return err
+}
+
+func setToolsets(s *Settings, text string) error {
+	s.Toolsets = nil
+	for _, name := range names(text) {
+		if !slices.Contains(mcpserver.ToolsetNames(), name) {
+			return fmt.Errorf("%q is no set of tools, want %s%s", quote.Clip(name, quote.Limit), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
+		}
+		s.Toolsets = append(s.Toolsets, name)
+	}
+	return nil
+}
+
+func setHTTP(s *Settings, text string) error {
+	s.HTTP.Addr = text
+	if text == "" {
+		return nil
+	}
+	return fromServer(streamable.CheckAddr(text))
+}
+
+// fromServer says in one line what the server has against a setting.
+func fromServer(err error) error {
+	var wrong *streamable.SettingError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%q %s; %s", quote.Clip(wrong.Value, quote.Limit), wrong.Reason, wrong.Hint())
+	}
+	return err
+}
+
+func setTokenFile(s *Settings, text string) error { return setFile(&s.HTTP.TokenFile, text) }
+
+func setTLSCert(s *Settings, text string) error { return setFile(&s.HTTP.Cert, text) }
+
+func setTLSKey(s *Settings, text string) error { return setFile(&s.HTTP.Key, text) }
+
+// setFile takes an absolute path: a client starts us where it likes.
+func setFile(to *string, text string) error {
+	if text != "" && !filepath.IsAbs(text) {
+		return fmt.Errorf("%q is no absolute path", quote.Clip(text, quote.Limit))
+	}
+	*to = text
+	return nil
+}
+
+// agree refuses settings with which no server could start: half of a certificate,
+// or none where one is needed. It is for "config check"; commands that serve
+// nothing have no use for either.
+func (h HTTP) agree() error {
+	if h.Addr == "" {
+		h.Addr = "127.0.0.1:0" // what there is of a certificate must be whole all the same
+	}
+	return streamable.CheckTLS(streamable.Config{Addr: h.Addr, TLSCert: h.Cert, TLSKey: h.Key})
+}
+
+func setOrigins(s *Settings, text string) error {
+	s.HTTP.Origins = names(text)
+	return each(s.HTTP.Origins, streamable.CheckOrigin)
+}
+
+func setHosts(s *Settings, text string) error {
+	s.HTTP.Hosts = names(text)
+	return each(s.HTTP.Hosts, streamable.CheckHost)
+}
+
+// each returns what the server has against the first wrong one of a list.
+func each(list []string, check func(string) error) error {
+	for _, name := range list {
+		if err := check(name); err != nil {
+			return fromServer(err)
+		}
+	}
+	return nil
+}
+
+// names returns the names of a list as a flag has it.
+func names(text string) []string {
+	var list []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// CheckWithoutHTTP refuses settings that only mean something over HTTP.
+func (f *Flags) CheckWithoutHTTP() error {
+	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
+		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
+			return &exit.UsageError{Reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), Advice: "add --http ADDRESS"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// initConfig is "config init": a settings file with every setting at its
+// default. A file that is there is left alone.
+func initConfig(f *Flags, std terminal.Streams) error {
+	at, err := f.place(std)
+	if err != nil {
+		return err
+	}
+	if at.name == "" {
+		return at.missing()
+	}
+	if _, err := os.Lstat(at.name); err == nil {
+		return thereAlready(at.name)
+	}
+	if err := f.fromEnvironment(std); err != nil {
+		return err
+	}
+	var s Settings
+	if err := f.apply(&s, settingIndex("vault")); err != nil {
+		return err
+	}
+	if vault := s.VaultAround(std, at.name); vault != "" {
+		return &exit.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "name another place with --config"}
+	}
+	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(std.Out, at.name)
+	return err
+}
+
+func thereAlready(name string) error {
+	return &exit.UsageError{Reason: fmt.Sprintf("the settings file %q is there already", name), Advice: `"vaultwicket config show" shows what is in it`}
+}
+
+// writeNew writes a file that only this user can read, as a whole or not at all,
+// and never over another one.
+func writeNew(name string, content []byte) error {
+	folder := filepath.Dir(name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return cannotWrite(name, err)
+	}
+	if err := safefile.CheckFolder(folder); err != nil {
+		return unusable(place{name: name}, err)
+	}
+	temporary, err := os.CreateTemp(folder, ".config-*.toml") // mode 0600
+	if err != nil {
+		return cannotWrite(name, err)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err == nil {
+		err = publish(temporary.Name(), name)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return thereAlready(name)
+	}
+	if err != nil {
+		return cannotWrite(name, err)
+	}
+	return nil
+}
+
+// publish gives a finished file its name. A link fails where the name is taken;
+// where a file system has no links, a look before has to do.
+func publish(temporary, name string) error {
+	err := os.Link(temporary, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, taken := os.Lstat(name); taken == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(temporary, name)
+}
+
+// cannotWrite is the error for a place where nothing can be written: the person
+// named it, or has to name another.
+func cannotWrite(name string, err error) error {
+	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "name another place with --config"}
+}
+
+// initialConfig returns the file that "config init" writes.
+func initialConfig() string {
+	var b strings.Builder
+	b.WriteString(`# Settings of vaultwicket. Each is also a flag (--allow-mutations) and a variable of
+# the environment (VAULTWICKET_ALLOW_MUTATIONS): the flag holds first, then the
+# variable, then the profile, then what stands here. Every line has the default.
+#
+# "vaultwicket config show" says where each value comes from, "vaultwicket config
+# check" what is wrong here, and "vaultwicket config schema" helps an editor.
+`)
+	for _, row := range table {
+		fmt.Fprintf(&b, "\n# %s\n%s = %s\n", row.usage, row.name, row.literal(row.fallback))
+	}
+	b.WriteString(`
+# Several vaults, the first one being the default. Each needs a name, an id or a
+# folder. What stands in its table only closes.
+#
+#[[vaults]]
+#name = "Main"
+#id = "a1b2c3d4e5f60718"
+#folder = "/home/me/Main"
+#tier = "v0"
+#[vaults.access]        # none, r, rw or rwd, by folder or note; the longest path holds
+#"/" = "r"
+#"Work" = "rwd"
+#"Private" = "none"
+
+# Settings to lay over those above: --profile home, or profile = "home" above.
+#
+#[profiles.home]
+#confirm = "writes"
+`)
+	return b.String()
+}
+
+// literal returns the text of a setting as TOML. No default has a letter that
+// TOML would want escaped in another way than Go.
+func (s setting) literal(text string) string {
+	switch value := s.valueOf(text).(type) {
+	case string:
+		return strconv.Quote(value)
+	case []string:
+		var quoted []string
+		for _, name := range value {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return text
+}

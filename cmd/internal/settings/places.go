@@ -1,0 +1,66 @@
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec"
+	"vaultwicket/gateway/state/paths"
+)
+
+// UnsafePathError says why the state folder, or the client, must not be used.
+type UnsafePathError struct{ code, reason, hint string }
+
+func (e *UnsafePathError) Error() string { return e.reason }
+
+// Code puts it with what is wrong on the machine.
+func (e *UnsafePathError) Code() string { return e.code }
+
+// Hint says what to do.
+func (e *UnsafePathError) Hint() string { return e.hint }
+
+const codeState = "state_unavailable"
+
+const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults"
+
+// CheckState is an error for a state folder in which somebody else, or an agent,
+// could pause, resume, approve or forge. The warning is for one that nothing can be
+// kept in: notes can be read then, and no change is made.
+func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
+	state := paths.State(std.Getenv, "")
+	if state == "" {
+		return "there is no place for the state folder: no change can be made, and nothing paused", nil
+	}
+	if vault := s.VaultAround(std, state); vault != "" {
+		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: is inside the vault %q, where an agent may write", state, vault), hintState}
+	}
+	if reason := paths.Unsafe(state); reason != "" {
+		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), fmt.Sprintf("make it yours alone (chmod 700 %q), or %s", state, hintState)}
+	}
+	if err := paths.Unwritable(state); err != nil {
+		return fmt.Sprintf("state folder %q: cannot be written, so that no change can be made: %v", state, err), nil
+	}
+	return "", nil
+}
+
+// CheckCLI refuses a client that lies in a vault: an agent may write there.
+func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
+	r := f.raws[settingIndex("cli")]
+	if !filepath.IsAbs(s.CLI) {
+		return nil // a name is looked up, and where it is found is looked at
+	}
+	if vault := s.VaultAround(std, s.CLI); vault != "" {
+		return &UnsafePathError{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault), "move the client out of the vault"}
+	}
+	return nil
+}
+
+// StateFolder returns the folder of the pause, the audit log and the approvals.
+func StateFolder(std terminal.Streams) (string, error) {
+	if state := paths.State(std.Getenv, ""); state != "" {
+		return state, nil
+	}
+	return "", exit.New(exit.NotReady, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
+}

@@ -1,0 +1,73 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// TestThePriorityOfTheSources takes one source after the other away.
+func TestThePriorityOfTheSources(t *testing.T) {
+	file := writeSettings(t, "tier = \"v1\"\nprofile = \"home\"\n[profiles.home]\ntier = \"v2\"\n")
+	noProfile := writeSettings(t, "tier = \"v1\"\n")
+	for _, tt := range []struct {
+		name   string
+		env    string
+		args   []string
+		want   tiers.Tier
+		origin string
+	}{
+		{"the flag", "v0", []string{"--tier=v3", "--config=" + file}, tiers.V3, "flag --tier"},
+		{"the environment", "v0", []string{"--config=" + file}, tiers.V0, "environment VAULTWICKET_TIER"},
+		{"the profile", "", []string{"--config=" + file}, tiers.V2, "profile home in " + file},
+		{"the file", "", []string{"--config=" + noProfile}, tiers.V1, "file " + noProfile},
+		{"the default", "", []string{"--config=none"}, tiers.V0, "default"},
+	} {
+		env := map[string]string{}
+		if tt.env != "" {
+			env["VAULTWICKET_TIER"] = tt.env
+		}
+		s, _, err := NewFlags("run").Load(world(env), tt.args)
+		if err != nil || s.Policy.Ceiling != tt.want || s.Policy.Origins["tier"] != tt.origin {
+			t.Errorf("%s: tier %v from %q (%v)", tt.name, s.Policy.Ceiling, s.Policy.Origins["tier"], err)
+		}
+	}
+}
+
+func TestWhoChoosesTheProfile(t *testing.T) {
+	file := writeSettings(t, "profile = \"a\"\nconfirm = \"never\"\n[profiles.a]\ntier = \"v1\"\n[profiles.b]\ntier = \"v2\"\n[profiles.c]\ntier = \"v3\"\n")
+	for _, tt := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want tiers.Tier
+	}{
+		{"the file", nil, nil, tiers.V1},
+		{"the environment before the file", map[string]string{"VAULTWICKET_PROFILE": "b"}, nil, tiers.V2},
+		{"the flag before the environment", map[string]string{"VAULTWICKET_PROFILE": "b"}, []string{"--profile=c"}, tiers.V3},
+		{"an empty name is no profile", map[string]string{"VAULTWICKET_PROFILE": ""}, nil, tiers.V0},
+		{"an empty name as a flag", nil, []string{"--profile="}, tiers.V0},
+	} {
+		s, _, err := NewFlags("run").Load(world(tt.env), append(tt.args, "--config="+file))
+		if err != nil || s.Policy.Ceiling != tt.want || s.Policy.Confirm != policy.ConfirmNever {
+			t.Errorf("%s: tier %v, confirm %v (%v)", tt.name, s.Policy.Ceiling, s.Policy.Confirm, err)
+		}
+	}
+}
+
+func TestAnUnknownProfileStopsTheStart(t *testing.T) {
+	file := writeSettings(t, "[profiles.home]\n[profiles.work]\n")
+	for args, want := range map[string]string{
+		"--config=" + file + " --profile=hoem": `setting "profile" (flag --profile): "hoem" is no profile of the settings file; did you mean "home"?`,
+		"--config=" + file + " --profile=xyz":  `"xyz" is no profile of the settings file`,
+		"--config=none --profile=home":         `there is no settings file with a table [profiles.home]`,
+	} {
+		_, _, err := NewFlags("run").Load(world(nil), strings.Fields(args))
+		if err == nil || !strings.Contains(err.Error(), want) || exit.StatusOf(err) != exit.Invalid {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}

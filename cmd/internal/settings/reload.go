@@ -1,0 +1,224 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/logging"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// reloader takes what is stricter in the settings into a gateway that is
+// running. Nothing is ever loosened: that takes the person who starts the next
+// server. One goroutine at a time uses it.
+type reloader struct {
+	gateway Tightener
+	flags   *Flags // of the settings with which the server started
+	std     terminal.Streams
+	log     *slog.Logger
+
+	tables bool             // there were [[vaults]]
+	served []gateway.Served // with the policies in force
+	limits gateway.Limits   // in force
+	paths  [][]string       // by vault: paths that access rules in force name
+	open   bool             // the setting enabled is in force
+}
+
+// Tightener is the gateway as the reloader needs it.
+type Tightener interface {
+	Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool)
+}
+
+func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
+	r := &reloader{
+		gateway: g, flags: f, std: std, log: log, tables: len(s.tables) > 0,
+		served: slices.Clone(s.Served), limits: s.Limits, open: s.Enabled,
+	}
+	for _, served := range r.served {
+		r.paths = append(r.paths, pathsOf(s, served.Vault))
+	}
+	return r
+}
+
+// reload reads the settings once more and logs what came of
+// it. Settings that cannot be read leave in force what is.
+func (r *reloader) reload() {
+	f := r.flags.again()
+	s, err := f.read(r.std)
+	if err != nil {
+		r.log.Error("the settings are not read again, what is in force stays: " + err.Error())
+		return
+	}
+	var told telling
+	policies := make([]policy.Policy, len(r.served))
+	for i := range r.served {
+		policies[i] = r.tighten(i, f, s, &told)
+	}
+	r.tightenLimits(s, &told)
+	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
+	r.fixed(f, &told)
+	r.unserved(s, &told)
+	r.log.Log(context.Background(), logging.LevelNote, "the settings are read again: "+told.String())
+}
+
+// tighten returns the policy to lay over the one of a vault.
+func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Policy {
+	has := r.served[i].Policy
+	wanted, there := r.find(i, s)
+	if !there {
+		if has.Ceiling > tiers.None {
+			told.add(&told.closed, fmt.Sprintf("%q", r.label(i)))
+		}
+		wanted = has
+		wanted.Ceiling, wanted.Origins = tiers.None, maps.Clone(has.Origins)
+		wanted.Origins["tier"] = f.file.origin() + ", where this vault is not"
+		r.served[i].Policy = wanted
+		return wanted
+	}
+	r.paths[i] = append(r.paths[i], pathsOf(s, r.served[i].Vault)...)
+	wanted.Origins = maps.Clone(wanted.Origins)
+	part := func(name string, closes, opens bool) {
+		if opens {
+			told.add(&told.kept, r.of(name, i))
+			wanted.Origins[name] = has.Origins[name]
+		}
+		if closes {
+			told.add(&told.taken, r.of(name, i))
+		}
+	}
+	for _, p := range policyParts {
+		part(p.name, p.closes(wanted, has), p.closes(has, wanted))
+	}
+	part("access", accessCloses(wanted, has, r.paths[i]), accessCloses(has, wanted, r.paths[i]))
+	r.served[i].Policy = has.Tighten(wanted)
+	return wanted
+}
+
+// find returns the policy that the settings have for a vault. Where there were
+// no tables and are none, it is the one vault whatever its name is.
+func (r *reloader) find(i int, s Settings) (none policy.Policy, found bool) {
+	if !r.tables && len(s.tables) == 0 {
+		return s.Served[0].Policy, true
+	}
+	for _, served := range s.Served {
+		if served.Vault == r.served[i].Vault {
+			return served.Policy, true
+		}
+	}
+	return none, false
+}
+
+func (r *reloader) tightenLimits(s Settings, told *telling) {
+	for _, p := range limitParts {
+		switch has, wanted := p.of(r.limits), p.of(s.Limits); {
+		case limitCloses(wanted, has):
+			told.add(&told.taken, p.name)
+		case limitCloses(has, wanted):
+			told.add(&told.kept, p.name)
+		}
+	}
+	r.limits = stricterLimits(r.limits, s.Limits)
+	switch {
+	case r.open && !s.Enabled:
+		told.add(&told.taken, "enabled")
+	case !r.open && s.Enabled:
+		told.add(&told.kept, "enabled")
+	}
+	r.open = r.open && s.Enabled
+}
+
+// stricterLimits returns the stricter of two limits each, as the gateway does.
+func stricterLimits(a, b gateway.Limits) gateway.Limits {
+	pick := func(a, b int) int {
+		if limitCloses(b, a) {
+			return b
+		}
+		return a
+	}
+	return gateway.Limits{
+		Parallel: a.Parallel, Calls: pick(a.Calls, b.Calls),
+		Mutations: pick(a.Mutations, b.Mutations), MutationsHour: pick(a.MutationsHour, b.MutationsHour),
+	}
+}
+
+// fixed names the settings that a server takes only when it starts.
+func (r *reloader) fixed(f *Flags, told *telling) {
+	for i, row := range table {
+		if row.fixed && f.raws[i].text != r.flags.raws[i].text {
+			told.add(&told.kept, row.name)
+		}
+	}
+}
+
+// unserved names the vaults that were added to the file.
+func (r *reloader) unserved(s Settings, told *telling) {
+	if r.flags.raws[settingIndex("vault")].byFlag() {
+		return // the server was started for one vault
+	}
+	for _, t := range s.tables {
+		if !slices.ContainsFunc(r.served, func(served gateway.Served) bool { return served.Vault == t.Vault }) {
+			told.add(&told.fresh, fmt.Sprintf("%q", t.label()))
+		}
+	}
+}
+
+// of names a setting, with the vault where vaults have their own.
+func (r *reloader) of(name string, i int) string {
+	if len(r.served) > 1 && (name == "tier" || name == "access") {
+		return fmt.Sprintf("%s of %q", name, r.label(i))
+	}
+	return name
+}
+
+func (r *reloader) label(i int) string {
+	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the vault of the app")
+}
+
+// pathsOf returns the paths that the access rules of a vault name.
+func pathsOf(s Settings, vault gateway.Vault) []string {
+	var paths []string
+	for _, t := range s.tables {
+		if t.Vault == vault {
+			for path := range t.levels {
+				paths = append(paths, strings.Trim(path, "/"))
+			}
+		}
+	}
+	return paths
+}
+
+// telling is what came of a reload, for people.
+type telling struct{ taken, kept, closed, fresh []string }
+
+func (t *telling) add(list *[]string, name string) {
+	if !slices.Contains(*list, name) {
+		*list = append(*list, name)
+	}
+}
+
+func (t *telling) String() string {
+	var parts []string
+	for _, part := range []struct {
+		text  string
+		names []string
+	}{
+		{"stricter: ", t.taken}, {"closed, because the settings do not have it: ", t.closed},
+		{"not taken before the next start: ", t.kept}, {"not served before the next start: ", t.fresh},
+	} {
+		if len(part.names) > 0 {
+			parts = append(parts, part.text+strings.Join(part.names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing is stricter"
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,234 @@
+package settings
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+// tightened is a gateway that only keeps what is in force.
+type tightened struct {
+	policies []policy.Policy
+	limits   gateway.Limits
+	disabled bool
+}
+
+func (g *tightened) Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool) {
+	g.policies = slices.Clone(g.policies)
+	for i, p := range policies {
+		g.policies[i] = g.policies[i].Tighten(p)
+	}
+	g.limits, g.disabled = stricterLimits(g.limits, limits), g.disabled || disabled
+}
+
+// allowsMore reports whether g allows something that other does not.
+func (g tightened) allowsMore(other tightened) bool {
+	for i := range g.policies {
+		for _, part := range policyParts {
+			if part.closes(other.policies[i], g.policies[i]) {
+				return true
+			}
+		}
+	}
+	for _, part := range limitParts {
+		if limitCloses(part.of(other.limits), part.of(g.limits)) {
+			return true
+		}
+	}
+	return other.disabled && !g.disabled
+}
+
+// running is a server that was started with a settings file.
+type running struct {
+	tightened
+	t        *testing.T
+	file     string
+	reloader *reloader
+	messages *bytes.Buffer
+}
+
+func start(t *testing.T, content string, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, file: writeSettings(t, content), messages: &bytes.Buffer{}}
+	std := world(nil)
+	std.Err = r.messages
+	f := NewFlags("serve")
+	s, _, err := f.Load(std, append(args, "--config="+r.file))
+	must(t, err)
+	for _, served := range s.Served {
+		r.policies = append(r.policies, served.Policy)
+	}
+	r.limits, r.disabled = s.Limits, !s.Enabled
+	r.reloader = newReloader(&r.tightened, f, s, std, s.Logger(std.Err))
+	return r
+}
+
+// change writes the settings anew, and returns what the server says to them.
+func (r *running) change(content string) string {
+	r.t.Helper()
+	must(r.t, os.WriteFile(r.file, []byte(content), 0o600))
+	r.messages.Reset()
+	r.reloader.reload()
+	if strings.Count(r.messages.String(), "\n") != 1 {
+		r.t.Errorf("not one line: %q", r.messages)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(r.messages.String(), readAgain), "\n")
+}
+
+const readAgain = "vaultwicket: note: the settings are read again: "
+
+// TestOnlyWhatIsStricterIsTaken goes through every setting that a running server
+// takes, in both directions.
+func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
+	live := map[string]struct{ loose, strict string }{
+		"tier": {`"v2"`, `"v1"`}, "disable": {`[]`, `["read"]`}, "enable-only": {`[]`, `["read"]`},
+		"allow-mutations": {"true", "false"}, "allow-publish": {"true", "false"}, "allow-ui": {"true", "false"},
+		"confirm": {`"never"`, `"writes"`}, "min-cli-version": {`"1.12.7"`, `"1.13.0"`},
+		"rate": {"0", "10"}, "rate-mutations": {"20", "10"}, "rate-mutations-hour": {"0", "10"}, "enabled": {"true", "false"},
+	}
+	for _, row := range table {
+		if _, is := live[row.name]; is == row.fixed && row.name != "profile" {
+			t.Errorf("%s: is it taken by a running server or not?", row.name)
+		}
+	}
+	for name, values := range live {
+		loose, strict := name+" = "+values.loose+"\n", name+" = "+values.strict+"\n"
+		r := start(t, loose)
+		before := r.tightened
+		if got := r.change(strict); got != "stricter: "+name || r.allowsMore(before) || !before.allowsMore(r.tightened) {
+			t.Errorf("%s gets stricter: %s", name, got)
+		}
+		after := r.tightened
+		if got := r.change(strict); got != "nothing is stricter" || r.allowsMore(after) || after.allowsMore(r.tightened) {
+			t.Errorf("%s stays: %s", name, got)
+		}
+		if got := r.change(loose); got != "not taken before the next start: "+name || r.allowsMore(after) || after.allowsMore(r.tightened) {
+			t.Errorf("%s gets looser: %s", name, got)
+		}
+	}
+}
+
+func TestWhatIsFixedIsSaid(t *testing.T) {
+	r := start(t, "")
+	for _, row := range table {
+		if !row.fixed {
+			continue
+		}
+		if got := r.change(row.name + " = " + samples[row.name].toml + "\n"); got != "not taken before the next start: "+row.name {
+			t.Errorf("%s: %s", row.name, got)
+		}
+	}
+}
+
+func TestSeveralChangesAreOneLine(t *testing.T) {
+	r := start(t, "tier = \"v1\"\nallow-mutations = true\n")
+	got := r.change("tier = \"v2\"\nallow-mutations = false\nrate = 5\ntimeout = \"5s\"\n")
+	if got != "stricter: allow-mutations, rate; not taken before the next start: tier, timeout" {
+		t.Error(got)
+	}
+	if p := r.policies[0]; p.Ceiling != tiers.V1 || p.Mutations || p.Origins["allow-mutations"] != "file "+r.file {
+		t.Errorf("in force: %+v", p)
+	}
+}
+
+// TestAnOriginIsThatOfTheValueInForce keeps a refusal from naming a place where
+// something else stands.
+func TestAnOriginIsThatOfTheValueInForce(t *testing.T) {
+	r := start(t, "[profiles.home]\ntier = \"v1\"\n")
+	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v1\"\n")
+	if got := r.policies[0].Origins["tier"]; got != "default" {
+		t.Errorf("the tier in force comes from %q", got)
+	}
+	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v0\"\n")
+	if got := r.policies[0].Origins["tier"]; got != "profile home in "+r.file {
+		t.Errorf("the same tier comes from %q", got)
+	}
+}
+
+func TestAFlagStaysAboveTheFile(t *testing.T) {
+	r := start(t, "tier = \"v1\"\n", "--tier=v2")
+	if got := r.change("tier = \"v0\"\n"); got != "nothing is stricter" || r.policies[0].Ceiling != tiers.V2 {
+		t.Errorf("%s, tier %v", got, r.policies[0].Ceiling)
+	}
+}
+
+func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
+	r := start(t, "tier = \"v1\"\n")
+	before := r.tightened
+	for _, content := range []string{"tier = \"v9\"\n", "teir = \"v0\"\n", "tier =", "profile = \"home\"\n"} {
+		got := r.change(content)
+		if !strings.HasPrefix(got, "vaultwicket: error: the settings are not read again, what is in force stays: settings file ") || before.allowsMore(r.tightened) {
+			t.Errorf("%q: %s", content, got)
+		}
+	}
+	must(t, os.Chmod(r.file, 0o666))
+	if got := r.change("tier = \"v0\"\n"); !strings.Contains(got, "can be written by others") || before.allowsMore(r.tightened) {
+		t.Errorf("an unsafe file: %s", got)
+	}
+	must(t, os.Chmod(r.file, 0o600))
+	if got := r.change("tier = \"v0\"\n"); got != "stricter: tier" {
+		t.Errorf("mended: %s", got)
+	}
+}
+
+const twoVaults = "tier = \"v1\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rw\"\n[[vaults]]\nname = \"B\"\n"
+
+func TestVaultsAreTightenedOneByOne(t *testing.T) {
+	r := start(t, twoVaults)
+	got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\ntier = \"v0\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n")
+	if got != `stricter: access of "A", tier of "B"; not taken before the next start: access of "A"` {
+		t.Error(got)
+	}
+	a, b := r.policies[0], r.policies[1]
+	if a.Ceiling != tiers.V1 || b.Ceiling != tiers.V0 || a.Access.Level("x.md") != access.Write || a.Access.Level("Private/x.md") != access.None {
+		t.Errorf("A: %v, %v; B: %v", a.Ceiling, a.Access, b.Ceiling)
+	}
+	if got := r.change("tier = \"v0\"\n[[vaults]]\nname = \"B\"\ntier = \"v1\"\n[[vaults]]\nname = \"A\"\n"); !strings.Contains(got, `stricter: tier of "A"`) {
+		t.Errorf("a tier of a vault that is higher than the general one keeps the rest out: %s", got)
+	}
+}
+
+func TestAVaultThatIsGoneIsClosed(t *testing.T) {
+	r := start(t, twoVaults)
+	if got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"); got != `closed, because the settings do not have it: "A"; not served before the next start: "C"` {
+		t.Error(got)
+	}
+	if a := r.policies[0]; a.Ceiling != tiers.None || a.Origins["tier"] != "file "+r.file+", where this vault is not" || r.policies[1].Ceiling != tiers.V1 {
+		t.Errorf("A is %+v", a)
+	}
+	if got := r.change(twoVaults); !strings.HasPrefix(got, "not taken before the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {
+		t.Errorf("A comes back: %s", got)
+	}
+	if got := r.change("tier = \"v1\"\n"); got != `closed, because the settings do not have it: "B"` || r.policies[1].Ceiling != tiers.None {
+		t.Errorf("without tables: %s", got)
+	}
+}
+
+// TestAVaultThatIsAnotherIsClosed holds that a name alone does not make a vault.
+func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
+	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \"/a\"\n")
+	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"/b\"\n"); !strings.Contains(got, `do not have it: "A"`) || r.policies[0].Ceiling != tiers.None {
+		t.Error(got)
+	}
+}
+
+func TestTheVaultOfAFlagIsClosedWithItsTable(t *testing.T) {
+	r := start(t, twoVaults, "--vault=A")
+	if got := r.change("[[vaults]]\nname = \"B\"\n"); got != `closed, because the settings do not have it: "A"` || r.policies[0].Ceiling != tiers.None {
+		t.Error(got)
+	}
+}
+
+func TestTheDefaultVaultChangesWithTheNextStart(t *testing.T) {
+	r := start(t, "vault = \"A\"\ntier = \"v1\"\n")
+	if got := r.change("vault = \"B\"\ntier = \"v0\"\n"); got != "stricter: tier; not taken before the next start: vault" {
+		t.Error(got)
+	}
+}

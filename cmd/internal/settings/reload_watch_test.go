@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// watched is a watch on a file in a world where time is made.
+type watched struct {
+	t       *testing.T
+	file    string
+	looks   atomic.Int32
+	reloads atomic.Int32
+	asked   chan os.Signal
+}
+
+// watchIn runs story while a watch is looking at a file.
+func watchIn(t *testing.T, story func(w *watched)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.toml")
+	must(t, os.WriteFile(file, []byte("a"), 0o600))
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{t: t, file: file, asked: make(chan os.Signal, 1)}
+		look := lookAt(file)
+		counting := func() fs.FileInfo { w.looks.Add(1); return look() }
+		ctx, cancel := context.WithCancel(context.Background())
+		go (&watch{look: counting, seen: look(), asked: w.asked}).run(ctx, func() { w.reloads.Add(1) })
+		story(w)
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func (w *watched) after(d time.Duration, wantReloads int) {
+	w.t.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+	if got := int(w.reloads.Load()); got != wantReloads {
+		w.t.Errorf("read %d times, want %d", got, wantReloads)
+	}
+}
+
+func (w *watched) write(content string) { must(w.t, os.WriteFile(w.file, []byte(content), 0o600)) }
+
+func TestAFileIsLookedAtOnceASecond(t *testing.T) {
+	watchIn(t, func(w *watched) {
+		w.after(lookEvery-time.Millisecond, 0)
+		if got := w.looks.Load(); got != 0 {
+			t.Errorf("looked %d times in the first second", got)
+		}
+		w.after(10*time.Second, 0)
+		if got := w.looks.Load(); got != 10 {
+			t.Errorf("looked %d times in ten seconds", got)
+		}
+	})
+}
+
+func TestAFileIsReadWhenItHasSettled(t *testing.T) {
+	watchIn(t, func(w *watched) {
+		w.write("")
+		w.after(lookEvery, 0) // seen, and it may be half written
+		w.write("ab")
+		w.after(settleFor, 0)
+		w.after(settleFor, 1)
+		w.after(10*time.Second, 1)
+	})
+}
+
+func TestAFileThatGoesAndComes(t *testing.T) {
+	watchIn(t, func(w *watched) {
+		must(w.t, os.Remove(w.file))
+		w.after(lookEvery, 0)
+		w.after(settleFor, 1)
+		w.write("back")
+		w.after(lookEvery+settleFor, 2)
+		w.after(10*time.Second, 2)
+	})
+}
+
+func TestAFileThatIsAsItWasIsNotReadAgain(t *testing.T) {
+	watchIn(t, func(w *watched) {
+		other := w.file + ".away"
+		must(w.t, os.Rename(w.file, other))
+		w.after(lookEvery, 0)
+		must(w.t, os.Rename(other, w.file))
+		w.after(10*time.Second, 0)
+	})
+}
+
+func TestASignalReadsAtOnce(t *testing.T) {
+	watchIn(t, func(w *watched) {
+		w.write("abc")
+		w.asked <- os.Interrupt
+		w.after(0, 1)
+		w.after(10*time.Second, 1) // and not once more because the file had changed
+	})
+}
+
+func TestWithoutAFileOnlyASignalCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reloads atomic.Int32
+		asked := make(chan os.Signal, 1)
+		ctx, cancel := context.WithCancel(context.Background())
+		go (&watch{asked: asked}).run(ctx, func() { reloads.Add(1) })
+		time.Sleep(time.Hour)
+		asked <- os.Interrupt
+		synctest.Wait()
+		if got := reloads.Load(); got != 1 {
+			t.Errorf("read %d times", got)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}

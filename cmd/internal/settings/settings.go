@@ -1,0 +1,138 @@
+// Package settings reads the settings: flags, environment variables, and the settings
+// file with its profiles and vaults. It knows where each value comes from, has the
+// subcommand "config", and takes stricter settings into a running server.
+//
+// Every setting is one row of a table. An unknown, duplicate or invalid setting is an
+// error, because it was meant to be one. A settings file that an agent or another user
+// could write is not read.
+//
+//go:generate go test -run TestPagesHoldTheSettings -update .
+package settings
+
+import (
+	"io"
+	"log/slog"
+	"time"
+
+	"vaultwicket/cmd/internal/logging"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/policy"
+)
+
+// Settings is what a person has chosen, parsed and within its bounds.
+type Settings struct {
+	CLI           string
+	Backend       gateway.Backend
+	Vault         gateway.Vault // the default one
+	Policy        policy.Policy // of a vault that has none of its own
+	Timeout       time.Duration
+	MaxOutput     int
+	MarkUntrusted bool // note text stands between marks
+	Limits        gateway.Limits
+	Enabled       bool
+	profile       string
+	logLevel      slog.Level
+	LogJSON       bool
+	Toolsets      []string
+	HTTP          HTTP
+
+	tables []vaultTable     // [[vaults]] of the file
+	Served []gateway.Served // every vault that is served, the default one first
+}
+
+// setting is one row of the table of settings. Each has one name everywhere:
+// the flag --name, the environment variable VAULTWICKET_NAME with underscores,
+// and the key of the settings file.
+type setting struct {
+	name, fallback, usage string
+	kind                  kind
+	form                  form // of its value, for the schema
+	// fixed is what a running server does not take from a file that changed.
+	fixed bool
+	set   func(s *Settings, text string) error
+}
+
+// kind says how a setting is written in the settings file.
+type kind uint8
+
+const (
+	textual kind = iota
+	boolean
+	numeric
+	list // of names
+)
+
+// form is what can be told of a value by looking at it. The function that reads
+// the setting decides; this is for editors.
+type form struct {
+	choices     []string
+	pattern     string
+	least, most int
+}
+
+// table lists every setting. The order is that of the help text.
+var table = [...]setting{
+	{name: "cli", fallback: "obsidian", usage: "name or absolute path of the official CLI", form: form{pattern: `^[^/\\]+$|` + absolutePattern}, fixed: true, set: setCLI},
+	{name: "backend", fallback: "auto", usage: "auto, obsidian or embedded", form: form{choices: []string{"auto", "obsidian", "embedded"}}, fixed: true, set: setBackend},
+	{name: "vault", usage: "name or id of a vault, or its folder (written with a separator, such as ./Notes); of several [[vaults]] the default one, as a flag the only one", fixed: true, set: setVault},
+	{name: "tier", fallback: "v0", usage: "ceiling: v0, v1, v2 or v3", form: form{choices: tierNames}, set: setTier},
+	{name: "disable", usage: "commands to close; as a flag separated by commas", kind: list, set: setDisable},
+	{name: "enable-only", usage: "the only commands to leave open; none leaves all open", kind: list, set: setEnableOnly},
+	{name: "allow-mutations", fallback: "false", kind: boolean, usage: "open calls that change notes", set: setMutations},
+	{name: "allow-publish", fallback: "false", kind: boolean, usage: "open calls that send text off the machine", set: setPublish},
+	{name: "allow-ui", fallback: "true", kind: boolean, usage: "open calls that move the focus or open a view", set: setUI},
+	{name: "confirm", fallback: "destructive", usage: "ask a person before: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: setConfirm},
+	{name: "timeout", fallback: "15s", usage: "limit of one call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
+	{name: "max-output", fallback: "32KiB", usage: "output shown in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "put the text of answers between two lines with a random mark", fixed: true, set: setMarks},
+	{name: "min-cli-version", fallback: "1.12.7", usage: "oldest Obsidian to use, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
+	{name: "max-parallel", fallback: "4", kind: numeric, usage: "calls at once, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
+	{name: "rate", fallback: "120", kind: numeric, usage: "calls a minute, at most 100000; 0 for no limit", form: form{most: maxRate}, set: setRate},
+	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "calls a minute that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutations},
+	{name: "rate-mutations-hour", fallback: "300", kind: numeric, usage: "calls an hour that change something; 0 for no limit", form: form{most: maxRate}, set: setRateMutationsHour},
+	{name: "log-level", fallback: "warn", usage: "least of the messages on standard error: debug, info, warn or error", form: form{choices: logLevels}, fixed: true, set: setLogLevel},
+	{name: "log-format", fallback: "text", usage: "of these messages: text or json", form: form{choices: logFormats}, fixed: true, set: setLogFormat},
+	{name: "max-sessions", fallback: "1000", kind: numeric, usage: "sessions over HTTP at once, 1 to 100000", form: form{least: 1, most: maxSessions}, fixed: true, set: setMaxSessions},
+	{name: "toolsets", fallback: "cli", kind: list, usage: "sets of tools to list beside obsidianCli: cli, batch, daily, search, notes, tasks, bases, all; as a flag separated by commas", form: form{choices: mcpserver.ToolsetNames()}, fixed: true, set: setToolsets},
+	{name: "http", usage: "address for MCP over HTTP, such as 127.0.0.1:8765 or unix:/path/socket; none is standard input and output", fixed: true, set: setHTTP},
+	{name: "token-file", usage: "private file with the bearer token for HTTP, made where there is none; token in the state folder by default", fixed: true, set: setTokenFile},
+	{name: "tls-cert", usage: "file with the certificate for HTTP, in PEM; needed beyond loopback", fixed: true, set: setTLSCert},
+	{name: "tls-key", usage: "file with the key of the certificate, in PEM", fixed: true, set: setTLSKey},
+	{name: "allow-origin", kind: list, usage: "web origins that may call over HTTP, such as https://app.example; as a flag separated by commas", form: form{pattern: originPattern}, fixed: true, set: setOrigins},
+	{name: "allow-host", kind: list, usage: "host names of ours besides those of the address, for a proxy in front; as a flag separated by commas", form: form{pattern: hostPattern}, fixed: true, set: setHosts},
+	{name: "enabled", fallback: "true", kind: boolean, usage: "false hides the tools and refuses every call", set: setEnabled},
+	{name: "profile", usage: "table [profiles.NAME] of the settings file to lay over the rest of it", set: setProfile},
+}
+
+// absolutePattern takes the absolute paths of all systems.
+const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
+
+// tierNames are the tiers that can be opened.
+var tierNames = []string{"v0", "v1", "v2", "v3"}
+
+// logLevels and logFormats are the values of log-level and log-format.
+var (
+	logLevels  = []string{"debug", "info", "warn", "error"}
+	logFormats = []string{"text", "json"}
+)
+
+// Logger returns what writes the messages that the settings ask for.
+func (s Settings) Logger(out io.Writer) *slog.Logger { return logging.New(out, s.logLevel, s.LogJSON) }
+
+// settingOf returns the row of a setting by its name.
+func settingOf(name string) (setting, bool) {
+	if i := settingIndex(name); i >= 0 {
+		return table[i], true
+	}
+	return setting{}, false
+}
+
+// Names returns the names of the settings, in the order of the help text.
+func Names() []string {
+	var names []string
+	for _, s := range table {
+		names = append(names, s.name)
+	}
+	return names
+}

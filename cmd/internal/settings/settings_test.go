@@ -1,0 +1,232 @@
+package settings
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// world is a program's world with an environment and nothing else.
+func world(env map[string]string) terminal.Streams {
+	return terminal.Streams{
+		In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Environ: func() []string {
+			var all []string
+			for name, value := range env {
+				all = append(all, name+"="+value)
+			}
+			return all
+		},
+	}
+}
+
+func writeSettings(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
+	s, rest, err := NewFlags("run").Load(world(nil), []string{"--config=none", "daily:read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := policy.Policy{Ceiling: tiers.V0, UI: true, Confirm: policy.ConfirmDestructive, MinVersion: tiers.Version{1, 12, 7}}
+	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
+		t.Errorf("policy %+v, want %+v", s.Policy, want)
+	}
+	if s.Backend != gateway.Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 32<<10 || s.Limits != (gateway.Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (gateway.Vault{}) {
+		t.Errorf("settings %+v", s)
+	}
+	if len(rest) != 1 || rest[0] != "daily:read" {
+		t.Errorf("the rest is %q", rest)
+	}
+}
+
+// samples are a value for each setting that is not its default, as a flag has it
+// and as the file has it.
+var samples = map[string]struct{ text, toml string }{
+	"cli": {"other", `"other"`}, "backend": {"embedded", `"embedded"`}, "vault": {"Work", `"Work"`}, "tier": {"v2", `"v2"`},
+	"disable": {"read,files", `["read", "files"]`}, "enable-only": {"read", `["read"]`},
+	"allow-mutations": {"true", "true"}, "allow-publish": {"true", "true"}, "allow-ui": {"false", "false"}, "mark-untrusted": {"true", "true"},
+	"confirm": {"never", `"never"`}, "timeout": {"20s", `"20s"`}, "max-output": {"64KiB", `"64KiB"`},
+	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"},
+	"rate": {"60", "60"}, "rate-mutations": {"0", "0"}, "rate-mutations-hour": {"100000", "100000"},
+	"log-level": {"debug", `"debug"`}, "log-format": {"json", `"json"`},
+	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {"/t/token", `"/t/token"`},
+	"tls-cert": {"/t/cert.pem", `"/t/cert.pem"`}, "tls-key": {"/t/key.pem", `"/t/key.pem"`},
+	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`},
+	"enabled": {"false", "false"}, "profile": {"away", `"away"`},
+}
+
+// TestEverySettingHasAKeyAVariableAndAFlag sets each setting from each source,
+// so that one that is missing in a source is found.
+func TestEverySettingHasAKeyAVariableAndAFlag(t *testing.T) {
+	const profiles = "[profiles.away]\n"
+	for i, s := range table {
+		sample, ok := samples[s.name]
+		if !ok {
+			t.Errorf("setting %q has no sample: add one", s.name)
+			continue
+		}
+		variable := VariableOf(s.name)
+		plain := writeSettings(t, profiles)
+		general := writeSettings(t, s.name+" = "+sample.toml+"\n"+profiles)
+		inProfile := writeSettings(t, "[profiles.home]\n"+s.name+" = "+sample.toml+"\n")
+		loads := map[string]func(*Flags) error{
+			"flag --" + s.name: func(f *Flags) error {
+				_, _, err := f.Load(world(nil), []string{"--config=" + plain, "--" + s.name + "=" + sample.text})
+				return err
+			},
+			"environment " + variable: func(f *Flags) error {
+				_, _, err := f.Load(world(map[string]string{variable: sample.text, "VAULTWICKET_CONFIG": plain}), nil)
+				return err
+			},
+			"file " + general: func(f *Flags) error {
+				_, _, err := f.Load(world(nil), []string{"--config=" + general})
+				return err
+			},
+			"profile home in " + inProfile: func(f *Flags) error {
+				_, _, err := f.Load(world(nil), []string{"--config=" + inProfile, "--profile=home"})
+				return err
+			},
+		}
+		if s.name == "profile" {
+			delete(loads, "profile home in "+inProfile)
+		}
+		for source, load := range loads {
+			f := NewFlags("run")
+			if err := load(f); err != nil {
+				t.Errorf("%s from %s: %v", s.name, source, err)
+				continue
+			}
+			if r := f.raws[i]; r.text != sample.text || r.origin != source {
+				t.Errorf("%s is %q from %q, want %q from %q", s.name, r.text, r.origin, sample.text, source)
+			}
+		}
+	}
+}
+
+func TestWrongValuesStopTheStart(t *testing.T) {
+	tests := []struct{ name, value, want string }{
+		{"cli", "", "is empty"},
+		{"cli", "bin/obsidian", "relative path"},
+		{"backend", "app", "is no backend"},
+		{"vault", "a\u202eb", "U+202E"},
+		{"vault", "a\nb", "control"},
+		{"tier", "v4", "invalid tier"},
+		{"tier", "restricted", "invalid tier"},
+		{"tier", "none", "invalid tier"},
+		{"disable", "read,reed", `"reed" is no command; did you mean "read"?`},
+		{"disable", "read,", "is no command"},
+		{"enable-only", "Read", "is no command"},
+		{"allow-mutations", "1", "neither true nor false"},
+		{"allow-publish", "on", "neither true nor false"},
+		{"allow-ui", "", "neither true nor false"},
+		{"confirm", "always", "for confirm: want"},
+		{"timeout", "0s", "is no time limit"},
+		{"timeout", "56s", "is no time limit"},
+		{"timeout", "15", "is no time limit"},
+		{"max-output", "1", "is no size"},
+		{"max-output", "2MiB", "is no size"},
+		{"max-output", "32KB", "is no size"},
+		{"max-output", "-1", "is no size"},
+		{"min-cli-version", "1.12", "invalid version"},
+		{"min-cli-version", "1.12.1", "below 1.12.2"},
+		{"max-parallel", "0", "want 1 to 64"},
+		{"max-parallel", "65", "want 1 to 64"},
+		{"max-parallel", "four", "want 1 to 64"},
+		{"rate", "-1", "want 0 to 100000"},
+		{"rate", "100001", "want 0 to 100000"},
+		{"rate", "", "is no number"},
+		{"rate-mutations", "1e3", "want 0 to 100000"},
+		{"rate-mutations-hour", "many", "want 0 to 100000"},
+		{"log-level", "wran", `"wran" is no level, want debug, info, warn or error; did you mean "warn"?`},
+		{"log-level", "", "is no level"},
+		{"max-sessions", "0", "want 1 to 100000"},
+		{"toolsets", "dayly", `did you mean "daily"?`},
+		{"http", "8765", "is no address"},
+		{"http", ":8765", "has no host; write 127.0.0.1:8765 for this machine only"},
+		{"http", "127.0.0.1:http", "is no address"},
+		{"http", "127.0.0.1:065", "is no address"},
+		{"http", "a b:1", `"a b:1" has an invalid host; use one such as "127.0.0.1:8765"`},
+		{"http", "unix:socket", "is not an absolute path"},
+		{"token-file", "token", "is no absolute path"},
+		{"tls-cert", "cert.pem", "is no absolute path"},
+		{"tls-key", "key.pem", "is no absolute path"},
+		{"allow-origin", "app.example", `"app.example" is not a web origin; use a scheme and a host`},
+		{"allow-origin", "https://a.example,https://app.example/path", `"https://app.example/path" is not a web origin`},
+		{"allow-origin", "*", "is not a web origin"},
+		{"allow-host", "notes.example:80", "is not a host name; use a name or an address without a port"},
+		{"allow-host", "a/b", "is not a host name"},
+		{"log-format", "yaml", "is no format, want text or json"},
+		{"enabled", "yes", "neither true nor false"},
+		{"profile", "home", "there is no settings file with a table [profiles.home]"},
+		{"max-output", "1048577", "is no size"},
+		{"max-output", "4294967297", "is no size"},
+	}
+	for _, tt := range tests {
+		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=none", "--" + tt.name + "=" + tt.value})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
+			t.Errorf("--%s=%q: %v, want %q", tt.name, tt.value, err, tt.want)
+			continue
+		}
+		if exit.StatusOf(err) != exit.Invalid {
+			t.Errorf("--%s=%q ends with %d", tt.name, tt.value, exit.StatusOf(err))
+		}
+	}
+}
+
+func TestVaultIsAFolderANameOrAnID(t *testing.T) {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		text string
+		want gateway.Vault
+	}{
+		{"", gateway.Vault{}},
+		{"Work", gateway.Vault{Name: "Work"}},
+		{"0123456789abcdef", gateway.Vault{ID: "0123456789abcdef"}},
+		{"0123456789ABCDEF", gateway.Vault{Name: "0123456789ABCDEF"}},
+		{".", gateway.Vault{Folder: here}},
+		{"./sub", gateway.Vault{Folder: filepath.Join(here, "sub")}},
+	}
+	for _, tt := range tests {
+		var s Settings
+		if err := setVault(&s, tt.text); err != nil || s.Vault != tt.want {
+			t.Errorf("%q is %+v (%v), want %+v", tt.text, s.Vault, err, tt.want)
+		}
+	}
+}
+
+func TestVariablesWithOurPrefixAreSettings(t *testing.T) {
+	for name, want := range map[string]string{
+		"VAULTWICKET_ALLOW_MUTATION": "did you mean \"VAULTWICKET_ALLOW_MUTATIONS\"?",
+		"VAULTWICKET_tier":           "", "VAULTWICKET_": "",
+	} {
+		_, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"})
+		if err == nil || !strings.Contains(err.Error(), "is no setting") || !strings.Contains(err.(*exit.UsageError).Advice, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"VAULTWICKET_NOW", "VAULTWICKET_ACTIVE", "VAULTWICKET_LIFELINE", "VAULTWICKET_SESSION", "OTHER"} {
+		if _, _, err := NewFlags("run").Load(world(map[string]string{name: "x"}), []string{"--config=none"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

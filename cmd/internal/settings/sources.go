@@ -1,0 +1,222 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// envPrefix begins the environment variables that are settings.
+const envPrefix = "VAULTWICKET_"
+
+// otherVariables are variables with our prefix that are no settings: the file
+// of the settings, the token of HTTP, and those that only the embedded program reads.
+var otherVariables = [...]string{"CONFIG", "TOKEN", "NOW", "ACTIVE", "LIFELINE", "SESSION", "ACCESS", "GATEWAY"}
+
+// raw is the text of a setting and where it comes from. It is the flag's value
+// for pflag; the other sources fill in what no flag gave.
+type raw struct {
+	name, text, origin string
+	boolean            bool
+}
+
+func (r *raw) String() string { return r.text }
+
+// Set is called by pflag when the flag is given. A flag given twice is refused,
+// as a duplicate key in the file is: which one was meant?
+func (r *raw) Set(text string) error {
+	if r.origin != "" {
+		return errors.New("is given twice")
+	}
+	r.text, r.origin = text, flagOrigin+r.name
+	return nil
+}
+
+func (r *raw) Type() string {
+	if r.boolean {
+		return "bool"
+	}
+	return "string"
+}
+
+// What an origin begins with that is not the file's.
+const (
+	flagOrigin = "flag --"
+	envOrigin  = "environment "
+)
+
+func (r *raw) byFlag() bool { return strings.HasPrefix(r.origin, flagOrigin) }
+
+// Flags is the flag set of one subcommand that works with the settings.
+type Flags struct {
+	flags.Set
+	raws   [len(table)]raw
+	given  [len(table)]raw // as the flags alone have them
+	config raw
+	JSON   bool
+	file   document // that the settings were read from, the zero one if from none
+
+	// No flags, but set by subcommands: those that stay, and those whose calls are
+	// counted.
+	Resident, Observed bool
+}
+
+// NewFlags returns the flags of a subcommand: every setting, the file of the
+// settings, and --json.
+func NewFlags(name string) *Flags {
+	f := &Flags{Set: flags.New(name)}
+	f.SetInterspersed(!takesCall(name))
+	for i, s := range table {
+		f.raws[i] = raw{name: s.name, boolean: s.kind == boolean}
+		flag := f.VarPF(&f.raws[i], s.name, "", usageOf(s))
+		if s.kind == boolean {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	f.config.name = "config"
+	f.VarPF(&f.config, "config", "", `settings file, or "none"`)
+	f.BoolVar(&f.JSON, "json", false, "print JSON")
+	return f
+}
+
+// takesCall reports whether a subcommand takes a command of the vault. The words
+// behind that are the command's; of other subcommands the flags may stand anywhere.
+func takesCall(name string) bool { return name == "run" || name == "dry-run" }
+
+func usageOf(s setting) string {
+	if s.fallback == "" {
+		return s.usage
+	}
+	return s.usage + " (default " + s.fallback + ")"
+}
+
+// Load reads the settings and returns them with what is left of args. The
+// priority is: flag, environment, profile, file, default.
+func (f *Flags) Load(std terminal.Streams, args []string) (Settings, []string, error) {
+	if err := f.parse(args); err != nil {
+		return Settings{}, nil, err
+	}
+	s, err := f.read(std)
+	if err == nil {
+		err = f.agree(&s)
+	}
+	return s, f.Args(), err
+}
+
+// parse reads the flags of args.
+func (f *Flags) parse(args []string) error {
+	err := f.Parse(args)
+	f.given = f.raws
+	return err
+}
+
+// again returns flags that were given as those of f were, and from which the
+// Settings can be read once more. Variables of flags are not touched.
+func (f *Flags) again() *Flags { return &Flags{raws: f.given, given: f.given, config: f.config} }
+
+// read lays the sources over each other. What they say fits each by itself; see
+// agree.
+func (f *Flags) read(std terminal.Streams) (Settings, error) {
+	if err := f.fromEnvironment(std); err != nil {
+		return Settings{}, err
+	}
+	if err := f.fromFile(std); err != nil {
+		return Settings{}, err
+	}
+	s := Settings{tables: f.file.vaults}
+	for i := range table {
+		if err := f.apply(&s, i); err != nil {
+			return Settings{}, err
+		}
+	}
+	s.Policy.Origins = f.origins()
+	s.Served = f.everyVault(s)
+	return s, f.file.outsideVaults(std, s)
+}
+
+func (f *Flags) apply(s *Settings, i int) error {
+	r := &f.raws[i]
+	if r.origin == "" {
+		r.text, r.origin = table[i].fallback, "default"
+	}
+	if err := table[i].set(s, r.text); err != nil {
+		return &exit.UsageError{Reason: fmt.Sprintf("setting %q (%s): %v", table[i].name, r.origin, err)}
+	}
+	return nil
+}
+
+// Origins says for every setting of a policy where it comes from.
+func (f *Flags) origins() map[string]string {
+	origins := map[string]string{"access": "default"}
+	for _, part := range policyParts {
+		if i := settingIndex(part.name); i >= 0 {
+			origins[part.name] = f.raws[i].origin
+		}
+	}
+	return origins
+}
+
+// fromEnvironment fills in what no flag gave. A variable that is no setting
+// stops the start: it was meant to be one.
+func (f *Flags) fromEnvironment(std terminal.Streams) error {
+	for _, entry := range std.Environ() {
+		name, text, _ := strings.Cut(entry, "=")
+		key, ours := strings.CutPrefix(name, envPrefix)
+		if !ours || isOther(key) {
+			continue
+		}
+		i := settingIndex(strings.ToLower(strings.ReplaceAll(key, "_", "-")))
+		if i < 0 || strings.ToUpper(key) != key {
+			return unknownVariable(name)
+		}
+		f.fill(i, text, envOrigin+name)
+	}
+	return nil
+}
+
+// fill sets a value that no source of higher priority gave.
+func (f *Flags) fill(i int, text, origin string) {
+	if f.raws[i].origin == "" {
+		f.raws[i].text, f.raws[i].origin = text, origin
+	}
+}
+
+func isOther(key string) bool {
+	for _, other := range otherVariables {
+		if key == other {
+			return true
+		}
+	}
+	return false
+}
+
+func settingIndex(name string) int {
+	for i := range table {
+		if table[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// VariableOf returns the environment variable of a setting.
+func VariableOf(name string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+func unknownVariable(name string) error {
+	var known []string
+	for _, s := range Names() {
+		known = append(known, VariableOf(s))
+	}
+	err := &exit.UsageError{Reason: fmt.Sprintf("environment %q is no setting", quote.Clip(name, quote.Limit))}
+	if near := quote.Nearest(name, known); near != "" {
+		err.Advice = fmt.Sprintf("did you mean %q?", near)
+	}
+	return err
+}

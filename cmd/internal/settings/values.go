@@ -1,0 +1,260 @@
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/logging"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+func setCLI(s *Settings, text string) error {
+	if text == "" {
+		return fmt.Errorf("is empty")
+	}
+	if strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
+		return fmt.Errorf("%q is a relative path; want a name to look up or an absolute path", text)
+	}
+	s.CLI = text
+	return nil
+}
+
+func setBackend(s *Settings, text string) error {
+	switch b := gateway.Backend(text); b {
+	case gateway.Auto, gateway.App, gateway.Embedded:
+		s.Backend = b
+		return nil
+	}
+	return fmt.Errorf("%q is no backend, want auto, obsidian or embedded", text)
+}
+
+// setVault takes a folder where the text looks like one: a name or an id never
+// holds a separator.
+func setVault(s *Settings, text string) error {
+	if text == "" {
+		return nil
+	}
+	if strings.ContainsAny(text, `/\`) || text == "." || text == ".." {
+		folder, err := filepath.Abs(text)
+		if err != nil {
+			return err
+		}
+		s.Vault = gateway.Vault{Folder: folder}
+		return nil
+	}
+	if call, err := allowlist.Parse("version", nil); err == nil {
+		if _, err := call.In(text); err != nil {
+			return err
+		}
+	}
+	if registry.IsID(text) {
+		s.Vault = gateway.Vault{ID: text}
+		return nil
+	}
+	s.Vault = gateway.Vault{Name: text}
+	return nil
+}
+
+func setTier(s *Settings, text string) (err error) {
+	s.Policy.Ceiling, err = tiers.ParseTier(text)
+	return err
+}
+
+func setDisable(s *Settings, text string) (err error) {
+	s.Policy.Disable, err = commandList(text)
+	return err
+}
+
+func setEnableOnly(s *Settings, text string) (err error) {
+	s.Policy.EnableOnly, err = commandList(text)
+	return err
+}
+
+// commandList reads names of commands. A name that is none would close nothing
+// without a word, so it is an error.
+func commandList(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	list := strings.Split(text, ",")
+	for i, name := range list {
+		list[i] = strings.TrimSpace(name)
+		if _, err := allowlist.Describe(list[i]); err != nil {
+			return nil, fmt.Errorf("%q is no command%s", list[i], quote.DidYouMean(list[i], allowlist.Names()))
+		}
+	}
+	return list, nil
+}
+
+func setMutations(s *Settings, text string) (err error) {
+	s.Policy.Mutations, err = parseBool(text)
+	return err
+}
+
+func setPublish(s *Settings, text string) (err error) {
+	s.Policy.Publish, err = parseBool(text)
+	return err
+}
+
+func setUI(s *Settings, text string) (err error) {
+	s.Policy.UI, err = parseBool(text)
+	return err
+}
+
+func setMarks(s *Settings, text string) (err error) {
+	s.MarkUntrusted, err = parseBool(text)
+	return err
+}
+
+// parseBool takes true and false only: in a setting that opens something, "1",
+// "yes" or "on" may as well be a mistake.
+func parseBool(text string) (bool, error) {
+	if i := slices.Index([]string{"false", "true"}, text); i >= 0 {
+		return i == 1, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", text)
+}
+
+func setConfirm(s *Settings, text string) (err error) {
+	s.Policy.Confirm, err = policy.ParseConfirm(text)
+	return err
+}
+
+const (
+	minTimeout = time.Second
+	MaxTimeout = 55 * time.Second // several MCP clients give up after 60 s
+
+	// timeoutPattern takes what people write: seconds, with a fraction, and
+	// milliseconds.
+	timeoutPattern = `^(([1-9]|[1-4][0-9]|5[0-4])(\.[0-9]+)?s|55(\.0+)?s|([1-9][0-9]{3}|[1-4][0-9]{4}|5[0-4][0-9]{3}|55000)ms)$`
+)
+
+func setTimeout(s *Settings, text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < minTimeout || d > MaxTimeout {
+		return fmt.Errorf("%q is no time limit, want %v to %v", text, minTimeout, MaxTimeout)
+	}
+	s.Timeout = d
+	return nil
+}
+
+const (
+	minOutput = 1 << 10
+	maxOutput = 1 << 20 // more would not fit the context of a model anyway
+
+	sizePattern = `^(([1-9][0-9]{0,2}|10[01][0-9]|102[0-4])KiB|1MiB|` + // in units, and plain: 1024 to 1048576
+		`102[4-9]|10[3-9][0-9]|1[1-9][0-9]{2}|[2-9][0-9]{3}|[1-9][0-9]{4,5}|10[0-3][0-9]{4}|104[0-7][0-9]{3}|1048[0-4][0-9]{2}|10485[0-6][0-9]|104857[0-6])$`
+)
+
+func setMaxOutput(s *Settings, text string) error {
+	n, err := parseSize(text)
+	if err != nil || n < minOutput || n > maxOutput {
+		return fmt.Errorf("%q is no size for an answer, want 1KiB to 1MiB", text)
+	}
+	s.MaxOutput = n
+	return nil
+}
+
+// parseSize reads a number of bytes, plain or in KiB or MiB.
+func parseSize(text string) (int, error) {
+	digits, unit := text, 1
+	if rest, ok := strings.CutSuffix(text, "KiB"); ok {
+		digits, unit = rest, 1<<10
+	} else if rest, ok := strings.CutSuffix(text, "MiB"); ok {
+		digits, unit = rest, 1<<20
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || n > maxOutput {
+		return 0, fmt.Errorf("%q is no size", text)
+	}
+	return int(min(n*uint64(unit), maxOutput+1)), nil
+}
+
+// versionPattern takes the releases from tiers.MinimumFloor on.
+const versionPattern = `^(1\.12\.([2-9]|[1-9][0-9]{1,3})|1\.(1[3-9]|[2-9][0-9]|[1-9][0-9]{2,3})\.(0|[1-9][0-9]{0,3})|([2-9]|[1-9][0-9]{1,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3}))$`
+
+func setMinVersion(s *Settings, text string) error {
+	v, err := tiers.ParseVersion(text)
+	if err != nil {
+		return err
+	}
+	if v.Before(tiers.MinimumFloor) {
+		return fmt.Errorf("%s is below %s, the oldest release that can be used", v, tiers.MinimumFloor)
+	}
+	s.Policy.MinVersion = v
+	return nil
+}
+
+const (
+	maxParallel = 64
+	maxRate     = 100_000 // more than any client asks for; a larger number is a slip
+)
+
+func setMaxParallel(s *Settings, text string) (err error) {
+	s.Limits.Parallel, err = parseNumber(text, 1, maxParallel)
+	return err
+}
+
+func setRate(s *Settings, text string) (err error) {
+	s.Limits.Calls, err = parseNumber(text, 0, maxRate)
+	return err
+}
+
+func setRateMutations(s *Settings, text string) (err error) {
+	s.Limits.Mutations, err = parseNumber(text, 0, maxRate)
+	return err
+}
+
+func setRateMutationsHour(s *Settings, text string) (err error) {
+	s.Limits.MutationsHour, err = parseNumber(text, 0, maxRate)
+	return err
+}
+
+func parseNumber(text string, least, most int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number, want %d to %d", quote.Clip(text, quote.Limit), least, most)
+	}
+	if n < least || n > most {
+		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", quote.Clip(text, quote.Limit), least, most)
+	}
+	return n, nil
+}
+
+func setLogLevel(s *Settings, text string) error {
+	level, known := logging.Levels[text]
+	if !known {
+		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logLevels))
+	}
+	s.logLevel = level
+	return nil
+}
+
+func setLogFormat(s *Settings, text string) error {
+	if !slices.Contains(logFormats, text) {
+		return fmt.Errorf("%q is no format, want text or json%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logFormats))
+	}
+	s.LogJSON = text == "json"
+	return nil
+}
+
+func setEnabled(s *Settings, text string) (err error) {
+	s.Enabled, err = parseBool(text)
+	return err
+}
+
+// setProfile takes any name: whether there is such a profile is known where the
+// file is read.
+func setProfile(s *Settings, text string) error {
+	s.profile = text
+	return nil
+}

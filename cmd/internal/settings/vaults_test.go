@@ -1,0 +1,170 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/gateway"
+	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
+)
+
+const threeVaults = `tier = "v2"
+allow-mutations = true
+
+[[vaults]]
+name = "Main"
+id = "a1b2c3d4e5f60718"
+folder = "/home/me/Main"
+tier = "v1"
+[vaults.access]
+"/" = "r"
+"Work/Projects" = "rwd"
+"Private" = "none"
+
+[[vaults]]
+folder = "/srv/Team"
+
+[[vaults]]
+id = "0123456789abcdef"
+tier = "v2"
+`
+
+func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
+	file := writeSettings(t, threeVaults)
+	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []gateway.Vault{
+		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: "/home/me/Main", Pinned: true}, {Folder: "/srv/Team"}, {ID: "0123456789abcdef"},
+	}
+	if len(s.Served) != len(want) {
+		t.Fatalf("serves %d vaults", len(s.Served))
+	}
+	for i, served := range s.Served {
+		if served.Vault != want[i] || !served.Policy.Mutations {
+			t.Errorf("vault %d is %+v", i, served)
+		}
+	}
+	first, second := s.Served[0].Policy, s.Served[1].Policy
+	if first.Ceiling != tiers.V1 || first.Origins["tier"] != "vault Main in "+file || first.Origins["access"] != "vault Main in "+file {
+		t.Errorf("the first: tier %v, origins %v", first.Ceiling, first.Origins)
+	}
+	for path, level := range map[string]access.Level{"a.md": access.Read, "Work/Projects/a.md": access.Delete, "Private/a.md": access.None} {
+		if got := first.Access.Level(path); got != level {
+			t.Errorf("%s has %v, want %v", path, got, level)
+		}
+	}
+	if second.Ceiling != tiers.V2 || second.Access.Restrict() || second.Origins["tier"] != "file "+file || second.Origins["access"] != "default" {
+		t.Errorf("the second: tier %v, access %v, origins %v", second.Ceiling, second.Access, second.Origins)
+	}
+	if s.Served[2].Policy.Ceiling != tiers.V2 || s.Vault != want[0] {
+		t.Errorf("the third: tier %v; the default is %+v", s.Served[2].Policy.Ceiling, s.Vault)
+	}
+}
+
+// TestAVaultIsNeverOpenedFurther goes through every pair of tiers.
+func TestAVaultIsNeverOpenedFurther(t *testing.T) {
+	for general := tiers.V0; general <= tiers.V3; general++ {
+		for own := tiers.V0; own <= tiers.V3; own++ {
+			vault := "[[vaults]]\nname = \"Main\"\ntier = \"" + own.String() + "\"\n"
+			s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + writeSettings(t, "tier = \""+general.String()+"\"\n"+vault)})
+			if (err != nil) != (own > general) || err == nil && s.Served[0].Policy.Ceiling != own {
+				t.Errorf("general %v, own %v in the file: %v", general, own, err)
+			}
+			s, _, err = NewFlags("run").Load(world(nil), []string{"--config=" + writeSettings(t, vault), "--tier=" + general.String()})
+			if err != nil || s.Served[0].Policy.Ceiling != min(own, general) {
+				t.Errorf("general %v as a flag, own %v: %v", general, own, err)
+			}
+			s, _, err = NewFlags("run").Load(world(map[string]string{"VAULTWICKET_TIER": general.String()}), []string{"--config=" + writeSettings(t, vault)})
+			if err != nil || s.Served[0].Policy.Ceiling != min(own, general) {
+				t.Errorf("general %v in the environment, own %v: %v", general, own, err)
+			}
+		}
+	}
+}
+
+func TestWhichVaultIsTheDefault(t *testing.T) {
+	file := writeSettings(t, threeVaults)
+	inFile := writeSettings(t, "vault = \"Team\"\n"+threeVaults)
+	inProfile := writeSettings(t, threeVaults+"[profiles.team]\nvault = \"/srv/Team\"\n")
+	for _, tt := range []struct {
+		name string
+		env  string
+		args []string
+		want string // labels in their order
+	}{
+		{"the first", "", []string{"--config=" + file}, "Main Team 0123456789abcdef"},
+		{"by the file", "", []string{"--config=" + inFile}, "Team Main 0123456789abcdef"},
+		{"by a profile", "", []string{"--config=" + inProfile, "--profile=team"}, "Team Main 0123456789abcdef"},
+		{"by the environment", "0123456789abcdef", []string{"--config=" + inFile}, "0123456789abcdef Main Team"},
+		{"as a flag it is the only one", "Main", []string{"--config=" + inFile, "--vault=Team"}, "Team"},
+		{"by id", "", []string{"--config=" + file, "--vault=a1b2c3d4e5f60718"}, "Main"},
+		{"by folder", "", []string{"--config=" + file, "--vault=/srv/../srv/Team/"}, "Team"},
+	} {
+		env := map[string]string{}
+		if tt.env != "" {
+			env["VAULTWICKET_VAULT"] = tt.env
+		}
+		s, _, err := NewFlags("run").Load(world(env), tt.args)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		var labels []string
+		for _, served := range s.Served {
+			labels = append(labels, vaultTable{Vault: served.Vault}.label())
+		}
+		if got := strings.Join(labels, " "); got != tt.want || s.Vault != s.Served[0].Vault {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"Mian": `"Mian" is none of the [[vaults]]; did you mean "Main"?`, "/srv/Taem": `did you mean "/srv/Team"?`, "Other": "is none of the [[vaults]]",
+	} {
+		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "flag --vault") {
+			t.Errorf("--vault=%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAVaultIsFoundBehindALink(t *testing.T) {
+	folder := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Skip("links take a privilege")
+	}
+	file := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n")
+	s, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + link})
+	if err != nil || s.Vault.Name != "Main" {
+		t.Errorf("%+v, %v", s.Vault, err)
+	}
+	twice := writeSettings(t, "[[vaults]]\nname = \"Main\"\nfolder = '"+folder+"'\n[[vaults]]\nname = \"Other\"\nfolder = '"+link+"'\n")
+	if _, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + twice}); err == nil || !strings.Contains(err.Error(), "two vaults have the folder") {
+		t.Errorf("one folder under two names: %v", err)
+	}
+}
+
+func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
+	file := writeSettings(t, "allow-ui = false\n[profiles.p]\nconfirm = \"writes\"\n")
+	s, _, err := NewFlags("run").Load(world(map[string]string{"VAULTWICKET_DISABLE": "read"}), []string{"--config=" + file, "--profile=p", "--allow-mutations"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
+		"allow-publish": "default", "allow-ui": "file " + file, "confirm": "profile p in " + file, "min-cli-version": "default", "access": "default",
+	}
+	if len(s.Policy.Origins) != len(want) {
+		t.Errorf("origins %v", s.Policy.Origins)
+	}
+	for name, origin := range want {
+		if s.Policy.Origins[name] != origin {
+			t.Errorf("%s comes from %q, want %q", name, s.Policy.Origins[name], origin)
+		}
+	}
+}

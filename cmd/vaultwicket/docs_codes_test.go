@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/gateway"
+)
+
+func codesPage() string {
+	var b strings.Builder
+	b.WriteString("# Codes\n\n" + generated)
+	b.WriteString("A failure carries one of these codes. They are stable: programs may rely on them, and on the exit status with which `run` and `dry-run` end.\n" +
+		"Messages and hints are for people and may change; the hint of an answer says more than the last column here.\n")
+	for _, class := range codeClasses {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, tableHead("code", "status", "means", "what to do"))
+		for _, c := range gateway.Codes() {
+			if c.Class == class.class {
+				b.WriteString(tableRow(code(c.Name), fmt.Sprint(exit.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
+			}
+		}
+	}
+	return b.String()
+}
+
+var codeClasses = []struct {
+	class       gateway.Class
+	title, text string
+}{
+	{gateway.BadRequest, "Wrong requests", "The caller can ask differently; nothing was started."},
+	{gateway.Refused, "Refusals", "The policy says no; a person can change a setting."},
+	{gateway.Surroundings, "Surroundings", "The client, the app, the vault or the state folder is not as it should be."},
+	{gateway.Answered, "Answers", "The program ran and said no."},
+	{gateway.Halted, "Stopped", "The call was stopped before its answer was complete."},
+	{gateway.Bug, "Bugs", "A fault of vaultwicket."},
+}
+
+// codeText is what a code means and how it is mended.
+type codeText struct{ meaning, mend string }
+
+var codeTexts = map[string]codeText{
+	"unknown_command":    {"there is no command of that name", "take the name that the hint gives, or one of [commands](commands.md)"},
+	"unknown_param":      {"the command has no parameter of that name", "take the name that the hint gives"},
+	"missing_param":      {"a parameter is not there that is required, or that another one needs", "add it"},
+	"bad_value":          {"a value has the wrong form, or is out of its bounds", "give what the message asks for"},
+	"conflicting_params": {"two parameters exclude each other, or one is given twice", "leave one out"},
+	"target_required":    {"the call does not name its note, and whatever is open in the app will not do", "name the note with `path=` or `file=`"},
+	"content_unsafe":     {"the client of the app would alter the text on its way", "the user can set vault to the folder of the vault, so that the embedded program can write it"},
+	"content_too_long":   {"the text does not fit the arguments of the client", "the user can set vault to the folder of the vault, or write in parts"},
+	"bad_request":        {"the request itself cannot be understood", "see the message"},
+
+	"tier_closed":        {"the command belongs to a tier that is not open", "the user can raise `tier`"},
+	"restricted_command": {"the command is closed for good", "use the Obsidian app for this"},
+	"command_disabled":   {"`disable`, `enable-only` or `allow-ui` closes the command", "a person can change that setting"},
+	"mutations_off":      {"the call would change something, or send it off the machine, and that is off", "the user can set `allow-mutations`, or `allow-publish`"},
+	"access_denied":      {"the access rules do not allow this with that path", "the user can raise it in `[vaults.access]`"},
+	"unconfirmed":        {"a person has to say yes, and has not", "the user can list what waits with `vaultwicket approvals` and approve it in a terminal; then send the same call again"},
+	"rate_limited":       {"there were too many calls, or too many changes", "wait as long as the hint says"},
+	"paused":             {"vaultwicket is paused, or switched it off", "the user can end that with `vaultwicket resume`, or with the setting `enabled`"},
+
+	"cli_not_found":        {"there is no client of the app", "install the app, set `cli`, or the user can set vault to the folder of the vault"},
+	"cli_unsuitable":       {"what was found must not be started, or cannot be", "see the message; `cli` names another program"},
+	"cli_too_old":          {"the app is older than the call needs, or than `min-cli-version`", "update the app"},
+	"cli_disabled":         {"the command line interface of the app is switched off", "switch it on in the settings of the app"},
+	"cli_crashed":          {"the client died", "try again; a read can be repeated"},
+	"app_not_running":      {"the client cannot reach the app", "start the app, or the user can set vault to the folder of the vault"},
+	"vault_not_found":      {"there is no such vault, or its folder is not known", "take one of the names in the hint, or give the folder"},
+	"vault_starting":       {"the app is still opening the vault", "try again in a moment"},
+	"unsupported_platform": {"this system does not let a program be started", "run vaultwicket elsewhere"},
+	"needs_app":            {"only the app can answer this, and the embedded program was asked", "start the app, with `backend` at `auto` or `obsidian`"},
+	"state_unavailable":    {"the journal or the audit log cannot take the record of a change (full, read-only, unsafe), so nothing was changed", "see the message; the user can repair the state folder, and a full journal takes changes again later"},
+
+	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
+	"already_exists": {"what would be made is there already", "take another name, or say that it may be replaced"},
+	"ambiguous":      {"a name stands for several notes, or a text for several places in one", "give the whole path, or more of what stands around the text"},
+	"conflict":       {"the note is not as the call expects it: somebody changed it", "read it again, and decide again"},
+	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},
+	"empty_output":   {"the client printed nothing where it always prints something", "see the hint, and try again"},
+	"not_applied":    {"the client reports success, and the change is not there", "look at the note before you try again"},
+	"cli_error":      {"the program failed for another reason, which the message repeats", "see the message"},
+
+	"timeout":         {"the call took longer than `timeout`", "ask for less, or try again"},
+	"cancelled":       {"the caller cancelled the call", "–"},
+	"outcome_unknown": {"a change was broken off, and whether it was made is not known", "read the note before you try again"},
+	"output_limit":    {"the client printed more than is ever read", "ask for less"},
+
+	"internal": {"vaultwicket failed", "report it; the log has the details"},
+}
