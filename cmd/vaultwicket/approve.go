@@ -56,7 +56,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("approvals takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket approve CODE" says yes to one`}
+		return &exit.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket approve CODE" approves one`}
 	}
 	desk, err := openDesk(std)
 	if err != nil {
@@ -77,7 +77,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		return exit.JSON(std.Out, list, exit.Done)
 	}
 	if len(list) == 0 {
-		terminal.Notef(std.Err, "no question waits")
+		terminal.Notef(std.Err, "no pending approvals")
 	}
 	for i, w := range list {
 		if i > 0 {
@@ -119,7 +119,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	console, err := std.OpenConsole()
 	if err != nil {
 		return exit.Of(&gateway.Error{
-			Code: "unconfirmed", Message: "approve needs a terminal with a person in front of it: " + err.Error(),
+			Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
 			Hint: "run it in a terminal window",
 		})
 	}
@@ -130,7 +130,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	if !terminal.Confirm(ctx, console, console) {
 		return exit.Of(&gateway.Error{
-			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending: nobody typed yes", q.Code),
+			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
@@ -142,7 +142,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 }
 
 func oneCode(name string) error {
-	return &exit.UsageError{Reason: name + " takes one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
+	return &exit.UsageError{Reason: name + " requires one code", Advice: `"vaultwicket approvals" lists the pending approvals with their codes`}
 }
 
 // deny is "vaultwicket deny CODE": a person's no to a question.
@@ -211,7 +211,7 @@ func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 		return nil, deskError(err)
 	}
 	for _, bad := range damaged {
-		terminal.Notef(std.Err, "%s; it counts as no answer", clean.Line(bad.Error()))
+		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
 	}
 	return questions, nil
 }
@@ -220,14 +220,14 @@ func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 func deskError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable
-	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists those that wait; one that has expired is asked anew when the call is sent again`}
+	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
 	switch {
 	case errors.As(err, &unusable):
-		return exit.New(exit.NotReady, err.Error(), "it has to be a folder that only you can look into")
+		return exit.New(exit.NotReady, err.Error(), "it must be a folder that only you can access")
 	case errors.As(err, &answered) && answered.State == approvals.Approved:
-		failure.Hint = "send the call again: the yes is good for it once"
+		failure.Hint = "repeat the call: the approval is valid for one call"
 	case errors.As(err, &answered):
-		failure.Hint = "the call can be asked about again when the question has expired"
+		failure.Hint = "approval can be requested again after this one expires"
 	}
 	return exit.Of(failure)
 }

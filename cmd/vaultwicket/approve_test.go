@@ -128,7 +128,7 @@ func TestApproveNeedsATerminal(t *testing.T) {
 		}
 	}
 	refused("no terminal", exit.Denied, q.Code)
-	if !strings.Contains(errs.String(), "error: approve needs a terminal with a person in front of it") {
+	if !strings.Contains(errs.String(), "error: approve requires a terminal") {
 		t.Errorf("got %s", errs)
 	}
 	refused("a switch", exit.Invalid, "--yes", q.Code)

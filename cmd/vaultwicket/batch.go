@@ -28,7 +28,7 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	defer o.runner.Close()
 	defer o.gateway.Flush()
 	if len(o.rest) != 1 {
-		return &exit.UsageError{Reason: "batch takes one file", Advice: `"-" reads the operations from standard input`}
+		return &exit.UsageError{Reason: "batch requires one file", Advice: `"-" reads the operations from standard input`}
 	}
 	input, err := readBatch(ctx, std, o.rest[0])
 	if err != nil {
@@ -51,7 +51,7 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err)), Advice: `give a file of JSON, or "-" for standard input`}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -73,7 +73,7 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 		case r.err != nil:
 			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, quote.Limit), maxBatchInput), Advice: "make several of it"}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, quote.Limit), maxBatchInput), Advice: "split it into several files"}
 		case len(r.input) == 0:
 			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Clip(name, quote.Limit)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}

@@ -72,7 +72,7 @@ var codeTexts = map[string]codeText{
 	"state_unavailable":    {"the journal or the audit log cannot take the record of a change (full, read-only, unsafe), so nothing was changed", "see the message; the user can repair the state folder, and a full journal takes changes again later"},
 
 	"not_found":      {"there is no such note, heading, tag or other thing", "look the name up with a listing"},
-	"already_exists": {"what would be made is there already", "take another name, or say that it may be replaced"},
+	"already_exists": {"what would be made already exists", "take another name, or say that it may be replaced"},
 	"ambiguous":      {"a name stands for several notes, or a text for several places in one", "give the whole path, or more of what stands around the text"},
 	"conflict":       {"the note is not as the call expects it: somebody changed it", "read it again, and decide again"},
 	"not_configured": {"a setting of the vault or a place on the machine is missing", "see the hint"},

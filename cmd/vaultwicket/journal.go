@@ -19,7 +19,7 @@ import (
 // back. It shows names of notes and of parameters, and never a text.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	var limit int
-	o, err := open("journal", std, args, func(f *settings.Flags) { f.IntVar(&limit, "limit", 50, "at most so many changes") })
+	o, err := open("journal", std, args, func(f *settings.Flags) { f.IntVar(&limit, "limit", 50, "maximum number of changes") })
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	case len(o.rest) == 2 && o.rest[0] == "show":
 		return o.showEntry(std, kept, o.rest[1])
 	}
-	return &exit.UsageError{Reason: "journal takes list, or show and an id", Advice: `"vaultwicket help journal" shows the flags`}
+	return &exit.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
 
 // keptChange is an entry as "journal --json" prints it.

@@ -16,12 +16,14 @@ import (
 // listCommands is "vaultwicket commands".
 func listCommands(_ context.Context, std terminal.Streams, args []string) error {
 	var all bool
-	o, err := open("commands", std, args, func(f *settings.Flags) { f.BoolVar(&all, "all", false, "also what is not allowed, and why") })
+	o, err := open("commands", std, args, func(f *settings.Flags) {
+		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
+	})
 	if err != nil {
 		return err
 	}
 	if len(o.rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("commands takes no %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket explain COMMAND" shows one command`}
+		return &exit.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []gateway.Explained{}
 	for _, c := range o.gateway.Listing() {
@@ -57,7 +59,7 @@ func explain(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(o.rest) != 1 {
-		return &exit.UsageError{Reason: "explain takes one command", Advice: `"vaultwicket commands --all" lists them`}
+		return &exit.UsageError{Reason: "explain requires one command", Advice: `"vaultwicket commands --all" lists them`}
 	}
 	c, err := o.gateway.Explain(o.rest[0])
 	if err != nil {

@@ -50,7 +50,7 @@ func TestNoLogHoldsWhatIsInACall(t *testing.T) {
 		p.ask(`{"jsonrpc":"2.0","id":"` + canary + `","method":"` + canary + `"}`)
 		p.ask(canary + `{"jsonrpc"`)
 		check(t, p.command.Process.Signal(syscall.SIGHUP)) // what it says to this comes last
-		lines, calls := p.until("settings are read again"), 0
+		lines, calls := p.until("settings reloaded"), 0
 		for _, line := range lines {
 			if strings.Contains(line, canary) {
 				t.Errorf("%s: the log holds %q", format, line)

@@ -21,7 +21,7 @@ func (o *opened) openObservers(std terminal.Streams) {
 	traces, err := tracing.Open(tracing.Config{Getenv: std.Getenv, Version: release.Version, Log: o.log})
 	var wrong *tracing.ConfigError
 	if errors.As(err, &wrong) {
-		o.log.Warn("no traces are sent: "+wrong.Error(), "hint", wrong.Hint())
+		o.log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 	}
 	o.traces = traces
 }

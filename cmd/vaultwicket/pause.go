@@ -37,13 +37,13 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	name := gateway.PauseFile(state)
 	if !paths.MakePrivate(state) {
-		return exit.New(exit.NotReady, fmt.Sprintf("nothing is paused: %q cannot be made a folder of yours", state), "")
+		return exit.New(exit.NotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
 	if err := layPause(name, time.Now()); err != nil {
-		return exit.New(exit.NotReady, "nothing is paused: "+err.Error(), "")
+		return exit.New(exit.NotReady, "not paused: "+err.Error(), "")
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
-		terminal.Notef(std.Err, "this reaches the servers that have XDG_STATE_HOME=%s too", clean.Line(place))
+		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", clean.Line(place))
 	}
 	since := pausedSince(name)
 	if asJSON {
@@ -53,7 +53,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	if since != nil {
 		text += " since " + since.Local().Format(time.RFC3339)
 	}
-	fmt.Fprintf(std.Out, "%s: every call is refused until \"vaultwicket resume\"\n", text)
+	fmt.Fprintf(std.Out, "%s: every call is denied until \"vaultwicket resume\"\n", text)
 	return nil
 }
 
@@ -70,12 +70,12 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		text = "was not paused"
 	case err != nil:
-		return exit.New(exit.NotReady, "still paused: "+err.Error(), "remove it by hand")
+		return exit.New(exit.NotReady, "still paused: "+err.Error(), "delete the file")
 	}
 	if asJSON {
 		return exit.JSON(std.Out, pauseState{File: name}, exit.Done)
 	}
-	fmt.Fprintf(std.Out, "%s: calls are let through\n", text)
+	fmt.Fprintf(std.Out, "%s: calls are allowed\n", text)
 	return nil
 }
 
@@ -85,7 +85,7 @@ func pauseWords(name string, std terminal.Streams, args []string) (state string,
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s takes no %q", name, quote.Clip(rest[0], quote.Limit)), Advice: "it is for every server of this user"}
+		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Clip(rest[0], quote.Limit)), Advice: "it applies to every server of this user"}
 	}
 	state, err = settings.StateFolder(std)
 	return state, asJSON, err

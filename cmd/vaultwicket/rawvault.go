@@ -65,9 +65,9 @@ func notPaused(std terminal.Streams) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return exit.New(exit.NotReady, fmt.Sprintf("state folder %q: %v", state, errors.Unwrap(err)), "whether vaultwicket is paused is written there; make it a folder of yours")
+		return exit.New(exit.NotReady, fmt.Sprintf("state folder %q: %v", state, errors.Unwrap(err)), "the pause state is kept there; make it a folder that only you can access")
 	}
-	return exit.New(exit.Denied, "vaultwicket is paused", `"vaultwicket resume" lets calls through again`)
+	return exit.New(exit.Denied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
 }
 
 // rulesByHand returns the access rules that the settings have for the folder of a
@@ -92,7 +92,7 @@ func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
 				rules = rules.Meet(served.Policy.Access)
 			case safefile.VaultAround(args[0], []string{folder}) != "", safefile.VaultAround(folder, []string{args[0]}) != "":
 				return access.Rules{}, exit.New(exit.Denied,
-					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "name the folder of the vault")
+					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
 			}
 		}
 	}

@@ -132,12 +132,12 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 
 	write(loose)
 	check(t, p.command.Process.Signal(syscall.SIGHUP))
-	p.expect("not taken before the next start: allow-mutations")
+	p.expect("takes effect at the next start: allow-mutations")
 	expect("append", change, "mutations_off")
 
 	write("tier = \"v9\"\n")
 	check(t, p.command.Process.Signal(syscall.SIGHUP))
-	p.expect("what is in force stays")
+	p.expect("the previous ones stay in effect")
 	expect("read", `{"path":"Note.md"}`, "")
 
 	write("tier = \"v0\"\n") // and no signal

@@ -67,19 +67,19 @@ type condition struct{ hash, key string }
 
 func (c *condition) flags(f *settings.Flags) {
 	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
-	f.StringVar(&c.key, "idempotency-key", "", "give the first answer again to the same call with this key")
+	f.StringVar(&c.key, "idempotency-key", "", "return the first result for a repeated call with this key")
 }
 
 // request reads the command and its words.
 func (o opened) request() (gateway.Request, error) {
 	if len(o.rest) == 0 {
-		return gateway.Request{}, &exit.UsageError{Reason: "no command of the vault given", Advice: `"vaultwicket commands" lists what is allowed`}
+		return gateway.Request{}, &exit.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
 	command, words := o.rest[0], append([]string{}, o.rest[1:]...)
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
 			return gateway.Request{}, &exit.UsageError{
-				Reason: fmt.Sprintf("flag %q stands behind the command %q, where its parameters are", quote.Clip(word, quote.Limit), quote.Clip(command, quote.Limit)),
+				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Clip(word, quote.Limit), quote.Clip(command, quote.Limit)),
 				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Clip(word, quote.Limit), quote.Clip(command, quote.Limit)),
 			}
 		}

@@ -42,7 +42,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetGCPercent(serveGarbage)
 	}
 	if len(o.rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("serve takes no %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket help serve" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket help serve" shows the flags`}
 	}
 	clock, err := clockOf(std)
 	if err != nil {
@@ -77,7 +77,7 @@ type serveFlags struct{ parent parent.PID }
 func (s *serveFlags) add(f *settings.Flags) {
 	stay(f)
 	f.Observed = true
-	f.Var(&s.parent, "parent-pid", "end when this process is gone; for programs that start the server")
+	f.Var(&s.parent, "parent-pid", "exit when this process ends; for programs that start the server")
 }
 
 // logged reports what ended a server in the form of its messages, where a program

@@ -58,7 +58,7 @@ func (o opened) token(std terminal.Streams) (token, from string, err error) {
 			return "", "", &exit.UsageError{Reason: fmt.Sprintf("the setting %q and the environment %q both give a token", "token-file", tokenVariable), Advice: "leave one of the two out"}
 		}
 		if reason := streamable.Weakness(text); reason != "" {
-			return "", "", &exit.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use one of 32 random bytes, such as that of a file which vaultwicket has made"}
+			return "", "", &exit.UsageError{Reason: fmt.Sprintf("environment %q: the token %s", tokenVariable, reason), Advice: "use 32 random bytes, such as the token file that vaultwicket creates"}
 		}
 		return text, "the environment " + tokenVariable, nil
 	}
@@ -66,7 +66,7 @@ func (o opened) token(std terminal.Streams) (token, from string, err error) {
 	if file == "" {
 		state := paths.State(std.Getenv, "")
 		if state == "" {
-			return "", "", &exit.UsageError{Reason: "there is no place for the token of HTTP", Advice: "name a file with --token-file"}
+			return "", "", &exit.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
 		if err := os.MkdirAll(state, 0o700); err != nil {
 			return "", "", fmt.Errorf("make the state folder: %w", err)

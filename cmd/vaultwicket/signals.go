@@ -24,7 +24,7 @@ func untilSignal(parent context.Context, log io.Writer) (context.Context, contex
 		}
 		cancel()
 		s := <-caught
-		fmt.Fprintln(log, "vaultwicket: stopped at once by the second signal")
+		fmt.Fprintln(log, "vaultwicket: stopped immediately by the second signal")
 		os.Exit(128 + number(s))
 	}()
 	return ctx, func() {

@@ -45,7 +45,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.rest) > 1:
-		return &exit.UsageError{Reason: fmt.Sprintf("undo takes one id, got %q too", quote.Clip(o.rest[1], quote.Limit)), Advice: `"vaultwicket journal list" shows the ids`}
+		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Clip(o.rest[1], quote.Limit)), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
 		id = o.rest[0]
 	}

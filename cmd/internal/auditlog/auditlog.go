@@ -41,7 +41,7 @@ func Command(ctx context.Context, std terminal.Streams, args []string) error {
 		_, err := flags.Parse("audit", args[:1], func(f flags.Set) { new(auditQuery).flags(f) })
 		return err
 	}
-	return &exit.UsageError{Reason: "audit takes list, verify, or export and a file", Advice: `"vaultwicket audit --help" shows the flags`}
+	return &exit.UsageError{Reason: "usage: vaultwicket audit list | verify | export FILE", Advice: `"vaultwicket audit --help" shows the flags`}
 }
 
 // auditPart is one of the two logs that the audit log is made of.
@@ -50,14 +50,14 @@ type auditPart struct{ about, folder string }
 // auditParts returns them, the one whose lines are kept longer first.
 func auditParts(state string) []auditPart {
 	return []auditPart{
-		{"changes, approvals and refusals by policy", gateway.AuditFolder(state)},
+		{"changes, approvals and denials", gateway.AuditFolder(state)},
 		{"other calls", gateway.CallsFolder(state)},
 	}
 }
 
 // tellAudit says why the log could not be read.
 func auditError(err error) error {
-	hint := "it has to be a folder that only you can look into"
+	hint := "it must be a folder that only you can access"
 	var busy *audit.Busy
 	if errors.As(err, &busy) {
 		hint = "try again"
@@ -95,7 +95,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit verify takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: "it looks at the whole log"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: "it verifies the whole log"}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -161,17 +161,17 @@ func reportOf(r audit.Report) auditReport {
 // intactLog says what a log holds that is as it was written, and from where on.
 func intactLog(r audit.Report) string {
 	if r.Lines == 0 {
-		return "nothing is in the log"
+		return "no entries"
 	}
-	text := fmt.Sprintf("%d lines, numbers %d to %d, whole since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
+	text := fmt.Sprintf("%d entries verified, numbers %d to %d, complete since %s, SHA-256 of the last %s", r.Lines, r.First, r.Last, r.Since.UTC().Format(time.RFC3339), r.Hash)
 	if r.First > 1 {
-		text += fmt.Sprintf("; the %d lines before them were removed for their age", r.First-1)
+		text += fmt.Sprintf("; %d older entries were removed by age", r.First-1)
 	}
 	if r.Gaps > 0 {
-		text += fmt.Sprintf("; %d times a line was cut short by a crash", r.Gaps)
+		text += fmt.Sprintf("; %d entries truncated by a crash", r.Gaps)
 	}
 	if r.Torn > 0 {
-		text += fmt.Sprintf("; %d bytes at the end were cut short by a crash", r.Torn)
+		text += fmt.Sprintf("; %d bytes at the end truncated by a crash", r.Torn)
 	}
 	return text
 }
@@ -183,7 +183,7 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	if len(rest) != 1 || rest[0] == "" {
-		return &exit.UsageError{Reason: "audit export takes one file", Advice: `"-" writes to standard output`}
+		return &exit.UsageError{Reason: "audit export requires one file", Advice: `"-" writes to standard output`}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -212,7 +212,7 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 
 func cannotMake(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: is there", quote.Clip(name, quote.Limit)), Advice: "give a file that is not there yet"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Clip(name, quote.Limit)), Advice: "choose a file that does not exist"}
 	}
 	return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err))}
 }
@@ -275,12 +275,12 @@ func (e exported) report(std terminal.Streams, err error) error {
 	case err != nil:
 		return exit.New(exit.NotReady, "nothing was exported: "+err.Error(), "")
 	case e.damaged > 0:
-		return exit.New(exit.Failed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" says more`)
+		return exit.New(exit.Failed, fmt.Sprintf("%d lines of the audit log cannot be read and are not in the export", e.damaged), `"vaultwicket audit verify" shows details`)
 	case len(e.parts) == 0:
-		terminal.Notef(std.Err, "nothing is in the log")
+		terminal.Notef(std.Err, "no entries")
 	}
 	for _, p := range e.parts {
-		terminal.Notef(std.Err, "%s: %d lines, the last has the number %d and the SHA-256 %x", p.about, p.lines, p.last, p.hash)
+		terminal.Notef(std.Err, "%s: %d entries, last number %d, SHA-256 %x", p.about, p.lines, p.last, p.hash)
 	}
 	return nil
 }

@@ -29,14 +29,14 @@ type auditQuery struct {
 const auditLines = 100 // a screen or two; who wants all says so
 
 func (q *auditQuery) flags(f flags.Set) {
-	f.StringVar(&q.since, "since", "", "not before: a date, a time (RFC 3339), or how long ago (24h)")
-	f.StringVar(&q.until, "until", "", "before, in the same way; a date to its end")
-	f.StringVar(&q.filter.Command, "command", "", "of this command")
-	f.StringVar(&q.filter.Decision, "decision", "", "with this decision: "+strings.Join(auditDecisions, ", "))
-	f.StringVar(&q.filter.Vault, "vault", "", "of this vault")
-	f.StringVar(&q.filter.Session, "session", "", "of this session")
-	f.StringVar(&q.filter.Code, "code", "", "with this error code")
-	f.IntVar(&q.filter.Limit, "limit", auditLines, "at most so many lines, the newest; 0 is all")
+	f.StringVar(&q.since, "since", "", "start time: a date, a time (RFC 3339) or an age (24h)")
+	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+	f.StringVar(&q.filter.Command, "command", "", "only this command")
+	f.StringVar(&q.filter.Decision, "decision", "", "only this decision: "+strings.Join(auditDecisions, ", "))
+	f.StringVar(&q.filter.Vault, "vault", "", "only this vault")
+	f.StringVar(&q.filter.Session, "session", "", "only this session")
+	f.StringVar(&q.filter.Code, "code", "", "only this error code")
+	f.IntVar(&q.filter.Limit, "limit", auditLines, "maximum number of entries, the newest (0: all)")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
 }
@@ -47,13 +47,13 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &exit.UsageError{Reason: fmt.Sprintf("audit list takes no %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket audit list --help" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
-		return &exit.UsageError{Reason: "audit list prints JSON or CSV, not both"}
+		return &exit.UsageError{Reason: "--json and --csv cannot be combined"}
 	case q.filter.Limit < 0:
-		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: %d is no number of lines", q.filter.Limit), Advice: "0 is all of them"}
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: %q is no decision%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
 	if q.filter.Since, err = moment("since", q.since, now, false); err != nil {
@@ -63,7 +63,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &exit.UsageError{Reason: fmt.Sprintf("flags --since %q and --until %q: nothing is between them", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
+		return &exit.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
 	}
 	return nil
 }
@@ -86,8 +86,8 @@ func moment(flag, text string, now time.Time, end bool) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, &exit.UsageError{Reason: fmt.Sprintf("flag --%s: %q is neither a date, a time nor a length of time", flag, quote.Clip(text, quote.Limit)),
-		Advice: "write it as 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
+	return time.Time{}, &exit.UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, quote.Clip(text, quote.Limit)),
+		Advice: "use 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
 }
 
 // listAudit is "vaultwicket audit list".
@@ -152,7 +152,7 @@ func newest(std terminal.Streams, lines iter.Seq2[audit.Line, error], limit int)
 		}
 		if more := len(kept) - limit; more > 0 {
 			kept = kept[more:]
-			terminal.Notef(std.Err, "these are the newest %d; --limit 0 shows all", limit)
+			terminal.Notef(std.Err, "showing the newest %d; --limit 0 shows all", limit)
 		}
 		for _, it := range kept {
 			if !yield(it.line, it.err) {

@@ -26,7 +26,7 @@ import (
 func Run(ctx context.Context, std terminal.Streams, now time.Time, newRunner func(terminal.Streams) (*exec.Runner, error)) (err error) {
 	folder, remove, err := unpackDemo(now)
 	if err != nil {
-		return fmt.Errorf("make the vault of the demo: %w", err)
+		return fmt.Errorf("make the demo vault: %w", err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	std.Lookup = replaced(std.Lookup, demoVariables(filepath.Dir(folder), now))
@@ -35,15 +35,15 @@ func Run(ctx context.Context, std terminal.Streams, now time.Time, newRunner fun
 		return err
 	}
 	t := teller{out: std.Out, now: now}
-	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. Everything is as it comes: read-only.\n")
+	fmt.Fprintf(t.out, "An agent's client starts \"vaultwicket serve\" on a small vault. The settings are the defaults: read-only.\n")
 	if err := t.session(ctx, runner, demoPolicy(false), folder, t.readOnly); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "\nNow the person starts the server again, with --allow-mutations.\n")
+	fmt.Fprintf(t.out, "\nThe user restarts the server with --allow-mutations.\n")
 	if err := t.session(ctx, runner, demoPolicy(true), folder, t.mutating); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "\nThat was the demo. The temporary vault is removed; nothing else was touched.\n")
+	fmt.Fprintf(t.out, "\nEnd of the demo. The temporary vault is removed; nothing else was changed.\n")
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (t *teller) readOnly(c *demoClient) error {
 	if err != nil {
 		return err
 	}
-	t.say("The client asks which tools there are.")
+	t.say("The client lists the tools.")
 	for _, tool := range tools {
 		t.show(fmt.Sprintf("%s (read-only: %v)\n%s", tool.Name, tool.Annotations.ReadOnlyHint, tool.Description))
 	}
@@ -118,7 +118,7 @@ func (t *teller) readOnly(c *demoClient) error {
 		return err
 	}
 	return t.play(c, []demoStep{
-		{"It tries to run code in the app. No setting opens that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
+		{"It tries to run code in the app. No setting enables that.", "eval", map[string]any{"code": "1+1"}, "restricted_command"},
 	})
 }
 
@@ -160,7 +160,7 @@ func (t *teller) play(c *demoClient, steps []demoStep) error {
 
 // plan shows the dry run of the refused write.
 func (t *teller) plan(c *demoClient) error {
-	t.say("A dry run says what it would take, and which rule is in the way.")
+	t.say("A dry run shows what is required and which rule denies the call.")
 	t.show("→ daily:append, dryRun")
 	var plan gateway.DryRun
 	if err := c.call(map[string]any{"command": "daily:append", "params": t.milk(), "dryRun": true}, &plan); err != nil {

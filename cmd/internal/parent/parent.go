@@ -30,7 +30,7 @@ func (p *PID) String() string {
 func (p *PID) Set(text string) error {
 	pid, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || pid <= 0 {
-		return errors.New("is no number of a process")
+		return errors.New("invalid process id")
 	}
 	*p = PID(pid)
 	return nil
@@ -76,8 +76,8 @@ func newParent(pid int, lookUp func(int) (processInfo, error), direct func() int
 	first, err := lookUp(pid)
 	if pid == os.Getpid() || errors.Is(err, errNoProcess) {
 		return nil, &exit.UsageError{
-			Reason: fmt.Sprintf("flag --parent-pid: %d is no other process that runs", pid),
-			Advice: "give the number of the process that starts the server, and that the server is not to outlive",
+			Reason: fmt.Sprintf("flag --parent-pid: no other running process has the id %d", pid),
+			Advice: "use the id of the process that starts the server",
 		}
 	}
 	p.first, p.above = first, p.isAbove(false)
@@ -156,7 +156,7 @@ func Watch(ctx context.Context, pid PID, log *slog.Logger) (_ context.Context, s
 	go func() {
 		defer close(done)
 		if p.wait(ctx, ended) {
-			log.Log(ctx, logging.LevelNote, "the process of --parent-pid is gone, so the server ends", "pid", int(pid))
+			log.Log(ctx, logging.LevelNote, "parent process has ended, stopping the server", "pid", int(pid))
 			cancel()
 		}
 	}()

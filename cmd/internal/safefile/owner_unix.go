@@ -46,12 +46,12 @@ func CheckFolder(folder string) error {
 			return checkMode(entry, info)
 		}
 		if !ours(info) {
-			return &UnsafeError{fmt.Sprintf("is behind the link %q, which belongs to another user", entry), "name the file without it"}
+			return &UnsafeError{fmt.Sprintf("is reached through the link %q, which belongs to another user", entry), "use a path without it"}
 		}
 		return nil
 	})
 	if errors.Is(err, syscall.ELOOP) {
-		return &UnsafeError{"is behind too many links", "name the file without them"}
+		return &UnsafeError{"is reached through too many links", "use a path without them"}
 	}
 	return err
 }

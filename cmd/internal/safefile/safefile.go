@@ -54,9 +54,9 @@ func Read(name string) ([]byte, fs.FileInfo, error) {
 func checkKind(name string, info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return &UnsafeError{"is a symbolic link", "name the file itself with --config; whoever can write where the link stands could turn it elsewhere"}
+		return &UnsafeError{"is a symbolic link", "use the path of the file itself with --config"}
 	case !info.Mode().IsRegular():
-		return &UnsafeError{"is no regular file", `write the settings into a file; "vaultwicket config init" begins one`}
+		return &UnsafeError{"is not a regular file", `"vaultwicket config init" creates a settings file`}
 	case info.Size() > maxFile:
 		return tooLarge()
 	}
@@ -64,7 +64,7 @@ func checkKind(name string, info fs.FileInfo) error {
 }
 
 func tooLarge() error {
-	return &UnsafeError{fmt.Sprintf("is larger than %d bytes", maxFile), "settings are some hundred bytes; is it the right file?"}
+	return &UnsafeError{fmt.Sprintf("is larger than %d bytes", maxFile), "check that this is the right file"}
 }
 
 // VaultAround returns the vault in which a file lies or would lie, "" for none.

@@ -34,10 +34,10 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 		names = append(names, action.name)
 	}
 	if f.NArg() != 1 {
-		return &exit.UsageError{Reason: "config takes one word", Advice: "one of " + strings.Join(names, ", ")}
+		return &exit.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
 	return &exit.UsageError{
-		Reason: fmt.Sprintf("config does not know %q%s", quote.Clip(f.Arg(0), quote.Limit), quote.DidYouMean(f.Arg(0), names)),
+		Reason: fmt.Sprintf("unknown action %q%s", quote.Clip(f.Arg(0), quote.Limit), quote.DidYouMean(f.Arg(0), names)),
 		Advice: "one of " + strings.Join(names, ", "),
 	}
 }
@@ -62,9 +62,9 @@ func printConfigPath(f *Flags, std terminal.Streams) error {
 // to be.
 func (p place) missing() error {
 	if p.origin != "" {
-		return &exit.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "name one with --config"}
+		return &exit.UsageError{Reason: fmt.Sprintf("the settings file is %q (%s)", noFile, p.origin), Advice: "set one with --config"}
 	}
-	return &exit.UsageError{Reason: "there is no place for a settings file", Advice: "name one with --config"}
+	return &exit.UsageError{Reason: "no location for a settings file", Advice: "set one with --config"}
 }
 
 // checked is what "config check --json" prints.
@@ -107,7 +107,7 @@ func checkConfig(f *Flags, std terminal.Streams) error {
 	case f.JSON:
 		return exit.JSON(std.Out, answer, exit.StatusOf(err))
 	case err == nil:
-		_, err = fmt.Fprintln(std.Out, "fine")
+		_, err = fmt.Fprintln(std.Out, "OK")
 		return err
 	case file != nil:
 		return file.each()

@@ -68,18 +68,18 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 func TestInitNeverWritesOverAFile(t *testing.T) {
 	file := writeSettings(t, "tier = \"v1\"\n")
 	status, _, messages := configure(nil, "init", "--config="+file)
-	if status != exit.Invalid || !strings.Contains(messages, "is there already") {
+	if status != exit.Invalid || !strings.Contains(messages, "already exists") {
 		t.Errorf("status %d, %q", status, messages)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "tier = \"v1\"\n" {
 		t.Errorf("the file is %q (%v)", content, err)
 	}
-	if err := writeNew(file, nil); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := writeNew(file, nil); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a file that came between: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "config.toml")
 	if os.Symlink(filepath.Join(t.TempDir(), "nothing"), link) == nil {
-		if status, _, messages = configure(nil, "init", "--config="+link); status != exit.Invalid || !strings.Contains(messages, "is there already") {
+		if status, _, messages = configure(nil, "init", "--config="+link); status != exit.Invalid || !strings.Contains(messages, "already exists") {
 			t.Errorf("a link that leads nowhere: status %d, %q", status, messages)
 		}
 	}
@@ -119,9 +119,9 @@ func TestWhyThereIsNoFile(t *testing.T) {
 			args []string
 			want string
 		}{
-			{map[string]string{"VAULTWICKET_CONFIG": "none"}, []string{action}, `the settings file is "none" (environment VAULTWICKET_CONFIG)`},
-			{nil, []string{action, "--config=none"}, `the settings file is "none" (flag --config)`},
-			{map[string]string{"HOME": "", "APPDATA": ""}, []string{action}, "there is no place for a settings file"},
+			{map[string]string{"VAULTWICKET_CONFIG": "none"}, []string{action}, `settings file is "none" (environment VAULTWICKET_CONFIG)`},
+			{nil, []string{action, "--config=none"}, `settings file is "none" (flag --config)`},
+			{map[string]string{"HOME": "", "APPDATA": ""}, []string{action}, "no location for a settings file"},
 		} {
 			status, out, messages := configure(test.env, test.args...)
 			if status != exit.Invalid || out != "" || !strings.Contains(messages, test.want) {
@@ -132,12 +132,12 @@ func TestWhyThereIsNoFile(t *testing.T) {
 }
 
 func TestCheckTellsAll(t *testing.T) {
-	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != exit.Done || out != "fine\n" || messages != "" {
+	if status, out, messages := configure(map[string]string{"XDG_STATE_HOME": t.TempDir()}, "check", "--config="+writeSettings(t, "")); status != exit.Done || out != "OK\n" || messages != "" {
 		t.Errorf("status %d, %q, %q", status, out, messages)
 	}
 	file := writeSettings(t, "teir = 1\n\nrate = \"x\"\n")
 	status, out, messages := configure(nil, "check", "--config="+file)
-	want := "vaultwicket: error: settings file \"" + file + "\": line 1: \"teir\" is no setting; did you mean \"tier\"?\n" +
+	want := "vaultwicket: error: settings file \"" + file + "\": line 1: unknown setting \"teir\"; did you mean \"tier\"?\n" +
 		"vaultwicket: error: settings file \"" + file + "\": line 3: setting \"rate\": is text, want a whole number, without quotes\n"
 	if status != exit.Invalid || out != "" || messages != want {
 		t.Errorf("status %d, %q,\n%s", status, out, messages)
@@ -171,14 +171,14 @@ func TestCheckTellsWhatTheServerWouldRefuse(t *testing.T) {
 	}{
 		{[]string{"--http=0.0.0.0:8765"}, "the token would be sent unencrypted"},
 		{[]string{"--http=notes.example:8765"}, "the token would be sent unencrypted"},
-		{append([]string{"--http=unix:/run/vaultwicket.sock"}, both...), "is not for a socket of this machine"},
+		{append([]string{"--http=unix:/run/vaultwicket.sock"}, both...), "cannot be combined with a Unix socket"},
 		{append([]string{"--http=0.0.0.0:8765"}, both...), ""},
 		{[]string{"--http=localhost:0"}, ""},
 		{[]string{"--http=unix:/run/vaultwicket.sock"}, ""},
 		{both, ""},
 	} {
 		status, out, messages := configure(nil, append([]string{"check", "--config=none"}, test.args...)...)
-		fine := status == exit.Done && out == "fine\n"
+		fine := status == exit.Done && out == "OK\n"
 		if fine != (test.want == "") || !fine && (status != exit.Invalid || !strings.Contains(messages, test.want) || !strings.Contains(messages, "hint: ")) {
 			t.Errorf("%q: status %d, %q %q, want %q", test.args, status, out, messages, test.want)
 		}
@@ -233,7 +233,7 @@ func TestPathIsWhereTheFileWouldBe(t *testing.T) {
 
 func TestConfigTakesOneWordOfItsOwn(t *testing.T) {
 	for args, want := range map[string]string{
-		"": "config takes one word", "show check": "config takes one word", "shwo": `config does not know "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
+		"": "usage: vaultwicket config show|check|path|init|schema", "show check": "usage: vaultwicket config show|check|path|init|schema", "shwo": `unknown action "shwo"; did you mean "show"?`, "show --teir=v1": "unknown flag",
 	} {
 		if status, _, messages := configure(nil, strings.Fields(args)...); status != exit.Invalid || !strings.Contains(messages, want) {
 			t.Errorf("%q: status %d, %q", args, status, messages)

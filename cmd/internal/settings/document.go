@@ -57,7 +57,7 @@ func (e *wrongFile) Hint() string {
 	if len(e.problems) == 1 {
 		return ""
 	}
-	return fmt.Sprintf(`"vaultwicket config check" tells of %d more`, len(e.problems)-1)
+	return fmt.Sprintf(`"vaultwicket config check" shows %d more`, len(e.problems)-1)
 }
 
 // each returns an error for each problem.
@@ -127,10 +127,10 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "%q is no setting%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, append(Names(), tablesBeside...)))
+			r.report(at, "unknown setting %q%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, append(Names(), tablesBeside...)))
 			continue
 		case !known:
-			r.report(at, "%q is no setting%s", quote.Clip(strings.Join(at, "."), quote.Limit), quote.DidYouMean(name, Names()))
+			r.report(at, "unknown setting %q%s", quote.Clip(strings.Join(at, "."), quote.Limit), quote.DidYouMean(name, Names()))
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -154,7 +154,7 @@ func (s setting) read(value any) (string, error) {
 		return "", err
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is a relative folder, want an absolute one", quote.Clip(text, quote.Limit))
+		return "", fmt.Errorf("%q is a relative path, want an absolute one", quote.Clip(text, quote.Limit))
 	}
 	return text, s.set(&Settings{}, text)
 }
@@ -181,7 +181,7 @@ func (s setting) textOf(value any) (string, error) {
 	}
 	meant := ""
 	if plural := s.name + "s"; slices.Contains(tablesBeside, plural) && s.kind == textual {
-		meant = fmt.Sprintf("; tables stand in %q", plural)
+		meant = fmt.Sprintf("; tables go in %q", plural)
 	}
 	return "", fmt.Errorf("is %s, want %s%s", typeName(value), wanted[s.kind], meant)
 }
@@ -201,10 +201,10 @@ func joined(values []any) (string, error) {
 	for _, value := range values {
 		name, ok := value.(string)
 		if !ok {
-			return "", fmt.Errorf("has %s in it, want %s", typeName(value), wanted[list])
+			return "", fmt.Errorf("contains %s, want %s", typeName(value), wanted[list])
 		}
 		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("%q is no name", quote.Clip(name, quote.Limit))
+			return "", fmt.Errorf("invalid name %q", quote.Clip(name, quote.Limit))
 		}
 		names = append(names, name)
 	}

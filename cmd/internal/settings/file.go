@@ -34,7 +34,7 @@ func (f *Flags) place(std terminal.Streams) (place, error) {
 	case name == noFile:
 		return place{origin: origin}, nil
 	case name == "" && origin != "":
-		return place{}, &exit.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `"none" stands for no file`}
+		return place{}, &exit.UsageError{Reason: "settings file (" + origin + "): the name is empty", Advice: `use "none" for no file`}
 	case name == "":
 		folder, err := configFolder(std.Getenv)
 		if err != nil {

@@ -35,8 +35,8 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 
 	for name, want := range map[string]struct{ reason, mend string }{
 		link:            {"is a symbolic link", "--config"},
-		t.TempDir():     {"is no regular file", "config init"},
-		"/dev/null":     {"is no regular file", "config init"},
+		t.TempDir():     {"is not a regular file", "config init"},
+		"/dev/null":     {"is not a regular file", "config init"},
 		large:           {"is larger than 1048576 bytes", "right file"},
 		mode(0o620):     {"can be written by its group (mode 0620)", "chmod 600"},
 		mode(0o602):     {"can be written by others (mode 0602)", "chmod 600"},
@@ -83,7 +83,7 @@ func TestAFileOfSomebodyElseIsRefused(t *testing.T) {
 		t.Errorf("behind a link of our own: %v", err)
 	}
 	must(t, os.Lchown(link, 12345, 12345))
-	if _, _, err := safefile.Read(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is behind the link") {
+	if _, _, err := safefile.Read(filepath.Join(link, "config.toml")); err == nil || !strings.Contains(err.Error(), "is reached through the link") {
 		t.Errorf("behind a link of another user: %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func setToolsets(s *Settings, text string) error {
 	s.Toolsets = nil
 	for _, name := range names(text) {
 		if !slices.Contains(mcpserver.ToolsetNames(), name) {
-			return fmt.Errorf("%q is no set of tools, want %s%s", quote.Clip(name, quote.Limit), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
+			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Clip(name, quote.Limit), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
 		}
 		s.Toolsets = append(s.Toolsets, name)
 	}
@@ -81,7 +81,7 @@ func setTLSKey(s *Settings, text string) error { return setFile(&s.HTTP.Key, tex
 // setFile takes an absolute path: a client starts us where it likes.
 func setFile(to *string, text string) error {
 	if text != "" && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is no absolute path", quote.Clip(text, quote.Limit))
+		return fmt.Errorf("%q is not an absolute path", quote.Clip(text, quote.Limit))
 	}
 	*to = text
 	return nil
@@ -132,7 +132,7 @@ func names(text string) []string {
 func (f *Flags) CheckWithoutHTTP() error {
 	for _, name := range []string{"tls-cert", "tls-key", "token-file", "allow-origin", "allow-host", "max-sessions"} {
 		if r := f.raws[settingIndex(name)]; r.byFlag() && r.text != "" {
-			return &exit.UsageError{Reason: fmt.Sprintf("flag %q is for HTTP", "--"+name), Advice: "add --http ADDRESS"}
+			return &exit.UsageError{Reason: fmt.Sprintf("flag %q requires HTTP", "--"+name), Advice: "add --http ADDRESS"}
 		}
 	}
 	return nil

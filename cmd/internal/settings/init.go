@@ -35,7 +35,7 @@ func initConfig(f *Flags, std terminal.Streams) error {
 		return err
 	}
 	if vault := s.VaultAround(std, at.name); vault != "" {
-		return &exit.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "name another place with --config"}
+		return &exit.UsageError{Reason: fmt.Sprintf("%q is inside the vault %q, where an agent may write", at.name, vault), Advice: "choose another path with --config"}
 	}
 	if err := writeNew(at.name, []byte(initialConfig())); err != nil {
 		return err
@@ -45,7 +45,7 @@ func initConfig(f *Flags, std terminal.Streams) error {
 }
 
 func thereAlready(name string) error {
-	return &exit.UsageError{Reason: fmt.Sprintf("the settings file %q is there already", name), Advice: `"vaultwicket config show" shows what is in it`}
+	return &exit.UsageError{Reason: fmt.Sprintf("settings file %q already exists", name), Advice: `"vaultwicket config show" shows its settings`}
 }
 
 // writeNew writes a file that only this user can read, as a whole or not at all,
@@ -92,7 +92,7 @@ func publish(temporary, name string) error {
 // cannotWrite is the error for a place where nothing can be written: the person
 // named it, or has to name another.
 func cannotWrite(name string, err error) error {
-	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "name another place with --config"}
+	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
 }
 
 // initialConfig returns the file that "config init" writes.

@@ -23,7 +23,7 @@ func (e *UnsafePathError) Hint() string { return e.hint }
 
 const codeState = "state_unavailable"
 
-const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults"
+const hintState = "set XDG_STATE_HOME to a private folder outside all vaults"
 
 // CheckState is an error for a state folder in which somebody else, or an agent,
 // could pause, resume, approve or forge. The warning is for one that nothing can be
@@ -31,16 +31,16 @@ const hintState = "set XDG_STATE_HOME to a folder of yours outside of all vaults
 func (s Settings) CheckState(std terminal.Streams) (warning string, err error) {
 	state := paths.State(std.Getenv, "")
 	if state == "" {
-		return "there is no place for the state folder: no change can be made, and nothing paused", nil
+		return "no location for the state folder: changes and pause are unavailable", nil
 	}
 	if vault := s.VaultAround(std, state); vault != "" {
 		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: is inside the vault %q, where an agent may write", state, vault), hintState}
 	}
 	if reason := paths.Unsafe(state); reason != "" {
-		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), fmt.Sprintf("make it yours alone (chmod 700 %q), or %s", state, hintState)}
+		return "", &UnsafePathError{codeState, fmt.Sprintf("state folder %q: %s", state, reason), fmt.Sprintf("restrict it to your user (chmod 700 %q), or %s", state, hintState)}
 	}
 	if err := paths.Unwritable(state); err != nil {
-		return fmt.Sprintf("state folder %q: cannot be written, so that no change can be made: %v", state, err), nil
+		return fmt.Sprintf("state folder %q: not writable, changes are unavailable: %v", state, err), nil
 	}
 	return "", nil
 }
@@ -52,7 +52,7 @@ func (s Settings) CheckCLI(f *Flags, std terminal.Streams) error {
 		return nil // a name is looked up, and where it is found is looked at
 	}
 	if vault := s.VaultAround(std, s.CLI); vault != "" {
-		return &UnsafePathError{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault), "move the client out of the vault"}
+		return &UnsafePathError{exec.CodeUnsuitable, fmt.Sprintf("setting %q (%s): %q is inside the vault %q, where an agent may write", "cli", r.origin, s.CLI, vault), "move the CLI out of the vault"}
 	}
 	return nil
 }
@@ -62,5 +62,5 @@ func StateFolder(std terminal.Streams) (string, error) {
 	if state := paths.State(std.Getenv, ""); state != "" {
 		return state, nil
 	}
-	return "", exit.New(exit.NotReady, "there is no place for what vaultwicket keeps", "set HOME or XDG_STATE_HOME to an absolute path")
+	return "", exit.New(exit.NotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
 }

@@ -61,9 +61,9 @@ func TestWhoChoosesTheProfile(t *testing.T) {
 func TestAnUnknownProfileStopsTheStart(t *testing.T) {
 	file := writeSettings(t, "[profiles.home]\n[profiles.work]\n")
 	for args, want := range map[string]string{
-		"--config=" + file + " --profile=hoem": `setting "profile" (flag --profile): "hoem" is no profile of the settings file; did you mean "home"?`,
-		"--config=" + file + " --profile=xyz":  `"xyz" is no profile of the settings file`,
-		"--config=none --profile=home":         `there is no settings file with a table [profiles.home]`,
+		"--config=" + file + " --profile=hoem": `setting "profile" (flag --profile): unknown profile "hoem"; did you mean "home"?`,
+		"--config=" + file + " --profile=xyz":  `unknown profile "xyz"`,
+		"--config=none --profile=home":         `no settings file defines [profiles.home]`,
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), strings.Fields(args))
 		if err == nil || !strings.Contains(err.Error(), want) || exit.StatusOf(err) != exit.Invalid {

@@ -54,7 +54,7 @@ func (r *reloader) reload() {
 	f := r.flags.again()
 	s, err := f.read(r.std)
 	if err != nil {
-		r.log.Error("the settings are not read again, what is in force stays: " + err.Error())
+		r.log.Error("settings not reloaded, the previous ones stay in effect: " + err.Error())
 		return
 	}
 	var told telling
@@ -66,7 +66,7 @@ func (r *reloader) reload() {
 	r.gateway.Tighten(policies, s.Limits, !s.Enabled)
 	r.fixed(f, &told)
 	r.unserved(s, &told)
-	r.log.Log(context.Background(), logging.LevelNote, "the settings are read again: "+told.String())
+	r.log.Log(context.Background(), logging.LevelNote, "settings reloaded: "+told.String())
 }
 
 // tighten returns the policy to lay over the one of a vault.
@@ -79,7 +79,7 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 		}
 		wanted = has
 		wanted.Ceiling, wanted.Origins = tiers.None, maps.Clone(has.Origins)
-		wanted.Origins["tier"] = f.file.origin() + ", where this vault is not"
+		wanted.Origins["tier"] = f.file.origin() + ", which does not list this vault"
 		r.served[i].Policy = wanted
 		return wanted
 	}
@@ -179,7 +179,7 @@ func (r *reloader) of(name string, i int) string {
 }
 
 func (r *reloader) label(i int) string {
-	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the vault of the app")
+	return cmp.Or(vaultTable{Vault: r.served[i].Vault}.label(), "the app's vault")
 }
 
 // pathsOf returns the paths that the access rules of a vault name.
@@ -210,15 +210,15 @@ func (t *telling) String() string {
 		text  string
 		names []string
 	}{
-		{"stricter: ", t.taken}, {"closed, because the settings do not have it: ", t.closed},
-		{"not taken before the next start: ", t.kept}, {"not served before the next start: ", t.fresh},
+		{"stricter: ", t.taken}, {"disabled, because not in the settings: ", t.closed},
+		{"takes effect at the next start: ", t.kept}, {"served from the next start: ", t.fresh},
 	} {
 		if len(part.names) > 0 {
 			parts = append(parts, part.text+strings.Join(part.names, ", "))
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing is stricter"
+		return "nothing became stricter"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -82,7 +82,7 @@ func (r *running) change(content string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(r.messages.String(), readAgain), "\n")
 }
 
-const readAgain = "vaultwicket: note: the settings are read again: "
+const readAgain = "vaultwicket: note: settings reloaded: "
 
 // TestOnlyWhatIsStricterIsTaken goes through every setting that a running server
 // takes, in both directions.
@@ -106,10 +106,10 @@ func TestOnlyWhatIsStricterIsTaken(t *testing.T) {
 			t.Errorf("%s gets stricter: %s", name, got)
 		}
 		after := r.tightened
-		if got := r.change(strict); got != "nothing is stricter" || r.allowsMore(after) || after.allowsMore(r.tightened) {
+		if got := r.change(strict); got != "nothing became stricter" || r.allowsMore(after) || after.allowsMore(r.tightened) {
 			t.Errorf("%s stays: %s", name, got)
 		}
-		if got := r.change(loose); got != "not taken before the next start: "+name || r.allowsMore(after) || after.allowsMore(r.tightened) {
+		if got := r.change(loose); got != "takes effect at the next start: "+name || r.allowsMore(after) || after.allowsMore(r.tightened) {
 			t.Errorf("%s gets looser: %s", name, got)
 		}
 	}
@@ -121,7 +121,7 @@ func TestWhatIsFixedIsSaid(t *testing.T) {
 		if !row.fixed {
 			continue
 		}
-		if got := r.change(row.name + " = " + samples[row.name].toml + "\n"); got != "not taken before the next start: "+row.name {
+		if got := r.change(row.name + " = " + samples[row.name].toml + "\n"); got != "takes effect at the next start: "+row.name {
 			t.Errorf("%s: %s", row.name, got)
 		}
 	}
@@ -130,7 +130,7 @@ func TestWhatIsFixedIsSaid(t *testing.T) {
 func TestSeveralChangesAreOneLine(t *testing.T) {
 	r := start(t, "tier = \"v1\"\nallow-mutations = true\n")
 	got := r.change("tier = \"v2\"\nallow-mutations = false\nrate = 5\ntimeout = \"5s\"\n")
-	if got != "stricter: allow-mutations, rate; not taken before the next start: tier, timeout" {
+	if got != "stricter: allow-mutations, rate; takes effect at the next start: tier, timeout" {
 		t.Error(got)
 	}
 	if p := r.policies[0]; p.Ceiling != tiers.V1 || p.Mutations || p.Origins["allow-mutations"] != "file "+r.file {
@@ -154,7 +154,7 @@ func TestAnOriginIsThatOfTheValueInForce(t *testing.T) {
 
 func TestAFlagStaysAboveTheFile(t *testing.T) {
 	r := start(t, "tier = \"v1\"\n", "--tier=v2")
-	if got := r.change("tier = \"v0\"\n"); got != "nothing is stricter" || r.policies[0].Ceiling != tiers.V2 {
+	if got := r.change("tier = \"v0\"\n"); got != "nothing became stricter" || r.policies[0].Ceiling != tiers.V2 {
 		t.Errorf("%s, tier %v", got, r.policies[0].Ceiling)
 	}
 }
@@ -164,7 +164,7 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 	before := r.tightened
 	for _, content := range []string{"tier = \"v9\"\n", "teir = \"v0\"\n", "tier =", "profile = \"home\"\n"} {
 		got := r.change(content)
-		if !strings.HasPrefix(got, "vaultwicket: error: the settings are not read again, what is in force stays: settings file ") || before.allowsMore(r.tightened) {
+		if !strings.HasPrefix(got, "vaultwicket: error: settings not reloaded, the previous ones stay in effect: settings file ") || before.allowsMore(r.tightened) {
 			t.Errorf("%q: %s", content, got)
 		}
 	}
@@ -183,7 +183,7 @@ const twoVaults = "tier = \"v1\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/
 func TestVaultsAreTightenedOneByOne(t *testing.T) {
 	r := start(t, twoVaults)
 	got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\ntier = \"v0\"\n[[vaults]]\nname = \"A\"\n[vaults.access]\n\"/\" = \"rwd\"\n\"Private\" = \"none\"\n")
-	if got != `stricter: access of "A", tier of "B"; not taken before the next start: access of "A"` {
+	if got != `stricter: access of "A", tier of "B"; takes effect at the next start: access of "A"` {
 		t.Error(got)
 	}
 	a, b := r.policies[0], r.policies[1]
@@ -197,16 +197,16 @@ func TestVaultsAreTightenedOneByOne(t *testing.T) {
 
 func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 	r := start(t, twoVaults)
-	if got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"); got != `closed, because the settings do not have it: "A"; not served before the next start: "C"` {
+	if got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"); got != `disabled, because not in the settings: "A"; served from the next start: "C"` {
 		t.Error(got)
 	}
-	if a := r.policies[0]; a.Ceiling != tiers.None || a.Origins["tier"] != "file "+r.file+", where this vault is not" || r.policies[1].Ceiling != tiers.V1 {
+	if a := r.policies[0]; a.Ceiling != tiers.None || a.Origins["tier"] != "file "+r.file+", which does not list this vault" || r.policies[1].Ceiling != tiers.V1 {
 		t.Errorf("A is %+v", a)
 	}
-	if got := r.change(twoVaults); !strings.HasPrefix(got, "not taken before the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {
+	if got := r.change(twoVaults); !strings.HasPrefix(got, "takes effect at the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {
 		t.Errorf("A comes back: %s", got)
 	}
-	if got := r.change("tier = \"v1\"\n"); got != `closed, because the settings do not have it: "B"` || r.policies[1].Ceiling != tiers.None {
+	if got := r.change("tier = \"v1\"\n"); got != `disabled, because not in the settings: "B"` || r.policies[1].Ceiling != tiers.None {
 		t.Errorf("without tables: %s", got)
 	}
 }
@@ -214,21 +214,21 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 // TestAVaultThatIsAnotherIsClosed holds that a name alone does not make a vault.
 func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
 	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \"/a\"\n")
-	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"/b\"\n"); !strings.Contains(got, `do not have it: "A"`) || r.policies[0].Ceiling != tiers.None {
+	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"/b\"\n"); !strings.Contains(got, `not in the settings: "A"`) || r.policies[0].Ceiling != tiers.None {
 		t.Error(got)
 	}
 }
 
 func TestTheVaultOfAFlagIsClosedWithItsTable(t *testing.T) {
 	r := start(t, twoVaults, "--vault=A")
-	if got := r.change("[[vaults]]\nname = \"B\"\n"); got != `closed, because the settings do not have it: "A"` || r.policies[0].Ceiling != tiers.None {
+	if got := r.change("[[vaults]]\nname = \"B\"\n"); got != `disabled, because not in the settings: "A"` || r.policies[0].Ceiling != tiers.None {
 		t.Error(got)
 	}
 }
 
 func TestTheDefaultVaultChangesWithTheNextStart(t *testing.T) {
 	r := start(t, "vault = \"A\"\ntier = \"v1\"\n")
-	if got := r.change("vault = \"B\"\ntier = \"v0\"\n"); got != "stricter: tier; not taken before the next start: vault" {
+	if got := r.change("vault = \"B\"\ntier = \"v0\"\n"); got != "stricter: tier; takes effect at the next start: vault" {
 		t.Error(got)
 	}
 }

@@ -69,7 +69,7 @@ func (f *Flags) tierFits(t vaultTable, general tiers.Tier) bool {
 
 func (f *Flags) tierTooHigh(i int, t vaultTable, general tiers.Tier) error {
 	line := f.file.lineOf("vaults", strconv.Itoa(i), "tier")
-	reason := fmt.Sprintf("vault setting %q: %s is higher than the general tier, which is %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
+	reason := fmt.Sprintf("vault setting %q: %s exceeds the general tier %s (%s)", "tier", t.tier, general, f.raws[settingIndex("tier")].origin)
 	return &wrongFile{f.file.name, []problem{{line, reason}}}
 }
 
@@ -106,7 +106,7 @@ func unknownVault(r raw, tables []vaultTable) error {
 		}
 	}
 	return &exit.UsageError{
-		Reason: fmt.Sprintf("setting %q (%s): %q is none of the [[vaults]]%s", "vault", r.origin, quote.Clip(r.text, quote.Limit), quote.DidYouMean(r.text, known)),
+		Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Clip(r.text, quote.Limit), quote.DidYouMean(r.text, known)),
 		Advice: "the vaults are " + strings.Join(labels, ", "),
 	}
 }

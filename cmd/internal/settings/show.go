@@ -123,7 +123,7 @@ func shownValue(value any) string {
 
 // lines returns what is known of a vault, as name and value.
 func (v shownVault) lines() [][2]string {
-	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "the one that the app chooses")}}
+	lines := [][2]string{{"vault", cmp.Or(v.Name, v.Folder, v.ID, "chosen by the app")}}
 	if v.ID != "" {
 		lines = append(lines, [2]string{"  id", v.ID})
 	}

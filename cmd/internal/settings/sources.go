@@ -31,7 +31,7 @@ func (r *raw) String() string { return r.text }
 // as a duplicate key in the file is: which one was meant?
 func (r *raw) Set(text string) error {
 	if r.origin != "" {
-		return errors.New("is given twice")
+		return errors.New("given twice")
 	}
 	r.text, r.origin = text, flagOrigin+r.name
 	return nil
@@ -214,7 +214,7 @@ func unknownVariable(name string) error {
 	for _, s := range Names() {
 		known = append(known, VariableOf(s))
 	}
-	err := &exit.UsageError{Reason: fmt.Sprintf("environment %q is no setting", quote.Clip(name, quote.Limit))}
+	err := &exit.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Clip(name, quote.Limit))}
 	if near := quote.Nearest(name, known); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	}

@@ -34,7 +34,7 @@ func setBackend(s *Settings, text string) error {
 		s.Backend = b
 		return nil
 	}
-	return fmt.Errorf("%q is no backend, want auto, obsidian or embedded", text)
+	return fmt.Errorf("invalid backend %q: want auto, obsidian or embedded", text)
 }
 
 // setVault takes a folder where the text looks like one: a name or an id never
@@ -89,7 +89,7 @@ func commandList(text string) ([]string, error) {
 	for i, name := range list {
 		list[i] = strings.TrimSpace(name)
 		if _, err := allowlist.Describe(list[i]); err != nil {
-			return nil, fmt.Errorf("%q is no command%s", list[i], quote.DidYouMean(list[i], allowlist.Names()))
+			return nil, fmt.Errorf("unknown command %q%s", list[i], quote.DidYouMean(list[i], allowlist.Names()))
 		}
 	}
 	return list, nil
@@ -121,7 +121,7 @@ func parseBool(text string) (bool, error) {
 	if i := slices.Index([]string{"false", "true"}, text); i >= 0 {
 		return i == 1, nil
 	}
-	return false, fmt.Errorf("%q is neither true nor false", text)
+	return false, fmt.Errorf("invalid value %q: want true or false", text)
 }
 
 func setConfirm(s *Settings, text string) (err error) {
@@ -141,7 +141,7 @@ const (
 func setTimeout(s *Settings, text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < minTimeout || d > MaxTimeout {
-		return fmt.Errorf("%q is no time limit, want %v to %v", text, minTimeout, MaxTimeout)
+		return fmt.Errorf("invalid duration %q: want %v to %v", text, minTimeout, MaxTimeout)
 	}
 	s.Timeout = d
 	return nil
@@ -158,7 +158,7 @@ const (
 func setMaxOutput(s *Settings, text string) error {
 	n, err := parseSize(text)
 	if err != nil || n < minOutput || n > maxOutput {
-		return fmt.Errorf("%q is no size for an answer, want 1KiB to 1MiB", text)
+		return fmt.Errorf("invalid size %q: want 1KiB to 1MiB", text)
 	}
 	s.MaxOutput = n
 	return nil
@@ -174,7 +174,7 @@ func parseSize(text string) (int, error) {
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || n > maxOutput {
-		return 0, fmt.Errorf("%q is no size", text)
+		return 0, fmt.Errorf("invalid size %q", text)
 	}
 	return int(min(n*uint64(unit), maxOutput+1)), nil
 }
@@ -188,7 +188,7 @@ func setMinVersion(s *Settings, text string) error {
 		return err
 	}
 	if v.Before(tiers.MinimumFloor) {
-		return fmt.Errorf("%s is below %s, the oldest release that can be used", v, tiers.MinimumFloor)
+		return fmt.Errorf("version %s is below %s, the oldest supported release", v, tiers.MinimumFloor)
 	}
 	s.Policy.MinVersion = v
 	return nil
@@ -222,10 +222,10 @@ func setRateMutationsHour(s *Settings, text string) (err error) {
 func parseNumber(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number, want %d to %d", quote.Clip(text, quote.Limit), least, most)
+		return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Clip(text, quote.Limit), least, most)
 	}
 	if n < least || n > most {
-		return 0, fmt.Errorf("%q is out of bounds, want %d to %d", quote.Clip(text, quote.Limit), least, most)
+		return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Clip(text, quote.Limit), least, most)
 	}
 	return n, nil
 }
@@ -233,7 +233,7 @@ func parseNumber(text string, least, most int) (int, error) {
 func setLogLevel(s *Settings, text string) error {
 	level, known := logging.Levels[text]
 	if !known {
-		return fmt.Errorf("%q is no level, want debug, info, warn or error%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logLevels))
+		return fmt.Errorf("invalid log level %q: want debug, info, warn or error%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logLevels))
 	}
 	s.logLevel = level
 	return nil
@@ -241,7 +241,7 @@ func setLogLevel(s *Settings, text string) error {
 
 func setLogFormat(s *Settings, text string) error {
 	if !slices.Contains(logFormats, text) {
-		return fmt.Errorf("%q is no format, want text or json%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logFormats))
+		return fmt.Errorf("invalid log format %q: want text or json%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logFormats))
 	}
 	s.LogJSON = text == "json"
 	return nil

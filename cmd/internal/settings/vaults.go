@@ -44,7 +44,7 @@ func (r *reading) vaults(value any) []vaultTable {
 	list, ok := value.([]any)
 	if !ok {
 		if value != nil {
-			r.report([]string{"vaults"}, "%q is %s, want tables [[vaults]], one a vault", "vaults", typeName(value))
+			r.report([]string{"vaults"}, "%q is %s, want tables [[vaults]], one per vault", "vaults", typeName(value))
 		}
 		return nil
 	}
@@ -53,7 +53,7 @@ func (r *reading) vaults(value any) []vaultTable {
 		at := []string{"vaults", strconv.Itoa(i)}
 		values, ok := item.(map[string]any)
 		if !ok {
-			r.report(at, "%q has %s in it, want tables [[vaults]], one a vault", "vaults", typeName(item))
+			r.report(at, "%q contains %s, want tables [[vaults]], one per vault", "vaults", typeName(item))
 			continue
 		}
 		tables = append(tables, r.vault(values, at))
@@ -86,7 +86,7 @@ func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) er
 		return r.vaultAccess(t, value, append(at, key))
 	}
 	if !slices.Contains(vaultKeys, key) {
-		return fmt.Errorf("there is none of that name%s", quote.DidYouMean(key, vaultKeys))
+		return fmt.Errorf("unknown key%s", quote.DidYouMean(key, vaultKeys))
 	}
 	text, ok := value.(string)
 	if !ok {
@@ -97,11 +97,11 @@ func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) er
 		return t.setName(text)
 	case "id":
 		if t.ID = text; !registry.IsID(text) {
-			return fmt.Errorf("%q is no id of the app, want 16 digits of 0-9 and a-f", quote.Clip(text, quote.Limit))
+			return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Clip(text, quote.Limit))
 		}
 	case "folder":
 		if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-			return fmt.Errorf("%q is no absolute folder", quote.Clip(text, quote.Limit))
+			return fmt.Errorf("%q is not an absolute path", quote.Clip(text, quote.Limit))
 		}
 	case "tier":
 		var err error
@@ -118,7 +118,7 @@ func (t *vaultTable) setName(text string) error {
 	case text == "":
 		return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
 	case strings.ContainsAny(text, `/\`):
-		return fmt.Errorf("%q holds a separator; the folder goes into folder", quote.Clip(text, quote.Limit))
+		return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Clip(text, quote.Limit))
 	}
 	return checkName(text)
 }

@@ -123,7 +123,7 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Mian": `"Mian" is none of the [[vaults]]; did you mean "Main"?`, "/srv/Taem": `did you mean "/srv/Team"?`, "Other": "is none of the [[vaults]]",
+		"Mian": `unknown vault "Mian"; did you mean "Main"?`, "/srv/Taem": `did you mean "/srv/Team"?`, "Other": "unknown vault",
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "flag --vault") {
