@@ -51,7 +51,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 					}
 				}
 				status, stdout, _ := h.run(args...)
-				if status == answer.ExitDone || !strings.Contains(stdout, "so no call is answered") {
+				if status == answer.ExitDone || !strings.Contains(stdout, "so nothing is answered") {
 					t.Errorf("%s answers %d, %q", row.Name, status, stdout)
 				}
 			}

@@ -184,7 +184,7 @@ func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
 		h.expect(answer.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
 		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
-		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" holds ':', which not every system and link can carry.\n", strings.Fields(command)...)
+		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(command)...)
 	}
 }
 

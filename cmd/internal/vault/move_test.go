@@ -41,7 +41,7 @@ func TestMoveAndRename(t *testing.T) {
 		{"a name with a folder", "rename path=a.md name=x/b", answer.ExitMisuse, "Error: Invalid value for name: x/b. Use move to=<path> for another folder.", "a.md", ""},
 		{"out of the vault", "move path=a.md to=../b.md", answer.ExitFailed, "Error: File \"../b.md\" cannot be created: path \"../b.md\": has a hidden segment.", "a.md", ""},
 		{"into the trash", "move path=a.md to=.trash/", answer.ExitFailed, "Error: File \".trash/a.md\" cannot be created: path \".trash/a.md\": has a hidden segment.", "a.md", ""},
-		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" holds '?', which not every system and link can carry.", "a.md", ""},
+		{"a name that does not travel", "rename path=a.md name=a?", answer.ExitFailed, "Error: File \"a?.md\" cannot be written: \"a?.md\" contains '?', which not every system and link can carry.", "a.md", ""},
 		{"through a file", "move path=a.md to=taken.md/", answer.ExitFailed, "Error: File \"taken.md/a.md\" cannot be written: \"taken.md\" is not a folder.", "a.md", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

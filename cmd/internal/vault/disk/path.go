@@ -95,7 +95,7 @@ func unportable(segment string) string {
 	}
 	for _, mark := range []string{"[[", "]]", "%%"} {
 		if strings.Contains(segment, mark) {
-			return fmt.Sprintf("holds %q, which no link can carry", mark)
+			return fmt.Sprintf("contains %q, which no link can carry", mark)
 		}
 	}
 	if strings.HasSuffix(segment, ".") || strings.TrimSpace(segment) != segment {

@@ -51,7 +51,7 @@ func (s *Sight) Level(path string, rules access.Rules) access.Level {
 
 // badRules answers every call where the rules cannot be read.
 func badRules(err error) error {
-	return answer.Misuse("%s cannot be read, so no call is answered: %v", AccessVariable, err)
+	return answer.Misuse("%s cannot be read, so nothing is answered: %v", AccessVariable, err)
 }
 
 // Sees reports whether a path that a call did not ask for, but that stands in a
@@ -75,7 +75,7 @@ func (v *Vault) SeesFolder(path string) bool {
 func patternsOf(folder *disk.Folder) (string, error) {
 	patterns, err := folder.Ignored()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", answer.Failure("Cannot use %s, so no call is answered: %v", ignore.File, err)
+		return "", answer.Failure("Cannot use %s, so nothing is answered: %v", ignore.File, err)
 	}
 	return string(patterns), nil
 }
