@@ -135,7 +135,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 		})
 	}
 	if q, err = desk.Approve(q.Code); err != nil {
-		return deskError(err)
+		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
 	return nil
@@ -159,7 +159,7 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if q, err = desk.Deny(q.Code); err != nil {
-		return deskError(err)
+		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
 	return nil
@@ -181,12 +181,12 @@ func questionOf(std terminal.Streams, person io.Writer, code string) (desk, appr
 			continue
 		}
 		if q.State != approvals.Pending {
-			return d, q, deskError(&approvals.Answered{Question: q.Code, State: q.State})
+			return d, q, storeError(&approvals.Answered{Question: q.Code, State: q.State})
 		}
 		fmt.Fprintln(person, shownText(q.Text))
 		return d, q, nil
 	}
-	return d, approvals.Question{}, deskError(&approvals.Unknown{What: code})
+	return d, approvals.Question{}, storeError(&approvals.Unknown{What: code})
 }
 
 // bare is a code without its dash, which a person may leave out.
@@ -208,7 +208,7 @@ func openDesk(std terminal.Streams) (desk, error) {
 func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 	questions, damaged, err := d.List()
 	if err != nil {
-		return nil, deskError(err)
+		return nil, storeError(err)
 	}
 	for _, bad := range damaged {
 		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
@@ -217,7 +217,7 @@ func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 }
 
 // tellDesk says why a question could not be answered.
-func deskError(err error) error {
+func storeError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable
 	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}

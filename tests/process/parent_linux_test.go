@@ -151,7 +151,7 @@ func TestAParentThatIsNotThereIsRefused(t *testing.T) {
 	}
 	serve := exec.Command(rig.Binary, "serve", "--config=none", fmt.Sprintf("--parent-pid=%d", dead.Process.Pid))
 	out, err := serve.CombinedOutput()
-	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "is no other process that runs") {
+	if serve.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "no other running process") {
 		t.Errorf("ended with %v and %q", err, out)
 	}
 }
