@@ -63,7 +63,7 @@ func TestApproveRefusesWithoutATerminal(t *testing.T) {
 	approve.Stdin = strings.NewReader("yes\nyes\n")
 	approve.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	out, err := approve.CombinedOutput()
-	if approve.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "error: approve needs a terminal with a person in front of it") {
+	if approve.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "error: approve requires a terminal") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if waiting := o.Waiting(); len(waiting) != 1 {
