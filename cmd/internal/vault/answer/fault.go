@@ -37,6 +37,7 @@ func Explain(err error) Reply {
 // Verbatim is printed in quotes as it is, without escapes.
 type Verbatim string
 
+// Format writes the text in quotes, for every verb.
 func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, `"`+string(v)+`"`) }
 
 // Exit statuses.

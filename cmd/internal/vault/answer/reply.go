@@ -60,6 +60,7 @@ func FromNote(note disk.Path, text []byte, answer string) Reply {
 	return Reply{Text: answer, Note: note, hash: Digest(text)}
 }
 
+// Close releases what the reply has open. A reply that was printed may be closed too.
 func (r *Reply) Close() {
 	if r.Body != nil {
 		r.Body.Close()

@@ -13,6 +13,7 @@ func FileNotFound(asTyped string) error {
 	return NotFound.Failure("File %q not found.", Verbatim(asTyped))
 }
 
+// FolderNotFound is the app's sentence for a folder that cannot be seen.
 func FolderNotFound(asTyped string) error {
 	return NotFound.Failure("Folder %q not found.", Verbatim(asTyped))
 }

@@ -32,6 +32,7 @@ type Command struct {
 	Verify Verifier
 }
 
+// Writes reports whether the command changes the vault.
 func (c Command) Writes() bool { return c.Plan != nil }
 
 // Syntax returns what a command line of the command can carry.

@@ -53,14 +53,18 @@ type FileState struct {
 	Text   []byte
 }
 
+// Existing returns the state of a file with this text.
 func Existing(text []byte) FileState { return FileState{true, text} }
 
+// Equal reports whether both files exist with the same bytes, or neither exists.
 func (c FileState) Equal(other FileState) bool {
 	return c.Exists == other.Exists && bytes.Equal(c.Text, other.Text)
 }
 
+// IsEmpty reports whether the file exists and has no bytes.
 func (c FileState) IsEmpty() bool { return c.Exists && len(c.Text) == 0 }
 
+// IsMove reports whether the step gives a file another path.
 func (s Step) IsMove() bool { return s.From != (disk.Path{}) }
 
 // inverse returns the step that takes s back.

@@ -201,6 +201,7 @@ func entry(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 	return e
 }
 
+// ImageOf returns what the journal keeps of a state: the hash of its bytes.
 func ImageOf(c FileState) journal.Image {
 	if !c.Exists {
 		return journal.Image{}

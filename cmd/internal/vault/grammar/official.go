@@ -22,6 +22,7 @@ const official = `
 	vaults version web wordcount workspace workspace:delete workspace:load workspace:save workspaces
 `
 
+// OfficialNames returns the names of all commands of the Obsidian CLI.
 func OfficialNames() []string { return strings.Fields(official) }
 
 // IsOfficial reports whether the app's program has a command of that name.

@@ -23,6 +23,7 @@ type Request struct {
 // checked. A flag that is set has a value, one that is not has none.
 type Values map[string]string
 
+// Has reports whether the parameter or flag was given, also with an empty value.
 func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
 
 // Syntax is what a command line of one command can carry.
@@ -32,6 +33,7 @@ type Syntax struct {
 	Positional string // the parameter that a bare word gives, "" if none is taken
 }
 
+// Param returns the parameter of that name, and false if the command has none.
 func (s Syntax) Param(name string) (Param, bool) {
 	i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
 	if i < 0 {

@@ -19,6 +19,7 @@ type Note struct {
 	found *index.Found // nil as long as nobody asked
 }
 
+// Path is the path of the note in Unicode normal form C, in which queries compare it.
 func (s *Note) Path() string { return norm.NFC.String(s.File) }
 
 // Text is empty for a note that cannot be read: it is found by its name alone.
@@ -29,6 +30,7 @@ func (s *Note) Text() []byte {
 	return s.text
 }
 
+// Scan returns the parts of the note, from the index where it has them.
 func (s *Note) Scan() *markdown.Note {
 	switch {
 	case s.found != nil:
@@ -40,6 +42,7 @@ func (s *Note) Scan() *markdown.Note {
 	return &s.found.Note
 }
 
+// Properties returns the properties of the note, as a query compares them.
 func (s *Note) Properties() []query.Property {
 	s.Scan()
 	properties := make([]query.Property, len(s.found.Properties))

@@ -40,6 +40,8 @@ type Worker struct {
 	open map[uint32]*job
 }
 
+// New returns a worker that answers on stdout. From then on the host keeps what it
+// computes from files.
 func New(h *session.Host, perform Perform, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident = true
 	return &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}

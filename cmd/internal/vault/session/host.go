@@ -177,6 +177,7 @@ func (h *Host) FolderMoved() bool {
 	return err != nil || !os.SameFile(there, h.seen)
 }
 
+// Close writes the cache and closes the folder of the vault.
 func (h *Host) Close() {
 	h.Knowledge.Close()
 	h.mu.Lock()

@@ -29,6 +29,9 @@ func (v *Vault) FolderOf(text string) (disk.Path, error) {
 	return v.NameOnDisk(asked)
 }
 
+// NameOnDisk returns a path as the disk has it, in the spelling of its names there. A
+// path of which a part does not exist keeps that part. The error says that the path
+// names another file on this system.
 func (v *Vault) NameOnDisk(asked disk.Path) (disk.Path, error) {
 	path, err := v.Disk.Named(asked)
 	if errors.Is(err, fs.ErrNotExist) {

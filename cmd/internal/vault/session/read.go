@@ -63,4 +63,5 @@ func (v *Vault) ScannedNote(p grammar.Values) (text []byte, found markdown.Note,
 	return text, markdown.Scan(text), nil
 }
 
+// IsNote reports whether an entry of a folder is a note by its extension.
 func IsNote(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == "md" }

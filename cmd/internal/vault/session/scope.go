@@ -6,6 +6,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
+// NamesOneFile reports whether a call is about one file.
 func NamesOneFile(p grammar.Values) bool { return p.Has("file") || p.Has("path") || p.Has("active") }
 
 // IndexedTarget finds the file that a request means in the index.

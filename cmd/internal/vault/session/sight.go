@@ -33,10 +33,12 @@ func NewSight(rules access.Rules, patterns string) *Sight {
 	return s
 }
 
+// Sees reports whether a file, or a folder, may be shown to the caller.
 func (s *Sight) Sees(path string, folder bool) bool {
 	return s.rules.Level(path) > access.None && !s.ignored.Hides(path, folder)
 }
 
+// Enters reports whether something in a folder can be shown to the caller.
 func (s *Sight) Enters(folder string) bool {
 	return s.rules.Opens(folder) && !s.ignored.Hides(folder, true)
 }

@@ -20,6 +20,7 @@ import (
 
 const noMatches = "No matches found."
 
+// Commands returns the rows of the commands that search.
 func Commands() []command.Command {
 	shared := []grammar.Param{
 		{Name: "query", Hint: "text", Kind: grammar.Content, Required: true, Help: "What to look for, in the search language of the app"},

@@ -43,12 +43,15 @@ type Handle interface {
 // Real makes the calls of the operating system.
 type Real struct{}
 
+// Create implements [Calls].
 func (Real) Create(dir *os.Root, name string, perm fs.FileMode) (Handle, error) {
 	return dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 }
 
+// Mkdir implements [Calls].
 func (Real) Mkdir(dir *os.Root, name string) error { return dir.Mkdir(name, 0o755) }
 
+// Sync implements [Calls].
 func (Real) Sync(dir *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil // folders cannot be synced there; the file system's journal does it
@@ -68,6 +71,7 @@ type Interposed struct {
 	Ask func() error
 }
 
+// Create implements [Calls].
 func (a Interposed) Create(dir *os.Root, name string, perm fs.FileMode) (Handle, error) {
 	if err := a.Ask(); err != nil {
 		return nil, err
@@ -75,26 +79,32 @@ func (a Interposed) Create(dir *os.Root, name string, perm fs.FileMode) (Handle,
 	return a.Calls.Create(dir, name, perm)
 }
 
+// Mkdir implements [Calls].
 func (a Interposed) Mkdir(dir *os.Root, name string) error {
 	return a.unless(func() error { return a.Calls.Mkdir(dir, name) })
 }
 
+// Move implements [Calls].
 func (a Interposed) Move(source *os.Root, from string, target *os.Root, to string) error {
 	return a.unless(func() error { return a.Calls.Move(source, from, target, to) })
 }
 
+// Rename implements [Calls].
 func (a Interposed) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	return a.unless(func() error { return a.Calls.Rename(source, from, target, to) })
 }
 
+// Link implements [Calls].
 func (a Interposed) Link(source *os.Root, from string, target *os.Root, to string) error {
 	return a.unless(func() error { return a.Calls.Link(source, from, target, to) })
 }
 
+// Remove implements [Calls].
 func (a Interposed) Remove(dir *os.Root, name string) error {
 	return a.unless(func() error { return a.Calls.Remove(dir, name) })
 }
 
+// Sync implements [Calls].
 func (a Interposed) Sync(dir *os.Root) error {
 	return a.unless(func() error { return a.Calls.Sync(dir) })
 }

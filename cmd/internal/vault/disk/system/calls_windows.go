@@ -10,10 +10,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// Move implements [Calls].
 func (Real) Move(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("move", source, from, target, to, 0)
 }
 
+// Rename implements [Calls].
 func (Real) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	return renameat("rename", source, from, target, to, windows.FILE_RENAME_REPLACE_IF_EXISTS)
 }
@@ -23,6 +25,7 @@ func (Real) Link(_ *os.Root, from string, _ *os.Root, to string) error {
 	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
 }
 
+// Remove implements [Calls].
 func (Real) Remove(dir *os.Root, name string) error { return dir.Remove(name) }
 
 // renameat gives the file from in source the name to in target. Both folders are

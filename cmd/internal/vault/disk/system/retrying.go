@@ -30,14 +30,17 @@ type Retrying struct {
 // RetryReads retries calls that only read.
 var RetryReads = Retrying{InUse: IsInUse, Sleep: time.Sleep}
 
+// Move implements [Calls].
 func (p Retrying) Move(source *os.Root, from string, target *os.Root, to string) error {
 	return p.Repeat(from, func() error { return p.Calls.Move(source, from, target, to) })
 }
 
+// Rename implements [Calls].
 func (p Retrying) Rename(source *os.Root, from string, target *os.Root, to string) error {
 	return p.Repeat(to, func() error { return p.Calls.Rename(source, from, target, to) })
 }
 
+// Remove implements [Calls].
 func (p Retrying) Remove(dir *os.Root, name string) error {
 	return p.Repeat(name, func() error { return p.Calls.Remove(dir, name) })
 }
