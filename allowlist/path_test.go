@@ -98,10 +98,10 @@ func TestPathVectors(t *testing.T) {
 	}
 }
 
-// The same vectors through the front door: nothing between the parameter and
+// The same vectors through the parser of a call: nothing between the parameter and
 // its check loosens it, and what is accepted arrives byte for byte.
 func TestPathVectorsThroughParse(t *testing.T) {
-	doors := map[string]struct {
+	parsers := map[string]struct {
 		command, param string
 		others         Params
 	}{
@@ -114,12 +114,12 @@ func TestPathVectorsThroughParse(t *testing.T) {
 		"ref":         {"task", "ref", nil},
 	}
 	for _, v := range readPathVectors(t) {
-		door, value := doors[v.As], v.text(t)
-		params := Params{door.param: Text(value)}
-		for name, other := range door.others {
+		parser, value := parsers[v.As], v.text(t)
+		params := Params{parser.param: Text(value)}
+		for name, other := range parser.others {
 			params[name] = other
 		}
-		call, err := Parse(door.command, params)
+		call, err := Parse(parser.command, params)
 		if (err == nil) != (v.Kind == "ok") || err != nil && code(err) != CodeBadValue {
 			t.Errorf("%s %q: got %v, want %s", v.As, value, err, v.Kind)
 		}
@@ -130,7 +130,7 @@ func TestPathVectorsThroughParse(t *testing.T) {
 		if v.As == "folder" && value != "/" {
 			want = strings.TrimSuffix(value, "/")
 		}
-		if got, _ := call.Param(door.param); got != want {
+		if got, _ := call.Param(parser.param); got != want {
 			t.Errorf("%s: got %q, want %q", v.As, got, want)
 		}
 	}

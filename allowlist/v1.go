@@ -26,7 +26,7 @@ var v1Rows = []row{
 	},
 	{
 		name: "folder", tier: tiers.V1, effect: tiers.Reads, target: targetNone,
-		summary: "Show how many files a folder holds and their size",
+		summary: "Show how many files a folder contains and their size",
 		params: []param{
 			{name: "path", kind: kindFolder, required: true, summary: "The folder"},
 			{name: "info", kind: kindChoice, choices: []string{"files", "folders", "size"}, rare: true, summary: "This one figure only"},

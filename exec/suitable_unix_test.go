@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// stranger is the number of a user and of a group that are not those of the test.
-const stranger = 4711
+// foreignID is the number of a user and of a group that are not those of the test.
+const foreignID = 4711
 
 func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 	tests := []struct {
@@ -29,19 +29,19 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 			return program, os.Chmod(top, 0o777|os.ModeSticky)
 		}, ""},
 		{"in a folder of another user", true, func(_, dir, program string) (string, error) {
-			return program, os.Chown(dir, stranger, 0)
+			return program, os.Chown(dir, foreignID, 0)
 		}, "belongs to another user"},
 		{"below a folder of another user", true, func(top, _, program string) (string, error) {
-			return program, os.Chown(top, stranger, 0)
+			return program, os.Chown(top, foreignID, 0)
 		}, "belongs to another user"},
 		{"in a folder of a foreign group", true, func(_, dir, program string) (string, error) {
-			if err := os.Chown(dir, 0, stranger); err != nil {
+			if err := os.Chown(dir, 0, foreignID); err != nil {
 				return "", err
 			}
 			return program, os.Chmod(dir, 0o775)
 		}, "a group of users"},
 		{"in a folder that a foreign group only reads", true, func(_, dir, program string) (string, error) {
-			return program, os.Chown(dir, 0, stranger)
+			return program, os.Chown(dir, 0, foreignID)
 		}, ""},
 		{"in a folder of the user's group", false, func(_, dir, program string) (string, error) {
 			return program, os.Chmod(dir, 0o775)
@@ -50,10 +50,10 @@ func TestTheWayToAProgramBelongsToTheUser(t *testing.T) {
 			return linked(top, program, func(dir string) error { return os.Chmod(dir, 0o777|os.ModeSticky) })
 		}, "every user"},
 		{"through a link in a folder of another user", true, func(top, _, program string) (string, error) {
-			return linked(top, program, func(dir string) error { return os.Chown(dir, stranger, 0) })
+			return linked(top, program, func(dir string) error { return os.Chown(dir, foreignID, 0) })
 		}, "belongs to another user"},
 		{"through two links, the second in a folder of another user", true, func(top, _, program string) (string, error) {
-			second, err := linked(top, program, func(dir string) error { return os.Chown(dir, stranger, 0) })
+			second, err := linked(top, program, func(dir string) error { return os.Chown(dir, foreignID, 0) })
 			if err != nil {
 				return "", err
 			}

@@ -174,7 +174,7 @@ func (w *worker) handshake(in *frame.Reader) error {
 	theirs, err := frame.ParseHello(first)
 	switch {
 	case err != nil:
-		return w.unsuitableWorker("is no worker: it " + err.Error())
+		return w.unsuitableWorker("is not a worker: it " + err.Error())
 	case theirs.Version != frame.Version:
 		return w.unsuitableWorker(fmt.Sprintf("speaks version %d of the worker's protocol, not %d", theirs.Version, frame.Version))
 	case theirs.PID != uint32(w.peer.PID) || theirs.Folder != w.at.folder:

@@ -83,7 +83,7 @@ const (
 	maxShownBytes = 2 << 10
 	maxShownFiles = 8
 	maxShownName  = 512      // bytes of a path, of which the ends say most
-	maxQuestion   = 16 << 10 // what the desk takes
+	maxQuestion   = 16 << 10 // what the store takes
 )
 
 // Question is what a person is asked before a call.
@@ -163,7 +163,7 @@ func ApprovalsFolder(state string) string { return filepath.Join(state, "approva
 
 // consent is how a person is asked.
 type consent struct {
-	desk      *approvals.Store // nil where there is no place for it
+	store     *approvals.Store // nil where there is no place for it
 	standing  *approvals.Standing
 	attention *attention
 }
@@ -171,7 +171,7 @@ type consent struct {
 func newConsent(state string) *consent {
 	c := &consent{standing: approvals.NewStanding(time.Now), attention: newAttention(time.Now)}
 	if state != "" {
-		c.desk = approvals.Open(ApprovalsFolder(state), time.Now)
+		c.store = approvals.Open(ApprovalsFolder(state), time.Now)
 	}
 	return c
 }

@@ -17,9 +17,9 @@ import (
 // begins and looked at afterwards, where the folder of the vault is known.
 func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error) {
 	id := cmp.Or(r.entry, journal.NewID(time.Now()))
-	manner := r.manner(id)
+	options := r.options(id)
 	if r.program.Backend() == string(Embedded) {
-		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(manner))
+		out, err := g.runner.Run(ctx, r.permit, r.program.WithOptions(options))
 		if err != nil {
 			return g.pollOutcome(ctx, r, r.program, id, out, err)
 		}
@@ -43,8 +43,8 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		return exec.Outcome{ExitCode: -1}, refuse(codeConflict, "try again", "another program changes the vault: %v", err)
 	}
 	defer unlock()
-	manner.Task = exec.Begin
-	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(manner))
+	options.Task = exec.Begin
+	begun, err := g.runner.Run(ctx, r.permit, own.WithOptions(options))
 	switch {
 	case err != nil:
 		return begun, err

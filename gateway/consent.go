@@ -138,17 +138,17 @@ func (g *vaultGateway) standsFor(standing string, q Question) bool {
 // redeem takes a yes that was given in a terminal. Without one it says what
 // became of the question; an error is the answer to the call.
 func (g *vaultGateway) redeem(vault string, q Question, caller string) (*approvals.Ungranted, error) {
-	if g.consent.desk == nil {
+	if g.consent.store == nil {
 		return &approvals.Ungranted{}, nil
 	}
-	held, err := g.consent.desk.Held(vault, approvals.Digest(q.call), caller)
+	held, err := g.consent.store.Held(vault, approvals.Digest(q.call), caller)
 	switch {
 	case err != nil:
 		return nil, unreadable(q, err)
 	case held == approvals.Denied: // also where an earlier yes was not used
 		return nil, declinedError(q.Command)
 	}
-	grant, err := g.consent.desk.Redeem(vault, q.Digest, caller)
+	grant, err := g.consent.store.Redeem(vault, q.Digest, caller)
 	var ungranted *approvals.Ungranted
 	switch {
 	case err == nil && grant.Valid():
@@ -169,10 +169,10 @@ func unreadable(q Question, err error) error {
 
 // leaveQuestion puts a question where a person finds it in a terminal.
 func (g *vaultGateway) leaveQuestion(vault string, q Question, caller string, req Request, refusal error) error {
-	if g.consent.desk == nil {
+	if g.consent.store == nil {
 		return refusal
 	}
-	_, err := g.consent.desk.Ask(approvals.Question{
+	_, err := g.consent.store.Ask(approvals.Question{
 		Session: caller, Client: clean.Line(clip(req.Client)), Vault: vault, Command: q.Command, Text: q.Text, Digest: q.Digest, Call: approvals.Digest(q.call),
 	})
 	var open *approvals.StillOpen

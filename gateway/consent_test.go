@@ -36,13 +36,13 @@ func replies(r Reply, asked *Question) Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	desk := approvals.Open(ApprovalsFolder(paths.State(f.config.Getenv, "")), nil)
-	list, _, err := desk.List()
+	store := approvals.Open(ApprovalsFolder(paths.State(f.config.Getenv, "")), nil)
+	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
 		f.t.Fatalf("%+v: %d questions wait, %v", got.Error, len(list), err)
 	}
-	if _, err := desk.Approve(list[0].Code); err != nil {
+	if _, err := store.Approve(list[0].Code); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -128,7 +128,7 @@ func TestUnknownRepliesAreNone(t *testing.T) {
 	}
 }
 
-// Without a place for the desk a call that needs a yes is refused as it is.
+// Without a place for the store a call that needs a yes is refused as it is.
 func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 	f := openAsking(t, func(c *Config) { c.Getenv = nil })
 	got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md")})
@@ -137,8 +137,8 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 	}
 }
 
-// A desk that cannot be used, or is full, is no yes.
-func TestADeskThatFailsIsNoYes(t *testing.T) {
+// A store that cannot be used, or is full, is no yes.
+func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	f := openAsking(t, nil)
 	folder := ApprovalsFolder(paths.State(f.config.Getenv, ""))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {

@@ -39,10 +39,10 @@ func TestHelpForOneCommandStartsNothing(t *testing.T) {
 	}
 }
 
-// TestHelpForOneCommandTakesTheCorridor: it is judged like every call. Without a
+// TestHelpForOneCommandIsDecidedLikeAnyCall: it is judged like every call. Without a
 // command it lists those that are enabled, and no program is asked, which would say
 // how it is started.
-func TestHelpForOneCommandTakesTheCorridor(t *testing.T) {
+func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 	closed := newFixture(t, func(c *Config) { c.Policy.Disable = []string{"help"} })
 	req := Request{Command: "help", Params: params("command", "read")}
 	if got := closed.gateway.Do(t.Context(), req); code(got) != "command_disabled" || got.Stdout != "" {

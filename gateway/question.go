@@ -41,7 +41,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, exc
 	if len(q.files) > 0 {
 		q.Path = q.files[0].Path
 		if before := q.files[0].Before; plan.expect != "" && plan.expect != before {
-			return q, refuse(codeConflict, "read the note again, and decide again", "the note %q has the hash %q, not %q", clip(q.Path), before, plan.expect)
+			return q, refuse(codeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", clip(q.Path), before, plan.expect)
 		}
 	} else if spelled := call.Spells(); len(spelled) > 0 {
 		q.Path = spelled[0].Path

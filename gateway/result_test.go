@@ -92,7 +92,7 @@ func TestRejectAndFault(t *testing.T) {
 	}
 }
 
-func TestEveryCodeOfTheCorridorHasAClass(t *testing.T) {
+func TestEveryCodeHasAClass(t *testing.T) {
 	raised := []string{
 		allowlist.CodeUnknownCommand, allowlist.CodeUnknownParam, allowlist.CodeMissingParam, allowlist.CodeBadValue,
 		allowlist.CodeConflict, allowlist.CodeTargetRequired, allowlist.CodeContentUnsafe, allowlist.CodeContentTooLong,

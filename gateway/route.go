@@ -84,8 +84,8 @@ func (r route) changesNotes() bool {
 	return effect == tiers.Writes || effect == tiers.Destroys
 }
 
-// manner says how the embedded program carries out the change of a route.
-func (r route) manner(id string) exec.WriteOptions {
+// options says how the embedded program carries out the change of a route.
+func (r route) options(id string) exec.WriteOptions {
 	return exec.WriteOptions{
 		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,

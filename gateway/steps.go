@@ -31,7 +31,7 @@ type step struct {
 var steps = [...]step{
 	{
 		step: allowlist.StepLocate, resolve: (*vaultGateway).locate,
-		notice: "first asks which note the name stands for, and runs the call with its path",
+		notice: "first asks which note the name refers to, and runs the call with its path",
 	},
 	{
 		step: allowlist.StepLocateNew, resolve: (*vaultGateway).locateNew,

@@ -1,8 +1,6 @@
 package tests
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -17,15 +15,12 @@ import (
 	"unicode"
 )
 
-var update = flag.Bool("update", false, "take out of words/pending.tsv what no longer occurs")
-
 // The files of the folder words, tables of cells separated by tabs:
 //
 //   - identifiers.tsv: a word that is kept out of names, and what to say instead
 //   - phrases.tsv: a regular expression, which is kept out of messages and documents,
 //     and what to say instead
 //   - exceptions.tsv: "identifier" or "phrase", where it occurs, and the reason
-//   - pending.tsv: the same without a reason, for what is still to be renamed
 //
 // Where an identifier occurs is the identifier itself, or the path of a file or folder
 // that is named so; where a phrase occurs is the text around it as the test shows it.
@@ -33,7 +28,6 @@ const (
 	identifiersFile = "words/identifiers.tsv"
 	phrasesFile     = "words/phrases.tsv"
 	exceptionsFile  = "words/exceptions.tsv"
-	pendingFile     = "words/pending.tsv"
 )
 
 func TestRetiredWordsAreInNoIdentifier(t *testing.T) {
@@ -215,42 +209,22 @@ func excerpt(text string, from, to int) string {
 	return strings.ToValidUTF8(strings.Join(strings.Fields(text[from:to]), " "), "")
 }
 
-// compare holds what was found against the exceptions and what is pending: each find
-// has to be listed, and each row of the lists has to be found.
+// compare holds what was found against the exceptions: each find has to be listed, and
+// each row of the list has to be found.
 func compare(t *testing.T, kind string, found map[string]string) {
 	t.Helper()
 	left := maps.Clone(found)
 	for _, row := range rowsOf(t, exceptionsFile, 3) {
-		if row[0] == kind && left[row[1]] == "" {
+		if row[0] != kind {
+			continue
+		}
+		if left[row[1]] == "" {
 			t.Errorf("%s: %q does not occur: remove the row", exceptionsFile, row[1])
 		}
-		if row[0] == kind {
-			delete(left, row[1])
-		}
-	}
-	var kept [][]string
-	for _, row := range rowsOf(t, pendingFile, 2) {
-		switch {
-		case row[0] != kind || left[row[1]] != "":
-			kept = append(kept, row)
-		case !*update:
-			t.Errorf("%s: %q does not occur: remove the row, or run this test with -update", pendingFile, row[1])
-		}
-		if row[0] == kind {
-			delete(left, row[1])
-		}
+		delete(left, row[1])
 	}
 	for _, where := range slices.Sorted(maps.Keys(left)) {
 		t.Error(left[where])
-	}
-	if *update {
-		var text bytes.Buffer
-		for _, row := range kept {
-			fmt.Fprintln(&text, strings.Join(row, "\t"))
-		}
-		if err := os.WriteFile(pendingFile, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -58,11 +58,11 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 	if len(rest) > 0 {
 		return &exit.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket approve CODE" approves one`}
 	}
-	desk, err := openDesk(std)
+	store, err := openStore(std)
 	if err != nil {
 		return err
 	}
-	questions, err := desk.questions(std)
+	questions, err := store.questions(std)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 		})
 	}
 	defer console.Close()
-	desk, q, err := questionOf(std, console, rest[0])
+	store, q, err := questionOf(std, console, rest[0])
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
-	if q, err = desk.Approve(q.Code); err != nil {
+	if q, err = store.Approve(q.Code); err != nil {
 		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
@@ -154,11 +154,11 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	if len(rest) != 1 {
 		return oneCode("deny")
 	}
-	desk, q, err := questionOf(std, std.Err, rest[0])
+	store, q, err := questionOf(std, std.Err, rest[0])
 	if err != nil {
 		return err
 	}
-	if q, err = desk.Deny(q.Code); err != nil {
+	if q, err = store.Deny(q.Code); err != nil {
 		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
@@ -167,8 +167,8 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 
 // questionOf finds the question with a code, and shows it to the person: nobody
 // answers one unseen.
-func questionOf(std terminal.Streams, person io.Writer, code string) (desk, approvals.Question, error) {
-	d, err := openDesk(std)
+func questionOf(std terminal.Streams, person io.Writer, code string) (store, approvals.Question, error) {
+	d, err := openStore(std)
 	if err != nil {
 		return d, approvals.Question{}, err
 	}
@@ -192,20 +192,20 @@ func questionOf(std terminal.Streams, person io.Writer, code string) (desk, appr
 // bare is a code without its dash, which a person may leave out.
 func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
 
-// desk is where questions wait.
-type desk struct{ *approvals.Store }
+// store is where questions wait.
+type store struct{ *approvals.Store }
 
-func openDesk(std terminal.Streams) (desk, error) {
+func openStore(std terminal.Streams) (store, error) {
 	state, err := settings.StateFolder(std)
 	if err != nil {
-		return desk{}, err
+		return store{}, err
 	}
-	return desk{approvals.Open(gateway.ApprovalsFolder(state), time.Now)}, nil
+	return store{approvals.Open(gateway.ApprovalsFolder(state), time.Now)}, nil
 }
 
 // questions returns the questions that have not expired, and says which cannot be
 // read.
-func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
+func (d store) questions(std terminal.Streams) ([]approvals.Question, error) {
 	questions, damaged, err := d.List()
 	if err != nil {
 		return nil, storeError(err)
@@ -216,7 +216,7 @@ func (d desk) questions(std terminal.Streams) ([]approvals.Question, error) {
 	return questions, nil
 }
 
-// tellDesk says why a question could not be answered.
+// storeError says why a question could not be answered.
 func storeError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable

@@ -13,8 +13,8 @@ import (
 	"vaultwicket/gateway/state/paths"
 )
 
-// atDesk returns a world with a home of its own, and the desk in it.
-func atDesk(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *approvals.Store) {
+// withApprovals returns a world with a home of its own, and the approvals in it.
+func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Builder, d *approvals.Store) {
 	t.Helper()
 	home := t.TempDir()
 	out, errs = &strings.Builder{}, &strings.Builder{}
@@ -37,7 +37,7 @@ func question(session string) approvals.Question {
 
 // A text or a name that a client has chosen stands nowhere where a code does.
 func TestNoTextPosesAsAQuestion(t *testing.T) {
-	std, out, errs, d := atDesk(t)
+	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(question("theirs"))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 }
 
 func TestAnAnswerIsForOneQuestion(t *testing.T) {
-	std, out, errs, d := atDesk(t)
+	std, out, errs, d := withApprovals(t)
 	first, err := d.Ask(question("first"))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func (c *atConsole) open(typed string) func() (io.ReadWriteCloser, error) {
 // A yes on standard input is none, and neither is anything but a yes at the
 // terminal. There is no switch in place of one.
 func TestApproveNeedsATerminal(t *testing.T) {
-	std, out, errs, d := atDesk(t)
+	std, out, errs, d := withApprovals(t)
 	q, err := d.Ask(question("mine"))
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func commandsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n" + generated)
 	b.WriteString("The commands by tier, with what each takes. Parameters in brackets are optional; `file=` names a note as a link does, `path=` by its\n" +
-		"path in the vault. \"Opens with\" says what has to be set besides the tier ([settings](settings.md)); *embedded* is the program that comes with\n" +
+		"path in the vault. \"Opens with\" says which settings are required in addition to the tier ([settings](settings.md)); *embedded* is the program that comes with\n" +
 		"vaultwicket and needs the folder of the vault. The same is told, for the settings in force, by `vaultwicket explain COMMAND`, by the\n" +
 		"command `help` with `command=`, and by the resource `vaultwicket://help/{command}` ([MCP](mcp.md)).\n")
 	for tier := tiers.V0; tier <= tiers.Restricted; tier++ {
@@ -37,7 +37,7 @@ func commandsPage(t *testing.T) string {
 var tierTexts = map[tiers.Tier]string{
 	tiers.V0: "Daily and random notes. Open from the start.", tiers.V1: "Properties, tags, tasks, files, search.",
 	tiers.V2: "History, links, bases, publish, templates.", tiers.V3: "The other harmless ones.",
-	tiers.Restricted: "Closed for good: they run code in the app, administer it or show its inside. No setting opens them; they are in the table so that a refusal can say so.",
+	tiers.Restricted: "Permanently disabled: they run code in the app or administer it. No setting enables them; they are listed so that a denial can say so.",
 }
 
 func commandSection(t *testing.T, c allowlist.Command) string {
@@ -72,7 +72,7 @@ func commandFacts(c allowlist.Command) []string {
 		facts = append(facts, "opens with "+strings.Join(gates, ", "))
 	}
 	if c.Effect.WorseThan(tiers.Writes) {
-		facts = append(facts, "a person is asked")
+		facts = append(facts, "requires approval")
 	}
 	switch answers := slices.Contains(vault.Commands(), c.Name); {
 	case c.Ours:

@@ -52,10 +52,10 @@ func codesTable() string {
 	}{
 		{gateway.Answered, "the CLI answered with a failure"},
 		{gateway.BadRequest, "the request or a setting is wrong"},
-		{gateway.Refused, "the policy says no"},
+		{gateway.Refused, "denied by the policy"},
 		{gateway.Surroundings, "the client, the app, the vault or the state folder is not ready"},
 		{gateway.Halted, "the call was stopped"},
-		{gateway.Bug, "a bug of ours"},
+		{gateway.Bug, "internal error"},
 	}
 	var b strings.Builder
 	b.WriteString("| status | meaning | codes |\n|---|---|---|\n| 0 | done; for `dry-run`: it would be allowed | |\n")

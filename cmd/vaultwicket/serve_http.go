@@ -31,17 +31,17 @@ func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver
 	if err != nil {
 		return err
 	}
-	door := streamable.Config{
+	config := streamable.Config{
 		Addr: o.HTTP.Addr, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts,
 		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.metrics != nil {
 		var sessions atomic.Int64
-		door.Opened, door.Ended = func(string) { sessions.Add(1) }, func(string) { sessions.Add(-1) }
+		config.Opened, config.Ended = func(string) { sessions.Add(1) }, func(string) { sessions.Add(-1) }
 		o.follow(func() int { return int(sessions.Load()) })
-		door.Metrics = o.metrics.WritePrometheus
+		config.Metrics = o.metrics.WritePrometheus
 	}
-	return mcpserver.ServeHTTP(ctx, c, door, func(url string) {
+	return mcpserver.ServeHTTP(ctx, c, config, func(url string) {
 		if o.LogJSON {
 			o.log.Info("serving", "url", url, "token", from)
 			return

@@ -122,7 +122,7 @@ func (r *Reader) Next() (Frame, error) {
 		return Frame{}, err
 	}
 	if size > uint32(bound) {
-		return Frame{}, Malformedf("sent a frame of kind %d with %d bytes, and it holds %d", f.Kind, size, bound)
+		return Frame{}, Malformedf("sent a frame of kind %d with %d bytes, of %d at most", f.Kind, size, bound)
 	}
 	_, _ = r.in.Discard(headSize) // it was peeked at
 	f.Payload, err = r.read(int(size))

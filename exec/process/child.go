@@ -91,11 +91,11 @@ func (c Child) Run(ctx context.Context) Ending {
 	defer stop(nil)
 	e := Ending{Exit: NoExit}
 	flood := func() { stop(ErrFlood) }
-	var room func() bool
+	var capacity func() bool
 	if c.Capacity != nil {
-		room = func() bool { return c.Capacity(ctx) }
+		capacity = func() bool { return c.Capacity(ctx) }
 	}
-	e.Stdout, e.Stderr = NewStream(c.Keep, flood, room), NewStream(c.Keep, flood, room)
+	e.Stdout, e.Stderr = NewStream(c.Keep, flood, capacity), NewStream(c.Keep, flood, capacity)
 
 	cmd, err := c.command(ctx)
 	if err != nil {

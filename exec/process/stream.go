@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// smallAnswer is how much of an answer is kept before there has to be room for a
+	// smallAnswer is how much of an answer is kept before there has to be space for a
 	// large one: most answers are shorter.
 	smallAnswer = frame.Window
-	// lastStep is how large an answer grows before all the room is taken: pages that
+	// lastStep is how large an answer grows before all the space is taken: pages that
 	// are not written to cost nothing, copies that are left behind do.
 	lastStep = 1 << 20
 	// FloodLimit ends a call whose program does not stop printing: a listing of
@@ -33,9 +33,9 @@ type Stream struct {
 	keep  int
 	limit int64
 	flood func() // called once when limit is passed
-	// room waits until there is room for a large answer, and is asked once. Without
-	// it nothing more is kept. nil is as much room as keep says.
-	room func() bool
+	// capacity waits until there is space for a large answer, and is asked once. Without
+	// it nothing more is kept. nil is as much capacity as keep says.
+	capacity func() bool
 
 	head strings.Builder
 	tail []byte
@@ -43,17 +43,17 @@ type Stream struct {
 	// Total is how many bytes were written.
 	Total int64
 	gap   int  // where something was dropped, once text was called
-	roomy bool // room was asked
+	roomy bool // capacity was asked
 	// headFull says that the rest goes to the tail.
 	headFull bool
 	full     bool // there was none
 }
 
 // NewStream returns a stream that keeps so many bytes. It calls flood once when more
-// than [FloodLimit] bytes are written, and room once before it keeps a large answer:
-// without room nothing more is kept. Each may be nil.
-func NewStream(keep int, flood func(), room func() bool) *Stream {
-	return &Stream{keep: keep, limit: FloodLimit, flood: flood, room: room}
+// than [FloodLimit] bytes are written, and capacity once before it keeps a large answer:
+// without capacity nothing more is kept. Each may be nil.
+func NewStream(keep int, flood func(), capacity func() bool) *Stream {
+	return &Stream{keep: keep, limit: FloodLimit, flood: flood, capacity: capacity}
 }
 
 // OnFlood has flood called once when more than [FloodLimit] bytes are written.
@@ -90,7 +90,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 		s.flood()
 	}
 	if s.Total > smallAnswer && !s.roomy {
-		s.roomy, s.full = true, s.room != nil && !s.room()
+		s.roomy, s.full = true, s.capacity != nil && !s.capacity()
 	}
 	if !s.full {
 		s.add(p)
@@ -127,7 +127,7 @@ func (s *Stream) forHead(p []byte) (n int) {
 	return n
 }
 
-// grow makes room in the head for a piece. It takes two large steps: every smaller
+// grow makes space in the head for a piece. It takes two large steps: every smaller
 // one leaves a copy behind.
 func (s *Stream) grow(n int) {
 	size, c := s.head.Len()+n, s.head.Cap()
@@ -146,8 +146,8 @@ func (s *Stream) grow(n int) {
 // addToTail keeps some of p and returns how much.
 func (s *Stream) addToTail(p []byte) (n int) {
 	most := s.keep - s.head.Len()
-	if room := most - len(s.tail); room > 0 {
-		n = min(len(p), room)
+	if capacity := most - len(s.tail); capacity > 0 {
+		n = min(len(p), capacity)
 		if s.tail == nil && most > lastStep {
 			s.tail = make([]byte, 0, most) // the head is full: much is to come
 		}
@@ -177,7 +177,7 @@ func (s *Stream) Text() (text string, gap int) {
 		first = (first + 1) % len(s.tail) // half a character
 	}
 	if first >= s.next {
-		s.head.Write(s.tail[first:]) // within the room that there is, where it is much
+		s.head.Write(s.tail[first:]) // within the space that there is, where it is much
 		s.head.Write(s.tail[:s.next])
 	} else {
 		s.head.Write(s.tail[first:s.next])

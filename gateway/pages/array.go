@@ -101,11 +101,11 @@ func bracketsOf(whole string) brackets {
 
 // fill takes as many rows from an offset as fit between the brackets.
 func (b brackets) fill(whole string, at int, limit Limit) (page Page) {
-	room := limit.Bytes - len(b.open) - len(b.shut)
+	space := limit.Bytes - len(b.open) - len(b.shut)
 	end, next := at, at
 	for next < len(whole) && (limit.Rows == 0 || page.Rows < limit.Rows) {
 		rowEnd, after, ok := row(whole, next)
-		if !ok || rowEnd-at > room {
+		if !ok || rowEnd-at > space {
 			break
 		}
 		end, next = rowEnd, after

@@ -97,7 +97,7 @@ func (p Page) Last() bool { return p.Next == Position{} }
 // the whole; else it gives what stands there.
 func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 	if form >= formCount {
-		return Page{}, &Invalid{"form", fmt.Sprintf("%d is none of pages", form), "use Text, JSON, CSV, BareCSV or TSV"}
+		return Page{}, &Invalid{"form", fmt.Sprintf("%d is not one of pages", form), "use Text, JSON, CSV, BareCSV or TSV"}
 	}
 	if err := limit.check(); err != nil {
 		return Page{}, err
@@ -133,11 +133,11 @@ func (p Position) check(whole string, form Form) error {
 	case p == Position{}:
 		return nil
 	case p.At < 0, p.At >= len(whole), inRow && (p.Until <= p.At || p.Until > len(whole)):
-		return madeUp("lies outside of the answer")
+		return madeUp("is outside of the answer")
 	case inRow && (form == Text || form == TSV):
 		return madeUp("is of an answer of another form")
 	case !isBorder(whole, p.At), inRow && !isBorder(whole, p.Until):
-		return madeUp("lies within a character")
+		return madeUp("is within a character")
 	}
 	return nil
 }

@@ -116,18 +116,18 @@ func TestCutRefuses(t *testing.T) {
 		limit Limit
 		want  string
 	}{
-		{"a form that there is not", formCount, Position{}, Limit{}, "form 5 is none of pages"},
+		{"a form that there is not", formCount, Position{}, Limit{}, "form 5 is not one of pages"},
 		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is 7 bytes, which is below 8"},
 		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is -1 bytes, which is below 8"},
 		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is -1, which is below zero"},
-		{"a place before the start", Text, Position{At: -1}, Limit{}, "position lies outside of the answer"},
-		{"a place behind the end", Text, Position{At: len(whole)}, Limit{}, "position lies outside of the answer"},
-		{"a row that ends where it begins", JSON, Position{At: 1, Until: 1}, Limit{}, "position lies outside of the answer"},
-		{"a row that ends behind the end", CSV, Position{At: 1, Until: len(whole) + 1}, Limit{}, "position lies outside of the answer"},
+		{"a place before the start", Text, Position{At: -1}, Limit{}, "position is outside of the answer"},
+		{"a place behind the end", Text, Position{At: len(whole)}, Limit{}, "position is outside of the answer"},
+		{"a row that ends where it begins", JSON, Position{At: 1, Until: 1}, Limit{}, "position is outside of the answer"},
+		{"a row that ends behind the end", CSV, Position{At: 1, Until: len(whole) + 1}, Limit{}, "position is outside of the answer"},
 		{"a row in a text", TSV, Position{At: 1, Until: 3}, Limit{}, "position is of an answer of another form"},
-		{"a place in a character", Text, Position{At: 2}, Limit{}, "position lies within a character"},
-		{"a place between return and newline", Text, Position{At: 4}, Limit{}, "position lies within a character"},
-		{"a row that ends in a character", JSON, Position{Until: 2}, Limit{}, "position lies within a character"},
+		{"a place in a character", Text, Position{At: 2}, Limit{}, "position is within a character"},
+		{"a place between return and newline", Text, Position{At: 4}, Limit{}, "position is within a character"},
+		{"a row that ends in a character", JSON, Position{Until: 2}, Limit{}, "position is within a character"},
 	}
 	for _, test := range tests {
 		page, err := Cut(whole, test.form, test.at, test.limit)

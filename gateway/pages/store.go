@@ -58,7 +58,7 @@ func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
 	defer s.mu.Unlock()
 	fresh.used = s.now()
 	s.sweep(fresh.used)
-	s.makeRoom(fresh)
+	s.evictFor(fresh)
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
 	return fresh.id, true
@@ -108,8 +108,8 @@ func (s *Store[T]) sweep(now time.Time) {
 	})
 }
 
-// makeRoom forgets what has to go so that a text can be kept.
-func (s *Store[T]) makeRoom(fresh *kept[T]) {
+// evictFor forgets what has to go so that a text can be kept.
+func (s *Store[T]) evictFor(fresh *kept[T]) {
 	ofSession := 0
 	for _, k := range s.texts {
 		if k.session == fresh.session {

@@ -174,7 +174,7 @@ func TestAYesIsForOneCaller(t *testing.T) {
 }
 
 // The desk: a yes is used up, and worth nothing when the note is another one.
-func TestAYesFromTheDesk(t *testing.T) {
+func TestAnApprovalInATerminal(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
@@ -215,7 +215,7 @@ func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
 	}
 }
 
-func TestOfManyWithOneYesFromTheDeskOneRuns(t *testing.T) {
+func TestOneApprovalRunsOneOfManyCalls(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Parallel = 8 })
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}

@@ -37,7 +37,7 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 }
 
 // A code from the desk is for the call with all that belongs to it.
-func TestAnApprovalAtTheDeskMeetsOtherFeatures(t *testing.T) {
+func TestAnApprovalInATerminalWithOtherFeatures(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", ExpectHash: rig.HashOfText("root\n")}

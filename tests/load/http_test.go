@@ -16,12 +16,12 @@ import (
 
 // serveCrowd serves a crowd over HTTP in this process until stop is called, which
 // waits for the end.
-func serveCrowd(t *testing.T, c *crowd, door streamable.Config) (s *rig.Endpoint, stop func()) {
+func serveCrowd(t *testing.T, c *crowd, address streamable.Config) (s *rig.Endpoint, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	door.Addr, door.Token = "127.0.0.1:0", rig.Token
+	address.Addr, address.Token = "127.0.0.1:0", rig.Token
 	urls, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- mcpserver.ServeHTTP(ctx, c.config, door, func(url string) { urls <- url }) }()
+	go func() { ended <- mcpserver.ServeHTTP(ctx, c.config, address, func(url string) { urls <- url }) }()
 	select {
 	case url := <-urls:
 		s = rig.NewEndpoint(t, url)
@@ -78,7 +78,7 @@ func (c *client) headers() []string { return []string{"Mcp-Session-Id", c.agent(
 
 // breakOff hangs up in the middle of a call, at any moment of it.
 func breakOff(c *client) error {
-	ctx, hangUp := context.WithCancel(c.t.Context())
+	ctx, disconnect := context.WithCancel(c.t.Context())
 	done := make(chan error, 1)
 	go func() {
 		_, err := c.agent().Send(ctx, http.MethodPost, rig.ToolCall(999, `{"command":"search","params":{"query":"nobody"}}`), c.headers()...)
@@ -86,11 +86,11 @@ func breakOff(c *client) error {
 	}()
 	if c.random.IntN(2) == 0 {
 		if err := c.readOwn(); err != nil {
-			hangUp()
+			disconnect()
 			return err
 		}
 	}
-	hangUp()
+	disconnect()
 	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

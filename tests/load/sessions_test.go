@@ -26,14 +26,14 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	})
 	defer stop()
 	var clients []*client
-	var hangUps []context.CancelFunc
+	var disconnects []context.CancelFunc
 	for i := range many {
-		a, hangUp := held(t, s)
+		a, disconnect := held(t, s)
 		one := c.client(i, a)
 		if err := one.list(); err != nil {
 			t.Fatal(err)
 		}
-		clients, hangUps = append(clients, one), append(hangUps, hangUp)
+		clients, disconnects = append(clients, one), append(disconnects, disconnect)
 	}
 	kept := 0
 	for _, one := range clients {
@@ -49,8 +49,8 @@ func TestIdleSessionsEndWithWhatIsKeptForThem(t *testing.T) {
 	if kept != many {
 		t.Errorf("the answers of %d sessions are kept, want %d", kept, many)
 	}
-	for _, hangUp := range hangUps {
-		hangUp()
+	for _, disconnect := range disconnects {
+		disconnect()
 	}
 	for range callers {
 		select {
@@ -84,15 +84,15 @@ func held(t *testing.T, s *rig.Endpoint) (*rig.HTTPSession, context.CancelFunc) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, hangUp := context.WithCancel(t.Context())
+		ctx, disconnect := context.WithCancel(t.Context())
 		stream, err := s.Client.Do(s.Request(ctx, http.MethodGet, "/mcp", "", "Mcp-Session-Id", a.Session))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if stream.StatusCode == http.StatusOK {
-			return a, func() { hangUp(); stream.Body.Close() }
+			return a, func() { disconnect(); stream.Body.Close() }
 		}
-		hangUp()
+		disconnect()
 		stream.Body.Close()
 	}
 }

@@ -184,19 +184,19 @@ func (o *Harness) answerOpen(answer func(*approvals.Store, string) (approvals.Qu
 	if len(waiting) != 1 {
 		o.T.Fatalf("%d questions wait", len(waiting))
 	}
-	if _, err := answer(o.desk(), waiting[0].Code); err != nil {
+	if _, err := answer(o.store(), waiting[0].Code); err != nil {
 		o.T.Fatal(err)
 	}
 }
 
-func (o *Harness) desk() *approvals.Store {
+func (o *Harness) store() *approvals.Store {
 	return approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that nobody has answered yet.
 func (o *Harness) Waiting() []approvals.Question {
 	o.T.Helper()
-	list, _, err := o.desk().List()
+	list, _, err := o.store().List()
 	if err != nil {
 		o.T.Fatal(err)
 	}

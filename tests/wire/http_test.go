@@ -45,14 +45,14 @@ func TestWireOverHTTP(t *testing.T) {
 func converseOverHTTP(t *testing.T, vault string, flags []string, session string) string {
 	t.Helper()
 	server := rig.ServeHTTP(t, append([]string{"--backend=embedded", "--vault=" + vault}, flags...)...)
-	ctx, hangUp := context.WithTimeout(t.Context(), rig.Deadline)
-	defer hangUp()
+	ctx, disconnect := context.WithTimeout(t.Context(), rig.Deadline)
+	defer disconnect()
 	p := &player{Endpoint: server.Endpoint, ctx: ctx, vault: vault, open: map[string]*exchange{}, names: map[string]string{}}
 	for line := range strings.Lines(session) {
 		p.play(strings.TrimSuffix(line, "\n"))
 	}
 	p.sendPending()
-	hangUp()
+	disconnect()
 	if runtime.GOOS == "windows" {
 		return p.got.String() // where a process cannot be asked to end
 	}
@@ -82,7 +82,7 @@ type exchange struct {
 	name, method, path, body string
 	headers                  []string
 	answer                   chan string // its lines
-	hangUp                   context.CancelFunc
+	disconnect                   context.CancelFunc
 }
 
 var (
@@ -103,7 +103,7 @@ func (p *player) play(line string) {
 	read := readLine.FindStringSubmatch(line)
 	switch name, ends := strings.CutPrefix(line, "-"); {
 	case ends && p.open[name] != nil:
-		p.open[name].hangUp()
+		p.open[name].disconnect()
 		fmt.Fprintln(&p.got, line)
 	case read == nil:
 		fmt.Fprintln(&p.got, line)
@@ -139,7 +139,7 @@ func (p *player) sendPending() {
 	}
 	p.pending = nil
 	var ctx context.Context
-	ctx, x.hangUp = context.WithCancel(p.ctx)
+	ctx, x.disconnect = context.WithCancel(p.ctx)
 	x.answer = make(chan string, 1000)
 	go func() { defer close(x.answer); p.follow(ctx, x) }()
 	if x.name != "" {
@@ -149,7 +149,7 @@ func (p *player) sendPending() {
 	for line := range x.answer {
 		fmt.Fprintln(&p.got, "< "+p.stable(line))
 	}
-	x.hangUp()
+	x.disconnect()
 }
 
 // show reads one line of an open answer.

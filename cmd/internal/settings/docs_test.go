@@ -16,7 +16,7 @@ func settingsPage() string {
 	b.WriteString("# Settings\n\n" + generatedNote)
 	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME`, and a variable. A flag beats the\n" +
 		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
-		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` stands for no file.\n\n")
+		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
 	b.WriteString(headOf("setting", "variable", "default", "values", "", "in a running server"))
 	for _, s := range table {
 		b.WriteString(rowOf(asCode(s.name), asCode(VariableOf(s.name)), asCode(s.fallback), valuesOf(s), s.usage, whenTaken(s)))
@@ -29,7 +29,7 @@ func settingsPage() string {
 		b.WriteString(rowOf(asCode(key), vaultValues(about), about["description"].(string)))
 	}
 	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
-	for i, text := range []string{"nothing; it is as if it were not there", "it may be read, listed and found", "besides, it may be made and changed", "besides, it may be removed, replaced and moved away"} {
+	for i, text := range []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"} {
 		b.WriteString(rowOf(asCode(levelNames()[i]), text))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")

@@ -99,8 +99,8 @@ func cannotWrite(name string, err error) error {
 func initialConfig() string {
 	var b strings.Builder
 	b.WriteString(`# Settings of vaultwicket. Each is also a flag (--allow-mutations) and a variable of
-# the environment (VAULTWICKET_ALLOW_MUTATIONS): the flag holds first, then the
-# variable, then the profile, then what stands here. Every line has the default.
+# the environment (VAULTWICKET_ALLOW_MUTATIONS): the flag wins, then the
+# variable, then the profile, then this file. Every line has the default.
 #
 # "vaultwicket config show" says where each value comes from, "vaultwicket config
 # check" what is wrong here, and "vaultwicket config schema" helps an editor.
@@ -110,19 +110,19 @@ func initialConfig() string {
 	}
 	b.WriteString(`
 # Several vaults, the first one being the default. Each needs a name, an id or a
-# folder. What stands in its table only closes.
+# folder. Its table can only restrict.
 #
 #[[vaults]]
 #name = "Main"
 #id = "a1b2c3d4e5f60718"
 #folder = "/home/me/Main"
 #tier = "v0"
-#[vaults.access]        # none, r, rw or rwd, by folder or note; the longest path holds
+#[vaults.access]        # none, r, rw or rwd, by folder or note; the most specific path wins
 #"/" = "r"
 #"Work" = "rwd"
 #"Private" = "none"
 
-# Settings to lay over those above: --profile home, or profile = "home" above.
+# A profile overrides the settings above: --profile home, or profile = "home" above.
 #
 #[profiles.home]
 #confirm = "writes"

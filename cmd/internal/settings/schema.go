@@ -30,7 +30,7 @@ func configSchema() object {
 	}
 	general["vaults"] = object{"type": "array", "description": "the vaults, the first one being the default", "items": vaultSchema()}
 	general["profiles"] = object{
-		"type": "object", "description": "settings to lay over the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
+		"type": "object", "description": "profile to apply to the rest of the file, by the name of the profile", "propertyNames": object{"minLength": 1},
 		"additionalProperties": object{"type": "object", "properties": profile, "additionalProperties": false},
 	}
 	return object{
@@ -84,7 +84,7 @@ func vaultSchema() object {
 		"properties": object{
 			"name": name, "id": id, "folder": folder, "tier": tier,
 			"access": object{
-				"type": "object", "minProperties": 1, "description": "what may be done with a folder or note, by its path; \"/\" is the vault, the longest path holds",
+				"type": "object", "minProperties": 1, "description": "what may be done with a folder or note, by its path; \"/\" is the vault, the most specific path wins",
 				"additionalProperties": object{"enum": levelNames()},
 			},
 		},

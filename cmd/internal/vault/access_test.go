@@ -747,9 +747,9 @@ func (s *site) judge(args []string, before, after map[string]string) {
 	}
 }
 
-// rightsHouse is a vault with a folder for each level, on which a person has
+// vaultWithRights is a vault with a folder for each level, on which a person has
 // worked before: what they did stands in the journal.
-func rightsHouse(t *testing.T, settings string) *house {
+func vaultWithRights(t *testing.T, settings string) *testVault {
 	h := build(t, map[string]string{
 		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",
 		".obsidian/templates.json": `{"folder":"t"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
@@ -775,7 +775,7 @@ func rightsHouse(t *testing.T, settings string) *house {
 // What the rules do not allow is refused, and nothing is changed; what they allow
 // is done.
 func TestRights(t *testing.T) {
-	houses := map[string]*house{}
+	vaults := map[string]*testVault{}
 	for _, test := range []struct {
 		call     string
 		settings string // the folder of daily and unique notes
@@ -801,10 +801,10 @@ func TestRights(t *testing.T) {
 		{call: "base:create path=r/B.base name=x content=y"}, {call: "bookmark file=r/a.md"},
 		{call: "undo ID0"}, {call: "undo ID1", allowed: true}, {call: "undo ID2"}, {call: "undo ID3", allowed: true}, {call: "undo ID4"}, {call: "undo ID6", allowed: true}, {call: "undo ID8"}, {call: "undo ID10"},
 	} {
-		h := houses[test.settings]
+		h := vaults[test.settings]
 		if h == nil {
-			h = rightsHouse(t, test.settings)
-			houses[test.settings] = h
+			h = vaultWithRights(t, test.settings)
+			vaults[test.settings] = h
 		}
 		call := test.call
 		for i, id := range slices.Backward(h.changes()) {
@@ -821,7 +821,7 @@ func TestRights(t *testing.T) {
 			}
 		}
 		if test.allowed {
-			delete(houses, test.settings) // it is another one now
+			delete(vaults, test.settings) // it is another one now
 		}
 	}
 }
@@ -829,13 +829,13 @@ func TestRights(t *testing.T) {
 // A caller may take back what it made where it may not delete, and nothing that
 // another one made there.
 func TestUndoOfWhatTheCallerMade(t *testing.T) {
-	h := rightsHouse(t, "")
+	h := vaultWithRights(t, "")
 	h.run("create", "path=w/nobodys.md")
 	if status, stdout, _ := h.run("undo"); status == answer.ExitDone {
 		t.Errorf("undo of what no known caller made: %s", stdout)
 	}
 	for _, call := range []string{"create path=w/mine.md content=x", "create path=w/mine.md template=T"} {
-		h := rightsHouse(t, "")
+		h := vaultWithRights(t, "")
 		before := h.tree()
 		if status, stdout, _ := h.run(append([]string{grammar.CallerSwitch, "agent"}, strings.Fields(call)...)...); status != answer.ExitDone {
 			t.Fatalf("%s: %s", call, stdout)
@@ -857,7 +857,7 @@ func TestUndoOfWhatTheCallerMade(t *testing.T) {
 func TestUndoOfAnUndoIsNoWayToDelete(t *testing.T) {
 	h := build(t, map[string]string{"w/a.md": "text"})
 	h.run(grammar.CallerSwitch, "owner", "delete", "path=w/a.md", "permanent")
-	h.env[session.AccessVariable] = rightsHouse(t, "").env[session.AccessVariable]
+	h.env[session.AccessVariable] = vaultWithRights(t, "").env[session.AccessVariable]
 	if status, out, _ := h.run(grammar.CallerSwitch, "agent", "undo", h.changes()[0]); status != answer.ExitDone || h.get("w/a.md") != "text" {
 		t.Fatalf("status %d, %q", status, out)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // snapshot describes every file and folder of the vault, hidden ones included.
-func (h *house) snapshot() (text string, files, folders int) {
+func (h *testVault) snapshot() (text string, files, folders int) {
 	var out strings.Builder
 	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -10,7 +10,7 @@ import (
 )
 
 // planDigest is the digest of the change that a call would make.
-func (h *house) planDigest(call ...string) string {
+func (h *testVault) planDigest(call ...string) string {
 	h.t.Helper()
 	var plan struct{ Digest string }
 	status, out, _ := h.run(append([]string{grammar.PlanSwitch}, call...)...)
@@ -25,15 +25,15 @@ func (h *house) planDigest(call ...string) string {
 func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 	for name, test := range map[string]struct {
 		call   string
-		meddle func(*house)
+		meddle func(*testVault)
 	}{
-		"the note":                 {"delete path=n.md permanent", func(h *house) { h.put("n.md", "other") }},
-		"another note of a move":   {"rename path=n.md name=z", func(h *house) { h.put("l.md", "see [[n]], [[n]]") }},
-		"one more linked note":     {"rename path=n.md name=z", func(h *house) { h.put("m.md", "see [[n]]") }},
-		"a note in the way":        {"create path=new.md content=x overwrite", func(h *house) { h.put("new.md", "there") }},
-		"the version to restore":   {"history:restore path=n.md version=1", func(h *house) { h.run("append", "path=n.md", "content=y"); h.run("undo") }},
-		"the template":             {"create path=new.md template=t", func(h *house) { h.put("T/t.md", "{{time}} other") }},
-		"a template without clock": {"create path=new.md template=u", func(h *house) { h.put("T/u.md", "other") }},
+		"the note":                 {"delete path=n.md permanent", func(h *testVault) { h.put("n.md", "other") }},
+		"another note of a move":   {"rename path=n.md name=z", func(h *testVault) { h.put("l.md", "see [[n]], [[n]]") }},
+		"one more linked note":     {"rename path=n.md name=z", func(h *testVault) { h.put("m.md", "see [[n]]") }},
+		"a note in the way":        {"create path=new.md content=x overwrite", func(h *testVault) { h.put("new.md", "there") }},
+		"the version to restore":   {"history:restore path=n.md version=1", func(h *testVault) { h.run("append", "path=n.md", "content=y"); h.run("undo") }},
+		"the template":             {"create path=new.md template=t", func(h *testVault) { h.put("T/t.md", "{{time}} other") }},
+		"a template without clock": {"create path=new.md template=u", func(h *testVault) { h.put("T/u.md", "other") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, map[string]string{

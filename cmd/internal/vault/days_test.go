@@ -68,7 +68,7 @@ func TestSeveralRandomNotes(t *testing.T) {
 }
 
 // touch sets when a file was changed, counted from the clock of the tests.
-func (h *house) touch(t *testing.T, path string, ago time.Duration) {
+func (h *testVault) touch(t *testing.T, path string, ago time.Duration) {
 	t.Helper()
 	now, err := time.Parse(time.RFC3339, "2026-11-21T09:05:00+02:00")
 	if err == nil {

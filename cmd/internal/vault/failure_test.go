@@ -14,7 +14,7 @@ import (
 )
 
 // failing is a vault in which a call fails in every way, and the calls.
-func failing(t *testing.T) (h *house, calls map[answer.Kind]string) {
+func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
 	h = build(t, map[string]string{
 		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": "", "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",

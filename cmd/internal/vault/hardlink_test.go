@@ -17,11 +17,11 @@ import (
 // answer of any command while the rules or the ignore file hide something, and no
 // command changes it.
 func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
-	hiders := map[string]func(h *house){
-		"rules": func(h *house) {
+	hiders := map[string]func(h *testVault){
+		"rules": func(h *testVault) {
 			h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Private": "none"}).String()
 		},
-		"the ignore file": func(h *house) { h.put(".vaultwicketignore", "Private/\n") },
+		"the ignore file": func(h *testVault) { h.put(".vaultwicketignore", "Private/\n") },
 	}
 	for name, hide := range hiders {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 }
 
 // hardLinked3 returns a vault with two notes that have further names.
-func hardLinked3(t *testing.T) (h *house, paths []string) {
+func hardLinked3(t *testing.T) (h *testVault, paths []string) {
 	t.Helper()
 	h = build(t, map[string]string{
 		"A/plain.md": "See [[inside]] and #tag.\n", "T/t.md": "text\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,

@@ -11,7 +11,7 @@ import (
 var oldTimes = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 
 // written is a vault in which a note has three versions.
-func written(t *testing.T) *house {
+func written(t *testing.T) *testVault {
 	h := build(t, map[string]string{"a.md": "one\n", "b.md": "", "c.md": "c"})
 	for _, call := range []string{
 		"append path=a.md content=two", "move path=a.md to=n/a.md", "create path=n/a.md content=three overwrite", "delete path=n/a.md",

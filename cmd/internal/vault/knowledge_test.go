@@ -20,7 +20,7 @@ import (
 )
 
 // library is a vault with a cache, long after its files were written.
-func library(t testing.TB) *house {
+func library(t testing.TB) *testVault {
 	t.Helper()
 	files := map[string]string{
 		".obsidian/app.json": `{"userIgnoreFilters":["Out/"]}`,
@@ -50,7 +50,7 @@ var questions = [][]string{
 }
 
 // answers returns what the program says in a process for each call.
-func (h *house) answers() string {
+func (h *testVault) answers() string {
 	var all strings.Builder
 	for _, q := range questions {
 		status, out, stderr := h.run(q...)
@@ -59,7 +59,7 @@ func (h *house) answers() string {
 	return all.String()
 }
 
-func (h *house) without() *house {
+func (h *testVault) without() *testVault {
 	bare := *h
 	bare.env = map[string]string{session.NowVariable: saturday}
 	return &bare

@@ -6,7 +6,7 @@ import (
 )
 
 // linked is a vault with every kind of link.
-func linked(t testing.TB) *house {
+func linked(t testing.TB) *testVault {
 	return build(t, map[string]string{
 		"A.md":           "[[B]] and [[B|again]] and ![[pic.png]] and [[Nowhere]] and [[nowhere/else.md#h]]\n`[[Code]]`",
 		"B.md":           "---\nup: \"[[A]]\"\n---\n[[#Own]] and [text](A.md) and [out](https://example.org)",

@@ -20,7 +20,7 @@ func numbered(count int) string {
 }
 
 // loses returns why a call would be destructive, "" if it would not.
-func loses(t *testing.T, h *house, args ...string) string {
+func loses(t *testing.T, h *testVault, args ...string) string {
 	t.Helper()
 	status, out, _ := h.run(append([]string{grammar.PlanSwitch}, args...)...)
 	if status != answer.ExitDone {
@@ -85,7 +85,7 @@ func TestAChangeThatRemovesMuchIsALoss(t *testing.T) {
 
 func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	a, b := []string{grammar.CallerSwitch, "a"}, []string{grammar.CallerSwitch, "b"}
-	run := func(h *house, caller []string, args ...string) {
+	run := func(h *testVault, caller []string, args ...string) {
 		t.Helper()
 		if status, out, _ := h.run(append(caller, args...)...); status != answer.ExitDone {
 			t.Fatalf("%q: status %d, %q", args, status, out)

@@ -25,9 +25,9 @@ import (
 // zone, so the machine's own plays no part.
 const saturday = "2026-11-21T09:05:07+02:00"
 
-// house is a vault in a folder of its own, called Home, with the program's
+// testVault is a vault in a folder of its own, called Home, with the program's
 // surroundings.
-type house struct {
+type testVault struct {
 	t     testing.TB
 	dir   string
 	env   map[string]string
@@ -39,9 +39,9 @@ type house struct {
 	later time.Duration
 }
 
-func build(t testing.TB, files map[string]string) *house {
+func build(t testing.TB, files map[string]string) *testVault {
 	t.Helper()
-	h := &house{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
+	h := &testVault{t: t, dir: filepath.Join(t.TempDir(), "Home"), env: map[string]string{session.NowVariable: saturday, "XDG_STATE_HOME": t.TempDir()}}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +51,9 @@ func build(t testing.TB, files map[string]string) *house {
 	return h
 }
 
-func (h *house) file(path string) string { return filepath.Join(h.dir, filepath.FromSlash(path)) }
+func (h *testVault) file(path string) string { return filepath.Join(h.dir, filepath.FromSlash(path)) }
 
-func (h *house) put(path, text string) {
+func (h *testVault) put(path, text string) {
 	h.t.Helper()
 	full := h.file(path)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
@@ -61,7 +61,7 @@ func (h *house) put(path, text string) {
 	}
 }
 
-func (h *house) remove(path string) {
+func (h *testVault) remove(path string) {
 	h.t.Helper()
 	if err := os.Remove(h.file(path)); err != nil {
 		h.t.Fatal(err)
@@ -69,7 +69,7 @@ func (h *house) remove(path string) {
 }
 
 // get returns the text of a note, or "(missing)".
-func (h *house) get(path string) string {
+func (h *testVault) get(path string) string {
 	text, err := os.ReadFile(h.file(path))
 	if err != nil {
 		return "(missing)"
@@ -78,7 +78,7 @@ func (h *house) get(path string) string {
 }
 
 // host is what one process of the program keeps.
-func (h *house) host() *session.Host {
+func (h *testVault) host() *session.Host {
 	at := session.NewHost(func(name string) string { return h.env[name] }, nil)
 	at.Now = func() time.Time { return time.Now().Add(h.later) }
 	at.Pause = func(context.Context, time.Duration) {} // nobody else changes notes meanwhile
@@ -86,7 +86,7 @@ func (h *house) host() *session.Host {
 }
 
 // run calls the program on the vault.
-func (h *house) run(args ...string) (status int, stdout, stderr string) {
+func (h *testVault) run(args ...string) (status int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	words := append([]string{h.dir}, args...)
 	if !h.readOnly && (len(args) == 0 || args[0] != grammar.WorkerSwitch && args[0] != grammar.StatusSwitch) {
@@ -97,7 +97,7 @@ func (h *house) run(args ...string) (status int, stdout, stderr string) {
 }
 
 // expect calls the program and compares its exit status and output.
-func (h *house) expect(status int, stdout string, args ...string) {
+func (h *testVault) expect(status int, stdout string, args ...string) {
 	h.t.Helper()
 	gotStatus, got, stderr := h.run(args...)
 	if gotStatus != status || got != stdout {
@@ -116,11 +116,11 @@ type turn struct {
 	want   string
 }
 
-func (h *house) steps(steps []turn) {
+func (h *testVault) steps(steps []turn) {
 	h.t.Helper()
 	for _, s := range steps {
 		h.t.(*testing.T).Run(s.name, func(t *testing.T) {
-			inner := &house{t: t, dir: h.dir, env: h.env, stdin: h.stdin}
+			inner := &testVault{t: t, dir: h.dir, env: h.env, stdin: h.stdin}
 			inner.expect(s.status, s.want, strings.Fields(s.args)...)
 		})
 	}
@@ -289,7 +289,7 @@ func TestVersionIsNotMistakenForTheApp(t *testing.T) {
 func TestClockVariable(t *testing.T) {
 	h := build(t, nil)
 	h.env[session.NowVariable] = "yesterday"
-	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is no time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
+	h.expect(answer.ExitMisuse, "Error: VAULTWICKET_NOW is not a time of the form 2006-01-02T15:04:05Z: \"yesterday\"\n", "daily:path")
 	h.env[session.NowVariable] = "2026-12-31T23:59:59-11:00"
 	h.expect(answer.ExitDone, "2026-12-31.md\n", "daily:path")
 	delete(h.env, session.NowVariable)

@@ -117,7 +117,7 @@ func TestLinksFollowAMove(t *testing.T) {
 }
 
 // planned returns the paths that a dry run lists.
-func planned(t *testing.T, h *house, args ...string) (paths []string) {
+func planned(t *testing.T, h *testVault, args ...string) (paths []string) {
 	t.Helper()
 	status, out, _ := h.run(append([]string{"--plan"}, args...)...)
 	var plan struct{ Files []struct{ Path string } }

@@ -147,7 +147,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"no number of a line", "note:insert path=A.md lines=x position=after content=x", answer.ExitMisuse, "Error: Invalid lines: x. Use <n> or <n-m>, counted from 1.\n"},
 		{"the properties", "note:insert path=A.md lines=2 position=after content=x", answer.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},
 		{"text within a table", "note:insert path=A.md lines=11 position=after content=x", answer.ExitFailed,
-			"Error: Line 12: the place is inside a table, and the text is no more of it. Possible: lines 10, 12.\n"},
+			"Error: Line 12: the place is inside a table, and the text is not a part of it. Possible: lines 10, 12.\n"},
 		{"no text", "note:replace path=A.md old=third new=x", answer.ExitFailed, "Error: Text \"third\" not found.\n"},
 		{"a text whose first line is there", `note:replace path=A.md old=first\nlast new=x`, answer.ExitFailed, "Error: Text \"first…\" not found. Its first line is on lines 6, 9.\n"},
 		{"several texts", "note:replace path=A.md old=first new=x", answer.ExitFailed, "Error: Text \"first\" matches 2 times: lines 6, 9. Include more surrounding text.\n"},

@@ -28,7 +28,7 @@ type ended struct {
 }
 
 // byTheAppIn begins a call, has the app do something, and returns what end says.
-func (h *house) byTheAppIn(app func(), args ...string) (id string, said ended) {
+func (h *testVault) byTheAppIn(app func(), args ...string) (id string, said ended) {
 	h.t.Helper()
 	id = journal.NewID(time.Now())
 	how := []string{grammar.BeginSwitch, grammar.ChangeSwitch, id}

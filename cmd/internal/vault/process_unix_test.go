@@ -97,10 +97,10 @@ func TestACutLifelineEndsTheProcess(t *testing.T) {
 
 func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 	// A number that names nothing, or something else, is as good as none.
-	children, houses := map[string]*child{}, map[string]*house{}
+	children, vaults := map[string]*child{}, map[string]*testVault{}
 	for _, number := range []string{"3", "", "0", "-1", "x", "4", "99", "99999999999999999999"} {
-		houses[number] = build(t, nil)
-		children[number] = start(t, number, houses[number].dir, "--write", "--stdin", "content", "daily:append")
+		vaults[number] = build(t, nil)
+		children[number] = start(t, number, vaults[number].dir, "--write", "--stdin", "content", "daily:append")
 	}
 	for number, c := range children {
 		if _, err := c.stdin.WriteString("text"); err != nil {
@@ -111,7 +111,7 @@ func TestWithAWholeLifelineTheProcessDoesItsWork(t *testing.T) {
 			if status, out := c.wait(t); status != answer.ExitDone || out != "Added to: 2026-11-21.md\n" {
 				t.Errorf("lifeline %q: status %d, %q", number, status, out)
 			}
-			if got := houses[number].get("2026-11-21.md"); got != "text" {
+			if got := vaults[number].get("2026-11-21.md"); got != "text" {
 				t.Errorf("lifeline %q: the note became %q", number, got)
 			}
 		}()

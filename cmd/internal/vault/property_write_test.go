@@ -80,7 +80,7 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
 		{"a key twice", "property:set path=Twice.md name=b value=1", answer.ExitFailed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" stands twice.\n"},
 		{"properties in braces", "property:set path=Braces.md name=b value=1", answer.ExitFailed,
-			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties stand in braces, not on lines of their own.\n"},
+			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
 		{"another file", "property:set path=p.png name=x value=1", answer.ExitFailed, "Error: File is not a markdown file.\n"},
 		{"a missing note", "property:remove path=B.md name=x", answer.ExitFailed, "Error: File \"B.md\" not found.\n"},
 		{"no note", "property:remove name=x", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},

@@ -79,7 +79,7 @@ func TestTheHelpOfTheGatewayShowsNoRawProgram(t *testing.T) {
 }
 
 // exists reports whether something is at a path of the machine.
-func (h *house) exists(path string) bool {
+func (h *testVault) exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

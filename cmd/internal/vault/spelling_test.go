@@ -15,7 +15,7 @@ import (
 const composed, decomposed = "W\u00f6rk", "Wo\u0308rk" // one name in two normal forms
 
 // buildFolding is build on a file system that takes spellings for one another.
-func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *house {
+func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *testVault {
 	t.Helper()
 	h := build(t, nil)
 	h.dir = filepath.Join(folding.Dir(t, kind), "Home")
@@ -29,13 +29,13 @@ func buildFolding(t testing.TB, kind folding.Kind, files map[string]string) *hou
 }
 
 // leads reports whether this file system takes a path for that of a file.
-func (h *house) leads(path string) bool {
+func (h *testVault) leads(path string) bool {
 	_, err := os.Stat(h.file(path))
 	return err == nil
 }
 
 // names returns what a folder of the vault lists.
-func (h *house) names(folder string) (names []string) {
+func (h *testVault) names(folder string) (names []string) {
 	h.t.Helper()
 	entries, err := os.ReadDir(h.file(folder))
 	if err != nil {
@@ -51,9 +51,9 @@ func (h *house) names(folder string) (names []string) {
 // A short name leads to nothing that rules, the ignore file or the ban on hidden
 // folders keep.
 func TestShortNamesPassNothing(t *testing.T) {
-	for what, hide := range map[string]func(h *house){
-		"rules":       func(h *house) { h.env[session.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
-		"ignore file": func(h *house) { h.put(".vaultwicketignore", "My private/\n") },
+	for what, hide := range map[string]func(h *testVault){
+		"rules":       func(h *testVault) { h.env[session.AccessVariable] = `[{"/":"rwd","My private":"none"}]` },
+		"ignore file": func(h *testVault) { h.put(".vaultwicketignore", "My private/\n") },
 	} {
 		t.Run(what, func(t *testing.T) {
 			h := buildFolding(t, folding.NTFS, map[string]string{"My private/Secret note.md": "secret", "Public folder/A note.md": "public"})
@@ -74,7 +74,7 @@ func TestShortNamesPassNothing(t *testing.T) {
 	}
 }
 
-func (h *house) passesNothing(t *testing.T, path string) {
+func (h *testVault) passesNothing(t *testing.T, path string) {
 	t.Helper()
 	for _, args := range [][]string{
 		{"read", "path=" + path}, {"file", "path=" + path}, {"outline", "path=" + path}, {"append", "path=" + path, "content=x"},

@@ -55,7 +55,7 @@ func TestNoCommandFollowsAFolderThatBecameALink(t *testing.T) {
 // exchanging carries out a command and puts a link to target in the place of the
 // folder A/sub before the n-th call that changes the disk. It returns how many
 // such calls were made.
-func (h *house) exchanging(n int, target string, words []string) (said answer.Reply, calls int) {
+func (h *testVault) exchanging(n int, target string, words []string) (said answer.Reply, calls int) {
 	h.t.Helper()
 	at := h.host()
 	defer at.Close()

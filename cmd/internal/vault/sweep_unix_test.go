@@ -16,7 +16,7 @@ import (
 )
 
 // temporaryFiles are the files of this program that are left in a vault.
-func temporaryFiles(t *testing.T, h *house) (names []string) {
+func temporaryFiles(t *testing.T, h *testVault) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func temporaryFiles(t *testing.T, h *house) (names []string) {
 // killWhileWriting kills a process with a large note half written, and reports
 // whether it left a temporary file: the kill may come too late. The process runs in
 // short steps and stands still while the test looks.
-func killWhileWriting(t *testing.T, h *house) bool {
+func killWhileWriting(t *testing.T, h *testVault) bool {
 	t.Helper()
 	c := start(t, "3", h.dir, grammar.WriteSwitch, "--stdin", "content", "create", "path=A/B/large.md", "overwrite")
 	ended := make(chan struct{})

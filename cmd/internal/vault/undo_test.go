@@ -18,8 +18,8 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// journal returns the journal of the house, as the program finds it.
-func (h *house) journal() *journal.Journal {
+// journal returns the journal of the testVault, as the program finds it.
+func (h *testVault) journal() *journal.Journal {
 	v, err := h.host().Open(context.Background(), grammar.Line{Folder: h.dir})
 	if err != nil {
 		h.t.Fatal(err)
@@ -33,7 +33,7 @@ func (h *house) journal() *journal.Journal {
 }
 
 // changes returns the ids of the changes in the journal, oldest first.
-func (h *house) changes() (ids []string) {
+func (h *testVault) changes() (ids []string) {
 	entries, damage, err := h.journal().Entries(journal.Filter{})
 	if err != nil || len(damage) > 0 {
 		h.t.Fatal(err, damage)
@@ -45,7 +45,7 @@ func (h *house) changes() (ids []string) {
 }
 
 // tree returns the texts of all files that are no settings, by path.
-func (h *house) tree() string {
+func (h *testVault) tree() string {
 	var out strings.Builder
 	text, _, _ := h.snapshot()
 	for line := range strings.Lines(text) {
@@ -102,7 +102,7 @@ func TestUndo(t *testing.T) {
 }
 
 // redone returns the note that taking a change back is about.
-func redone(t *testing.T, h *house, id string) string {
+func redone(t *testing.T, h *testVault, id string) string {
 	t.Helper()
 	e, err := h.journal().Entry(id)
 	if err != nil {
@@ -129,32 +129,32 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 	const refused = " Nothing was undone.\n"
 	for _, test := range []struct {
 		name, call string
-		meanwhile  func(h *house)
+		meanwhile  func(h *testVault)
 		want       string
 	}{
 		{
 			"a note that was edited", "append path=a.md content=mine",
-			func(h *house) { h.put("a.md", "text\nmine\ntheirs\n") },
+			func(h *testVault) { h.put("a.md", "text\nmine\ntheirs\n") },
 			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n text\n-mine\n\\ No newline at end of file\n+mine\n+theirs\n",
 		},
 		{
-			"a note that is gone", "append path=a.md content=mine", func(h *house) { h.remove("a.md") },
+			"a note that is gone", "append path=a.md content=mine", func(h *testVault) { h.remove("a.md") },
 			"Error: Conflict: \"a.md\" was changed since." + refused + "--- a/a.md\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-text\n-mine\n\\ No newline at end of file\n",
 		},
 		{
-			"a note that is there again", "delete path=a.md", func(h *house) { h.put("a.md", "theirs\n") },
+			"a note that is there again", "delete path=a.md", func(h *testVault) { h.put("a.md", "theirs\n") },
 			"Error: Conflict: \"a.md\" was changed since." + refused + "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+theirs\n",
 		},
 		{
-			"another note where one was", "move path=a.md to=b.md", func(h *house) { h.put("a.md", "theirs") },
+			"another note where one was", "move path=a.md to=b.md", func(h *testVault) { h.put("a.md", "theirs") },
 			"Error: Conflict: there is another file at \"a.md\"." + refused,
 		},
 		{
-			"a note that was moved on", "move path=a.md to=b.md", func(h *house) { h.remove("b.md"); h.put("c.md", "text\n") },
+			"a note that was moved on", "move path=a.md to=b.md", func(h *testVault) { h.remove("b.md"); h.put("c.md", "text\n") },
 			"Error: Conflict: \"b.md\" was changed since." + refused + "The text that the change wrote is not kept.\n",
 		},
 		{
-			"a long difference is cut", "append path=a.md content=mine", func(h *house) { h.put("a.md", strings.Repeat("line\n", 10_000)) },
+			"a long difference is cut", "append path=a.md content=mine", func(h *testVault) { h.put("a.md", strings.Repeat("line\n", 10_000)) },
 			"",
 		},
 	} {
@@ -206,7 +206,7 @@ func TestWrongIDs(t *testing.T) {
 }
 
 // broken writes an entry for a change that was broken off.
-func (h *house) broken(steps ...journal.Step) string {
+func (h *testVault) broken(steps ...journal.Step) string {
 	now := time.Now()
 	e := journal.Entry{ID: journal.NewID(now), Time: now, Command: "move", Steps: steps}
 	content := func(s journal.Step) (io.ReadCloser, error) {

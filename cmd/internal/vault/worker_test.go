@@ -34,9 +34,9 @@ type talk struct {
 }
 
 // worker starts a worker on the vault and shakes hands.
-func (h *house) worker() *talk {
+func (h *testVault) worker() *talk {
 	h.t.Helper()
-	w := h.stranger()
+	w := h.silentWorker()
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	w.send(hello)
 	first := w.next()
@@ -46,8 +46,8 @@ func (h *house) worker() *talk {
 	return w
 }
 
-// stranger starts a worker and says nothing.
-func (h *house) stranger() *talk {
+// silentWorker starts a worker and says nothing.
+func (h *testVault) silentWorker() *talk {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	w := &talk{t: h.t, in: in, hear: frame.NewReader(out), status: make(chan int, 1)}
@@ -162,7 +162,7 @@ func (w *talk) ask(stdin *string, words ...string) said {
 }
 
 // sample is a vault with something for every command to find.
-func sample(t testing.TB) *house {
+func sample(t testing.TB) *testVault {
 	h := build(t, map[string]string{
 		"Tides.md": "---\ntags: [sea]\n---\n# Tides\n- [ ] look [[Moon]]\n", "Moon.md": "pull", "empty.md": "", "bytes.md": "a\xff\x00b\r\n",
 		"One/only.md": "# Only\n", "Long.md": strings.Repeat("a long line of a note\n", 20_000), "pic.png": "\x89PNG",
@@ -250,7 +250,7 @@ func TestWorkerAnswersAsAProcessDoes(t *testing.T) {
 var times = regexp.MustCompile(`\b1[0-9]{12}\b|\b2026-11-[0-9]{2}T[0-9:]{8}[+0-9:]*|\b[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}\b|` + entryID.String())
 
 // content is what a vault holds.
-func (h *house) content() string {
+func (h *testVault) content() string {
 	text, _, _ := h.snapshot()
 	return strings.ReplaceAll(text, h.dir, "")
 }
@@ -278,7 +278,7 @@ func TestWorkerAnswersManyAtOnce(t *testing.T) {
 func TestWorkerNeedsAGreeting(t *testing.T) {
 	h := sample(t)
 	for _, sent := range []string{"", "files\n", "vaultwicket-worker\n", string(frame.Append(nil, frame.Frame{Kind: frame.KindCancel}))} {
-		w := h.stranger()
+		w := h.silentWorker()
 		go func() { io.WriteString(w.in, sent); w.in.Close() }()
 		if _, err := w.hear.Next(); err == nil {
 			t.Errorf("%q was answered with a frame", sent)

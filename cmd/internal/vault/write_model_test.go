@@ -21,7 +21,7 @@ import (
 )
 
 // texts returns what the visible files hold, or all files that are no settings.
-func (h *house) texts(hidden bool) map[string]string {
+func (h *testVault) texts(hidden bool) map[string]string {
 	found := map[string]string{}
 	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(h.dir, path)
@@ -178,7 +178,7 @@ func TestWritesAgainstAModel(t *testing.T) {
 	})
 }
 
-func callOf(h *house, args []string, stdout, stderr *bytes.Buffer) resident.Call {
+func callOf(h *testVault, args []string, stdout, stderr *bytes.Buffer) resident.Call {
 	return resident.Call{Ctx: context.Background(), Args: append([]string{h.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr}
 }
 
@@ -238,7 +238,7 @@ func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 
 // runFailing runs a call of which the n-th change of the disk fails. It reports
 // whether there was one.
-func (h *house) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
+func (h *testVault) runFailing(n int, dead bool, args []string) (said answer.Reply, failing bool) {
 	at := h.host()
 	defer at.Close()
 	v, err := at.Open(context.Background(), grammar.Line{Folder: h.dir})
@@ -258,7 +258,7 @@ func (h *house) runFailing(n int, dead bool, args []string) (said answer.Reply, 
 }
 
 // judge looks at what a call has left.
-func (h *house) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said answer.Reply) {
+func (h *testVault) judge(t *testing.T, name string, n int, dead bool, before map[string]string, said answer.Reply) {
 	t.Helper()
 	left := withoutRemains(h.texts(true), before)
 	same := maps.Equal(left, before)

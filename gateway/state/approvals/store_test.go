@@ -516,12 +516,12 @@ func TestAHundredGoroutinesAndOneIsGranted(t *testing.T) {
 	var granted, unasked atomic.Int32
 	var done sync.WaitGroup
 	for n := range 100 {
-		desk := d
+		store := d
 		if n%10 == 0 {
-			desk = Open(d.dir, c.now) // as another process has
+			store = Open(d.dir, c.now) // as another process has
 		}
 		done.Go(func() {
-			grant, err := redeem(desk, q)
+			grant, err := redeem(store, q)
 			var ungranted *Ungranted
 			if err == nil && grant.Valid() {
 				granted.Add(1)

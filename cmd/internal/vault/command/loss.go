@@ -39,7 +39,7 @@ func (s Step) loss(undo bool) string {
 	case !s.After.Exists:
 		return fmt.Sprintf("removes the file %q", named(s.Path))
 	case undo:
-		return fmt.Sprintf("replaces what %q holds", named(s.Path))
+		return fmt.Sprintf("replaces what %q contains", named(s.Path))
 	}
 	removed := lines.Count(s.Before.Text, s.After.Text).Removed
 	body := lines.Body(s.Before.Text)

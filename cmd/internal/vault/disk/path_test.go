@@ -328,7 +328,7 @@ func TestWordsForWhatIsNotSeen(t *testing.T) {
 		if want := "open " + filepath.Base(name) + ": file does not exist"; err == nil || err.Error() != want {
 			t.Errorf("Open: %v, want %s", err, want)
 		}
-		if err = folder.Make(mustPath(t, name), nil); err == nil || err.Error() != strconv.Quote(name)+" may not be made" {
+		if err = folder.Make(mustPath(t, name), nil); err == nil || err.Error() != strconv.Quote(name)+" cannot be created" {
 			t.Errorf("Make: %v", err)
 		}
 	}

@@ -55,7 +55,7 @@ func missing(p Path) error { return &fs.PathError{Op: "open", Path: p.base(), Er
 
 // closed refuses to make a file that would not be seen: whether there is one
 // already is not told.
-func closed(p Path) error { return &Refusal{Path: p.text, Reason: "may not be made"} }
+func closed(p Path) error { return &Refusal{Path: p.text, Reason: "cannot be created"} }
 
 // walker is one walk: who looks, and what for.
 type walker struct {

@@ -17,7 +17,7 @@ type NotFound struct {
 	Near         []Candidate // lines on which a piece of it stands
 }
 
-func (n *NotFound) Error() string { return fmt.Sprintf("%s %q is not there", n.What, n.Wanted) }
+func (n *NotFound) Error() string { return fmt.Sprintf("%s %q not found", n.What, n.Wanted) }
 
 // Ambiguous says that several parts of a note fit.
 type Ambiguous struct {

@@ -30,7 +30,7 @@ func Insert(text []byte, where Where, t Target, content string) ([]byte, error) 
 	at := d.side(where, t, span)
 	if kind := d.within(at); kind != blank && !fits(content, kind) {
 		return nil, &Refusal{
-			Line: d.line(at), Reason: "the place is inside " + kind.String() + ", and the text is no more of it",
+			Line: d.line(at), Reason: "the place is inside " + kind.String() + ", and the text is not a part of it",
 			Instead: d.around(at, kind),
 		}
 	}

@@ -82,7 +82,7 @@ func (d *doc) noBlock(id string) error {
 			continue
 		}
 		return &Refusal{
-			Line: d.line(at), Reason: fmt.Sprintf("block id %q stands in the row of a table, where it names nothing", id),
+			Line: d.line(at), Reason: fmt.Sprintf("block id %q is in the row of a table, where it names nothing", id),
 			Instead: d.around(at, tableRow),
 		}
 	}

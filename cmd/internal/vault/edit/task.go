@@ -43,7 +43,7 @@ func holds(text []byte, line int, mark rune) bool {
 // NoTask says that no task stands on a line, and where the nearest stand: the
 // note may have grown or shrunk since the line was read.
 func NoTask(found markdown.Note, line int) *Refusal {
-	refusal := &Refusal{Line: line, Reason: "no task stands there"}
+	refusal := &Refusal{Line: line, Reason: "there is no task"}
 	near := slices.Clone(found.Tasks)
 	slices.SortStableFunc(near, func(a, b markdown.Task) int { return distance(a.Line, line) - distance(b.Line, line) })
 	near = near[:min(len(near), maxNearest)]

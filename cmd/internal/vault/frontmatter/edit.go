@@ -79,7 +79,7 @@ func unusable(key string) string {
 	case strings.ContainsAny(key, "\r\n"):
 		return "the name of a property is one line"
 	case !utf8.ValidString(key):
-		return "the name of a property is no valid UTF-8"
+		return "the name of a property is not valid UTF-8"
 	}
 	return ""
 }
@@ -123,7 +123,7 @@ func (b *note) find(key string) (place int, found bool, err error) {
 	}
 	place = slices.IndexFunc(b.properties, func(p Property) bool { return p.Key == property.Key })
 	if b.entries[place].twice {
-		return 0, false, &Refusal{property.Line, fmt.Sprintf("key %q stands twice", property.Key)}
+		return 0, false, &Refusal{property.Line, fmt.Sprintf("key %q appears twice", property.Key)}
 	}
 	return place, true, nil
 }
@@ -194,7 +194,7 @@ func (b *note) first(value Value, try func(form string) ([]byte, error), indent 
 func (v Value) check() error {
 	for _, value := range v.each() {
 		if value.kind == String && !utf8.ValidString(value.text) {
-			return &Refusal{Reason: "the value is no valid UTF-8"}
+			return &Refusal{Reason: "the value is not valid UTF-8"}
 		}
 	}
 	return nil

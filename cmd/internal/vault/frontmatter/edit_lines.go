@@ -28,7 +28,7 @@ func entries(block []byte, properties Properties) ([]entry, error) {
 	}
 	root := document.Content[0]
 	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
-		return nil, &Refusal{root.Line, "the properties stand in braces, not on lines of their own"}
+		return nil, &Refusal{root.Line, "the properties are in braces, not on lines of their own"}
 	}
 	lines := lineStarts(block)
 	all := make([]entry, 0, len(properties))

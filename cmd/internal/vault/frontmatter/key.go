@@ -15,7 +15,7 @@ type keyWriter struct {
 func (w *keyWriter) node(n *yaml.Node, depth int) error {
 	w.b.nodes--
 	if w.b.nodes < 0 || depth == 0 {
-		return &Malformed{n.Line, "a key holds too much"}
+		return &Malformed{n.Line, "a key contains too much"}
 	}
 	switch n.Kind {
 	case yaml.AliasNode:

@@ -225,7 +225,7 @@ func (b *builder) key(n *yaml.Node, seen map[scalarKey]bool) (string, error) {
 	value := scalar(n)
 	key := scalarKey{value.kind, value.String()}
 	if seen[key] {
-		return "", &Malformed{n.Line, fmt.Sprintf("key %q stands twice", key.text)}
+		return "", &Malformed{n.Line, fmt.Sprintf("key %q appears twice", key.text)}
 	}
 	seen[key] = true
 	return key.text, nil

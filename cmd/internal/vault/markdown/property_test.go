@@ -120,7 +120,7 @@ func TestScanningTwiceFindsTheSame(t *testing.T) {
 }
 
 // TestTheBodyBeginsWhereTextIsPutInFront compares with the other reader of
-// fences in this house.
+// fences in this testVault.
 func TestTheBodyBeginsWhereTextIsPutInFront(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"---", "\n", "\r\n", "a: 1", bom, "text", " ", "\t", "----", "\xff"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -277,12 +277,12 @@ func (p *parser) regex(exact bool) (*regexTerm, error) {
 		end = regex.Next(p.text, end)
 	}
 	if end >= len(p.text) {
-		return nil, p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is none")
+		return nil, p.fail(start, "regex_open", "a regex is not closed", "add \"/\", or put the text in quotes if it is not one")
 	}
 	source := p.text[start+1 : end]
 	p.at = end + 1
 	if source == "" {
-		return nil, p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is none")
+		return nil, p.fail(start, "regex_empty", "a regex without a pattern", "put the text in quotes if it is not one")
 	}
 	flags, err := p.flags()
 	if err != nil {
@@ -290,7 +290,7 @@ func (p *parser) regex(exact bool) (*regexTerm, error) {
 	}
 	re, err := newRegex(source, flags, exact)
 	if err != nil {
-		return nil, p.fail(start, "regex_bad", "not a regex: "+complaint(err), "write it as in JavaScript, or put the text in quotes if it is none")
+		return nil, p.fail(start, "regex_bad", "not a regex: "+complaint(err), "write it as in JavaScript, or put the text in quotes if it is not one")
 	}
 	return re, nil
 }
@@ -306,7 +306,7 @@ func (p *parser) flags() (string, error) {
 	for !p.done() && !p.atBlank() && strings.IndexByte(`()"[]:`, p.text[p.at]) < 0 {
 		c := p.text[p.at]
 		if strings.IndexByte("dgimsu", c) < 0 || strings.IndexByte(p.text[start:p.at], c) >= 0 {
-			return "", p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is no regex, and a path, too")
+			return "", p.fail(p.at, "regex_flag", "a regex with a flag that is not known here", "the flags are d, g, i, m, s and u; put the text in quotes if it is not a regex, and a path, too")
 		}
 		p.at++
 	}

@@ -37,8 +37,8 @@ func newJob(id uint32, q frame.Request, out *outlet) *job {
 
 // receive takes a piece of input and reports whether there is more to come.
 func (j *job) receive(piece []byte) (more bool) {
-	room := maxInput - len(j.input)
-	j.input = append(j.input, piece[:min(len(piece), room)]...)
+	left := maxInput - len(j.input)
+	j.input = append(j.input, piece[:min(len(piece), left)]...)
 	j.waiting = len(piece) > 0
 	return j.waiting
 }

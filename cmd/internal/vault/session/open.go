@@ -48,7 +48,7 @@ func Clock(now string) (func() time.Time, error) {
 	}
 	fixed, err := time.Parse(time.RFC3339, now)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no time of the form 2006-01-02T15:04:05Z: %q", NowVariable, now)
+		return nil, fmt.Errorf("%s is not a time of the form 2006-01-02T15:04:05Z: %q", NowVariable, now)
 	}
 	return func() time.Time { return fixed }, nil
 }

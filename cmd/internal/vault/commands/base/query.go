@@ -37,7 +37,7 @@ func queryParams() []grammar.Param {
 		{Name: "groups", Kind: grammar.Flag, Help: "Add the groups to JSON"},
 		{Name: "summaries", Kind: grammar.Flag, Help: "Add the summaries to JSON"},
 		{Name: "explain", Kind: grammar.Flag, Help: "Add to JSON how many rows each filter dropped"},
-		{Name: "this", Hint: "path", Help: "The note for which this stands, default: the base"},
+		{Name: "this", Hint: "path", Help: "The note that `this` refers to, default: the base"},
 	}
 }
 

@@ -139,7 +139,7 @@ func findItems(text []byte) (items, error) {
 		return items{}, err
 	}
 	if whole == nil {
-		return items{}, fmt.Errorf("it is no object")
+		return items{}, fmt.Errorf("it is not an object")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	_, _ = decoder.Token() // the text is valid from here on

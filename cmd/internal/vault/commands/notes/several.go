@@ -29,12 +29,12 @@ func several(v *session.Vault, notes []disk.Path) string {
 	return out.String()
 }
 
-// fitting returns the text of a note if it has at most room bytes, else what
+// fitting returns the text of a note if it has at most limit bytes, else what
 // stands in its heading.
-func fitting(v *session.Vault, note disk.Path, room int) (text []byte, remark string) {
+func fitting(v *session.Vault, note disk.Path, limit int) (text []byte, remark string) {
 	info, err := v.Disk.Stat(note)
 	switch {
-	case err == nil && info.Size() > int64(room):
+	case err == nil && info.Size() > int64(limit):
 		return nil, fmt.Sprintf(" (%d bytes, not shown)", info.Size())
 	case err == nil:
 		text, err = v.Disk.Read(note)
