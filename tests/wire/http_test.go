@@ -82,7 +82,7 @@ type exchange struct {
 	name, method, path, body string
 	headers                  []string
 	answer                   chan string // its lines
-	disconnect                   context.CancelFunc
+	disconnect               context.CancelFunc
 }
 
 var (
