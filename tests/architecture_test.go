@@ -60,6 +60,10 @@ cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal
 cmd/internal/exit            : cmd/internal/terminal gateway
 cmd/internal/flags           : cmd/internal/exit allowlist/quote
 cmd/internal/terminal        : gateway/clean
+cmd/internal/clients/edit    :
+cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
+cmd/internal/clients/edit/toml : cmd/internal/clients/edit
+cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 tests                        :
@@ -74,8 +78,8 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/spf13/pflag", "cmd/internal/flags/", "flags are read in one place"},
 	{"github.com/hashicorp/go-version", "exec/", "versions are read where they are printed"},
 	{"github.com/sourcegraph/conc/panics", "gateway/", "faults are caught where requests live"},
-	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/", "settings are read in one place"},
-	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/", "YAML is read where properties are"},
+	{"github.com/pelletier/go-toml/v2", "cmd/internal/settings/ cmd/internal/clients/edit/toml/", "settings are read in one place, and those of MCP clients in another"},
+	{"go.yaml.in/yaml/v4", "cmd/internal/vault/frontmatter/ cmd/internal/clients/edit/yaml/", "YAML is read where properties are, and where MCP clients keep their settings"},
 	{"github.com/dlclark/regexp2/v2", "cmd/internal/vault/regex/", "the dialect of the app is compiled in one place"},
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},

@@ -1,0 +1,326 @@
+// Package jsonc edits an entry of a JSON file, with or without comments and trailing
+// commas. See package edit for what it promises.
+package jsonc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/clients/edit"
+)
+
+const maxDepth = 500 // of nested values; settings have ten
+
+// node is a value in the text, from start up to end.
+type node struct {
+	kind       byte // one of { [ " 0 t f n
+	start, end int
+	members    []member // of an object
+	items      []*node  // of an array
+	text       string   // of a string
+}
+
+// member is one key of an object.
+type member struct {
+	key      string
+	keyStart int
+	gap      int // where the white space before the key begins
+	value    *node
+	comma    int // offset of the comma behind the value, -1 for none
+}
+
+func (n *node) find(key string) int {
+	for i, m := range n.members {
+		if m.key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// scanner reads a text once. The first error ends it.
+type scanner struct {
+	text    []byte
+	at      int
+	last    int // the end of the last token or comment
+	options Options
+}
+
+// fault is what the scanner panics with; parse returns it.
+type fault struct{ err *edit.Malformed }
+
+func (s *scanner) fail(offset int, format string, args ...any) {
+	panic(fault{edit.MalformedAt(s.text, offset, fmt.Sprintf(format, args...))})
+}
+
+// parse returns the value of a text, nil for one of white space and comments alone.
+func parse(text []byte, options Options) (root *node, err error) {
+	if err := edit.CheckText(text); err != nil {
+		return nil, err
+	}
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case fault:
+			root, err = nil, f.err
+		default:
+			panic(f)
+		}
+	}()
+	s := &scanner{text: text, options: options}
+	if bytes.HasPrefix(text, []byte(edit.BOM)) {
+		s.at = len(edit.BOM)
+	}
+	s.last = s.at
+	s.skip()
+	if s.at == len(text) {
+		return nil, nil
+	}
+	root = s.value(0)
+	s.skip()
+	if s.at < len(text) {
+		s.fail(s.at, "text after the end of the document")
+	}
+	return root, nil
+}
+
+// skip passes white space and comments.
+func (s *scanner) skip() {
+	for s.at < len(s.text) {
+		switch c := s.text[s.at]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			s.at++
+		case c == '/':
+			s.comment()
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) comment() {
+	end := commentEnd(s.text, s.at)
+	switch {
+	case end == 0:
+		s.fail(s.at, `unexpected "/"`)
+	case end < 0:
+		s.fail(s.at, "comment without an end")
+	case !s.options.Comments:
+		s.fail(s.at, "comment in a file that the client reads without comments")
+	}
+	s.at, s.last = end, end
+}
+
+// commentEnd returns the end of the comment at an offset, without the line end of a
+// line comment; 0 if there is no comment and -1 if it has no end.
+func commentEnd(text []byte, at int) int {
+	switch {
+	case bytes.HasPrefix(text[at:], []byte("//")):
+		end := len(text)
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		if text[end-1] == '\r' {
+			end--
+		}
+		return end
+	case bytes.HasPrefix(text[at:], []byte("/*")):
+		if i := bytes.Index(text[at+2:], []byte("*/")); i >= 0 {
+			return at + 2 + i + 2
+		}
+		return -1
+	}
+	return 0
+}
+
+func (s *scanner) value(depth int) *node {
+	if depth > maxDepth {
+		s.fail(s.at, "more than %d nested values", maxDepth)
+	}
+	if s.at == len(s.text) {
+		s.fail(s.at, "value expected, found the end of the file")
+	}
+	n := &node{kind: s.text[s.at], start: s.at}
+	switch c := n.kind; {
+	case c == '{':
+		s.object(n, depth)
+	case c == '[':
+		s.array(n, depth)
+	case c == '"':
+		n.text = s.str()
+	case c == '-' || c >= '0' && c <= '9':
+		n.kind = '0'
+		s.number()
+	default:
+		s.word()
+	}
+	n.end, s.last = s.at, s.at
+	return n
+}
+
+func (s *scanner) object(n *node, depth int) {
+	s.token()
+	seen := map[string]bool{}
+	for {
+		s.skip()
+		if s.closes('}', n.start) {
+			return
+		}
+		m := member{keyStart: s.at, gap: s.last, comma: -1}
+		if s.text[s.at] != '"' {
+			s.fail(s.at, "name in double quotes expected")
+		}
+		m.key = s.str()
+		if seen[m.key] {
+			s.fail(m.keyStart, "%q is given twice", m.key)
+		}
+		seen[m.key] = true
+		s.last = s.at
+		s.skip()
+		if s.at == len(s.text) || s.text[s.at] != ':' {
+			s.fail(s.at, "colon expected after %q", m.key)
+		}
+		s.token()
+		s.skip()
+		m.value = s.value(depth + 1)
+		m.comma = s.comma('}')
+		n.members = append(n.members, m)
+	}
+}
+
+func (s *scanner) array(n *node, depth int) {
+	s.token()
+	for {
+		s.skip()
+		if s.closes(']', n.start) {
+			return
+		}
+		n.items = append(n.items, s.value(depth+1))
+		s.comma(']')
+	}
+}
+
+// token passes one byte.
+func (s *scanner) token() {
+	s.at++
+	s.last = s.at
+}
+
+// closes passes the closing bracket, if it is next.
+func (s *scanner) closes(bracket byte, opened int) bool {
+	if s.at == len(s.text) {
+		s.fail(s.at, "%q expected: the bracket opened at %s is not closed", string(bracket), position(s.text, opened))
+	}
+	if s.text[s.at] != bracket {
+		return false
+	}
+	s.token()
+	return true
+}
+
+func position(text []byte, offset int) string {
+	m := edit.MalformedAt(text, offset, "")
+	return fmt.Sprintf("line %d, column %d", m.Line, m.Column)
+}
+
+// comma passes the comma behind a value and returns its offset, -1 where the bracket
+// comes next.
+func (s *scanner) comma(bracket byte) int {
+	s.skip()
+	if s.at == len(s.text) || s.text[s.at] == bracket {
+		return -1
+	}
+	if s.text[s.at] != ',' {
+		s.fail(s.at, "comma or %q expected", string(bracket))
+	}
+	comma := s.at
+	s.token()
+	if s.options.TrailingCommas {
+		return comma
+	}
+	last := s.last
+	s.skip()
+	if s.at < len(s.text) && s.text[s.at] == bracket {
+		s.fail(comma, "comma before %q", string(bracket))
+	}
+	s.at, s.last = last, last
+	return comma
+}
+
+func (s *scanner) str() string {
+	start := s.at
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '"':
+			s.at++
+			var text string
+			if err := json.Unmarshal(s.text[start:s.at], &text); err != nil {
+				s.fail(start, "string with an invalid escape")
+			}
+			return text
+		case c == '\\':
+			s.at++
+		case c < ' ':
+			s.fail(s.at, "control character or line end in a string")
+		}
+	}
+	s.fail(start, "string without an end")
+	return ""
+}
+
+func (s *scanner) number() {
+	start := s.at
+	for s.at < len(s.text) && strings.IndexByte("+-.0123456789eE", s.text[s.at]) >= 0 {
+		s.at++
+	}
+	if !json.Valid(s.text[start:s.at]) {
+		s.fail(start, "invalid number %q", s.text[start:min(s.at, start+40)])
+	}
+}
+
+func (s *scanner) word() {
+	for _, word := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(s.text[s.at:], []byte(word)) {
+			s.at += len(word)
+			return
+		}
+	}
+	end := s.at
+	for end < len(s.text) && end < s.at+20 && !strings.ContainsRune(" \t\r\n,:{}[]", rune(s.text[end])) {
+		end++
+	}
+	s.fail(s.at, "value expected, found %s", strconv.Quote(string(s.text[s.at:max(end, s.at+1)])))
+}
+
+// plain returns the value as encoding/json would.
+func (n *node) plain(text []byte) any {
+	if n == nil {
+		return nil
+	}
+	switch n.kind {
+	case '{':
+		mapping := make(map[string]any, len(n.members))
+		for _, m := range n.members {
+			mapping[m.key] = m.value.plain(text)
+		}
+		return mapping
+	case '[':
+		list := make([]any, 0, len(n.items))
+		for _, item := range n.items {
+			list = append(list, item.plain(text))
+		}
+		return list
+	case '"':
+		return n.text
+	case '0':
+		return json.Number(text[n.start:n.end])
+	case 't':
+		return true
+	case 'f':
+		return false
+	}
+	return nil
+}

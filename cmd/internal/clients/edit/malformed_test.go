@@ -1,0 +1,83 @@
+package edit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+	"vaultwicket/cmd/internal/clients/edit/toml"
+	"vaultwicket/cmd/internal/clients/edit/yaml"
+)
+
+func wantMalformed(t *testing.T, e editor, at edit.Place, name, text string, line, column int) {
+	t.Helper()
+	_, err := e.Set([]byte(text), at, entry)
+	var malformed *edit.Malformed
+	if !errors.As(err, &malformed) || malformed.Line != line || malformed.Column != column {
+		t.Errorf("%s: the error is %v, want line %d, column %d", name, err, line, column)
+	}
+}
+
+func TestMalformedJSONIsRefusedWithItsPlace(t *testing.T) {
+	for _, test := range malformedJSON {
+		wantMalformed(t, relaxed, inServers, test.name, test.text, test.line, test.column)
+	}
+	wantMalformed(t, jsonc.Options{}, inServers, "a comment for a strict client", "{\"a\": 1, // x\n}", 1, 10)
+	wantMalformed(t, jsonc.Options{}, inServers, "a trailing comma for a strict client", "{\"a\": 1,}", 1, 8)
+	wantMalformed(t, jsonc.Options{Comments: true}, inServers, "a trailing comma", "{\n  \"a\": 1, // x\n}", 2, 9)
+	wantMalformed(t, relaxed, inServers, "too deep", strings.Repeat("[", 10_000), 1, 502)
+}
+
+func TestMalformedTOMLIsRefusedWithItsPlace(t *testing.T) {
+	for _, test := range []struct {
+		name, text   string
+		line, column int
+	}{
+		{"no value", "a = 1\nb = \n", 2, 5},
+		{"a header without an end", "\ufeffa = \"ä\"\n[mcp_servers.a\ncommand = 1\n", 2, 15},
+		{"the same key twice", "a = 1\na = 2\n", 2, 1},
+	} {
+		wantMalformed(t, toml.Editor{}, inTables, test.name, test.text, test.line, test.column)
+	}
+}
+
+func TestMalformedYAMLIsRefusedWithItsPlace(t *testing.T) {
+	for _, test := range []struct {
+		name, text   string
+		line, column int
+	}{
+		{"a tab", "a:\n\tb: 1\n", 2, 1},
+		{"a bracket without an end", "a: [1\nb: 2\n", 2, 2},
+		{"the same key twice", "a: 1\na: 2\n", 2, 1},
+		{"a list", "- a\n", 1, 1},
+		{"a text", "extensions: none\n", 1, 13},
+		{"a list of extensions", "extensions:\n  - a\n", 2, 3},
+	} {
+		wantMalformed(t, yaml.Editor{}, inMapping, test.name, test.text, test.line, test.column)
+	}
+}
+
+func TestWhatCannotBeEditedIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		e    editor
+		at   edit.Place
+		text string
+	}{
+		{toml.Editor{}, inTables, "mcp_servers = { a = { command = \"x\" } }\n"},
+		{toml.Editor{}, inTables, "mcp_servers = 1\n"},
+		{toml.Editor{}, inTables, "[[mcp_servers]]\na = 1\n"},
+		{yaml.Editor{}, inMapping, "extensions: {a: {type: stdio}}\n"},
+		{yaml.Editor{}, inMapping, "{extensions: {}}\n"},
+		{yaml.Editor{}, inMapping, "a: &x {b: {}}\nextensions: *x\n"},
+		{yaml.Editor{}, inMapping, "a: 1\n---\nb: 2\n"},
+		{yaml.Editor{}, inMapping, "a: |\n  text\n  without an end"},
+		{yaml.Editor{}, inList, "mcpServers: [{name: a}]\n"},
+	} {
+		got, err := test.e.Set([]byte(test.text), test.at, entry)
+		if err == nil {
+			t.Errorf("%q was edited:\n%s", test.text, got)
+		}
+	}
+}

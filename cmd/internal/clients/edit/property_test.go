@@ -1,0 +1,182 @@
+package edit_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+	"vaultwicket/cmd/internal/clients/edit/toml"
+	"vaultwicket/cmd/internal/clients/edit/yaml"
+)
+
+// editor is what the three editors have in common.
+type editor interface {
+	Decode(text []byte) (any, error)
+	Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error)
+	Remove(text []byte, at edit.Place) ([]byte, error)
+}
+
+var entry = edit.Object{
+	{Key: "name", Value: "vaultwicket"}, {Key: "command", Value: "/opt/home \u00e4\"brew\\bin/vaultwicket"},
+	{Key: "args", Value: []string{"serve", "--vault", `C:\Notes #1: yes`, ""}},
+	{Key: "env", Value: edit.Object{{Key: "A.b", Value: "no"}}}, {Key: "empty", Value: edit.Object{}}, {Key: "none", Value: []string{}},
+	{Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
+}
+
+var relaxed = jsonc.Options{Comments: true, TrailingCommas: true}
+
+var (
+	inServers = edit.Place{Path: []string{"mcpServers"}, Name: "vaultwicket"}
+	inNested  = edit.Place{Path: []string{"mcp", "servers"}, Name: "vaultwicket"}
+	inTables  = edit.Place{Path: []string{"mcp_servers"}, Name: "vaultwicket"}
+	inMapping = edit.Place{Path: []string{"extensions"}, Name: "vaultwicket"}
+	inList    = edit.Place{Path: []string{"mcpServers"}, Name: "vaultwicket", List: true}
+)
+
+// holds checks all that an editor promises for one text. It reports whether the text
+// could be edited.
+func holds(t *testing.T, e editor, at edit.Place, text string) bool {
+	t.Helper()
+	before, err := e.Decode([]byte(text))
+	if err != nil {
+		if _, err := e.Set([]byte(text), at, entry); err == nil {
+			t.Fatalf("a malformed text was edited:\n%q", text)
+		}
+		return false
+	}
+	set, err := e.Set([]byte(text), at, entry)
+	if err != nil {
+		var malformed *edit.Malformed
+		var unsupported *edit.Unsupported
+		if !errors.As(err, &malformed) && !errors.As(err, &unsupported) {
+			t.Fatalf("%q: the error %v is of no known type", text, err)
+		}
+		return false
+	}
+	after, err := e.Decode(set)
+	if err != nil {
+		t.Fatalf("%q: the edited text is malformed: %v\n%q", text, err, set)
+	}
+	if found, ok := edit.Lookup(after, at); !ok || !edit.Equal(found, entry.Plain()) {
+		t.Fatalf("%q: the entry is %v in\n%q", text, found, set)
+	}
+	if again, err := e.Set(set, at, entry); err != nil || !bytes.Equal(again, set) {
+		t.Fatalf("%q: a second time gives %v\n%q\nafter\n%q", text, err, again, set)
+	}
+	if err := edit.Verify(before, after, at); err != nil {
+		t.Fatalf("%q: something else changed in\n%q", text, set)
+	}
+	removed, err := e.Remove(set, at)
+	if err != nil {
+		t.Fatalf("%q: the entry cannot be removed: %v from\n%q", text, err, set)
+	}
+	if _, had := edit.Lookup(before, at); had {
+		return true
+	}
+	if again, err := e.Set(removed, at, entry); err != nil || !bytes.Equal(again, set) {
+		t.Fatalf("%q: without the entry and with it again: %v\n%q\nwant\n%q", text, err, again, set)
+	}
+	if others(before, at) && string(removed) != text {
+		t.Fatalf("%q: after adding and removing it is\n%q", text, removed)
+	}
+	return true
+}
+
+// others reports whether there are other entries beside the place. Only without them a
+// collection may be left, or white space in it.
+func others(value any, at edit.Place) bool {
+	for _, key := range at.Path {
+		mapping, _ := value.(map[string]any)
+		value = mapping[key]
+	}
+	switch collection := value.(type) {
+	case map[string]any:
+		return len(collection) > 0
+	case []any:
+		return len(collection) > 0
+	}
+	return false
+}
+
+// spellings are the same text with other line ends, indentation, a byte order mark, or
+// without its last line end.
+func spellings(text string) []string {
+	var list []string
+	for _, s := range []string{text, strings.TrimSuffix(text, "\n"), text + "\n\n"} {
+		list = append(list, s, edit.BOM+s, strings.ReplaceAll(s, "\n", "\r\n"), edit.BOM+strings.ReplaceAll(s, "\n", "\r\n"))
+	}
+	return list
+}
+
+func TestJSONKeepsEverythingElse(t *testing.T) {
+	for _, text := range jsonTexts {
+		for _, s := range append(spellings(text), spellings(strings.ReplaceAll(text, "  ", "\t"))...) {
+			for _, at := range []edit.Place{inServers, inNested} {
+				if !holds(t, relaxed, at, s) {
+					t.Errorf("cannot be edited at %s:\n%s", at, s)
+				}
+			}
+		}
+	}
+}
+
+func TestTOMLKeepsEverythingElse(t *testing.T) {
+	for _, text := range tomlTexts {
+		for _, s := range spellings(text) {
+			if !holds(t, toml.Editor{}, inTables, s) {
+				t.Errorf("cannot be edited:\n%s", s)
+			}
+			set, _ := toml.Editor{}.Set([]byte(s), inTables, entry)
+			if back, _ := (toml.Editor{}).Remove(set, inTables); string(back) != s {
+				t.Errorf("%q: after adding and removing it is\n%q", s, back)
+			}
+		}
+	}
+}
+
+func TestYAMLKeepsEverythingElse(t *testing.T) {
+	for _, text := range yamlTexts {
+		for _, s := range spellings(text) {
+			for _, at := range []edit.Place{inMapping, inList} {
+				if !holds(t, yaml.Editor{}, at, s) {
+					t.Errorf("cannot be edited at %s:\n%s", at, s)
+				}
+			}
+		}
+	}
+}
+
+func FuzzJSON(f *testing.F) {
+	for _, text := range jsonTexts {
+		f.Add(text)
+	}
+	for _, test := range malformedJSON {
+		f.Add(test.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, options := range []jsonc.Options{{}, {Comments: true}, relaxed} {
+			holds(t, options, inServers, text)
+			holds(t, options, inNested, text)
+		}
+	})
+}
+
+func FuzzTOML(f *testing.F) {
+	for _, text := range tomlTexts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { holds(t, toml.Editor{}, inTables, text) })
+}
+
+func FuzzYAML(f *testing.F) {
+	for _, text := range yamlTexts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		holds(t, yaml.Editor{}, inMapping, text)
+		holds(t, yaml.Editor{}, inList, text)
+	})
+}
