@@ -60,10 +60,12 @@ cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal
 cmd/internal/exit            : cmd/internal/terminal gateway
 cmd/internal/flags           : cmd/internal/exit allowlist/quote
 cmd/internal/terminal        : gateway/clean
+cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/way
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
+cmd/internal/clients/program : exec/process
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 tests                        :

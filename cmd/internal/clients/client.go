@@ -1,0 +1,167 @@
+// Package clients knows the MCP clients: where each keeps its servers, in which form,
+// and how an entry for vaultwicket is added and removed there.
+//
+// The table in table.go is the only place that names a client. What is not known well
+// enough to write is printed instead. A change is planned first ([Installer.Install],
+// [Installer.Uninstall]), can be shown, and is then written as a whole or not at all;
+// every other byte of the file stays. No entry allows a tool by itself: approving
+// calls is left to the user and the client.
+//
+//go:generate go test -run "TestThePageIsFresh|TestTheREADMEIsFresh" -update .
+package clients
+
+import (
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+	"vaultwicket/cmd/internal/clients/edit/toml"
+	"vaultwicket/cmd/internal/clients/edit/yaml"
+)
+
+// Scope says for whom a server is installed.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"    // every project of this user
+	Project Scope = "project" // the project in the current folder
+)
+
+// Client is one row of the table.
+type Client struct {
+	ID, Name string
+	systems  []string // GOOS names; nil for all
+	user     files
+	project  files
+	format   format
+	place    []string // the keys that servers are below
+	list     bool     // servers are elements of a list
+	shape    shape
+	// unsure and unsureProject say why the file is not written, "" if it is.
+	unsure, unsureProject string
+	programs              []string // names on the PATH that show that the client is there
+	signs                 []string // files or folders that show it, in place of the folder of its file
+	byName                bool     // it cannot be told from another one: installed by name only
+	own                   *ownCommand
+	link                  func(Server, edit.Object) string
+	after                 string // what the user does after a change
+	warning               string // what the user should know of the client's own approvals
+}
+
+// files is where a file is, by system; all is for the systems without a list of their
+// own. The first that exists is used, or else the first.
+type files struct{ all, darwin, linux, windows []string }
+
+func (f files) on(system string) []string {
+	var own []string
+	switch system {
+	case "darwin":
+		own = f.darwin
+	case "windows":
+		own = f.windows
+	default:
+		own = f.linux
+	}
+	if own != nil {
+		return own
+	}
+	return f.all
+}
+
+func (f files) none() bool {
+	return f.all == nil && f.darwin == nil && f.linux == nil && f.windows == nil
+}
+
+// format is how a client's file is written.
+type format string
+
+const (
+	noFile      format = ""                   // a form or a page of settings
+	strictJSON  format = "JSON"               // neither comments nor trailing commas
+	commentJSON format = "JSON with comments" // no trailing commas
+	relaxedJSON format = "JSONC"              // both
+	tomlFormat  format = "TOML"
+	yamlFormat  format = "YAML"
+)
+
+// editor is what changes a file of a format.
+type editor interface {
+	Decode(text []byte) (any, error)
+	Set(text []byte, at edit.Place, entry edit.Object) ([]byte, error)
+	Remove(text []byte, at edit.Place) ([]byte, error)
+}
+
+func (f format) editor() editor {
+	switch f {
+	case tomlFormat:
+		return toml.Editor{}
+	case yamlFormat:
+		return yaml.Editor{}
+	case strictJSON:
+		return jsonc.Options{}
+	case commentJSON:
+		return jsonc.Options{Comments: true}
+	}
+	return jsonc.Options{Comments: true, TrailingCommas: true}
+}
+
+// Find returns the client with an identifier.
+func Find(id string) (Client, bool) {
+	i := slices.IndexFunc(table, func(c Client) bool { return c.ID == id })
+	if i < 0 {
+		return Client{}, false
+	}
+	return table[i], true
+}
+
+// All returns the clients in the order of the table.
+func All() []Client { return slices.Clone(table) }
+
+// IDs returns the identifiers in the order of the table.
+func IDs() []string {
+	var ids []string
+	for _, c := range table {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// Writes reports whether the client's settings are changed in a scope; where they are
+// not, why says the reason.
+func (c Client) Writes(scope Scope) (why string, ok bool) {
+	where, unsure := c.user, c.unsure
+	if scope == Project {
+		where, unsure = c.project, c.unsureProject
+		if where.none() && unsure == "" {
+			unsure = "has no settings of a project"
+		}
+	}
+	if unsure == "" && where.none() {
+		unsure = "has no settings file that other programs can edit"
+	}
+	return unsure, unsure == ""
+}
+
+// AfterChange says what the user does after a change, such as to restart the client.
+func (c Client) AfterChange() string { return c.after }
+
+// Warning says what the user should know before an agent uses the client, "" for most.
+func (c Client) Warning() string { return c.warning }
+
+func (c Client) at(name string) edit.Place {
+	return edit.Place{Path: c.place, Name: name, List: c.list}
+}
+
+func (c Client) on(system string) bool { return c.systems == nil || slices.Contains(c.systems, system) }
+
+// maxName keeps server and tool names together below the limits of the clients, the
+// lowest of which is 60 characters.
+const maxName = 32
+
+// ValidName reports whether a server name fits every client: lower-case letters,
+// digits and hyphens.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && name[0] != '-'
+}

@@ -1,0 +1,164 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"vaultwicket/cmd/internal/clients/edit"
+)
+
+// file is a settings file as it was read.
+type file struct {
+	name    string // as the table says
+	target  string // the same with symbolic links followed
+	content []byte // nil if it does not exist
+	info    fs.FileInfo
+}
+
+func (f file) missing() bool { return f.info == nil }
+
+// readFile reads a settings file of this user. A symbolic link is followed if this
+// user or root made it, and only to a file of this user.
+func readFile(name string) (file, error) {
+	f := file{name: name}
+	var err error
+	if f.target, err = resolve(name); err != nil {
+		return f, environment(name, err)
+	}
+	info, err := os.Lstat(f.target)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, ownFolder(f)
+	}
+	if err != nil {
+		return f, environment(name, err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return f, &Error{Environment, fmt.Sprintf("%q is not a regular file", name), ""}
+	case info.Size() > edit.MaxText:
+		return f, &Error{Environment, fmt.Sprintf("%q is larger than %d MiB", name, edit.MaxText>>20), ""}
+	case !ownedByUser(info):
+		return f, &Error{Environment, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user"}
+	}
+	if f.content, err = os.ReadFile(f.target); err != nil {
+		return f, environment(name, err)
+	}
+	if f.content == nil {
+		f.content = []byte{}
+	}
+	f.info = info
+	return f, nil
+}
+
+// ownFolder returns an error if the file would be made in a folder of another user.
+func ownFolder(f file) error {
+	folder := filepath.Dir(f.target)
+	for {
+		info, err := os.Stat(folder)
+		if err == nil {
+			switch {
+			case !info.IsDir():
+				return &Error{Environment, fmt.Sprintf("%q is not a folder", folder), ""}
+			case !ownedByUser(info):
+				return &Error{Environment, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user"}
+			}
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder) {
+			return environment(f.name, err)
+		}
+		folder = filepath.Dir(folder)
+	}
+}
+
+// environment is the error for what the operating system says about a file.
+func environment(name string, err error) *Error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &Error{Environment, fmt.Sprintf("%q: %v", name, err), ""}
+}
+
+// unchanged returns an error if the file is another one than when it was read.
+func (f file) unchanged() error {
+	again, err := readFile(f.name)
+	if err != nil {
+		return err
+	}
+	if again.target == f.target && again.missing() == f.missing() && bytes.Equal(again.content, f.content) {
+		return nil
+	}
+	return &Error{Conflict, fmt.Sprintf("%q was changed by another program after it was shown; nothing was written", f.name),
+		"run the command again, with the client closed if this happens again"}
+}
+
+// replace writes the file as a whole, through a temporary file beside it. Its mode
+// stays; a new one gets perm. It is refused if the file changed since it was read.
+func (f file) replace(content []byte, perm fs.FileMode) error {
+	folder := filepath.Dir(f.target)
+	if f.missing() {
+		folderPerm := fs.FileMode(0o700)
+		if perm&0o044 != 0 {
+			folderPerm = 0o755
+		}
+		if err := os.MkdirAll(folder, folderPerm); err != nil {
+			return environment(f.name, err)
+		}
+	} else {
+		perm = f.info.Mode().Perm()
+	}
+	temporary, err := os.CreateTemp(folder, ".vaultwicket-*")
+	if err != nil {
+		return environment(f.name, err)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(content)
+	err = errors.Join(err, temporary.Chmod(perm), temporary.Sync(), temporary.Close())
+	if err != nil {
+		return environment(f.name, err)
+	}
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if f.missing() {
+		err = publish(temporary.Name(), f.target)
+	} else {
+		err = os.Rename(temporary.Name(), f.target)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return f.unchanged()
+	}
+	if err != nil {
+		return environment(f.name, err)
+	}
+	return nil
+}
+
+// publish gives a finished file its name, unless the name is taken. Where a file system
+// has no hard links, a look before has to do.
+func publish(temporary, name string) error {
+	err := os.Link(temporary, name)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, taken := os.Lstat(name); taken == nil {
+		return fs.ErrExist
+	}
+	return os.Rename(temporary, name)
+}
+
+// remove deletes the file. It is refused if the file changed since it was read.
+func (f file) remove() error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
+	if err := os.Remove(f.target); err != nil {
+		return environment(f.name, err)
+	}
+	return nil
+}

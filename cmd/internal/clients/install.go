@@ -1,0 +1,252 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"vaultwicket/cmd/internal/clients/edit"
+)
+
+// Installer adds and removes entries on a machine.
+type Installer struct {
+	System  System
+	Backups string // absolute path of the folder for backups; made when needed
+	// Run starts a program by its absolute path and returns what it printed. Nil keeps
+	// the clients' own commands from being used.
+	Run func(ctx context.Context, argv []string) (output string, err error)
+	Now func() time.Time
+}
+
+// Change is a planned change of a client's settings. Nothing is written before
+// [Change.Write].
+type Change struct {
+	Client    Client
+	Scope     Scope
+	Name      string     // of the entry
+	File      string     // the settings file, as the client knows it
+	Commands  [][]string // run in order in place of writing File
+	Replaces  []string   // what the entry starts so far, nil if there is none
+	before    file
+	after     []byte
+	deletes   bool // the file is deleted: it did not exist before the entry
+	installer Installer
+	verify    func() error
+}
+
+// None reports that there is nothing to do.
+func (c *Change) None() bool {
+	return len(c.Commands) == 0 && !c.deletes && bytes.Equal(c.before.content, c.after)
+}
+
+// Diff returns the difference of the file in unified form, with one line of context.
+// It is "" for a change that the client's own command makes.
+func (c *Change) Diff() string {
+	if len(c.Commands) > 0 {
+		return ""
+	}
+	from := c.File
+	if c.before.target != c.File {
+		from += " -> " + c.before.target
+	}
+	to := from
+	if c.before.missing() {
+		from = "(no file)"
+	}
+	if c.deletes {
+		to = "(no file)"
+	}
+	before, after := string(c.before.content), string(c.after)
+	text, err := udiff.ToUnified(from, to, before, udiff.Strings(before, after), 1)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// plan reads the client's file. The entry is nil if there is none.
+func (i Installer) plan(c Client, scope Scope, name string) (change *Change, entry map[string]any, err error) {
+	if why, ok := c.Writes(scope); !ok {
+		return nil, nil, &Error{Usage, fmt.Sprintf("%s %s; nothing is written for it", c.Name, why), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID)}
+	}
+	if !ValidName(name) {
+		return nil, nil, &Error{Usage, fmt.Sprintf("invalid name %q of a server", name), "use up to 32 lower-case letters, digits and hyphens"}
+	}
+	where := i.System.File(c, scope)
+	if where == "" {
+		return nil, nil, &Error{Environment, fmt.Sprintf("%s: the settings file cannot be determined on this system", c.Name), "check HOME, or USERPROFILE and APPDATA"}
+	}
+	f, err := readFile(where)
+	if err != nil {
+		return nil, nil, err
+	}
+	if scope == Project && !i.System.inProject(f.target) {
+		return nil, nil, &Error{Environment, fmt.Sprintf("%q is a symbolic link to %q, outside of the project; nothing was written", where, f.target), "use --scope user, or replace the link"}
+	}
+	change = &Change{Client: c, Scope: scope, Name: name, File: where, before: f, installer: i}
+	value, err := c.format.editor().Decode(f.content)
+	if err != nil {
+		return nil, nil, c.unusable(where, err)
+	}
+	entry, _ = edit.Lookup(value, c.at(name))
+	return change, entry, nil
+}
+
+// unusable is the error for a file that cannot be edited.
+func (c Client) unusable(where string, err error) error {
+	var malformed *edit.Malformed
+	if errors.As(err, &malformed) {
+		return &Error{Environment, fmt.Sprintf("%s:%d:%d: %s; nothing was written", where, malformed.Line, malformed.Column, malformed.Reason),
+			fmt.Sprintf("repair the file; %s reads it as %s", c.Name, c.format)}
+	}
+	return &Error{Environment, fmt.Sprintf("%s: %v; nothing was written", where, err), fmt.Sprintf(`"vaultwicket install %s --print" shows what to add by hand`, c.ID)}
+}
+
+// Install plans to add the entry for a server, or to replace that of an earlier
+// installation. An entry of another program is replaced with replace only. The error
+// is an [*Error].
+func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Change, error) {
+	s.System = i.System.OS
+	entry, ok := c.shape.entry(s)
+	if !ok || s.URL != "" && c.shape.inputs {
+		return nil, c.noHTTP()
+	}
+	change, old, err := i.plan(c, scope, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		change.Replaces = append(commandOf(old), urlOf(old))
+		if !isOurs(s.Name, old) && !replace {
+			return nil, &Error{Conflict, fmt.Sprintf("%s already has a server %q of another program: %q", c.Name, s.Name, change.Replaces),
+				"use another --name, or --replace to overwrite it"}
+		}
+		if edit.Equal(old, entry.Plain()) {
+			change.after = change.before.content
+			return change, nil
+		}
+	}
+	change.after, err = c.format.editor().Set(change.before.content, c.at(s.Name), entry)
+	if err != nil {
+		return nil, c.unusable(change.File, err)
+	}
+	if program := i.ownProgram(c, scope); program != "" {
+		change.Commands = c.own.add(program, s.Name, entry, old != nil)
+	}
+	change.verify = func() error {
+		_, now, err := i.plan(c, scope, s.Name)
+		if err == nil && !edit.Equal(now, entry.Plain()) {
+			return &Error{Environment, fmt.Sprintf("%s did not keep the entry in %q", c.Name, change.File), ""}
+		}
+		return err
+	}
+	return change, nil
+}
+
+// Uninstall plans to remove an entry of vaultwicket. One of another program is left
+// alone. The error is an [*Error].
+func (i Installer) Uninstall(c Client, scope Scope, name string) (*Change, error) {
+	change, old, err := i.plan(c, scope, name)
+	if err != nil {
+		return nil, err
+	}
+	change.after = change.before.content
+	if old == nil {
+		return change, nil
+	}
+	if !isOurs(name, old) {
+		return nil, &Error{Conflict, fmt.Sprintf("the server %q of %s is another program's: %q", name, c.Name, append(commandOf(old), urlOf(old))), "remove it by hand"}
+	}
+	change.Replaces = append(commandOf(old), urlOf(old))
+	change.after, err = c.format.editor().Remove(change.before.content, c.at(name))
+	if err != nil {
+		return nil, c.unusable(change.File, err)
+	}
+	change.restore()
+	if program := i.ownProgram(c, scope); program != "" {
+		change.Commands, change.deletes = c.own.remove(program, name), false
+	}
+	change.verify = func() error {
+		_, now, err := i.plan(c, scope, name)
+		if err == nil && now != nil {
+			return &Error{Environment, fmt.Sprintf("%s kept the entry in %q", c.Name, change.File), ""}
+		}
+		return err
+	}
+	return change, nil
+}
+
+// restore takes the bytes of a backup if it differs from the file without the entry in
+// nothing but an empty collection or the white space in it, which the entry needed.
+// Two texts differ in no more if both become the same when an entry is added.
+func (c *Change) restore() {
+	editor, at := c.Client.format.editor(), c.Client.at(c.Name)
+	probe := edit.Object{{Key: "command", Value: programName}}
+	want, err := editor.Set(c.after, at, probe)
+	if err != nil {
+		return
+	}
+	for _, o := range c.installer.backupsOf(c.Client, c.before).originals() {
+		value, err := editor.Decode(o.content)
+		if err != nil {
+			continue
+		}
+		if _, has := edit.Lookup(value, at); has {
+			continue
+		}
+		if got, err := editor.Set(o.content, at, probe); err == nil && bytes.Equal(got, want) {
+			c.after, c.deletes = o.content, o.absent
+			return
+		}
+	}
+}
+
+// Write makes the change and returns the name of the backup, "" if there was no file
+// or nothing to do. The error is an [*Error]; nothing is changed then, unless the
+// client's own command failed half way.
+func (c *Change) Write(ctx context.Context) (backup string, err error) {
+	if c.None() {
+		return "", nil
+	}
+	if err := c.before.unchanged(); err != nil {
+		return "", err
+	}
+	if c.installer.Backups == "" {
+		return "", &Error{Environment, "no folder for backups", "set HOME or XDG_STATE_HOME to an absolute path"}
+	}
+	backup, err = c.installer.backupsOf(c.Client, c.before).keep(c.before, c.installer.Now())
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case len(c.Commands) > 0:
+		err = c.run(ctx)
+	case c.deletes:
+		err = c.before.remove()
+	default:
+		perm := fs.FileMode(0o600)
+		if c.Scope == Project {
+			perm = 0o644 // it is for everybody who works on the project
+		}
+		err = c.before.replace(c.after, perm)
+	}
+	if err == nil {
+		err = c.verify()
+	}
+	return backup, err
+}
+
+func (c *Change) run(ctx context.Context) error {
+	for _, argv := range c.Commands {
+		output, err := c.installer.Run(ctx, argv)
+		if err != nil {
+			return &Error{Environment, fmt.Sprintf("%s: %v: %s", c.Client.Name, err, output), ""}
+		}
+	}
+	return nil
+}

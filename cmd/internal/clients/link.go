@@ -1,0 +1,55 @@
+package clients
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+)
+
+// Link returns the address that makes a client ask whether to install the server, ""
+// for a client without one. It holds the absolute path of the command, so it is good
+// on this machine only.
+func (c Client) Link(s Server) string {
+	entry, ok := c.shape.entry(s)
+	if c.link == nil || !ok || s.URL != "" {
+		return ""
+	}
+	return c.link(s, entry)
+}
+
+func cursorLink(s Server, entry edit.Object) string {
+	return "cursor://anysphere.cursor-deeplink/mcp/install?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
+}
+
+func studioLink(s Server, entry edit.Object) string {
+	return "lmstudio://add_mcp?name=" + url.QueryEscape(s.Name) + "&config=" + base64Of(entry)
+}
+
+func base64Of(entry edit.Object) string {
+	return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(jsonc.RenderLine(entry))))
+}
+
+func codeLink(scheme string) func(Server, edit.Object) string {
+	return func(s Server, _ edit.Object) string {
+		entry := append(edit.Object{{Key: "name", Value: s.Name}}, commandAndArgs(s)...)
+		return scheme + ":mcp/install?" + escaped(jsonc.RenderLine(entry))
+	}
+}
+
+func kiroLink(s Server, entry edit.Object) string {
+	return "https://kiro.dev/launch/mcp/add?name=" + url.QueryEscape(s.Name) + "&config=" + escaped(jsonc.RenderLine(entry))
+}
+
+func gooseLink(s Server, _ edit.Object) string {
+	link := "goose://extension?cmd=" + escaped(s.Command)
+	for _, word := range s.Args {
+		link += "&arg=" + escaped(word)
+	}
+	return link + "&id=" + escaped(s.Name) + "&name=" + escaped(s.Name)
+}
+
+// escaped is for a part of an address whose reader takes + for itself.
+func escaped(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

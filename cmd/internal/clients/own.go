@@ -1,0 +1,37 @@
+package clients
+
+import (
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+)
+
+// ownCommand is how a client changes its settings of the user by itself.
+type ownCommand struct {
+	program string
+	// add returns the command lines; present says that the entry has to go first.
+	add    func(program, name string, entry edit.Object, present bool) [][]string
+	remove func(program, name string) [][]string
+}
+
+// claudeCommand is for user scope: the default of Claude Code is another one.
+var claudeCommand = &ownCommand{
+	program: "claude",
+	add: func(program, name string, entry edit.Object, present bool) [][]string {
+		add := []string{program, "mcp", "add-json", name, jsonc.RenderLine(entry), "-s", "user"}
+		if present { // add-json refuses a name that exists
+			return [][]string{{program, "mcp", "remove", name, "-s", "user"}, add}
+		}
+		return [][]string{add}
+	},
+	remove: func(program, name string) [][]string {
+		return [][]string{{program, "mcp", "remove", name, "-s", "user"}}
+	},
+}
+
+// ownProgram returns the path of the client's own command, "" if it is not used.
+func (i Installer) ownProgram(c Client, scope Scope) string {
+	if c.own == nil || i.Run == nil || scope != User {
+		return ""
+	}
+	return i.System.program(c.own.program)
+}

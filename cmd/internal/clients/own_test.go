@@ -1,0 +1,174 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// claude is a stand-in for Claude Code's own command: it writes its file anew.
+type claude struct {
+	t     *testing.T
+	file  string
+	calls [][]string
+	fails bool
+}
+
+func (c *claude) run(_ context.Context, argv []string) (string, error) {
+	c.calls = append(c.calls, argv[1:])
+	if c.fails {
+		return "Invalid configuration", errors.New("exit status 1")
+	}
+	whole := map[string]any{}
+	if text := read(c.t, c.file); text != nil {
+		if err := json.Unmarshal([]byte(*text), &whole); err != nil {
+			return "", err
+		}
+	}
+	servers, _ := whole["mcpServers"].(map[string]any)
+	if servers == nil {
+		servers = map[string]any{}
+	}
+	name := argv[3]
+	_, has := servers[name]
+	switch argv[2] {
+	case "add-json":
+		if has {
+			return "already exists", errors.New("exit status 1")
+		}
+		var entry any
+		if err := json.Unmarshal([]byte(argv[4]), &entry); err != nil {
+			return "", err
+		}
+		servers[name] = entry
+	case "remove":
+		if !has {
+			return "no server", errors.New("exit status 1")
+		}
+		delete(servers, name)
+	}
+	whole["mcpServers"] = servers
+	text, err := json.MarshalIndent(whole, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return "", os.WriteFile(c.file, text, 0o600)
+}
+
+func claudeMachine(t *testing.T) (machine, *claude) {
+	t.Helper()
+	m := newMachine(t, "linux")
+	program := filepath.Join(m.System.Getenv("PATH"), "claude")
+	if m.System.OS == "windows" {
+		program += ".exe"
+	}
+	script := "#!/bin/sh\n"
+	write(t, program, &script)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	fake := &claude{t: t, file: filepath.Join(m.home, ".claude.json")}
+	m.Run = fake.run
+	return m, fake
+}
+
+func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
+	m, fake := claudeMachine(t)
+	c := client(t, "claude-code")
+	m.install(t, c, User, server("vaultwicket"))
+	m.install(t, c, User, server("vaultwicket")) // nothing to do
+	edits := server("vaultwicket")
+	edits.Args = Args("/home/me/Notes", true)
+	m.install(t, c, User, edits)
+	if s := m.State(c); s.Found == "" || len(s.Servers) != 1 || !s.Servers[0].Edit {
+		t.Errorf("the state is %+v", s)
+	}
+	m.uninstall(t, c, User, "vaultwicket")
+	m.uninstall(t, c, User, "vaultwicket")
+	var did []string
+	for _, call := range fake.calls {
+		did = append(did, call[1])
+		if !slices.Equal(call[len(call)-2:], []string{"-s", "user"}) {
+			t.Errorf("the scope is missing in %q", call)
+		}
+	}
+	if got := strings.Join(did, " "); got != "add-json remove add-json remove" {
+		t.Errorf("it did %s", got)
+	}
+	// The file of a project is edited.
+	change, err := m.Install(c, Project, server("vaultwicket"), false)
+	if err != nil || len(change.Commands) > 0 || change.Diff() == "" {
+		t.Errorf("in a project: %v, %v", change, err)
+	}
+}
+
+func TestAFailureOfTheOwnCommandIsTold(t *testing.T) {
+	m, fake := claudeMachine(t)
+	fake.fails = true
+	change, err := m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
+	if err != nil || change.Diff() != "" {
+		t.Fatal(change, err)
+	}
+	_, err = change.Write(context.Background())
+	wantError(t, err, Environment, "Invalid configuration")
+	// One that says it did, and did not.
+	m.Run = func(context.Context, []string) (string, error) { return "done", nil }
+	change, err = m.Install(client(t, "claude-code"), User, server("vaultwicket"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = change.Write(context.Background())
+	wantError(t, err, Environment, "did not keep the entry")
+}
+
+func TestFound(t *testing.T) {
+	m, _ := claudeMachine(t)
+	empty := newMachine(t, "linux")
+	for _, c := range All() {
+		if at := empty.System.Found(c); at != "" {
+			t.Errorf("%s was found on an empty machine by %s", c.ID, at)
+		}
+		if c.user.none() || !c.on(m.System.OS) || c.byName {
+			continue
+		}
+		content := "{}"
+		write(t, m.System.File(c, User), &content)
+		if m.System.Found(c) == "" {
+			t.Errorf("%s was not found", c.ID)
+		}
+	}
+}
+
+func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("package managers use links on Unix")
+	}
+	m := newMachine(t, "linux")
+	bin := m.System.Getenv("PATH")
+	real := filepath.Join(filepath.Dir(bin), "Cellar", "1.2", "vaultwicket")
+	script := "#!/bin/sh\n"
+	write(t, real, &script)
+	if got := m.System.Binary(real); got != real {
+		t.Errorf("without one on the PATH it is %s", got)
+	}
+	other := filepath.Join(bin, "vaultwicket")
+	write(t, other, &script)
+	if err := errors.Join(os.Chmod(real, 0o755), os.Chmod(other, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.System.Binary(real); got != real {
+		t.Errorf("beside another program it is %s", got)
+	}
+	if err := errors.Join(os.Remove(other), os.Symlink(real, other)); err != nil {
+		t.Skip(err)
+	}
+	if got := m.System.Binary(real); got != other {
+		t.Errorf("behind the link it is %s", got)
+	}
+}

@@ -1,0 +1,54 @@
+//go:build unix
+
+package clients
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"vaultwicket/exec/way"
+)
+
+// ownedByUser reports whether a file belongs to the user of this process.
+func ownedByUser(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// resolve follows the symbolic links of a path, that need not exist. A link that
+// neither this user nor root made is an error.
+func resolve(name string) (string, error) {
+	err := way.Walk(name, func(_, entry string, info fs.FileInfo) error {
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return nil
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 0 && !ownedByUser(info) {
+			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return filepath.EvalSymlinks(name)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	// What is missing may be the target of a link.
+	parent, err := resolve(filepath.Dir(name))
+	if err != nil {
+		return "", err
+	}
+	name = filepath.Join(parent, filepath.Base(name))
+	link, err := os.Readlink(name)
+	if err != nil {
+		return name, nil
+	}
+	if !filepath.IsAbs(link) {
+		link = filepath.Join(parent, link)
+	}
+	return resolve(link)
+}

@@ -1,0 +1,43 @@
+//go:build unix
+
+package program_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/clients/program"
+)
+
+func script(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "client")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestRun(t *testing.T) {
+	ctx := context.Background()
+	output, err := program.Run(ctx, []string{script(t, `printf '<%s>' "$@"; echo bad >&2; exit 3`), "a b", "$HOME", ""})
+	if output != "<a b><$HOME><>\nbad" || err == nil {
+		t.Errorf("the output is %q, %v", output, err)
+	}
+	if output, err := program.Run(ctx, []string{script(t, "yes | head -c 100000")}); err != nil || len(output) > 4<<10 || !strings.HasPrefix(output, "y") {
+		t.Errorf("a long output has %d bytes, %v", len(output), err)
+	}
+	for _, argv := range [][]string{nil, {"sh"}, {"./client"}} {
+		if _, err := program.Run(ctx, argv); err == nil {
+			t.Errorf("%q was run", argv)
+		}
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := program.Run(ended, []string{script(t, "sleep 60")}); err == nil {
+		t.Error("a program was run after the end")
+	}
+}

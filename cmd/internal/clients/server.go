@@ -1,0 +1,140 @@
+package clients
+
+import (
+	"strings"
+
+	"vaultwicket/cmd/internal/clients/edit"
+)
+
+// Server is what an entry starts or connects to.
+type Server struct {
+	Name    string   // of the entry
+	Command string   // absolute path of vaultwicket
+	Args    []string // of the command
+	URL     string   // of a running server; then Command is not used
+	Token   string   // the environment variable with the bearer token for URL
+	System  string   // GOOS of the machine
+}
+
+// shape is how a client writes an entry.
+type shape struct {
+	stdio func(Server) edit.Object
+	http  func(s Server, token string) edit.Object // nil: not in the file
+	// token is how the client reads an environment variable; VAR stands for its name.
+	// "" is for a client that would need the token as text.
+	token string
+	// inputs is for a client that asks for the token itself, with a second entry.
+	inputs bool
+}
+
+// entry returns the entry for a server. It reports false where the client has no form
+// for it that keeps the token out of the file.
+func (h shape) entry(s Server) (edit.Object, bool) {
+	if s.URL == "" {
+		return h.stdio(s), true
+	}
+	if h.http == nil || h.token == "" {
+		return nil, false
+	}
+	return h.http(s, strings.ReplaceAll(h.token, "VAR", s.Token)), true
+}
+
+// commandAndArgs is the form of most clients.
+func commandAndArgs(s Server) edit.Object {
+	return edit.Object{{Key: "command", Value: s.Command}, {Key: "args", Value: s.Args}}
+}
+
+// with puts members before or behind those of commandAndArgs.
+func with(before, after edit.Object) func(Server) edit.Object {
+	return func(s Server) edit.Object {
+		return append(append(append(edit.Object{}, before...), commandAndArgs(s)...), after...)
+	}
+}
+
+// oneCommand is the form of opencode: one list for the command and its arguments.
+func oneCommand(after ...edit.Member) func(Server) edit.Object {
+	return func(s Server) edit.Object {
+		return append(edit.Object{{Key: "type", Value: "local"}, {Key: "command", Value: append([]string{s.Command}, s.Args...)}}, after...)
+	}
+}
+
+// remote is the form of a server that is reached by its address, with members before.
+func remote(address string, before ...edit.Member) func(Server, string) edit.Object {
+	return func(s Server, token string) edit.Object {
+		return append(append(edit.Object{}, before...),
+			edit.Member{Key: address, Value: s.URL}, edit.Member{Key: "headers", Value: bearer(token)})
+	}
+}
+
+func bearer(token string) edit.Object {
+	return edit.Object{{Key: "Authorization", Value: "Bearer " + token}}
+}
+
+// codexStdio names the variables of the desktop, which Codex does not pass on by
+// itself: without them the Obsidian app is not found.
+func codexStdio(s Server) edit.Object {
+	entry := commandAndArgs(s)
+	if s.System == "linux" {
+		entry = append(entry, edit.Member{Key: "env_vars", Value: []string{"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}})
+	}
+	return entry
+}
+
+func codexHTTP(s Server, variable string) edit.Object {
+	return edit.Object{{Key: "url", Value: s.URL}, {Key: "bearer_token_env_var", Value: variable}}
+}
+
+func clineNested(s Server) edit.Object {
+	return edit.Object{{Key: "transport", Value: with(edit.Object{{Key: "type", Value: "stdio"}}, nil)(s)}}
+}
+
+func gooseStdio(s Server) edit.Object {
+	return edit.Object{
+		{Key: "type", Value: "stdio"}, {Key: "name", Value: s.Name}, {Key: "cmd", Value: s.Command}, {Key: "args", Value: s.Args},
+		{Key: "envs", Value: edit.Object{}}, {Key: "env_keys", Value: []string{}}, {Key: "enabled", Value: true}, {Key: "timeout", Value: 300},
+	}
+}
+
+// commandOf returns what an entry starts: the command and its arguments, in any of
+// the forms above.
+func commandOf(entry map[string]any) []string {
+	if nested, ok := entry["transport"].(map[string]any); ok {
+		entry = nested
+	}
+	var words []string
+	for _, key := range []string{"command", "cmd", "args"} {
+		switch value := entry[key].(type) {
+		case string:
+			words = append(words, value)
+		case []any:
+			for _, item := range value {
+				if text, ok := item.(string); ok {
+					words = append(words, text)
+				}
+			}
+		}
+	}
+	return words
+}
+
+// urlOf returns the address in an entry, "" if there is none.
+func urlOf(entry map[string]any) string {
+	for _, key := range []string{"url", "httpUrl", "serverUrl", "uri"} {
+		if text, ok := entry[key].(string); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// isOurs reports whether an entry starts vaultwicket, or connects to an address with
+// its endpoint under a name that begins with vaultwicket.
+func isOurs(name string, entry map[string]any) bool {
+	if words := commandOf(entry); len(words) > 0 {
+		base := words[0][strings.LastIndexAny(words[0], `/\`)+1:]
+		return strings.TrimSuffix(strings.ToLower(base), ".exe") == programName
+	}
+	return strings.HasPrefix(name, programName) && strings.HasSuffix(urlOf(entry), "/mcp")
+}
+
+const programName = "vaultwicket"

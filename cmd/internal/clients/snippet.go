@@ -1,0 +1,44 @@
+package clients
+
+import (
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/cmd/internal/clients/edit/jsonc"
+	"vaultwicket/cmd/internal/clients/edit/toml"
+	"vaultwicket/cmd/internal/clients/edit/yaml"
+)
+
+// Snippet returns what goes into the client's settings for a server, as a whole file
+// would have it. The error is an [*Error] for a client that has no form for the
+// server.
+func (c Client) Snippet(s Server) (string, error) {
+	entry, ok := c.shape.entry(s)
+	if !ok {
+		return "", c.noHTTP()
+	}
+	at := c.at(s.Name)
+	switch c.format {
+	case tomlFormat:
+		return toml.Render(at, entry), nil
+	case yamlFormat:
+		return yaml.Render(at, entry), nil
+	}
+	whole := edit.Object{{Key: s.Name, Value: entry}}
+	for i := len(c.place) - 1; i >= 0; i-- {
+		whole = edit.Object{{Key: c.place[i], Value: whole}}
+	}
+	text := jsonc.Render(whole)
+	if s.URL != "" && c.shape.inputs {
+		// The renderer has no list of objects: the one that there is has a fixed text.
+		text = "{\n" + codeInputs + text[2:]
+	}
+	return text + "\n", nil
+}
+
+const codeInputs = `  "inputs": [
+    {"type": "promptString", "id": "vaultwicket-token", "description": "Token of vaultwicket", "password": true}
+  ],
+`
+
+func (c Client) noHTTP() *Error {
+	return &Error{Usage, c.Name + " cannot take the token of an HTTP server from an environment variable", "install it without --url, so that the client starts vaultwicket itself"}
+}

@@ -1,0 +1,112 @@
+package clients
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/clients/edit"
+)
+
+// State is what is known of a client on a machine.
+type State struct {
+	Client  string  `json:"client"`
+	Name    string  `json:"name"`
+	Found   string  `json:"found,omitempty"`   // by what, empty if it was not found
+	File    string  `json:"file,omitempty"`    // of the user
+	Servers []Entry `json:"servers,omitempty"` // entries that start vaultwicket
+	Writes  bool    `json:"writes"`            // else an entry is printed
+	Problem string  `json:"problem,omitempty"` // why the file cannot be read
+}
+
+// Entry is an installed entry.
+type Entry struct {
+	Name    string   `json:"name"`
+	Command []string `json:"command,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	Edit    bool     `json:"edit"` // it allows changes to notes
+}
+
+// State looks at a client: whether it is there, and its entries for the user.
+func (i Installer) State(c Client) State {
+	_, writes := c.Writes(User)
+	s := State{Client: c.ID, Name: c.Name, Found: i.System.Found(c), File: i.System.File(c, User), Writes: writes && c.on(i.System.OS)}
+	if s.File == "" || c.format == noFile || !exists(s.File) {
+		return s
+	}
+	f, err := readFile(s.File)
+	if err == nil {
+		var value any
+		if value, err = c.format.editor().Decode(f.content); err == nil {
+			s.Servers = c.entries(value)
+			return s
+		}
+		err = c.unusable(s.File, err)
+	}
+	s.Problem = err.Error()
+	return s
+}
+
+// entries lists the entries of vaultwicket in a parsed file.
+func (c Client) entries(value any) []Entry {
+	var list []Entry
+	for _, name := range namesAt(value, c.at("")) {
+		entry, ok := edit.Lookup(value, c.at(name))
+		if !ok || !isOurs(name, entry) {
+			continue
+		}
+		words := commandOf(entry)
+		list = append(list, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations)})
+	}
+	return list
+}
+
+func namesAt(value any, at edit.Place) []string {
+	for _, key := range at.Path {
+		mapping, _ := value.(map[string]any)
+		value = mapping[key]
+	}
+	var names []string
+	switch collection := value.(type) {
+	case map[string]any:
+		for name := range collection {
+			names = append(names, name)
+		}
+	case []any:
+		for _, item := range collection {
+			if entry, ok := item.(map[string]any); ok {
+				if name, ok := entry["name"].(string); ok {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+const allowMutations = "--allow-mutations"
+
+// Args returns the arguments of the command for a vault, "" for that of the settings.
+// Without edit changes are off, whatever the settings say.
+func Args(vault string, edit bool) []string {
+	args := []string{"serve"}
+	if vault != "" {
+		args = append(args, "--vault", vault)
+	}
+	if edit {
+		return append(args, "--tier", "v2", allowMutations)
+	}
+	return append(args, allowMutations+"=false")
+}
+
+// EditMeans says what an entry with edit allows.
+const EditMeans = "The agent can create, change, move and delete notes (tier v2). Calls that delete or replace text need your approval; \"vaultwicket undo\" takes changes back."
+
+// ReadMeans says what an entry without edit allows.
+const ReadMeans = "The agent can read and cannot change anything. \"--edit\" allows changes."
+
+// Temporary reports whether a path is that of a program which "go run" made and deletes.
+func Temporary(executable string) bool {
+	return strings.Contains(path.Clean(strings.ReplaceAll(executable, `\`, "/")), "/go-build")
+}

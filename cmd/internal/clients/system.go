@@ -1,0 +1,190 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// System is the machine that the clients run on.
+type System struct {
+	OS      string // as runtime.GOOS
+	Getenv  func(string) string
+	Project string // absolute path of the folder of the project, "" for none
+}
+
+func (s System) home() string {
+	if s.OS == "windows" {
+		return s.Getenv("USERPROFILE")
+	}
+	return s.Getenv("HOME")
+}
+
+// path returns the absolute path that a pattern of the table stands for, "" if the
+// environment does not say. A pattern begins with ~ or {config} for the folder of
+// settings, {xdg} for that of XDG, {local} for the local data of Windows, {VAR|PATTERN}
+// for an environment variable or else a pattern, or is below the project.
+func (s System) path(pattern string) string {
+	head, rest, _ := strings.Cut(pattern, "/")
+	if strings.HasPrefix(pattern, "{") {
+		head, rest, _ = strings.Cut(pattern, "}")
+		head, rest = head+"}", strings.TrimPrefix(rest, "/")
+	}
+	var root string
+	switch {
+	case head == "~":
+		root = s.home()
+	case head == "{config}":
+		root = s.config()
+	case head == "{xdg}":
+		root = s.xdg()
+	case head == "{local}":
+		root = s.Getenv("LOCALAPPDATA")
+	case strings.HasPrefix(head, "{"):
+		variable, otherwise, _ := strings.Cut(strings.Trim(head, "{}"), "|")
+		if root = s.Getenv(variable); root == "" {
+			root = s.path(otherwise)
+		}
+	default:
+		root, rest = s.Project, pattern
+	}
+	if !s.isAbs(root) {
+		return ""
+	}
+	return s.join(root, rest)
+}
+
+func (s System) config() string {
+	switch s.OS {
+	case "windows":
+		return s.Getenv("APPDATA")
+	case "darwin":
+		return s.path("~/Library/Application Support")
+	}
+	return s.xdg()
+}
+
+func (s System) xdg() string {
+	if folder := s.Getenv("XDG_CONFIG_HOME"); s.OS == "linux" && s.isAbs(folder) {
+		return folder
+	}
+	return s.path("~/.config")
+}
+
+func (s System) isAbs(path string) bool {
+	if s.OS == "windows" {
+		return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`)
+	}
+	return strings.HasPrefix(path, "/")
+}
+
+func (s System) join(root, rest string) string {
+	if rest == "" {
+		return root
+	}
+	if s.OS == "windows" {
+		return strings.TrimRight(root, `\/`) + `\` + strings.ReplaceAll(rest, "/", `\`)
+	}
+	return strings.TrimRight(root, "/") + "/" + rest
+}
+
+// storePackages is where the programs of the store of Windows have their data. The
+// folder of a package exists where the program is installed.
+const storePackages = "{local}/Packages/"
+
+// File returns the settings file of a client in a scope: the first of its places that
+// exists, else the first. It is "" where there is none.
+func (s System) File(c Client, scope Scope) string {
+	where := c.user
+	if scope == Project {
+		where = c.project
+	}
+	first := ""
+	for _, pattern := range where.on(s.OS) {
+		name := s.path(pattern)
+		if name == "" {
+			continue
+		}
+		packaged := strings.HasPrefix(pattern, storePackages)
+		if exists(name) || packaged && exists(s.path(pattern[:len(storePackages)+strings.Index(pattern[len(storePackages):], "/")])) {
+			return name
+		}
+		if first == "" && !packaged {
+			first = name
+		}
+	}
+	return first
+}
+
+// Found says by what a client was found on the machine, "" if it was not.
+func (s System) Found(c Client) string {
+	if !c.on(s.OS) || c.byName {
+		return ""
+	}
+	for _, program := range c.programs {
+		if name := s.program(program); name != "" {
+			return name
+		}
+	}
+	signs := c.signs
+	if len(signs) == 0 {
+		for _, pattern := range c.user.on(s.OS) {
+			signs = append(signs, pattern[:strings.LastIndex(pattern, "/")])
+		}
+	}
+	for _, pattern := range signs {
+		if name := s.path(pattern); name != "" && name != s.home() && exists(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// program returns the absolute path of a program on the PATH, "" if there is none.
+func (s System) program(name string) string {
+	endings := []string{""}
+	if s.OS == "windows" {
+		endings = []string{".exe", ".cmd", ".bat"}
+	}
+	for _, folder := range filepath.SplitList(s.Getenv("PATH")) {
+		for _, ending := range endings {
+			file := filepath.Join(folder, name+ending)
+			info, err := os.Stat(file)
+			if filepath.IsAbs(file) && err == nil && info.Mode().IsRegular() && (s.OS == "windows" || info.Mode()&0o111 != 0) {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// Binary returns the path by which entries name this program: the one on the PATH if it
+// is the same file, because a package manager moves the other at an update, else
+// executable.
+func (s System) Binary(executable string) string {
+	running, err := os.Stat(executable)
+	if err != nil {
+		return executable
+	}
+	if named := s.program(programName); named != "" {
+		if info, err := os.Stat(named); err == nil && os.SameFile(info, running) {
+			return named
+		}
+	}
+	return executable
+}
+
+// inProject reports whether a path without links is below the folder of the project.
+func (s System) inProject(target string) bool {
+	folder, err := filepath.EvalSymlinks(s.Project)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(folder, target)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

@@ -1,0 +1,262 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func wantError(t *testing.T, err error, class Class, text string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || e.Class != class || !strings.Contains(e.Reason, text) {
+		t.Errorf("the error is %v, want one of class %d with %q", err, class, text)
+	}
+}
+
+func TestAMalformedFileIsLeftAlone(t *testing.T) {
+	for _, id := range []string{"cursor", "codex", "goose", "claude-desktop"} {
+		m, c := newMachine(t, "linux"), client(t, id)
+		broken := map[format]string{relaxedJSON: "{\n  \"a\": }\n", strictJSON: "{\n  \"a\": }\n", tomlFormat: "[a]\nb = ]\n", yamlFormat: "a: 1\nb: [\n"}[c.format]
+		name := m.System.File(c, User)
+		write(t, name, &broken)
+		_, err := m.Install(c, User, server("vaultwicket"), false)
+		wantError(t, err, Environment, name+":")
+		_, err = m.Uninstall(c, User, "vaultwicket")
+		wantError(t, err, Environment, "nothing was written")
+		if got := read(t, name); *got != broken {
+			t.Errorf("%s: the file is %q", id, *got)
+		}
+	}
+}
+
+func TestAnotherProgramUnderTheNameIsKept(t *testing.T) {
+	m, c := newMachine(t, "linux"), client(t, "cursor")
+	name := m.System.File(c, User)
+	text := "{\"mcpServers\": {\"vaultwicket\": {\"command\": \"npx\", \"args\": [\"other\"]}}}\n"
+	write(t, name, &text)
+	_, err := m.Install(c, User, server("vaultwicket"), false)
+	wantError(t, err, Conflict, "other")
+	_, err = m.Uninstall(c, User, "vaultwicket")
+	wantError(t, err, Conflict, "other")
+	change, err := m.Install(c, User, server("vaultwicket"), true)
+	if err != nil || !strings.Contains(change.Diff(), `-{"mcpServers": {"vaultwicket": {"command": "npx"`) {
+		t.Errorf("replaced: %v, %v", change, err)
+	}
+}
+
+func TestTheModeStaysAndABackupIsMade(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are a matter of Unix")
+	}
+	m, c := newMachine(t, "linux"), client(t, "cursor")
+	name := m.System.File(c, User)
+	text := "{\"secret\": 1}\n"
+	write(t, name, &text)
+	change, err := m.Install(c, User, server("vaultwicket"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := change.Write(context.Background())
+	if err != nil || *read(t, backup) != text {
+		t.Errorf("the backup is %q, %v", backup, err)
+	}
+	mode := func(name string) os.FileMode {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if got := mode(name); got != 0o640 {
+		t.Errorf("the file has mode %o", got)
+	}
+	if got := mode(backup); got != 0o600 {
+		t.Errorf("the backup has mode %o", got)
+	}
+	if got := mode(filepath.Dir(backup)); got != 0o700 {
+		t.Errorf("the folder of backups has mode %o", got)
+	}
+	m.install(t, c, Project, server("vaultwicket"))
+	if got := mode(m.System.File(c, Project)); got != 0o644 {
+		t.Errorf("the file of the project has mode %o", got)
+	}
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".vaultwicket-*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	for range 2 * maxBackups {
+		m.install(t, c, User, server("vaultwicket"))
+		m.uninstall(t, c, User, "vaultwicket")
+	}
+	if names := m.backupsOf(c, file{target: name}).names(); len(names) != maxBackups {
+		t.Errorf("%d backups are kept", len(names))
+	}
+	if got := read(t, name); *got != text {
+		t.Errorf("in the end the file is %q", *got)
+	}
+}
+
+func TestAChangeInBetweenIsKept(t *testing.T) {
+	one, two := "{}\n", "{\"a\": 1}\n"
+	for _, test := range []struct{ before, between *string }{{&one, &two}, {nil, &two}, {&one, nil}} {
+		m, c := newMachine(t, "linux"), client(t, "cursor")
+		name := m.System.File(c, User)
+		write(t, name, test.before)
+		change, err := m.Install(c, User, server("vaultwicket"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, test.between)
+		_, err = change.Write(context.Background())
+		wantError(t, err, Conflict, "changed by another program")
+		// The same between the copy and the last look.
+		if err := change.before.replace(change.after, 0o600); err == nil {
+			t.Error("the file was replaced")
+		}
+		if got := read(t, name); !same(got, test.between) {
+			t.Errorf("the file is %s", show(got))
+		}
+	}
+}
+
+func TestALinkStaysALink(t *testing.T) {
+	for _, dangling := range []bool{false, true} {
+		m, c := newMachine(t, "linux"), client(t, "zed")
+		name := m.System.File(c, User)
+		dotfiles := filepath.Join(m.home, "dotfiles", "zed")
+		text := "// mine\n{\n  \"a\": 1,\n}\n"
+		target := filepath.Join(dotfiles, "shared", "settings.json")
+		write(t, filepath.Join(dotfiles, "keep"), &text)
+		if dangling {
+			if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, target, &text)
+		}
+		// The folder is a link, and so is the file in it, by a relative path.
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Dir(name)), 0o755), os.Symlink(dotfiles, filepath.Dir(name)), os.Symlink("shared/settings.json", name)); err != nil {
+			t.Skip(err)
+		}
+		if link, err := os.Readlink(name); err != nil {
+			t.Skipf("no symbolic links here: %q, %v", link, err)
+		}
+		before := read(t, target)
+		m.install(t, c, User, server("vaultwicket"))
+		if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("the link is %v, %v", info, err)
+		}
+		if got := read(t, target); got == nil || !strings.Contains(*got, "vaultwicket") {
+			t.Errorf("the target is %s", show(got))
+		}
+		m.uninstall(t, c, User, "vaultwicket")
+		if got := read(t, target); !same(before, got) {
+			t.Errorf("in the end the target is %s", show(got))
+		}
+	}
+}
+
+// TestAProjectCannotReachOut: a project that was downloaded may have links in it.
+func TestAProjectCannotReachOut(t *testing.T) {
+	m, c := newMachine(t, "linux"), client(t, "cursor")
+	text := "{}\n"
+	user, name := m.System.File(c, User), m.System.File(c, Project)
+	write(t, user, &text)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.Symlink(user, name)); err != nil {
+		t.Skip(err)
+	}
+	if link, err := os.Readlink(name); err != nil {
+		t.Skipf("no symbolic links here: %q, %v", link, err)
+	}
+	_, err := m.Install(c, Project, server("vaultwicket"), false)
+	wantError(t, err, Environment, "outside of the project")
+	inside := filepath.Join(m.System.Project, "shared.json")
+	write(t, inside, &text)
+	if err := errors.Join(os.Remove(name), os.Symlink("../shared.json", name)); err != nil {
+		t.Fatal(err)
+	}
+	change := m.install(t, c, Project, server("vaultwicket"))
+	if !strings.Contains(change.Diff(), name+" -> "+inside) {
+		t.Errorf("the target is missing in\n%s", change.Diff())
+	}
+}
+
+func TestAFileOfAnotherUserIsNotTouched(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs the rights to give a file away")
+	}
+	const other = 4321
+	text := "{}\n"
+	t.Run("file", func(t *testing.T) {
+		m, c := newMachine(t, "linux"), client(t, "cursor")
+		name := m.System.File(c, User)
+		write(t, name, &text)
+		if err := os.Chown(name, other, other); err != nil {
+			t.Skip(err)
+		}
+		_, err := m.Install(c, User, server("vaultwicket"), false)
+		wantError(t, err, Environment, "belongs to another user")
+	})
+	t.Run("target of a link", func(t *testing.T) {
+		m, c := newMachine(t, "linux"), client(t, "cursor")
+		name, target := m.System.File(c, User), filepath.Join(m.home, "theirs")
+		write(t, target, &text)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.Symlink(target, name), os.Chown(target, other, other)); err != nil {
+			t.Skip(err)
+		}
+		_, err := m.Install(c, User, server("vaultwicket"), false)
+		wantError(t, err, Environment, "belongs to another user")
+	})
+	t.Run("link", func(t *testing.T) {
+		m, c := newMachine(t, "linux"), client(t, "cursor")
+		name, target := m.System.File(c, User), filepath.Join(m.home, "ours")
+		write(t, target, &text)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.Symlink(target, name), os.Lchown(name, other, other)); err != nil {
+			t.Skip(err)
+		}
+		_, err := m.Install(c, User, server("vaultwicket"), false)
+		wantError(t, err, Environment, "symbolic link")
+	})
+	t.Run("folder", func(t *testing.T) {
+		m, c := newMachine(t, "linux"), client(t, "cursor")
+		if err := os.Chown(m.home, other, other); err != nil {
+			t.Skip(err)
+		}
+		_, err := m.Install(c, User, server("vaultwicket"), false)
+		wantError(t, err, Environment, "belongs to another user")
+	})
+}
+
+func TestWhatIsNoFileIsRefused(t *testing.T) {
+	m, c := newMachine(t, "linux"), client(t, "cursor")
+	name := m.System.File(c, User)
+	if err := os.MkdirAll(name, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := m.Install(c, User, server("vaultwicket"), false)
+	wantError(t, err, Environment, "not a regular file")
+	for _, bad := range []string{"", "A", "a b", "-a", "a_b", strings.Repeat("a", 33), "../x"} {
+		_, err := m.Install(client(t, "codex"), User, server(bad), false)
+		wantError(t, err, Usage, "invalid name")
+	}
+}
+
+// TestBytesComeBackAfterOtherChanges: what the client wrote in between stays.
+func TestBytesComeBackAfterOtherChanges(t *testing.T) {
+	m, c := newMachine(t, "linux"), client(t, "cursor")
+	name := m.System.File(c, User)
+	text := "{\n  \"a\": 1\n}\n"
+	write(t, name, &text)
+	m.install(t, c, User, server("vaultwicket"))
+	changed := strings.Replace(*read(t, name), `"a": 1`, `"a": 2`, 1)
+	write(t, name, &changed)
+	m.uninstall(t, c, User, "vaultwicket")
+	if got, want := *read(t, name), "{\n  \"a\": 2,\n  \"mcpServers\": {}\n}\n"; got != want {
+		t.Errorf("the file is\n%s\nwant\n%s", got, want)
+	}
+}
