@@ -50,7 +50,7 @@ gateway/mcpserver/prompts    : gateway gateway/mcpserver/arguments gateway/mcpse
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/demo cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/settings cmd/internal/terminal
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/demo cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway policy tiers
 cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
@@ -61,6 +61,7 @@ cmd/internal/exit            : cmd/internal/terminal gateway
 cmd/internal/flags           : cmd/internal/exit allowlist/quote
 cmd/internal/terminal        : gateway/clean
 cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/way
+cmd/internal/clients/command : cmd/internal/clients
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit

@@ -37,6 +37,8 @@ func subcommands() []subcommand {
 		{"explain", "[flags] COMMAND", "describe a command: parameters, tier, effect, whether it is enabled", explain},
 		{"prompt", "[flags] NAME [key=value …]", "print an MCP prompt, for a client without prompts", promptText},
 		{"config", "[flags] show | check | path | init | schema", "show, check or create the settings", settings.Command},
+		{"install", "[flags] CLIENT | --all | --list", "add vaultwicket to an MCP client, after showing the change", install},
+		{"uninstall", "[flags] CLIENT | --all", "remove vaultwicket from an MCP client, after showing the change", uninstall},
 		{"demo", "", "play an MCP session on a built-in vault", runDemo},
 		{"vault", "FOLDER [--write] COMMAND [key=value | flag …]", "the embedded CLI itself, without the gateway", nil},
 		{"version", "[--json]", "print the version", printVersion},

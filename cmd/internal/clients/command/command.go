@@ -1,0 +1,308 @@
+// Package command is what "vaultwicket install" and "vaultwicket uninstall" do with
+// their flags: it shows a change, asks, and makes it. It decides nothing about a file:
+// package clients does.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vaultwicket/cmd/internal/clients"
+)
+
+// Options are the flags of both commands.
+type Options struct {
+	Client                  string // an identifier of the table, "" with All or List
+	All, List, JSON         bool
+	Vault, Name, URL, Token string
+	Edit                    bool
+	Scope                   string
+	Print, Link             bool
+	DryRun, Yes, Replace    bool
+	Remove                  bool // it is uninstall
+}
+
+// Session is one run of a command.
+type Session struct {
+	Options
+	Installer clients.Installer
+	Binary    string // absolute path of this program
+	Out, Err  io.Writer
+	// Confirm asks the user. It reports asked as false where nobody can answer.
+	Confirm func(ctx context.Context) (yes, asked bool)
+	Nearest func(name string, known []string) string
+	// Clean shows text from outside, without control characters.
+	Clean func(string) string
+}
+
+// Run does what the options say. The error is an [*clients.Error], [ErrDeclined] or
+// one of writing the output.
+func (s Session) Run(ctx context.Context) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if info, err := os.Stat(s.Vault); err == nil && info.IsDir() && filepath.Base(s.Vault) == s.Vault && s.Vault != "." {
+		fmt.Fprintf(s.Err, "vaultwicket: note: %q is taken as the name of a vault; write ./%s for the folder\n", s.Clean(s.Vault), s.Clean(s.Vault))
+	}
+	switch {
+	case s.List:
+		return s.list()
+	case s.All:
+		return s.all(ctx)
+	}
+	c, ok := clients.Find(s.Client)
+	if !ok {
+		return s.unknown()
+	}
+	switch {
+	case s.Print:
+		return s.print(c)
+	case s.Link:
+		return s.link(c)
+	}
+	return s.one(ctx, c)
+}
+
+// ErrDeclined is the error where the user was asked and did not say yes.
+var ErrDeclined = errors.New("nothing was written: the user declined")
+
+func usage(reason, help string) *clients.Error {
+	return &clients.Error{Class: clients.Usage, Reason: reason, Help: help}
+}
+
+func (s Session) unknown() error {
+	help := `"vaultwicket install --list" shows the clients`
+	if near := s.Nearest(s.Client, clients.IDs()); near != "" {
+		help = fmt.Sprintf("did you mean %q?", near)
+	}
+	return usage(fmt.Sprintf("unknown client %q", s.Client), help)
+}
+
+// check refuses what cannot be combined.
+func (s Session) check() error {
+	switch {
+	case s.Client == "" && !s.All && !s.List:
+		return usage("no client given", `"vaultwicket install --list" shows the clients`)
+	case s.Client != "" && (s.All || s.List), s.All && s.List:
+		return usage("a client, --all and --list exclude each other", "")
+	case s.Client == "" && (s.Print || s.Link):
+		return usage("--print and --link need a client", "")
+	case s.Scope != string(clients.User) && s.Scope != string(clients.Project):
+		return usage(fmt.Sprintf("invalid value %q for --scope", s.Scope), "use user or project")
+	case s.All && s.Scope == string(clients.Project):
+		return usage("--all is for the scope user", "name a client for a project")
+	case s.URL == "":
+		return nil
+	case !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://") || strings.ContainsAny(s.URL, " \t\r\n\"'@"):
+		return usage(fmt.Sprintf("invalid value %q for --url", s.URL), "use an address such as http://127.0.0.1:8765/mcp")
+	case strings.HasPrefix(s.URL, "http://") && !isLoopback(s.URL):
+		return usage(fmt.Sprintf("invalid value %q for --url: the token would be sent in clear", s.URL), "use https for another machine")
+	case s.Edit || s.Vault != "":
+		return usage("--url cannot be combined with --edit or --vault", `the settings of the server at the address decide; see "vaultwicket help serve"`)
+	case strings.Trim(s.Token, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" || s.Token == "":
+		return usage("invalid value for --token-env", "use the name of an environment variable, never the token itself")
+	}
+	return nil
+}
+
+// isLoopback reports whether an address is one of this machine.
+func isLoopback(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(parsed.Hostname())
+	return parsed.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// server is what the entry starts.
+func (s Session) server() (clients.Server, error) {
+	server := clients.Server{Name: s.Name, Command: s.Binary, URL: s.URL, Token: s.Token, System: s.Installer.System.OS}
+	vault := s.Vault
+	if strings.ContainsAny(vault, `/\`) || vault == "." || vault == ".." {
+		folder, err := filepath.Abs(vault)
+		if err != nil {
+			return server, usage(fmt.Sprintf("vault %q: %v", s.Vault, err), "")
+		}
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return server, &clients.Error{Class: clients.Environment, Reason: fmt.Sprintf("vault folder %q does not exist", folder), Help: "check --vault"}
+		}
+		vault = folder
+	}
+	if s.URL == "" && clients.Temporary(s.Binary) {
+		return server, &clients.Error{Class: clients.Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
+	}
+	server.Args = clients.Args(vault, s.Edit)
+	return server, nil
+}
+
+// print shows the entry for a client, and where it goes.
+func (s Session) print(c clients.Client) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	text, err := c.Snippet(server)
+	if err != nil {
+		return err
+	}
+	if file := s.Installer.System.File(c, clients.Scope(s.Scope)); file != "" {
+		fmt.Fprintf(s.Err, "%s: add this to %s\n", c.Name, s.Clean(file))
+	} else {
+		fmt.Fprintf(s.Err, "%s: add this to its settings\n", c.Name)
+	}
+	if _, err := io.WriteString(s.Out, text); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.Err, c.AfterChange())
+	if link := c.Link(server); link != "" {
+		fmt.Fprintf(s.Err, "Or open %s\n", link)
+	}
+	return nil
+}
+
+func (s Session) link(c clients.Client) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	link := c.Link(server)
+	if link == "" {
+		return usage(c.Name+" has no link for this", fmt.Sprintf(`"vaultwicket install %s --print" shows what to add`, c.ID))
+	}
+	_, err = fmt.Fprintln(s.Out, link)
+	return err
+}
+
+// all handles every client that was found and is written.
+func (s Session) all(ctx context.Context) error {
+	done, failed := 0, 0
+	var first *clients.Error
+	for _, c := range clients.All() {
+		if _, ok := c.Writes(clients.User); !ok || s.Installer.System.Found(c) == "" {
+			continue
+		}
+		err := s.one(ctx, c)
+		done++
+		var known *clients.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &known) && ctx.Err() == nil:
+			failed++
+			fmt.Fprintf(s.Err, "%s: %s\n", c.Name, s.Clean(known.Reason))
+			if first == nil {
+				first = known
+			}
+		case errors.Is(err, ErrDeclined):
+			fmt.Fprintf(s.Err, "%s: %v\n", c.Name, err)
+		default:
+			return err
+		}
+	}
+	if done == 0 {
+		return &clients.Error{Class: clients.Environment, Reason: "no client was found", Help: `name one; "vaultwicket install --list" shows the clients`}
+	}
+	if first != nil {
+		return &clients.Error{Class: first.Class, Reason: fmt.Sprintf("%d of %d clients failed", failed, done), Help: first.Help}
+	}
+	return nil
+}
+
+// one plans a change for a client, shows it, asks, and makes it.
+func (s Session) one(ctx context.Context, c clients.Client) error {
+	change, err := s.plan(c)
+	if err != nil {
+		return err
+	}
+	if change.None() {
+		text := "is already installed as"
+		if s.Remove {
+			text = "is not installed as"
+		}
+		_, err := fmt.Fprintf(s.Out, "%s: vaultwicket %s %q in %s\n", c.Name, text, s.Name, s.Clean(change.File))
+		return err
+	}
+	if err := s.show(change); err != nil {
+		return err
+	}
+	if s.DryRun {
+		return nil
+	}
+	if !s.Yes {
+		yes, asked := s.Confirm(ctx)
+		switch {
+		case !asked:
+			return usage("nothing was written: confirmation needs a terminal", "--yes writes without asking, --dry-run only shows")
+		case !yes:
+			return ErrDeclined
+		}
+	}
+	backup, err := change.Write(ctx)
+	if err != nil {
+		return err
+	}
+	text := "installed as"
+	if s.Remove {
+		text = "removed:"
+	}
+	fmt.Fprintf(s.Out, "%s: %s %q. %s\n", c.Name, text, s.Name, c.AfterChange())
+	if !s.Remove && c.Warning() != "" {
+		fmt.Fprintf(s.Err, "vaultwicket: warning: %s\n", c.Warning())
+	}
+	if backup != "" {
+		fmt.Fprintf(s.Out, "Backup: %s\n", s.Clean(backup))
+	}
+	return nil
+}
+
+func (s Session) plan(c clients.Client) (*clients.Change, error) {
+	if s.Remove {
+		return s.Installer.Uninstall(c, clients.Scope(s.Scope), s.Name)
+	}
+	server, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	return s.Installer.Install(c, clients.Scope(s.Scope), server, s.Replace)
+}
+
+// show writes what a change does.
+func (s Session) show(change *clients.Change) error {
+	var b strings.Builder
+	for _, argv := range change.Commands {
+		fmt.Fprintf(&b, "$ %s\n", shellLine(argv))
+	}
+	b.WriteString(change.Diff())
+	switch {
+	case s.Remove:
+	case s.URL != "":
+		fmt.Fprintf(&b, "The client takes the token from the environment variable %s; set it to what the token file of the server contains.\n", s.Token)
+	default:
+		means := clients.ReadMeans
+		if s.Edit {
+			means = clients.EditMeans
+		}
+		b.WriteString(means + "\n")
+	}
+	_, err := io.WriteString(s.Out, s.Clean(b.String()))
+	return err
+}
+
+// shellLine writes words so that a shell of Unix would read them again.
+func shellLine(words []string) string {
+	var quoted []string
+	for _, word := range words {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=") != "" {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, word)
+	}
+	return strings.Join(quoted, " ")
+}

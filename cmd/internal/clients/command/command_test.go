@@ -1,0 +1,146 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/clients"
+)
+
+// session is a run on an empty machine.
+func session(t *testing.T) (*Session, *bytes.Buffer) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	env := map[string]string{"HOME": root, "USERPROFILE": root, "APPDATA": filepath.Join(root, "Roaming")}
+	getenv := func(name string) string { return env[name] }
+	return &Session{
+		Options:   Options{Client: "cursor", Name: "vaultwicket", Scope: "user", Token: "T"},
+		Installer: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv, Project: root}, Backups: filepath.Join(root, "state"), Now: time.Now},
+		Binary:    "/usr/bin/vaultwicket", Out: &out, Err: &out,
+		Confirm: func(context.Context) (bool, bool) { return false, false },
+		Nearest: func(string, []string) string { return "" },
+		Clean:   func(text string) string { return strings.ReplaceAll(text, "\x1b", "?") },
+	}, &out
+}
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Session)
+		want   string
+	}{
+		{"no client", func(s *Session) { s.Client = "" }, "no client given"},
+		{"a client and all", func(s *Session) { s.All = true }, "exclude each other"},
+		{"all and list", func(s *Session) { s.Client, s.All, s.List = "", true, true }, "exclude each other"},
+		{"printing all", func(s *Session) { s.Client, s.All, s.Print = "", true, true }, "need a client"},
+		{"a scope", func(s *Session) { s.Scope = "local" }, "invalid value"},
+		{"all of a project", func(s *Session) { s.Client, s.All, s.Scope = "", true, "project" }, "scope user"},
+		{"an unknown client", func(s *Session) { s.Client = "nano" }, "unknown client"},
+		{"a file as address", func(s *Session) { s.URL = "file:///etc/passwd" }, "--url"},
+		{"a password in an address", func(s *Session) { s.URL = "https://me:secret@host/mcp" }, "--url"},
+		{"a token in clear", func(s *Session) { s.URL = "http://example.com/mcp" }, "in clear"},
+		{"an address with a vault", func(s *Session) { s.URL, s.Vault = "https://example.com/mcp", "Notes" }, "cannot be combined"},
+		{"an address with edit", func(s *Session) { s.URL, s.Edit = "http://[::1]:8/mcp", true }, "cannot be combined"},
+		{"the token itself", func(s *Session) { s.URL, s.Token = "http://localhost:8/mcp", "s3cret-token" }, "never the token"},
+		{"a name", func(s *Session) { s.Name = "My Vault" }, "invalid name"},
+		{"a vault that does not exist", func(s *Session) { s.Vault = "./missing" }, "does not exist"},
+		{"a program of go run", func(s *Session) { s.Binary = "/tmp/go-build123/b001/exe/vaultwicket" }, "go run"},
+		{"nobody to ask", func(*Session) {}, "confirmation needs a terminal"},
+		{"a link that does not exist", func(s *Session) { s.Client, s.Link = "codex", true }, "no link"},
+		{"a project without settings", func(s *Session) { s.Client, s.Scope = "windsurf", "project" }, "no settings of a project"},
+		{"all of nothing", func(s *Session) { s.Client, s.All = "", true }, "no client was found"},
+	} {
+		s, out := session(t)
+		test.change(s)
+		err := s.Run(context.Background())
+		var known *clients.Error
+		if !errors.As(err, &known) || !strings.Contains(known.Reason+known.Help, test.want) {
+			t.Errorf("%s: the error is %v, want %q", test.name, err, test.want)
+		}
+		if strings.Contains(out.String()+err.Error(), "s3cret") {
+			t.Errorf("%s: the secret is shown", test.name)
+		}
+		if _, err := os.Stat(s.Installer.Backups); err == nil {
+			t.Errorf("%s: something was written", test.name)
+		}
+	}
+}
+
+func TestOnlyAYesWrites(t *testing.T) {
+	s, out := session(t)
+	s.Confirm = func(context.Context) (bool, bool) { return false, true }
+	file := s.Installer.System.File(mustFind(t, "cursor"), clients.User)
+	if err := s.Run(context.Background()); !errors.Is(err, ErrDeclined) {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := os.Stat(file); err == nil || !strings.Contains(out.String(), "+++ "+file) {
+		t.Errorf("the file was written, or the change not shown:\n%s", out)
+	}
+	s.Confirm = func(context.Context) (bool, bool) { return true, true }
+	if err := s.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := os.ReadFile(file); err != nil || !bytes.Contains(content, []byte("--allow-mutations=false")) {
+		t.Errorf("the file is %s, %v", content, err)
+	}
+	// With another vault that has control characters in the name.
+	s.Vault, s.DryRun = "a\x1b[2Jb", true
+	out.Reset()
+	if err := s.Run(context.Background()); err != nil || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("shown as %q, %v", out, err)
+	}
+}
+
+func TestAllGoesOnAfterAFailure(t *testing.T) {
+	s, out := session(t)
+	s.Client, s.All, s.Yes = "", true, true
+	home := s.Installer.System.Getenv("HOME")
+	for _, folder := range []string{".cursor", ".kiro/settings", ".codex"} {
+		if err := os.MkdirAll(filepath.Join(home, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, ".cursor/mcp.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "1 of 3 clients failed") {
+		t.Errorf("the error is %v", err)
+	}
+	for _, want := range []string{"Codex: installed", "Kiro: installed", "Cursor: ", ":1:2: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	out.Reset()
+	s.All, s.List, s.JSON = false, true, true
+	if err := s.Run(context.Background()); err != nil || !strings.Contains(out.String(), `"client": "kiro"`) {
+		t.Errorf("the list is %v\n%s", err, out)
+	}
+}
+
+func mustFind(t *testing.T, id string) clients.Client {
+	t.Helper()
+	c, ok := clients.Find(id)
+	if !ok {
+		t.Fatalf("there is no client %q", id)
+	}
+	return c
+}
+
+func TestShellLine(t *testing.T) {
+	if got := shellLine([]string{"/bin/x", "a b", `it's`, "", "$HOME"}); got != `/bin/x 'a b' 'it'\''s' '' '$HOME'` {
+		t.Errorf("the line is %s", got)
+	}
+}

@@ -1,0 +1,156 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+const (
+	pageFile   = "../../../docs/clients.md"
+	readmeFile = "../../../README.md"
+)
+
+// TestThePageIsFresh compares docs/clients.md with the table.
+func TestThePageIsFresh(t *testing.T) {
+	fresh(t, pageFile, clientsPage(t))
+}
+
+// TestTheREADMEIsFresh compares the snippets of the README with the table.
+func TestTheREADMEIsFresh(t *testing.T) {
+	content := read(t, readmeFile)
+	begin, end := "<!-- clients -->\n", "<!-- /clients -->"
+	before, rest, ok := strings.Cut(*content, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("README.md has no markers for clients")
+	}
+	fresh(t, readmeFile, before+begin+readmePart(t)+end+after)
+}
+
+func fresh(t *testing.T, name, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, name); got == nil || *got != want {
+		t.Errorf("%s is stale; go generate ./cmd/internal/clients writes it", name)
+	}
+}
+
+func readmePart(t *testing.T) string {
+	var names []string
+	for _, c := range All() {
+		if _, ok := c.Writes(User); ok {
+			names = append(names, c.Name)
+		}
+	}
+	text, err := client(t, "cursor").Snippet(example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "It knows " + strings.Join(names, ", ") + " and prints the entry for others ([docs/clients.md](docs/clients.md)). By hand, most take\n\n```json\n" + text + "```\n\n"
+}
+
+// example is the server of the snippets.
+func example() Server {
+	return Server{Name: "vaultwicket", Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false), Token: "VAULTWICKET_TOKEN", System: "linux"}
+}
+
+const pageIntro = `# Clients
+
+<!-- Made by go generate ./cmd/internal/clients; a test fails when it is stale. -->
+
+` + "```sh" + `
+vaultwicket install --list                              # which clients are here, and what is installed
+vaultwicket install cursor --vault ~/Notes --dry-run    # show the difference only
+vaultwicket install cursor --vault ~/Notes              # show it, ask, write
+vaultwicket install --all --vault ~/Notes               # every client that was found
+vaultwicket uninstall cursor
+` + "```" + `
+
+The entry is read-only: it has ` + "`--allow-mutations=false`" + `, whatever the settings file says. ` + "`--edit`" + ` writes ` + "`--tier v2 --allow-mutations`" + ` instead: the
+agent can then create, change, move and delete notes; calls that delete or replace text still need your approval. No entry allows a tool without the client's own question.
+
+| flag | |
+|---|---|
+| ` + "`--vault`" + ` | name or id of a vault, or its folder, which is written as an absolute path |
+| ` + "`--name`" + ` | name of the server (default ` + "`vaultwicket`" + `); one for each vault |
+| ` + "`--scope project`" + ` | the settings of the project in the current folder, where the client has them |
+| ` + "`--url`, `--token-env`" + ` | connect to a running ` + "`vaultwicket serve --http`" + `; the client reads the token from the environment variable, and the file never has it |
+| ` + "`--print`, `--link`" + ` | the entry, or a link that makes the client ask; nothing is written |
+| ` + "`--dry-run`, `--yes`" + ` | only show; write without asking |
+| ` + "`--replace`" + ` | overwrite the entry of another program with the same name |
+
+What it does with a file:
+
+- Comments, order, indentation, line ends and other entries stay byte for byte, and ` + "`uninstall`" + ` gives back the bytes from before. A file that did not exist is deleted again.
+- A malformed file is refused, with line and column. So is one that another program changed after the difference was shown, and one of another user. A symbolic link stays, and the
+  file that it names is edited.
+- The file is replaced as a whole. A backup is kept in the state folder, below ` + "`vaultwicket/clients`" + `; the last 20 of each file stay.
+- The entry of another program with the same name is kept, unless ` + "`--replace`" + ` is given. The same entry a second time changes nothing.
+- Claude Code changes its file all the time, so for the scope user its own command is run (` + "`claude mcp add-json`" + `), if it is on the PATH; that command may write the file in its own form.
+
+Exit status: 0 done or nothing to do, 1 another program's entry or a changed file is in the way, 2 wrong arguments, 3 declined, 4 a file cannot be used.
+
+`
+
+func clientsPage(t *testing.T) string {
+	systems := []System{
+		{OS: "linux", Project: "/", Getenv: environ("HOME=/~")},
+		{OS: "darwin", Project: "/", Getenv: environ("HOME=/~")},
+		{OS: "windows", Project: `C:\`, Getenv: environ(`USERPROFILE=C:\%USERPROFILE%`, `APPDATA=C:\%APPDATA%`)},
+	}
+	var b strings.Builder
+	b.WriteString(pageIntro)
+	b.WriteString("| client | `install` | written for the user | for a project | without the token in the file: HTTP |\n|---|---|---|---|---|\n")
+	for _, c := range All() {
+		_, user := c.Writes(User)
+		_, project := c.Writes(Project)
+		_, http := c.shape.entry(Server{URL: "x", Token: "x"})
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Name, c.ID, mark(user, "yes", "printed"), mark(project, "yes", "–"), mark(http, mark(c.shape.inputs, "printed", "yes"), "–"))
+	}
+	for _, c := range All() {
+		fmt.Fprintf(&b, "\n## %s\n\n", c.Name)
+		if why, ok := c.Writes(User); ok {
+			fmt.Fprintf(&b, "`vaultwicket install %s` · %s", c.ID, c.format)
+		} else {
+			fmt.Fprintf(&b, "`vaultwicket install %s --print`: %s", c.ID, why)
+		}
+		for _, s := range systems {
+			if file := s.File(c, User); file != "" && c.on(s.OS) {
+				fmt.Fprintf(&b, " · %s `%s`", map[string]string{"linux": "Linux", "darwin": "macOS", "windows": "Windows"}[s.OS], shown(file))
+			}
+		}
+		if file := systems[0].File(c, Project); file != "" && c.on("linux") {
+			fmt.Fprintf(&b, " · project `%s`", strings.TrimPrefix(file, "/"))
+		}
+		text, err := c.Snippet(example())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "\n\n```%s\n%s```\n\n%s\n", map[format]string{tomlFormat: "toml", yamlFormat: "yaml", relaxedJSON: "jsonc", commentJSON: "jsonc"}[c.format], text, c.after)
+		if c.Warning() != "" {
+			fmt.Fprintf(&b, "%s\n", c.Warning())
+		}
+		if link := c.Link(example()); link != "" {
+			fmt.Fprintf(&b, "Link: `%s`\n", link)
+		}
+	}
+	return b.String()
+}
+
+// shown writes a path of an example with the short names of its folders.
+func shown(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, `C:\`), "/")
+}
+
+func mark(ok bool, yes, no string) string {
+	if ok {
+		return yes
+	}
+	return no
+}

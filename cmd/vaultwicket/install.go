@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/cmd/internal/clients/command"
+	"vaultwicket/cmd/internal/clients/program"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
+// client.
+func install(ctx context.Context, std terminal.Streams, args []string) error {
+	return changeClient(ctx, std, "install", args, func(f flags.Set, o *command.Options) {
+		f.BoolVar(&o.List, "list", false, "list the clients that were found, and what is installed")
+		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
+		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
+		f.BoolVar(&o.Edit, "edit", false, "let the agent change notes: tier v2 with --allow-mutations")
+		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
+		f.StringVar(&o.Token, "token-env", "VAULTWICKET_TOKEN", "with --url: environment variable from which the client takes the token")
+		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
+		f.BoolVar(&o.Link, "link", false, "print a link that installs it, where the client has one")
+		f.BoolVar(&o.Replace, "replace", false, "overwrite the entry of another program with this name")
+	})
+}
+
+// uninstall is "vaultwicket uninstall": it removes the entry.
+func uninstall(ctx context.Context, std terminal.Streams, args []string) error {
+	return changeClient(ctx, std, "uninstall", args, func(_ flags.Set, o *command.Options) { o.Remove = true })
+}
+
+func changeClient(ctx context.Context, std terminal.Streams, name string, args []string, define func(flags.Set, *command.Options)) error {
+	s := command.Session{Out: std.Out, Err: std.Err, Nearest: quote.Nearest, Clean: terminal.Visible}
+	rest, err := flags.Parse(name, args, func(f flags.Set) {
+		define(f, &s.Options)
+		f.BoolVar(&s.All, "all", false, "every client that was found")
+		f.StringVar(&s.Scope, "scope", string(clients.User), "user, or project for the current folder")
+		f.StringVar(&s.Name, "name", "vaultwicket", "name of the server, one for each vault")
+		f.BoolVar(&s.DryRun, "dry-run", false, "show the difference; nothing is written")
+		f.BoolVar(&s.Yes, "yes", false, "write without asking")
+	})
+	if err != nil {
+		return err
+	}
+	if len(rest) > 1 {
+		return &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Clip(rest[1], quote.Limit)), Advice: name + " takes one client, or --all"}
+	}
+	if len(rest) == 1 {
+		s.Client = rest[0]
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	folder, _ := os.Getwd()
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: folder}
+	s.Installer = clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Run: program.Run, Now: time.Now}
+	s.Binary = system.Binary(executable)
+	s.Confirm = func(ctx context.Context) (yes, asked bool) {
+		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
+			return false, false
+		}
+		return terminal.Confirm(ctx, std.In, std.Err), true
+	}
+	err = s.Run(ctx)
+	var known *clients.Error
+	switch {
+	case errors.Is(err, command.ErrDeclined):
+		return exit.New(exit.Denied, err.Error(), "")
+	case errors.As(err, &known):
+		status := map[clients.Class]int{clients.Usage: exit.Invalid, clients.Environment: exit.NotReady, clients.Conflict: exit.Failed}[known.Class]
+		return exit.New(status, known.Reason, known.Help)
+	}
+	return err
+}
