@@ -1,7 +1,7 @@
 // Package long tells tests how much of their work to do. Soaks and loops over every
 // byte of a file take most of the time of all tests, and find something seldom: by
 // default they do a part of the work, the same one each time. Where the variable
-// VAULTWICKET_LONG_TESTS is not empty, as in .ci/run, they do all of it.
+// LONG_TESTS is not empty, as in .ci/run, they do all of it.
 package long
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // Enabled reports whether tests do all of their work.
-func Enabled() bool { return os.Getenv("VAULTWICKET_LONG_TESTS") != "" }
+func Enabled() bool { return os.Getenv("LONG_TESTS") != "" }
 
 // Count is how often a test repeats what it does: all times, or as often as usual.
 func Count(usual, all int) int {
@@ -27,6 +27,6 @@ func Shard(t *testing.T, n int) (mine func(item int) bool) {
 	if Enabled() {
 		return func(int) bool { return true }
 	}
-	t.Logf("every %dth item; VAULTWICKET_LONG_TESTS=1 does all", n)
+	t.Logf("every %dth item; LONG_TESTS=1 does all", n)
 	return func(item int) bool { return item%n == 0 }
 }
