@@ -26,12 +26,13 @@ func adopting(t *testing.T) {
 	})
 }
 
-// leaving runs a program that leaves an orphan behind, so often. It fails where a
+// leaving runs a program that leaves an orphan behind, so often. The orphan outlives its
+// shell, which would sometimes reap it. It fails where a
 // call does not get the exit status of its own process.
 func leaving(t *testing.T, times int) (orphans func() []string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "orphans")
-	args := []string{"-c", "/bin/sleep 0 & echo $! >>\"$0\"; exit 7", file}
+	args := []string{"-c", "/bin/sleep 0.05 >/dev/null 2>&1 & echo $! >>\"$0\"; exit 7", file}
 	var calls sync.WaitGroup
 	for range 2 {
 		calls.Go(func() {

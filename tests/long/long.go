@@ -1,7 +1,7 @@
 // Package long tells tests how much of their work to do. Soaks and loops over every
 // byte of a file take most of the time of all tests, and find something seldom: by
 // default they do a part of the work, the same one each time. Where the variable
-// LONG_TESTS is not empty, as in .ci/run, they do all of it.
+// LONG_TESTS is not empty they do all of it, as at the end of .ci/run.
 package long
 
 import (

@@ -118,7 +118,7 @@ func TestTheLastChangeOfTheCallerIsNoLoss(t *testing.T) {
 	}{
 		"what was deleted is deleted again": {a, undone, `removes the file "old.md"`},
 		"by somebody else":                  {b, undone, `removes the file "old.md"`},
-		"the append of another":             {b, ids[1], `replaces what "a.md" holds`},
+		"the append of another":             {b, ids[1], `replaces what "a.md" contains`},
 		"the own append":                    {a, ids[1], ""},
 	} {
 		if got := loses(t, h, append(test.caller, "undo", test.id)...); got != test.want {
@@ -198,7 +198,7 @@ func TestASessionIsTakenBack(t *testing.T) {
 	h.env[command.SessionVariable] = "second"
 	h.run("--caller", "a", "create", "path=c.md")
 	ids := h.changes()
-	if got := loses(t, h, "--caller", "a", "undo", "session="+ids[0]); got != `replaces what "a.md" holds` {
+	if got := loses(t, h, "--caller", "a", "undo", "session="+ids[0]); got != `replaces what "a.md" contains` {
 		t.Errorf("loses %q", got)
 	}
 	if status, out, _ := h.run("undo", "session="+ids[1]); status != answer.ExitDone || h.get("a.md") != "0\n" || h.get("b.md") != "" || h.get("c.md") != "" {

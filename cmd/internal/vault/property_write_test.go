@@ -78,7 +78,7 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
 		{"also to remove", "property:remove path=Bad.md name=a", answer.ExitFailed,
 			"Error: The properties of \"Bad.md\" cannot be changed: line 4: did not find expected ',' or ']'.\n"},
-		{"a key twice", "property:set path=Twice.md name=b value=1", answer.ExitFailed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" stands twice.\n"},
+		{"a key twice", "property:set path=Twice.md name=b value=1", answer.ExitFailed, "Error: The properties of \"Twice.md\" cannot be changed: line 4: key \"a\" appears twice.\n"},
 		{"properties in braces", "property:set path=Braces.md name=b value=1", answer.ExitFailed,
 			"Error: The properties of \"Braces.md\" cannot be changed: line 2: the properties are in braces, not on lines of their own.\n"},
 		{"another file", "property:set path=p.png name=x value=1", answer.ExitFailed, "Error: File is not a markdown file.\n"},

@@ -94,9 +94,9 @@ func TestMalformed(t *testing.T) {
 		line        int
 		reason      string
 	}{
-		{"a key that stands twice", "a: 1\nb: 2\na: 3", 3, `key "a" stands twice`},
-		{"keys of one value", "1: a\n01: b", 2, `key "1" stands twice`},
-		{"a key within a map that stands twice", "a:\n  b: 1\n  b: 2", 3, `key "b" stands twice`},
+		{"a key that appears twice", "a: 1\nb: 2\na: 3", 3, `key "a" appears twice`},
+		{"keys of one value", "1: a\n01: b", 2, `key "1" appears twice`},
+		{"a key within a map that appears twice", "a:\n  b: 1\n  b: 2", 3, `key "b" appears twice`},
 		{"an unclosed quote", "a: 'x\n", 2, "found unexpected end of stream"},
 		{"an unknown anchor", "a: 1\nb: *x", 2, "unknown anchor 'x' referenced"},
 		{"a list", "- a", 1, "no list of keys and values"},

@@ -128,7 +128,7 @@ func takeTable(data []byte, vault, program string) (*table, bool) {
 	return t, t.isSound()
 }
 
-// isSound reports whether the paths are sorted, none stands twice, and
+// isSound reports whether the paths are sorted, none appears twice, and
 // everything lies where something can lie.
 func (t *table) isSound() bool {
 	if t.length > 1<<62 || t.pack == (packID{}) && t.length != 0 {
