@@ -9,7 +9,7 @@ import (
 
 // storeLimits bound what is kept of answers that were shown in part: a whole one of
 // the largest kind, while another one is read, is what a gateway has memory for.
-var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 18 << 20, Age: 10 * time.Minute}
+var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
 // storedAnswer beside it.
