@@ -148,3 +148,11 @@ func TestARunningServerIsTightenedAndNeverLoosened(t *testing.T) {
 	p.expect("stricter: enabled")
 	expect("read", `{"path":"Note.md"}`, "paused")
 }
+
+// settingsFileOf writes a settings file and returns its name.
+func settingsFileOf(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "config.toml")
+	check(t, os.WriteFile(name, []byte(content), 0o600))
+	return name
+}
