@@ -12,7 +12,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// subcommand is one of the words that can stand behind "vaultwicket".
+// subcommand is one of the words that can follow "vaultwicket".
 type subcommand struct {
 	name, usage, summary string
 	run                  func(ctx context.Context, std terminal.Streams, args []string) error
@@ -60,7 +60,13 @@ func unknownSubcommand(name string) error {
 	return err
 }
 
+// conventions are the flags by which other programs print their help and version.
+var conventions = map[string]string{"-h": "help", "--help": "help", "-V": "version", "--version": "version"}
+
 func subcommandNamed(name string) (subcommand, bool) {
+	if convention, known := conventions[name]; known {
+		name = convention
+	}
 	for _, c := range subcommands() {
 		if c.name == name {
 			return c, true
