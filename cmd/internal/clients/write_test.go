@@ -177,7 +177,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 	wantError(t, err, Environment, "outside of the project")
 	inside := filepath.Join(m.System.Project, "shared.json")
 	write(t, inside, &text)
-	if err := errors.Join(os.Remove(name), os.Symlink("../shared.json", name)); err != nil {
+	if err := errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)); err != nil {
 		t.Fatal(err)
 	}
 	change := m.install(t, c, Project, server("vaultwicket"))
