@@ -175,7 +175,7 @@ func TestAProjectCannotReachOut(t *testing.T) {
 	}
 	_, err := m.Install(c, Project, server("vaultwicket"), false)
 	wantError(t, err, Environment, "outside of the project")
-	inside := filepath.Join(m.System.Project, "shared.json")
+	inside := filepath.Join(m.System.Project, "dotfiles.json")
 	write(t, inside, &text)
 	if err := errors.Join(os.Remove(name), os.Symlink("../dotfiles.json", name)); err != nil {
 		t.Fatal(err)
