@@ -17,6 +17,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
 )
@@ -236,7 +237,11 @@ func TestResultsDoNotDependOnWhatIsHidden(t *testing.T) {
 	}
 	var first []string
 	answered := 0
-	for round, part := range append(slices.Clone(hiddenParts), hiddenParts[0]) {
+	parts := hiddenParts
+	if long.Enabled() {
+		parts = append(slices.Clone(parts), parts[0])
+	}
+	for round, part := range parts {
 		h.hide(part)
 		for i, req := range requests {
 			said := h.ask(req)
@@ -307,7 +312,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 		{"Open/x.draft.md", "Open/x.absent.md", true},
 		{"Hid/Secret.md/In.md", "Hid/Absent.md/In.md", false},
 	}
-	compared := 0
+	compared, mine := 0, long.Shard(t, 4)
 	for _, pair := range pairs {
 		for _, c := range allowlist.Commands() {
 			for _, p := range c.Params {
@@ -332,9 +337,11 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 					if _, given := req.Params[p.Name]; !given || chancy(req) && c.Name != "file" {
 						continue
 					}
+					if compared++; !mine(compared) {
+						continue
+					}
 					a, b := withParam(req, p.Name, to(pair.hidden)), withParam(req, p.Name, to(pair.missing))
 					got, want := h.ask(a), h.ask(b)
-					compared++
 					same := strings.NewReplacer(pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
 					if got != same && got != want {
 						t.Errorf("%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)

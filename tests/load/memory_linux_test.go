@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -83,17 +84,18 @@ func read(id, path string) map[string]any {
 	return map[string]any{"clientId": id, "command": "read", "params": map[string]any{"path": path}}
 }
 
-// A hundred large answers in one batch are shown in part, and the gateway holds
-// only a few of them at any time.
+// Many large answers in one batch are shown in part, and the gateway holds only a few
+// of them at any time.
 func TestABatchOfLargeReadsTakesLittle(t *testing.T) {
 	s := largeVault(t, map[string]string{"Large.md": prose(15)})
 	a := agentOf(t, s)
 	var operations []map[string]any
-	for i := range 100 {
+	reads := long.Count(30, 100)
+	for i := range reads {
 		operations = append(operations, read(fmt.Sprint(i), "Large.md"))
 	}
 	got := batchOf(t, a, operations)
-	if got.Summary.OK != 100 {
+	if got.Summary.OK != reads {
 		t.Errorf("%+v", got.Summary)
 	}
 	for _, one := range got.Results {
@@ -140,7 +142,7 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
 			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
 			var callers sync.WaitGroup
-			for range 64 {
+			for range long.Count(24, 64) {
 				a := agentOf(t, s)
 				callers.Go(func() {
 					got, err := a.Call(t.Context(), map[string]any{"command": "read", "params": map[string]any{"path": "Large.md"}})

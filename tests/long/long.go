@@ -7,6 +7,8 @@ package long
 import (
 	"os"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // Enabled reports whether tests do all of their work.
@@ -29,4 +31,20 @@ func Shard(t *testing.T, n int) (mine func(item int) bool) {
 	}
 	t.Logf("every %dth item; LONG_TESTS=1 does all", n)
 	return func(item int) bool { return item%n == 0 }
+}
+
+// Cases is a property that is checked on so many drawn cases: on all that rapid draws, or
+// on the usual number of them, with the others passing unseen. From a failure on every
+// case runs, since rapid looks for a smaller one that fails.
+func Cases(usual int, property func(*rapid.T)) func(*rapid.T) {
+	passed, inside, failed := 0, false, Enabled()
+	return func(t *rapid.T) {
+		failed = failed || inside
+		if !failed && passed == usual {
+			return
+		}
+		inside = true
+		property(t)
+		inside, passed = false, passed+1
+	}
 }

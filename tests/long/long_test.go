@@ -1,6 +1,10 @@
 package long
 
-import "testing"
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestTheShardsTogetherAreEverything(t *testing.T) {
 	t.Setenv("LONG_TESTS", "")
@@ -16,5 +20,40 @@ func TestTheShardsTogetherAreEverything(t *testing.T) {
 	t.Setenv("LONG_TESTS", "1")
 	if mine := Shard(t, 4); !mine(0) || !mine(1) || !mine(2) || !mine(3) || Count(100, 1000) != 1000 {
 		t.Error("not everything is done")
+	}
+}
+
+func TestSomeCasesOfAPropertyAreChecked(t *testing.T) {
+	for variable, want := range map[string]int{"": 7, "1": 100} {
+		t.Setenv("LONG_TESTS", variable)
+		checked := 0
+		rapid.Check(t, Cases(7, func(t *rapid.T) {
+			rapid.Int().Draw(t, "number")
+			checked++
+		}))
+		if variable == "" && checked != want || checked < want {
+			t.Errorf("LONG_TESTS=%q: %d cases, want %d", variable, checked, want)
+		}
+	}
+}
+
+// A failure is not lost while rapid makes its case smaller.
+func TestCasesAfterAFailureAllRun(t *testing.T) {
+	t.Setenv("LONG_TESTS", "")
+	calls := 0
+	property := Cases(1, func(*rapid.T) {
+		if calls++; calls == 1 {
+			panic("fails")
+		}
+	})
+	func() {
+		defer func() { _ = recover() }()
+		property(nil)
+	}()
+	for range 5 {
+		property(nil)
+	}
+	if calls != 6 {
+		t.Errorf("%d calls, want 6", calls)
 	}
 }

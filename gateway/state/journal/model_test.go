@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"vaultwicket/tests/long"
 )
 
 // model is what a journal should hold, as a list.
@@ -25,7 +27,7 @@ func TestAnyUseIsAList(t *testing.T) {
 		t.Skip("one goroutine, many files")
 	}
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(t, long.Cases(25, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "journal")
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +46,7 @@ func TestAnyUseIsAList(t *testing.T) {
 			"prune":  func(t *rapid.T) { m.fail(t, m.draw(t).Prune()) },
 			"":       func(t *rapid.T) { m.check(t) },
 		})
-	})
+	}))
 }
 
 func (m *model) open() *Journal {
