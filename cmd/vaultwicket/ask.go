@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 )
@@ -14,24 +15,38 @@ import (
 // in another.
 const atTerminal = "terminal"
 
-// typed returns a request as one that was typed in a terminal.
-func typed(std terminal.Streams, req gateway.Request) gateway.Request {
-	req.Ask, req.Caller, req.Client, req.Surface = asker(std), atTerminal, atTerminal, atTerminal
+// typed returns a request as one that was typed in a terminal, where user is asked.
+func typed(user *user, req gateway.Request) gateway.Request {
+	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), atTerminal, atTerminal, atTerminal
 	return req
+}
+
+// user is who sits at the terminal of a command, if anybody does.
+type user struct {
+	std      terminal.Streams
+	declined bool // an approval that the command asked for
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It
 // is nil when standard input or standard error is not a terminal; the request then
 // waits for "vaultwicket approve".
-func asker(std terminal.Streams) gateway.Asker {
-	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
+func (u *user) asker() gateway.Asker {
+	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
 		return nil
 	}
 	return func(ctx context.Context, q gateway.Question) gateway.Reply {
-		fmt.Fprintln(std.Err, q.Text)
-		if terminal.Confirm(ctx, std.In, std.Err) {
+		fmt.Fprintln(u.std.Err, q.Text)
+		if terminal.Confirm(ctx, u.std.In, u.std.Err) {
 			return gateway.Yes
 		}
+		u.declined = true
 		return gateway.No
 	}
+}
+
+// cancelled tells the user who declined what came of it. The error for a client, with
+// its advice for a model, is not for them.
+func (u *user) cancelled() error {
+	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
+	return exit.Silent(exit.Denied)
 }

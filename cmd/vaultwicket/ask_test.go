@@ -9,8 +9,8 @@ import (
 )
 
 func TestWhatIsTypedHasOneCaller(t *testing.T) {
-	first := typed(terminal.Streams{}, gateway.Request{Command: "read"})
-	second := typed(terminal.Streams{}, gateway.Request{Command: "delete"})
+	first := typed(&user{}, gateway.Request{Command: "read"})
+	second := typed(&user{}, gateway.Request{Command: "delete"})
 	if first.Caller == "" || first.Caller != second.Caller {
 		t.Errorf("callers %q and %q", first.Caller, second.Caller)
 	}
@@ -25,7 +25,7 @@ func TestNobodyIsAskedOffATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	if req := typed(terminal.Streams{In: null, Err: null}, gateway.Request{}); req.Ask != nil {
+	if req := typed(&user{std: terminal.Streams{In: null, Err: null}}, gateway.Request{}); req.Ask != nil {
 		t.Error("somebody would be asked")
 	}
 }

@@ -38,9 +38,13 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
+	user := &user{std: std}
 	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
-	operations.Ask, operations.Caller, operations.Client, operations.Surface = asker(std), atTerminal, atTerminal, atTerminal
+	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
+	if user.declined && result.Error != nil {
+		_ = user.cancelled() // the status is that of the answer
+	}
 	return exit.JSON(std.Out, result, worstStatus(result.Failures()))
 }
 

@@ -26,7 +26,16 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 		return err
 	}
 	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
-	result := o.gateway.Do(ctx, typed(std, req))
+	return o.do(ctx, std, req)
+}
+
+// do carries out a request that was typed in a terminal, and reports the result.
+func (o opened) do(ctx context.Context, std terminal.Streams, req gateway.Request) error {
+	user := &user{std: std}
+	result := o.gateway.Do(ctx, typed(user, req))
+	if user.declined && result.Error != nil && !o.JSON {
+		return user.cancelled()
+	}
 	if o.MarkUntrusted {
 		result = result.Marked()
 	}

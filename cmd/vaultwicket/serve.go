@@ -53,6 +53,9 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if len(o.rest) > 0 {
 		return &exit.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket help serve" shows the flags`}
 	}
+	if err := o.checkVaultFolders(); err != nil {
+		return err
+	}
 	clock, err := clockOf(std)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	if failure != nil {
 		return exit.Of(failure)
 	}
-	return o.report(std, o.gateway.Do(ctx, typed(std, gateway.Request{Command: "undo", Words: words})))
+	return o.do(ctx, std, gateway.Request{Command: "undo", Words: words})
 }
 
 // toUndo returns the parameters of the command undo.

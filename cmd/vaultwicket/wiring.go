@@ -72,6 +72,9 @@ func open(name string, std terminal.Streams, args []string, more func(*settings.
 	if o.runner, err = newRunner(s, std, f.Resident, o.watcher()); err != nil {
 		return opened{}, err
 	}
+	if err := o.checkVaultName(std); err != nil {
+		return opened{}, err
+	}
 	o.gateway = newGateway(s, std, o.runner, o.log, o.observer())
 	o.follow(nil)
 	return o, nil
