@@ -51,6 +51,9 @@ func playWire(t *testing.T, name string, play func(t *testing.T, vault string, f
 		t.Fatal(err)
 	}
 	vault := filepath.Join(t.TempDir(), "Vault")
+	if err := os.Mkdir(vault, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	session, flags := -1, []string{}
 	for i, f := range archive.Files {
 		switch {
