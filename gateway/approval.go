@@ -80,6 +80,8 @@ func quoted(s string) string {
 // How much a person is shown before they decide. More is not read.
 const (
 	maxShownLines = 24
+	briefLines    = 10 // of the question in a dialog, where it can be told in so many
+	briefFiles    = 3
 	maxShownBytes = 2 << 10
 	maxShownFiles = 8
 	maxShownName  = 512      // bytes of a path, of which the ends say most
@@ -98,6 +100,8 @@ type Question struct {
 	// Text is the whole question, fit to be shown: rows from notes begin with a
 	// bar, so that nothing in them can pose as ours.
 	Text string
+	// Brief is Text in about ten lines, for a dialog: it shows less of the difference.
+	Brief string
 	// Digest is that of the exact call, and of the notes as they were when it was
 	// asked about. A yes is good for nothing else.
 	Digest [sha256.Size]byte

@@ -148,23 +148,25 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
-	var texts []string
+	var texts, briefs []string
 	for _, a := range plan.needApproval {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
 			return q, nil, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", clip(step.ClientID))
 		}
-		one, err := g.question(ctx, plan.request(), a.plan, min(maxShownBytes, maxShownTogether/len(plan.needApproval)))
+		one, err := g.question(ctx, plan.request(), a.plan, len(plan.needApproval))
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each, texts = append(each, one), append(texts, one.Text)
+		each, texts, briefs = append(each, one), append(texts, one.Text), append(briefs, one.Brief)
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
 	}
-	q.Text = fmt.Sprintf("A batch of %d operations, %d of which need approval:\n\n%s", len(plan.steps), len(texts), strings.Join(texts, "\n\n"))
+	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:\n\n", len(plan.steps), len(texts))
+	q.Text, q.Brief = heading+strings.Join(texts, "\n\n"), heading+strings.Join(briefs, "\n")
 	if besides := g.touching(ctx, plan, each); besides != "" {
-		q.Text += "\n\nThe batch also changes these notes, or may:\n" + besides
+		besides = "\n\nThe batch also changes these notes, or may:\n" + besides
+		q.Text, q.Brief = q.Text+besides, q.Brief+besides
 	}
 	if len(q.Text) > maxQuestion {
 		return q, nil, refuse(codeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")

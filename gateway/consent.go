@@ -28,7 +28,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 	if g.consent.attention.isDeclined(g.callerOf(req), g.digestOfCall(plan)) {
 		return plan, declinedError(plan.call.Name())
 	}
-	q, err := g.question(ctx, req, plan, maxShownBytes)
+	q, err := g.question(ctx, req, plan, 1)
 	if err != nil {
 		return plan, err
 	}
@@ -56,7 +56,7 @@ func (g *vaultGateway) replan(ctx context.Context, req Request, q Question) (Pla
 	if err != nil && !needsApproval(err) {
 		return plan, err
 	}
-	again, err := g.question(ctx, req, plan, maxShownBytes)
+	again, err := g.question(ctx, req, plan, 1)
 	if err != nil {
 		return plan, err
 	}

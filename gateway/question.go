@@ -14,9 +14,10 @@ import (
 	"vaultwicket/tiers"
 )
 
-// question makes the question about a plan, with an excerpt of that many bytes. An
-// error is the answer to the call: nobody is asked about one that would fail.
-func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, excerpt int) (Question, error) {
+// question makes the question about a plan, which is one of several that are asked
+// together. An error is the answer to the call: nobody is asked about one that would
+// fail.
+func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, together int) (Question, error) {
 	call := plan.call
 	q := Question{
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
@@ -49,7 +50,9 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, exc
 	if !q.Destructive && req.OneSession {
 		q.Folder = folderOfAll(q.files)
 	}
-	q.Text = questionText(q, plan, diff, excerpt)
+	bytes := min(maxShownBytes, maxShownTogether/together)
+	q.Text = questionText(q, plan, diff, extent{maxShownFiles, maxShownLines, bytes})
+	q.Brief = brief(q, plan, diff, extent{briefFiles, briefLines / together, bytes})
 	if len(q.Text) > maxQuestion {
 		return q, refuse(codeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
 	}
@@ -57,14 +60,28 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, exc
 	return q, nil
 }
 
+// brief writes a question in as many lines as show has. Of the difference in one file it
+// leaves out the heading: the file is named above it.
+func brief(q Question, plan Plan, diff string, show extent) string {
+	if _, body, found := strings.Cut(diff, " @@\n"); found && len(q.files) == 1 {
+		diff = body
+	}
+	facts := questionText(q, plan, "", extent{show.files, 0, show.bytes})
+	show.lines = max(1, show.lines-strings.Count(facts, "\n")-1)
+	return questionText(q, plan, diff, show)
+}
+
+// extent is how much a question shows: files, and lines and bytes of texts.
+type extent struct{ files, lines, bytes int }
+
 // questionText writes a question. Everything that did not come from us stands
 // in quotation marks on one line, or behind bars.
-func questionText(q Question, plan Plan, diff string, excerpt int) string {
+func questionText(q Question, plan Plan, diff string, show extent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %q in the vault %s?\n", q.Command, quoted(cmp.Or(q.Vault, "of the app")))
 	fmt.Fprintf(&b, "It %s.\n", cmp.Or(plan.call.Loses(), whatItDoes(plan.call.Effect())))
 	for i, f := range q.files {
-		if i == maxShownFiles {
+		if i == show.files {
 			fmt.Fprintf(&b, "and %d more files\n", len(q.files)-i)
 			break
 		}
@@ -83,14 +100,14 @@ func questionText(q Question, plan Plan, diff string, excerpt int) string {
 		case len(value) > 80 || strings.ContainsAny(value, "\r\n"):
 			fmt.Fprintf(&b, "%s: %d bytes\n", name, len(value))
 			if diff == "" {
-				b.WriteString(clean.Excerpt(value, maxShownLines, excerpt))
+				b.WriteString(clean.Excerpt(value, show.lines, show.bytes))
 			}
 		default:
 			b.WriteString(row(name, value))
 		}
 	}
 	if diff != "" {
-		b.WriteString(clean.Excerpt(diff, maxShownLines, excerpt))
+		b.WriteString(clean.Excerpt(diff, show.lines, show.bytes))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

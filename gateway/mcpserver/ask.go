@@ -19,8 +19,15 @@ const (
 	// declare that they can ask and never do.
 	answerTimeout = 2 * time.Minute
 
-	questionID    = "confirm"
-	rememberField = "remember"
+	questionID  = "confirm"
+	choiceField = "choice"
+)
+
+// The choices of a form, in the words that the user sees.
+const (
+	allowOnce = "allow once"
+	allowHere = "allow for this folder until the server stops"
+	deny      = "deny"
 )
 
 // elicitation asks the user of one client for approval of one request.
@@ -143,34 +150,40 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 	return replyOf(result, q)
 }
 
-// form is the form that the client shows.
+// form is the form that the client shows. To accept it is the approval: it has no field
+// to be filled in, and a choice only where there is more than one way to allow.
 func form(q gateway.Question) mcp.ElicitationParams {
-	properties := map[string]any{
-		questionID: map[string]any{"type": "boolean", "title": "Allow this", "default": false},
-	}
+	properties := map[string]any{}
 	if q.Folder != "" {
-		properties[rememberField] = map[string]any{
-			"type": "boolean", "title": "Also allow further changes in this folder until the session ends", "default": false,
+		properties[choiceField] = map[string]any{
+			"type": "string", "title": "Decision", "enum": []string{allowOnce, allowHere, deny}, "default": allowOnce,
 		}
 	}
-	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{
-		"type": "object", "properties": properties, "required": []string{questionID},
-	}}
+	return mcp.ElicitationParams{Message: q.Brief, RequestedSchema: map[string]any{"type": "object", "properties": properties}}
 }
 
-// replyOf decodes an answer. Only an accepted form with the value true is an approval.
+// replyOf decodes an answer. An accepted form is an approval, unless what it holds is not
+// what the form has asked for.
 func replyOf(result *mcp.ElicitationResult, q gateway.Question) gateway.Reply {
 	if result == nil || result.Action != mcp.ElicitationResponseActionAccept {
 		return gateway.No
 	}
-	content, _ := result.Content.(map[string]any)
-	if yes, _ := content[questionID].(bool); !yes {
-		return gateway.No
+	if result.Content == nil {
+		return gateway.Yes
 	}
-	if here, _ := content[rememberField].(bool); here && !q.Destructive {
+	content, ok := result.Content.(map[string]any)
+	choice, chosen := content[choiceField]
+	switch {
+	case ok && len(content) == 0:
+		return gateway.Yes
+	case !ok || !chosen || len(content) > 1 || q.Folder == "":
+		return gateway.No
+	case choice == allowOnce:
+		return gateway.Yes
+	case choice == allowHere && !q.Destructive:
 		return gateway.YesHere
 	}
-	return gateway.Yes
+	return gateway.No
 }
 
 // inputRequest returns the request for input that replaces the result, nil if the result

@@ -52,7 +52,7 @@ const (
 	removal   = `{"command":"delete","params":{"path":"a.md"}}`
 	addition  = `{"command":"append","params":{"path":"In/a.md","content":"x"}}`
 	reading   = `{"command":"file","params":{"path":"a.md"}}`
-	accepted  = `{"action":"accept","content":{"confirm":true}}`
+	accepted  = `{"action":"accept","content":{}}`
 	declined  = `{"action":"decline"}`
 	dismissed = `{"action":"cancel"}`
 )
@@ -255,38 +255,40 @@ const removed = "vault=Work delete path=a.md"
 
 // noAnswers are all answers that are no yes.
 var noAnswers = map[string]string{
-	"declined":                    declined,
-	"cancelled":                   dismissed,
-	"declined with a yes":         `{"action":"decline","content":{"confirm":true}}`,
-	"cancelled with a yes":        `{"action":"cancel","content":{"confirm":true}}`,
-	"accepted with a no":          `{"action":"accept","content":{"confirm":false}}`,
-	"accepted with a text":        `{"action":"accept","content":{"confirm":"true"}}`,
-	"accepted with a number":      `{"action":"accept","content":{"confirm":1}}`,
-	"accepted with null":          `{"action":"accept","content":{"confirm":null}}`,
-	"accepted with a list":        `{"action":"accept","content":{"confirm":[true]}}`,
-	"accepted with an object":     `{"action":"accept","content":{"confirm":{"confirm":true}}}`,
-	"accepted without content":    `{"action":"accept"}`,
-	"accepted with empty content": `{"action":"accept","content":{}}`,
-	"the content is null":         `{"action":"accept","content":null}`,
-	"the content is true":         `{"action":"accept","content":true}`,
-	"the content is a text":       `{"action":"accept","content":"confirm"}`,
-	"the content is a list":       `{"action":"accept","content":[{"confirm":true}]}`,
-	"another field":               `{"action":"accept","content":{"Confirm":true}}`,
-	"remember alone":              `{"action":"accept","content":{"remember":true}}`,
-	"remember and a no":           `{"action":"accept","content":{"confirm":false,"remember":true}}`,
-	"no action":                   `{"content":{"confirm":true}}`,
-	"an empty action":             `{"action":"","content":{"confirm":true}}`,
-	"an unknown action":           `{"action":"yes","content":{"confirm":true}}`,
-	"a loud action":               `{"action":"ACCEPT","content":{"confirm":true}}`,
-	"an action that is a number":  `{"action":1,"content":{"confirm":true}}`,
-	"an empty answer":             `{}`,
-	"null":                        `null`,
-	"true":                        `true`,
-	"a text":                      `"accept"`,
-	"a list":                      `[{"action":"accept","content":{"confirm":true}}]`,
+	"declined":                   declined,
+	"cancelled":                  dismissed,
+	"declined with a yes":        `{"action":"decline","content":{"confirm":true}}`,
+	"cancelled with a yes":       `{"action":"cancel","content":{"confirm":true}}`,
+	"accepted with a no":         `{"action":"accept","content":{"confirm":false}}`,
+	"accepted with a text":       `{"action":"accept","content":{"confirm":"true"}}`,
+	"accepted with a number":     `{"action":"accept","content":{"confirm":1}}`,
+	"accepted with null":         `{"action":"accept","content":{"confirm":null}}`,
+	"accepted with a list":       `{"action":"accept","content":{"confirm":[true]}}`,
+	"accepted with an object":    `{"action":"accept","content":{"confirm":{"confirm":true}}}`,
+	"the content is true":        `{"action":"accept","content":true}`,
+	"the content is a text":      `{"action":"accept","content":"confirm"}`,
+	"the content is a list":      `{"action":"accept","content":[{"confirm":true}]}`,
+	"another field":              `{"action":"accept","content":{"Confirm":true}}`,
+	"an earlier field":           `{"action":"accept","content":{"remember":true}}`,
+	"a choice not offered":       `{"action":"accept","content":{"choice":"allow for this folder until the server stops"}}`,
+	"a choice in another case":   `{"action":"accept","content":{"choice":"Allow once"}}`,
+	"a choice and more":          `{"action":"accept","content":{"choice":"allow once","more":true}}`,
+	"no action":                  `{"content":{"confirm":true}}`,
+	"an empty action":            `{"action":"","content":{"confirm":true}}`,
+	"an unknown action":          `{"action":"yes","content":{"confirm":true}}`,
+	"a loud action":              `{"action":"ACCEPT","content":{"confirm":true}}`,
+	"an action that is a number": `{"action":1,"content":{"confirm":true}}`,
+	"an empty answer":            `{}`,
+	"null":                       `null`,
+	"true":                       `true`,
+	"a text":                     `"accept"`,
+	"a list":                     `[{"action":"accept","content":{"confirm":true}}]`,
 }
 
-func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
+// yeses are the answers that approve a call of which the form has no choice.
+var yeses = []string{accepted, `{"action":"accept"}`, `{"action":"accept","content":null}`}
+
+func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
 		for what, answer := range noAnswers {
@@ -302,7 +304,11 @@ func TestOnlyAnAcceptedFormWithATrueInItIsAYes(t *testing.T) {
 		if got := b.answer(b.ask(removalOf("later")), declined); got.Code != "unconfirmed" || len(b.ran()) != 1 {
 			t.Errorf("%s: behind a yes, a no is answered with %+v", e, got)
 		}
-		b.runs(string(e)+", accepted with remember", b.answer(b.ask(removal), `{"action":"accept","content":{"confirm":true,"remember":true}}`), removed, removed)
+		want := []string{removed}
+		for _, yes := range yeses {
+			want = append(want, removed)
+			b.runs(string(e)+", "+yes, b.answer(b.ask(removal), yes), want...)
+		}
 	}
 }
 
@@ -736,7 +742,7 @@ func TestABatchIsOneQuestion(t *testing.T) {
 			b.refused(what, b.answer(q, answer))
 		}
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
-		if _, offered := q.fields["remember"]; offered || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
+		if len(q.fields) > 0 || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
 			t.Errorf("asked %q with %v", q.message, q.fields)
 		}
 		b.runs(string(e), b.answer(q, accepted), "vault=Work append content=x path=In/a.md", removed)
@@ -752,9 +758,8 @@ func TestTheForm(t *testing.T) {
 	for _, e := range eras {
 		b := openBooth(t, e, formsOnly, nil)
 		q := b.ask(removal)
-		confirm, _ := q.fields["confirm"].(map[string]any)
-		if len(q.fields) != 1 || confirm["type"] != "boolean" || confirm["default"] != false {
-			t.Errorf("the fields are %v", q.fields)
+		if len(q.fields) != 0 {
+			t.Errorf("there is something to fill in: %v", q.fields)
 		}
 		for _, want := range []string{`Allow "delete" in the vault "Work"?`, "It deletes or overwrites notes.", `path: "a.md"`} {
 			if !strings.Contains(q.message, want) {

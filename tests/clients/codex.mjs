@@ -114,9 +114,8 @@ try {
   for (const [what, said] of [
     ["declined", { action: "decline", content: null, _meta: null }],
     ["cancelled", { action: "cancel", content: null, _meta: null }],
-    ["accepted without content", { action: "accept", content: null, _meta: null }],
-    ["accepted with a no", { action: "accept", content: { confirm: false }, _meta: null }],
-    ["accepted with a text", { action: "accept", content: { confirm: "true" }, _meta: null }],
+    ["accepted with what was not asked for", { action: "accept", content: { confirm: false }, _meta: null }],
+    ["accepted with a text", { action: "accept", content: "deny", _meta: null }],
   ]) {
     const before = asked.length;
     answer = said;
@@ -125,17 +124,18 @@ try {
     check(what, asked.length === before + 1 && got.isError === true && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
   }
   const refused = asked.length;
-  answer = { action: "accept", content: { confirm: true }, _meta: null };
+  answer = { action: "accept", content: {}, _meta: null };
   got = await call("append", { path: "Note.md", content: "declined" });
   check("what was declined is not asked about again", asked.length === refused && got.structuredContent?.error?.code === "unconfirmed" && text() === "one\n", { got, text: text(), asked: asked.length });
 
   const question = asked[0] ?? {};
   check("the question is a form with the note in it", question.mode === "form" && question.serverName === "notes" &&
     question.message.startsWith('Allow "append" in the vault "Notes"?\n') && question.message.includes('changes: "Note.md"') &&
-    question.requestedSchema?.properties?.confirm?.type === "boolean", question);
+    Object.keys(question.requestedSchema?.properties ?? { none: 1 }).length === 0, question);
 
   got = await call("append", { path: "Note.md", content: "two" });
   check("accepted", got.structuredContent?.ok === true && text() === "one\ntwo", { got, text: text() });
+  answer = { action: "accept", content: null, _meta: null };
   got = await call("delete", { path: "Note.md" });
   check("a delete is accepted", got.structuredContent?.ok === true && text() === null, { got, text: text() });
 } catch (err) {

@@ -80,7 +80,7 @@ codex() {
 	fi
 	stdio=$(CODEX_TEST_HOME=$work verdict node "$here/codex.mjs" "$program" "$vaultwicket" stdio)
 	http=$(CODEX_TEST_HOME=$work verdict node "$here/codex.mjs" "$program" "$vaultwicket" http)
-	row "codex $("$program" --version 2>/dev/null | sed 's/.* //')" "$stdio" "$http" "a read, seven questions to the person and what comes of them"
+	row "codex $("$program" --version 2>/dev/null | sed 's/.* //')" "$stdio" "$http" "a read, six questions to the user and what comes of them"
 }
 
 # conformance has the suite ask all that two revisions of the protocol require of a

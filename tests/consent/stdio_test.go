@@ -164,8 +164,8 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 	t.Parallel()
 	eachEra(t, func(t *testing.T, o *rig.Harness, s *session) {
 		for _, answer := range []string{
-			rig.Decline, `{"action":"cancel"}`, `{"action":"accept"}`, `{"action":"accept","content":{"confirm":false}}`,
-			`{"action":"accept","content":{"confirm":"true"}}`, `{"action":"decline","content":{"confirm":true}}`,
+			rig.Decline, `{"action":"cancel"}`, `{"action":"accept","content":"yes"}`, `{"action":"accept","content":{"confirm":false}}`,
+			`{"action":"accept","content":{"choice":"deny"}}`, `{"action":"decline","content":{"confirm":true}}`,
 		} {
 			s := s.again(o)
 			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(appendIt), appendIt, answer)) })

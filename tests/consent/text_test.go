@@ -131,6 +131,41 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 	}
 }
 
+// In a dialog the question has about ten lines, and says what it leaves out.
+func TestAQuestionIsBriefInADialog(t *testing.T) {
+	t.Parallel()
+	o := rig.NewHarness(t, nil)
+	o.Write("long.md", strings.Repeat("line\n", 100))
+	o.Write("linked.md", "text\n")
+	for i := range 12 {
+		o.Write(fmt.Sprintf("link%02d.md", i), "[[linked]]\n")
+	}
+	for _, words := range [][]string{
+		{"append", "path=root.md", "content=two"},
+		{"append", "path=root.md", "content=" + strings.Repeat("more\n", 40)},
+		{"delete", "path=long.md"},
+		{"rename", "path=linked.md", "name=target"},
+		{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)},
+	} {
+		_, asked := o.Do(words, rig.Says(gateway.No))
+		if len(asked) != 1 {
+			t.Fatalf("%.40s: asked %+v", words, asked)
+		}
+		brief, whole := asked[0].Brief, asked[0].Text
+		head, _, _ := strings.Cut(whole, "│ ")
+		if rows := strings.Count(brief, "\n") + 1; rows > 11 || !strings.HasPrefix(brief, head[:strings.Index(head, ": ")]) {
+			t.Errorf("%.40s: %d lines:\n%s", words, rows, brief)
+		}
+		if strings.Contains(brief, "@@") || strings.Count(whole, "\n") > 12 && !strings.Contains(brief, "\n… left out: ") {
+			t.Errorf("%.40s: the question is\n%s\nin full\n%s", words, brief, whole)
+		}
+	}
+	_, asked := o.Do([]string{"append", "path=root.md", "content=two"}, rig.Says(gateway.No))
+	if want := "changes: \"root.md\"\ncontent: \"two\"\n│  root\n│ +two"; len(asked) == 1 && !strings.Contains(asked[0].Brief, want) {
+		t.Errorf("the question is\n%s", asked[0].Brief)
+	}
+}
+
 // Two paths that differ must not look the same, however long they are.
 func TestALongPathShowsItsEnds(t *testing.T) {
 	t.Parallel()

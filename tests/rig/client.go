@@ -16,7 +16,7 @@ import (
 
 // Answers to a form.
 const (
-	Accept  = `{"action":"accept","content":{"confirm":true}}`
+	Accept  = `{"action":"accept","content":{}}`
 	Decline = `{"action":"decline"}`
 )
 

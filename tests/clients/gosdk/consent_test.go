@@ -30,8 +30,8 @@ func (p *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 }
 
 var (
-	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}
-	refuse  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": false}}
+	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{}}
+	refuse  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "deny"}}
 	decline = &mcp.ElicitResult{Action: "decline"}
 	cancel  = &mcp.ElicitResult{Action: "cancel"}
 )
