@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
 	"vaultwicket/tiers"
@@ -135,6 +137,7 @@ type asker interface {
 // client is one of a crowd. All it does has its name in it, so that an answer that
 // is another's is known.
 type client struct {
+	shared bool // has one session together with others
 	asker
 	*crowd
 	name   string
@@ -246,7 +249,26 @@ func (c *client) writeLog() error {
 }
 
 // list lists the notes of the client page by page.
-func (c *client) list() error {
+func (c *client) list() error { return c.again(c.listed) }
+
+// mostListings is how often a listing is begun anew in a shared session, of which the
+// server keeps the last few answers.
+const mostListings = 100
+
+// errNotKept is that the rest of an answer had to make room for others.
+var errNotKept = errors.New((*pages.Gone)(nil).Error())
+
+// again lists until the answer is kept as long as it is needed.
+func (c *client) again(list func() error) (err error) {
+	for range mostListings {
+		if err = list(); !c.shared || !errors.Is(err, errNotKept) {
+			break
+		}
+	}
+	return err
+}
+
+func (c *client) listed() error {
 	got, err := c.result("files", map[string]any{"folder": c.name})
 	text := got.Stdout
 	for err == nil && got.OK && got.Truncated != nil && got.Truncated.Cursor != "" {
@@ -254,6 +276,9 @@ func (c *client) list() error {
 		c.foreign.Store(&keptPage{c.name, c.cursor})
 		got, err = c.result("files", nil, "cursor", c.cursor)
 		text += got.Stdout
+	}
+	if err == nil && got.Error != nil && got.Error.Message == errNotKept.Error() {
+		return errNotKept
 	}
 	if err != nil || !got.OK {
 		return fmt.Errorf("%+v, %w", got.Error, err)
@@ -266,14 +291,19 @@ func (c *client) list() error {
 }
 
 // resource reads the rest of the last listing, the help and the status.
-func (c *client) resource() error {
-	if err := c.list(); err != nil {
+func (c *client) resource() error { return c.again(c.readResources) }
+
+func (c *client) readResources() error {
+	if err := c.listed(); err != nil {
 		return err
 	}
 	for uri, want := range map[string]string{
 		"vaultwicket://output/" + c.cursor: c.name + "/A note of " + c.name, "vaultwicket://help/append": "append content= [file= path=", "vaultwicket://status": `"enabled":true`,
 	} {
 		answer, err := c.Ask(c.t.Context(), "resources/read", map[string]any{"uri": uri})
+		if err == nil && answer.Error != nil && strings.Contains(answer.Error.Message, errNotKept.Error()) {
+			return errNotKept
+		}
 		if err != nil || len(answer.Result.Contents) != 1 || !strings.Contains(answer.Result.Contents[0].Text, want) {
 			return fmt.Errorf("%s: %+v, %w", uri, answer, err)
 		}

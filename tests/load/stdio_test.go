@@ -121,6 +121,7 @@ func TestManyClientsOnOnePipe(t *testing.T) {
 	crowd := make([]*client, clients)
 	for i := range crowd {
 		crowd[i] = c.client(i, p)
+		crowd[i].shared = true
 		running.Go(func() { crowd[i].act(times, all) })
 	}
 	running.Wait()
