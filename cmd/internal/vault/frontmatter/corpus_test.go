@@ -250,7 +250,7 @@ var corpusValues = []struct {
 	{num(-7.25), []string{" -7.25"}},
 	{Value{kind: Bool, truth: false}, []string{" false"}},
 	{strs("p", "q: r", "# s"), []string{"\n  - p\n  - \"q: r\"\n  - \"# s\""}},
-	{Value{kind: List, list: []Value{num(1), {kind: Bool, truth: true}, text("")}}, []string{"\n  - 1\n  - true\n  - \"\""}},
+	{Value{kind: List, more: []Value{num(1), {kind: Bool, truth: true}, text("")}}, []string{"\n  - 1\n  - true\n  - \"\""}},
 }
 
 // Every edit of every note changes the lines of one property and no other byte,

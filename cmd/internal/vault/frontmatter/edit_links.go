@@ -188,11 +188,11 @@ func (r *rewriter) expected(p Properties) Properties {
 	for i, property := range p {
 		property.Value = r.renamed(property.Value)
 		if property.Value.kind == List {
-			elements := make([]Value, len(property.Value.list))
-			for n, element := range property.Value.list {
+			elements := make([]Value, len(property.Value.List()))
+			for n, element := range property.Value.List() {
 				elements[n] = r.renamed(element)
 			}
-			property.Value.list = elements
+			property.Value.more = elements
 		}
 		out[i] = property
 	}

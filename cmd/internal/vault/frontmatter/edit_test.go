@@ -14,7 +14,7 @@ import (
 func strs(elements ...string) Value {
 	v := Value{kind: List}
 	for _, e := range elements {
-		v.list = append(v.list, text(e))
+		v.more = append(v.List(), text(e))
 	}
 	return v
 }

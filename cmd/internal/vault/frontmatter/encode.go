@@ -43,14 +43,14 @@ func (v Value) appendBinary(b []byte) []byte {
 	if v.text != "" {
 		b = wire.AppendText(b, v.text)
 	}
-	if v.list != nil {
-		b = wire.AppendCount(b, v.list)
-		for _, element := range v.list {
+	if list := v.List(); list != nil {
+		b = wire.AppendCount(b, list)
+		for _, element := range list {
 			b = element.appendBinary(b)
 		}
 	}
-	if v.fields != nil {
-		b = v.fields.AppendBinary(b)
+	if fields := v.Fields(); fields != nil {
+		b = fields.AppendBinary(b)
 	}
 	return b
 }
@@ -67,10 +67,10 @@ func (v Value) holds() (bits byte) {
 	if v.text != "" {
 		bits |= hasText
 	}
-	if v.list != nil {
+	if v.List() != nil {
 		bits |= hasList
 	}
-	if v.fields != nil {
+	if v.Fields() != nil {
 		bits |= hasFields
 	}
 	return bits
@@ -98,7 +98,7 @@ func readFields(r *wire.Reader, depth int) Properties {
 func readValue(r *wire.Reader, depth int) Value {
 	head := r.Byte()
 	v := Value{kind: Kind(head & kindBits), truth: head&hasTruth != 0}
-	if v.kind > Map || depth == 0 {
+	if v.kind > Map || depth == 0 || head&hasList != 0 && head&hasFields != 0 {
 		r.Fail()
 		return Value{}
 	}
@@ -109,13 +109,14 @@ func readValue(r *wire.Reader, depth int) Value {
 		v.text = r.Text()
 	}
 	if head&hasList != 0 {
-		v.list = wire.List[Value](r, leastValue)
-		for i := range v.list {
-			v.list[i] = readValue(r, depth-1)
+		list := wire.List[Value](r, leastValue)
+		for i := range list {
+			list[i] = readValue(r, depth-1)
 		}
+		v.more = list
 	}
 	if head&hasFields != 0 {
-		v.fields = readFields(r, depth-1)
+		v.more = readFields(r, depth-1)
 	}
 	return v
 }

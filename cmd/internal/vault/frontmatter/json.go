@@ -10,7 +10,7 @@ import (
 // in their own types, with numbers as JavaScript writes them. What JSON cannot
 // say (infinity) is null there.
 func (p Properties) JSON() string {
-	return string(Value{kind: Map, fields: p}.appendJSON(nil, "\n", true))
+	return string(Value{kind: Map, more: p}.appendJSON(nil, "\n", true))
 }
 
 // JSON returns v as it stands in the JSON of its properties.
@@ -42,10 +42,10 @@ func (v Value) appendJSON(out []byte, indent string, indented bool) []byte {
 }
 
 func (v Value) appendList(out []byte, indent, inner string) []byte {
-	if len(v.list) == 0 {
+	if len(v.List()) == 0 {
 		return append(out, "[]"...)
 	}
-	for i, element := range v.list {
+	for i, element := range v.List() {
 		out = append(out, opener(i, '[')...)
 		out = append(out, inner...)
 		out = element.appendJSON(out, inner, inner != indent)
@@ -54,10 +54,10 @@ func (v Value) appendList(out []byte, indent, inner string) []byte {
 }
 
 func (v Value) appendMap(out []byte, indent, inner string) []byte {
-	if len(v.fields) == 0 {
+	if len(v.Fields()) == 0 {
 		return append(out, "{}"...)
 	}
-	for i, field := range v.fields {
+	for i, field := range v.Fields() {
 		out = append(out, opener(i, '{')...)
 		out = append(out, inner...)
 		out = AppendQuoted(out, field.Key)

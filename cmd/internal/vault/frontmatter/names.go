@@ -51,7 +51,7 @@ func texts(p Properties, name string) []string {
 // each returns the elements of a list, or the one value that v is.
 func (v Value) each() []Value {
 	if v.kind == List {
-		return v.list
+		return v.List()
 	}
 	return []Value{v}
 }

@@ -49,7 +49,7 @@ func Parse(block []byte) (Properties, error) {
 	case Null:
 		return nil, nil
 	case Map:
-		return value.fields, nil
+		return value.Fields(), nil
 	}
 	return nil, &Malformed{line, "no list of keys and values"}
 }
@@ -177,7 +177,7 @@ func (b *builder) list(n *yaml.Node, depth int) (Value, error) {
 		}
 		list = append(list, value)
 	}
-	return Value{kind: List, list: list}, nil
+	return Value{kind: List, more: list}, nil
 }
 
 func (b *builder) fields(n *yaml.Node, depth int) (Value, error) {
@@ -202,7 +202,7 @@ func (b *builder) fields(n *yaml.Node, depth int) (Value, error) {
 		at[name] = len(fields)
 		fields = append(fields, Property{name, v, key.Line})
 	}
-	return Value{kind: Map, fields: fields}, nil
+	return Value{kind: Map, more: fields}, nil
 }
 
 // scalarKey is what makes two keys of a map the same.

@@ -59,7 +59,7 @@ func TestKeysAreThoseOfTheApp(t *testing.T) {
 			for _, property := range p {
 				keys = append(keys, Value{kind: String, text: property.Key})
 			}
-			got = compact(Value{kind: List, list: keys})
+			got = compact(Value{kind: List, more: keys})
 		}
 		if got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
@@ -162,7 +162,7 @@ func TestParse(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := strings.ReplaceAll(test.want, `\ufffd`, "\ufffd")
-			if got := compact(Value{kind: Map, fields: p}); got != want {
+			if got := compact(Value{kind: Map, more: p}); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})

@@ -51,7 +51,7 @@ func TestEveryTextIsReadAsItWasWritten(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		key, value := text.Draw(t, "key"), text.Draw(t, "value")
-		element := Value{kind: List, list: []Value{{kind: String, text: value}}}
+		element := Value{kind: List, more: []Value{{kind: String, text: value}}}
 		written := Properties{{Key: key, Value: Value{kind: String, text: value}}, {Key: key + "x", Value: element}}
 		p, err := Parse([]byte(written.YAML()))
 		if err != nil || p.JSON() != written.JSON() {

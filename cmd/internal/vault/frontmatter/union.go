@@ -8,10 +8,10 @@ func (v Value) Union(w Value) (Value, bool) {
 	if v.kind != List || w.kind != List {
 		return v, false
 	}
-	all := Value{kind: List, list: slices.Clone(v.list)}
-	for _, element := range w.list {
-		if !slices.ContainsFunc(all.list, element.equal) {
-			all.list = append(all.list, element)
+	all := Value{kind: List, more: slices.Clone(v.List())}
+	for _, element := range w.List() {
+		if !slices.ContainsFunc(all.List(), element.equal) {
+			all.more = append(all.List(), element)
 		}
 	}
 	return all, true

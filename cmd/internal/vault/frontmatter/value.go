@@ -52,8 +52,7 @@ type Value struct {
 	line   int32 // on which it begins, 0 where nobody asked
 	number float64
 	text   string // of a string, or of a number as it was written
-	list   []Value
-	fields Properties
+	more   any    // of a list its []Value, of a map its Properties
 }
 
 // Kind returns what v is.
@@ -74,10 +73,16 @@ func (v Value) Text() string { return v.text }
 func (v Value) Line() int { return int(v.line) }
 
 // List returns the elements of a list. The caller must not change them.
-func (v Value) List() []Value { return v.list }
+func (v Value) List() []Value {
+	list, _ := v.more.([]Value)
+	return list
+}
 
 // Fields returns what a map holds. The caller must not change it.
-func (v Value) Fields() Properties { return v.fields }
+func (v Value) Fields() Properties {
+	fields, _ := v.more.(Properties)
+	return fields
+}
 
 // Type is the app's word for the type of a property.
 type Type string
@@ -102,7 +107,7 @@ func (v Value) Type() Type {
 	case Number:
 		return TypeNumber
 	case List:
-		return listType(v.list)
+		return listType(v.List())
 	case Map:
 		return TypeUnknown
 	}

@@ -84,7 +84,7 @@ func list(typed string) Value {
 	}
 	v := Value{kind: List}
 	for _, element := range elements {
-		v.list = append(v.list, text(element))
+		v.more = append(v.List(), text(element))
 	}
 	return v
 }

@@ -26,9 +26,9 @@ func (v Value) equal(w Value) bool {
 	case Number:
 		return v.number == w.number || math.IsNaN(v.number) && math.IsNaN(w.number)
 	case List:
-		return slices.EqualFunc(v.list, w.list, Value.equal)
+		return slices.EqualFunc(v.List(), w.List(), Value.equal)
 	case Map:
-		return same(v.fields, w.fields)
+		return same(v.Fields(), w.Fields())
 	}
 	return v.text == w.text
 }

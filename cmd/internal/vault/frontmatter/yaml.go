@@ -43,15 +43,15 @@ func (w *yamlWriter) value(v Value, indent string) {
 }
 
 // isBlock reports whether v takes lines of its own.
-func isBlock(v Value) bool { return len(v.list) > 0 || len(v.fields) > 0 }
+func isBlock(v Value) bool { return len(v.List()) > 0 || len(v.Fields()) > 0 }
 
 // block writes a list or a map that is not empty.
 func (w *yamlWriter) block(v Value, indent string) {
 	if v.kind == Map {
-		w.fields(v.fields, indent)
+		w.fields(v.Fields(), indent)
 		return
 	}
-	for i, element := range v.list {
+	for i, element := range v.List() {
 		if i > 0 {
 			w.out.WriteString(indent)
 		}

@@ -243,7 +243,7 @@ func (r *Row) field(of value.Value, name string) value.Value {
 		}
 	case value.List:
 		if name == "length" {
-			return value.OfNumber(float64(len(of.Items())))
+			return value.OfNumber(float64(of.Len()))
 		}
 	default:
 		if of.Kind().IsText() && name == "length" {

@@ -49,8 +49,8 @@ func environment(n note) Environment {
 			}
 			return nil
 		}},
-		Backlinks: func(value.Entry) []value.Value {
-			return []value.Value{value.OfTarget(value.Target{Text: n.Path(), Display: "Note"})}
+		Backlinks: func(value.Entry) value.Value {
+			return value.OfUnmade(1, func() []value.Value { return []value.Value{value.OfLinkTo(n, "Note")} })
 		},
 		Leads:    func(value.Entry, value.Entry) bool { return true },
 		Dangles:  func(value.Entry, string) bool { return true },

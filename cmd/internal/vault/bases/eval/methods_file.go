@@ -116,7 +116,7 @@ func (r *Row) fileField(e value.Entry, name string) value.Value {
 	case "embeds":
 		return e.Embeds()
 	case "backlinks":
-		return value.OfList(r.Backlinks(e))
+		return r.Backlinks(e)
 	case "size":
 		return value.OfNumber(float64(e.Size()))
 	case "ctime":

@@ -15,9 +15,9 @@ import (
 // Environment is the vault and the moment in which expressions are evaluated.
 type Environment struct {
 	value.World
-	// Backlinks returns a link to each file that links to one, in the order of
-	// listings, shown by its name without the extension.
-	Backlinks func(value.Entry) []value.Value
+	// Backlinks returns the list of links to the files that link to one, in the order
+	// of listings, each shown by its name without the extension.
+	Backlinks func(value.Entry) value.Value
 	// Leads reports whether a link or an embed of one file leads to another.
 	Leads func(from, to value.Entry) bool
 	// Dangles reports whether a file may have a link that leads nowhere and is written

@@ -13,11 +13,9 @@ import (
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
-// column is what is kept of a file: its properties, and the link by which it is a
-// backlink.
+// column is what is kept of a file: its properties.
 type column struct {
 	properties atomic.Pointer[frontmatter.Properties]
-	link       atomic.Pointer[value.Value]
 }
 
 // of returns the properties of a file.
@@ -45,14 +43,8 @@ func (f *file) Path() string { return f.indexed.Path.String() }
 
 // link returns a link to the file that is shown by its name.
 func (f *file) link() value.Value {
-	if known := f.column.link.Load(); known != nil {
-		return *known
-	}
 	full := f.Path()
-	display := strings.TrimSuffix(path.Base(full), path.Ext(full))
-	link := value.OfTarget(value.Target{Text: full, Display: display})
-	f.column.link.Store(&link)
-	return link
+	return value.OfLinkTo(f, strings.TrimSuffix(path.Base(full), path.Ext(full)))
 }
 
 func (f *file) Size() int64 {

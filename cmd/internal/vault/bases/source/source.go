@@ -77,7 +77,6 @@ func (m *Memory) columnsOf(x *index.Index) []column {
 		for i, f := range x.Files {
 			if c := known[f]; c != nil {
 				columns[i].properties.Store(c.properties.Load())
-				columns[i].link.Store(c.link.Load())
 			}
 		}
 	}
@@ -163,17 +162,19 @@ func (v *Vault) resolve(target, from string) value.Entry {
 	return nil
 }
 
-func (v *Vault) backlinks(of value.Entry) []value.Value {
+func (v *Vault) backlinks(of value.Entry) value.Value {
 	f, ok := of.(*file)
 	if !ok {
-		return nil
+		return value.OfList(nil)
 	}
 	edges := v.Index.Graph().In[f.place]
-	links := make([]value.Value, len(edges))
-	for i, edge := range edges {
-		links[i] = v.files[edge.Place].link()
-	}
-	return links
+	return value.OfUnmade(len(edges), func() []value.Value {
+		links := make([]value.Value, len(edges))
+		for i, edge := range edges {
+			links[i] = v.files[edge.Place].link()
+		}
+		return links
+	})
 }
 
 // dangles compares the names by which the index lists targets that lead nowhere,

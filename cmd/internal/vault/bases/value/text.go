@@ -39,17 +39,18 @@ func (v Value) Text() string {
 
 // composedText is the text of what is more than one.
 func (v Value) composedText() string {
+	if t, ok := v.Target(); ok {
+		return t.String()
+	}
 	switch ref := v.ref.(type) {
 	case Moment:
 		return ref.String()
 	case Span:
 		return ref.Humanize()
-	case []Value:
-		return Join(ref, ", ")
+	case []Value, *unmade:
+		return Join(v.Items(), ", ")
 	case *Fields:
 		return string(v.appendJSON(nil))
-	case Target:
-		return ref.String()
 	case Entry:
 		return ref.Path()
 	case *Pattern:
@@ -143,7 +144,7 @@ func (v Value) Truthy() bool {
 	case String, HTML, Icon, Image, URL, Tag:
 		return v.text != ""
 	case List:
-		return len(v.Items()) > 0
+		return v.Len() > 0
 	case Object:
 		return len(v.Fields().Keys) > 0
 	case Duration:
@@ -160,7 +161,7 @@ func (v Value) Empty() bool {
 	case Null:
 		return true
 	case List:
-		return len(v.Items()) == 0
+		return v.Len() == 0
 	case Object:
 		return len(v.Fields().Keys) == 0
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -184,18 +185,49 @@ func OfList(items []Value) Value {
 	all.depth++
 	switch {
 	case all.elements > MaxElements:
-		return Failure("A list has at most " + strconv.Itoa(MaxElements) + " elements.")
+		return tooMany
 	case all.depth > maxNesting:
 		return Failure("Lists are nested at most " + strconv.Itoa(maxNesting) + " levels deep.")
 	}
 	return Value{kind: List, number: all.number(), ref: items}
 }
 
+var tooMany = Failure("A list has at most " + strconv.Itoa(MaxElements) + " elements.")
+
+// unmade is a list whose elements are made when they are asked for.
+type unmade struct {
+	count int
+	items func() []Value
+}
+
+// OfUnmade returns a list of so many elements, none of which is a list or an object.
+// They are what items returns, which is called once, when they are asked for. Too many
+// are an error.
+func OfUnmade(count int, items func() []Value) Value {
+	if count > MaxElements {
+		return tooMany
+	}
+	return Value{kind: List, number: extent{1, count}.number(), ref: &unmade{count, sync.OnceValue(items)}}
+}
+
 // Items returns the elements of a list, nil for every other value. The caller
 // must not change them.
 func (v Value) Items() []Value {
-	items, _ := v.ref.([]Value)
-	return items
+	switch ref := v.ref.(type) {
+	case []Value:
+		return ref
+	case *unmade:
+		return ref.items()
+	}
+	return nil
+}
+
+// Len returns the number of elements of a list, 0 for every other value.
+func (v Value) Len() int {
+	if ref, ok := v.ref.(*unmade); ok {
+		return ref.count
+	}
+	return len(v.Items())
 }
 
 // Fields are the contents of an object, in the order of the file.
@@ -255,10 +287,20 @@ type Target struct {
 // OfTarget returns a link.
 func OfTarget(t Target) Value { return Value{kind: Link, ref: t} }
 
+// OfLinkTo returns a link to a file, with the text by which it is shown.
+func OfLinkTo(e Entry, display string) Value { return Value{kind: Link, text: display, ref: e} }
+
 // Target returns the link that v is, and false for every other value.
 func (v Value) Target() (Target, bool) {
-	t, ok := v.ref.(Target)
-	return t, ok
+	switch ref := v.ref.(type) {
+	case Target:
+		return ref, true
+	case Entry:
+		if v.kind == Link {
+			return Target{Text: ref.Path(), Display: v.text}, true
+		}
+	}
+	return Target{}, false
 }
 
 // Entry is a file of the vault. Two entries with the same path are the same file.
@@ -291,6 +333,8 @@ func OfEntry(e Entry) Value {
 
 // Entry returns the file that v is, nil for every other value.
 func (v Value) Entry() Entry {
-	e, _ := v.ref.(Entry)
-	return e
+	if v.kind != File {
+		return nil
+	}
+	return v.ref.(Entry)
 }

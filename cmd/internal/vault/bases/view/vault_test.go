@@ -79,7 +79,7 @@ func vaultOf(notes []*note) Source {
 	places := make([]int32, len(notes))
 	s := Source{Environment: eval.Environment{
 		World:     value.World{Now: time.Date(2025, 3, 10, 8, 0, 0, 0, time.UTC)},
-		Backlinks: func(value.Entry) []value.Value { return nil },
+		Backlinks: func(value.Entry) value.Value { return value.OfList(nil) },
 		Leads:     func(value.Entry, value.Entry) bool { return false },
 		Dangles:   func(value.Entry, string) bool { return true },
 		Random:    func() float64 { return 0.5 },
