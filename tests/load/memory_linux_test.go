@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/long"
@@ -184,4 +185,27 @@ func agentOf(t *testing.T, s *rig.HTTPServer) *rig.HTTPSession {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// What a large answer took is given back when no call follows, without waiting for the
+// collector, which has nothing to do then.
+func TestAWorkerAtRestGivesMemoryBack(t *testing.T) {
+	s := largeVault(t, map[string]string{"Large.md": prose(30)})
+	a := agentOf(t, s)
+	if got, err := a.Call(t.Context(), map[string]any{"command": "search", "params": map[string]any{"query": "goes -nowhere"}}); err != nil || !got.OK {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	workers := rig.WorkersOf(t, s.Process.Process.Pid)
+	if len(workers) != 1 {
+		t.Fatalf("%d workers", len(workers))
+	}
+	peak := peakKiB(t, workers[0])
+	if peak < 40<<10 {
+		t.Fatalf("the worker needed only %d KiB: nothing is shown by this", peak)
+	}
+	for until := time.Now().Add(time.Minute); rig.MemoryKiB(t, workers[0]) > peak/2; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the worker has %d KiB of %d a minute after its call", rig.MemoryKiB(t, workers[0]), peak)
+		}
+	}
 }

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -38,19 +40,38 @@ type Worker struct {
 
 	mu   sync.Mutex
 	open map[uint32]*job
+	rest *time.Timer // runs out some time after the last call
 }
 
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
 func New(h *session.Host, perform Perform, folder string, stdout io.Writer) *Worker {
 	h.Knowledge.Resident = true
-	return &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
+	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
+	w.rest = time.AfterFunc(restAfter, w.giveBack)
+	return w
+}
+
+// restAfter is how long a worker waits for another call before it gives the system the
+// memory that it does not need between calls.
+const restAfter = 2 * time.Second
+
+// giveBack collects what the last calls have left behind. A call that comes meanwhile
+// is answered beside it.
+func (w *Worker) giveBack() {
+	w.mu.Lock()
+	busy := len(w.open) > 0
+	w.mu.Unlock()
+	if !busy { // else the end of the last call sets the time again
+		debug.FreeOSMemory()
+	}
 }
 
 // Serve answers requests until stdin ends, and returns the exit status. It does
 // not wait for calls that are open then: a gateway that wants their answers
 // leaves stdin open.
 func (w *Worker) Serve(stdin io.Reader) int {
+	defer w.rest.Stop()
 	if folder, err := filepath.Abs(w.folder); err == nil {
 		w.host.Confine(folder, true)
 	}
@@ -192,6 +213,9 @@ func (w *Worker) run(j *job) {
 func (w *Worker) answer(j *job, end frame.End) {
 	w.mu.Lock()
 	delete(w.open, j.id)
+	if len(w.open) == 0 {
+		w.rest.Reset(restAfter)
+	}
 	w.mu.Unlock()
 	j.cancel()
 	if err := w.out.end(j.id, end); err != nil {
