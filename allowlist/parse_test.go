@@ -278,12 +278,12 @@ func TestMessagesStayShort(t *testing.T) {
 
 func TestLongTextIsClippedBetweenCharacters(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{strings.Repeat("x", 120), strings.Repeat("x", 120)},
-		{strings.Repeat("x", 121), strings.Repeat("x", 120) + "…"},
-		{strings.Repeat("x", 119) + "éé", strings.Repeat("x", 119) + "…"},
-		{strings.Repeat("é", 61), strings.Repeat("é", 60) + "…"},
+		{strings.Repeat("x", 200), strings.Repeat("x", 200)},
+		{strings.Repeat("x", 201), strings.Repeat("x", 200) + "…"},
+		{strings.Repeat("x", 199) + "éé", strings.Repeat("x", 199) + "…"},
+		{strings.Repeat("é", 101), strings.Repeat("é", 100) + "…"},
 	} {
-		if got := quote.Clip(test.text, quote.Limit); got != test.want {
+		if got := quote.Short(test.text); got != test.want {
 			t.Errorf("%q becomes %q", test.text, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"time"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/semaphore"
 )
 
@@ -55,8 +56,8 @@ func (g *shared) withDeadline(ctx context.Context, req Request, asking time.Dura
 // notStarted says why a call ended while it waited for its turn.
 func (g *shared) notStarted(err error, command string) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return refuse(codeTimeout, "nothing was changed; send fewer calls at once, or try again later",
+		return failure.New(failure.CodeTimeout, "nothing was changed; send fewer calls at once, or try again later",
 			"command %q: the time limit of %v passed while the call waited for its turn", command, g.runner.Timeout())
 	}
-	return refuse(codeCancelled, "", "command %q: cancelled before it started", command)
+	return failure.New(failure.CodeCancelled, "", "command %q: cancelled before it started", command)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/semaphore"
 )
 
@@ -44,7 +45,7 @@ func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 			case err == nil:
 				done++
 			case errors.Is(err, context.DeadlineExceeded):
-			case errorOf(err).Code == "timeout" && errorOf(err).Hint != "":
+			case failure.Of(err).Code == "timeout" && failure.Of(err).Hint != "":
 				late++
 			default:
 				t.Error(err)

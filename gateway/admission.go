@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"vaultwicket/gateway/failure"
 )
 
 // Limits bound what callers may ask for. A zero of one of the rates means no
@@ -109,15 +111,15 @@ const others = "\x00others"
 // open refuses while nothing is let through.
 func (a *admission) open() error {
 	if a.disabled.Load() {
-		return refuse(codePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
+		return failure.New(failure.CodePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
 	}
 	paused, err := a.looksPaused()
 	if err != nil {
-		return refuse(codeState, "the user can make the state folder one of their own, with mode 0700",
+		return failure.New(failure.CodeState, "the user can make the state folder one of their own, with mode 0700",
 			"cannot tell whether vaultwicket is paused: state folder: %v", err)
 	}
 	if paused {
-		return refuse(codePaused, `the user can resume it with "vaultwicket resume"`, "vaultwicket is paused")
+		return failure.New(failure.CodePaused, `the user can resume it with "vaultwicket resume"`, "vaultwicket is paused")
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ func take(quotas ...quota) error {
 			r.CancelAt(now)
 		}
 		wait = wait.Truncate(time.Second) + time.Second
-		return refuse(codeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
+		return failure.New(failure.CodeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
 	}
 	return nil
 }

@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"vaultwicket/gateway/failure"
 )
 
 // passes counts the calls of ask that are let through before one is refused,
 // and returns the refusal, nil if there is none in a hundred.
-func passes(ask func() error) (int, *RequestError) {
+func passes(ask func() error) (int, *failure.RequestError) {
 	for n := range 100 {
 		if err := ask(); err != nil {
-			var r *RequestError
+			var r *failure.RequestError
 			errors.As(err, &r)
 			return n, r
 		}

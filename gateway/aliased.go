@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 )
 
@@ -46,10 +48,10 @@ func (g *vaultGateway) rejectIndirectPath(note string) error {
 			return nil // nothing is there
 		case info.Mode()&os.ModeSymlink != 0:
 			// The embedded program answers in the same way.
-			return refuse(codeNotFound, "", "file %q not found", clip(note))
+			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(note))
 		case info.Mode().IsRegular() && hardLinks(root, at, info) > 1:
-			return refuse(policy.CodeAccess, "the user can put a copy in the place of the hard link",
-				"file %q has more than one hard link, and there are access rules", clip(note))
+			return failure.New(policy.CodeAccess, "the user can put a copy in the place of the hard link",
+				"file %q has more than one hard link, and there are access rules", quote.Short(note))
 		}
 	}
 	return nil

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -72,7 +74,7 @@ func quoted(s string) string {
 		for !utf8.RuneStart(s[end]) {
 			end++
 		}
-		s = cutText(s, maxShownName/2) + "…" + s[end:]
+		s = quote.Clip(s, maxShownName/2) + s[end:]
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `'`) + `"`
 }
@@ -197,7 +199,7 @@ type approved struct {
 // changedSince says that a call is not carried out because notes are others than
 // the user was shown.
 func changedSince(command string) error {
-	return refuse(codeConflict, "read the notes again; the same call asks the user again, with the notes as they are now",
+	return failure.New(failure.CodeConflict, "read the notes again; the same call asks the user again, with the notes as they are now",
 		"command %q: notes were changed after the user was asked", command)
 }
 

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 )
 
@@ -62,7 +64,7 @@ type BatchResult struct {
 	DurationMs int64             `json:"durationMs"`
 	Notices    []string          `json:"notices,omitempty"`
 	ClientID   string            `json:"clientId,omitempty"`
-	Error      *Error            `json:"error,omitempty"`
+	Error      *failure.Error    `json:"error,omitempty"`
 }
 
 // OperationResult is what came of one operation.
@@ -78,17 +80,17 @@ type OperationResult struct {
 
 // Answer is a [Result] without what the operation or its status says already.
 type Answer struct {
-	Stdout    string     `json:"stdout"`
-	Stderr    string     `json:"stderr,omitempty"`
-	ExitCode  int        `json:"exitCode"`
-	Backend   string     `json:"backend,omitempty"`
-	Vault     string     `json:"vault,omitempty"`
-	Path      string     `json:"path,omitempty"`
-	Hash      string     `json:"hash,omitempty"`
-	Truncated *Truncated `json:"truncated,omitempty"`
-	Notices   []string   `json:"notices,omitempty"`
-	Change    *Change    `json:"change,omitempty"`
-	Error     *Error     `json:"error,omitempty"`
+	Stdout    string         `json:"stdout"`
+	Stderr    string         `json:"stderr,omitempty"`
+	ExitCode  int            `json:"exitCode"`
+	Backend   string         `json:"backend,omitempty"`
+	Vault     string         `json:"vault,omitempty"`
+	Path      string         `json:"path,omitempty"`
+	Hash      string         `json:"hash,omitempty"`
+	Truncated *Truncated     `json:"truncated,omitempty"`
+	Notices   []string       `json:"notices,omitempty"`
+	Change    *Change        `json:"change,omitempty"`
+	Error     *failure.Error `json:"error,omitempty"`
 }
 
 // Summary counts the operations by their status, and those that were and were
@@ -184,11 +186,11 @@ func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Dura
 
 // refusedBatch is the result of a batch of which nothing was begun.
 func refusedBatch(clientID string, err error) BatchResult {
-	failure := errorOf(err)
+	cause := failure.Of(err)
 	if clientID != "" {
-		failure.Message = fmt.Sprintf("operation %q: %s", clip(clientID), failure.Message)
+		cause.Message = fmt.Sprintf("operation %q: %s", quote.Short(clientID), cause.Message)
 	}
-	return BatchResult{Results: []OperationResult{}, ClientID: clip(clientID), Error: failure}
+	return BatchResult{Results: []OperationResult{}, ClientID: quote.Short(clientID), Error: cause}
 }
 
 // batchRun is a batch that is being carried out.
@@ -250,7 +252,7 @@ func (r *batchRun) skip(stage []int) {
 func (r *batchRun) run(ctx context.Context, i int) {
 	done := &r.done[i]
 	if from := r.missing(i); from != "" {
-		done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", clip(from))
+		done.Notice = fmt.Sprintf("takes a field of %q, which did not succeed", quote.Short(from))
 		return
 	}
 	hold := r.gateway.runner.Hold()
@@ -308,7 +310,7 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 		result.Notices = append(result.Notices, fmt.Sprintf("%d of the changes could not be taken back", result.Summary.NotUndone))
 	}
 	if ctx.Err() != nil && result.Summary.Skipped > 0 {
-		result.Error = errorOf(refuse(codeCancelled, "", "the batch was cancelled, and operations were left out"))
+		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
 	return result
 }
@@ -337,7 +339,7 @@ func (r *BatchResult) count() {
 }
 
 // failure returns the first thing that went wrong, nil if nothing did.
-func (r BatchResult) failure() *Error {
+func (r BatchResult) failure() *failure.Error {
 	if r.Error != nil {
 		return r.Error
 	}
@@ -366,7 +368,7 @@ func (r BatchResult) Failures() []string {
 	}
 	for _, done := range r.Results {
 		if done.Result != nil && done.Result.Error != nil {
-			codes = append(codes, cmp.Or(done.Result.Error.Code, codeInternal))
+			codes = append(codes, cmp.Or(done.Result.Error.Code, failure.CodeInternal))
 		}
 	}
 	return codes

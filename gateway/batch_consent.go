@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 )
 
 // needsApprovalStep is an operation of a batch that only a person can allow.
@@ -142,7 +144,7 @@ func (p *batchPlan) request() Request {
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question, each []Question, err error) {
 	q = Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
 	if len(plan.needApproval) > maxAsked {
-		return q, nil, refuse(codeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
+		return q, nil, failure.New(failure.CodeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
 			"the user would have to be asked about %d operations at once", len(plan.needApproval))
 	}
 	digest := sha256.New()
@@ -152,7 +154,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	for _, a := range plan.needApproval {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
-			return q, nil, refuse(codeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", clip(step.ClientID))
+			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
 		}
 		one, err := g.question(ctx, plan.request(), a.plan, len(plan.needApproval))
 		if err != nil {
@@ -169,7 +171,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		q.Text, q.Brief = q.Text+besides, q.Brief+besides
 	}
 	if len(q.Text) > maxQuestion {
-		return q, nil, refuse(codeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")
+		return q, nil, failure.New(failure.CodeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")
 	}
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.call = digestOfCalls(g.callsAsked(plan))
@@ -178,8 +180,8 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 
 // inOperation says of an error in which operation it is.
 func inOperation(clientID string, err error) error {
-	failure := errorOf(err)
-	return refuse(failure.Code, failure.Hint, "operation %q: %s", clip(clientID), failure.Message)
+	cause := failure.Of(err)
+	return failure.New(cause.Code, cause.Hint, "operation %q: %s", quote.Short(clientID), cause.Message)
 }
 
 // refuseBatch ends a batch of which nothing is begun. The log says which of its

@@ -3,6 +3,8 @@ package gateway
 import (
 	"fmt"
 	"strings"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 )
 
 const (
@@ -53,10 +55,10 @@ func (p *batchPlan) mostReferred() int {
 func (o output) whole(clientID string) (string, error) {
 	switch {
 	case o.bytes > int64(o.most):
-		return "", refuse(codeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
-			"the output of %q has %d bytes, which is too long to be referred to", clip(clientID), o.bytes)
+		return "", failure.New(failure.CodeTooLong, fmt.Sprintf("refer to outputs of up to %d bytes in this batch, or read a part of the note", o.most),
+			"the output of %q has %d bytes, which is too long to be referred to", quote.Short(clientID), o.bytes)
 	case o.gap != "":
-		return "", refuse(codeBadRequest, "ask for less", "the output of %q is not whole: %s", clip(clientID), o.gap)
+		return "", failure.New(failure.CodeBadRequest, "ask for less", "the output of %q is not whole: %s", quote.Short(clientID), o.gap)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(o.text, "\n"), "\r"), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
 )
@@ -56,7 +57,7 @@ func (g *Gateway) BatchChanges(b Batch) bool {
 // "" for the batch.
 func (g *vaultGateway) planBatch(b Batch) (plan *batchPlan, clientID string, err error) {
 	if n := len(b.Operations); n == 0 || n > MaxOperations {
-		return nil, "", refuse(codeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
+		return nil, "", failure.New(failure.CodeBadRequest, fmt.Sprintf("send 1 to %d", MaxOperations), "a batch of %d operations", n)
 	}
 	plan = &batchPlan{batch: b, id: journal.NewID(time.Now()), steps: make([]batchStep, len(b.Operations))}
 	if b.MaxOutput > 0 {
@@ -96,11 +97,11 @@ func (p *batchPlan) checkNames(i int) error {
 	o := p.steps[i].Operation
 	switch {
 	case o.ClientID == "":
-		return refuse(codeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
+		return failure.New(failure.CodeBadRequest, "give every operation a short name", "operation %d of the batch has no clientId", i+1)
 	case len(o.ClientID) > maxClientID:
-		return refuse(codeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
+		return failure.New(failure.CodeBadRequest, fmt.Sprintf("use at most %d bytes", maxClientID), "the clientId is %d bytes long", len(o.ClientID))
 	case p.find(o.ClientID, i) >= 0:
-		return refuse(codeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
+		return failure.New(failure.CodeBadRequest, "give every operation a name of its own", "duplicate clientId in the batch")
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.From)) {
 		if err := p.checkReference("parameter "+key, o.From[key], i); err != nil {
@@ -116,14 +117,14 @@ func (p *batchPlan) checkNames(i int) error {
 func (p *batchPlan) checkReference(where string, ref Reference, i int) error {
 	from := p.find(ref.ClientID, i)
 	if from < 0 {
-		return refuse(codeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", clip(where), clip(ref.ClientID))
+		return failure.New(failure.CodeBadRequest, "refer to an earlier operation", "%s takes a field of %q, which is not an earlier operation", quote.Short(where), quote.Short(ref.ClientID))
 	}
 	if !slices.Contains(fieldNames, ref.Field) {
 		hint := "the fields are " + strings.Join(fieldNames, ", ")
 		if near := quote.Nearest(ref.Field, fieldNames); near != "" {
 			hint = fmt.Sprintf("write %q", near)
 		}
-		return refuse(codeBadRequest, hint, "%s takes the field %q, which no result has", clip(where), clip(ref.Field))
+		return failure.New(failure.CodeBadRequest, hint, "%s takes the field %q, which no result has", quote.Short(where), quote.Short(ref.Field))
 	}
 	if ref.Field == fieldStdout {
 		p.steps[from].wanted = true
@@ -169,7 +170,7 @@ func (o Operation) withPlaceholders() (Request, error) {
 			}
 			text := placeholderFor(p)
 			if text == "" {
-				return Request{}, refuse(codeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
+				return Request{}, failure.New(failure.CodeBadRequest, "write true or false", "parameter %q is a flag, which is never taken from a result", key)
 			}
 			request.Params[key] = allowlist.Text(text)
 		}
@@ -285,7 +286,7 @@ func (r *batchRun) field(ref Reference, i int) (text string, err error) {
 		}
 	}
 	if text == "" {
-		return "", refuse(codeBadRequest, "", "the result of %q has no %s", clip(ref.ClientID), ref.Field)
+		return "", failure.New(failure.CodeBadRequest, "", "the result of %q has no %s", quote.Short(ref.ClientID), ref.Field)
 	}
 	return text, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tiers"
 )
 
@@ -210,7 +211,7 @@ func TestFieldsOfResultsAreTakenWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	take(Result{OK: true, raw: strings.Repeat("x", maxReferred+1)})
-	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil || errorOf(err).Code != "content_too_long" || errorOf(err).Hint == "" || len(r.outputs[0].text) > 0 {
+	if _, err := r.field(Reference{"c1", "stdout"}, 1); err == nil || failure.Of(err).Code != "content_too_long" || failure.Of(err).Hint == "" || len(r.outputs[0].text) > 0 {
 		t.Errorf("%v, %d bytes are kept", err, len(r.outputs[0].text))
 	}
 }
@@ -332,7 +333,7 @@ func TestTakingBack(t *testing.T) {
 		"taken back":       {undoes + `Undone: N.md\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone true]"},
 		"changed since":    {undoes + `exit 1 conflict Error: Conflict: "N.md" has the hash 1, not 2.\n`, Result{OK: true, Change: &Change{ID: id}}, "c1=ok[undone false]"},
 		"not in a journal": {"", Result{OK: true, Notices: []string{notKept + ", because"}}, "c1=ok[undone false]"},
-		"unknown":          {"", Result{Error: &Error{Code: codeUnknown}}, "c1=ok[undone false]"},
+		"unknown":          {"", Result{Error: &failure.Error{Code: failure.CodeUnknown}}, "c1=ok[undone false]"},
 		"nothing changed":  {"", Result{OK: true}, "c1=ok"},
 	} {
 		f := newFixture(t, embeddedOnly).embedded(test.answer)

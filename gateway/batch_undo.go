@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
@@ -19,18 +20,18 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 	for _, step := range plan.steps {
 		effect := step.call.Effect()
 		if effect.Mutates() && effect != tiers.Writes && effect != tiers.Destroys {
-			return step.ClientID, refuse(codeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
+			return step.ClientID, failure.New(failure.CodeBadRequest, "leave it out of the atomic batch", "command %q changes more than notes, which nothing can take back", step.Command)
 		}
 	}
 	if g.embeddedProgram() == nil {
-		return "", refuse(codeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
+		return "", failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
 	}
 	if _, err := g.journal(g.target().folder); err != nil {
 		return "", err
 	}
 	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !needsApproval(err) {
-		failure := errorOf(err)
-		return "", refuse(failure.Code, failure.Hint, "an atomic batch has to be able to take back what it did: %s", failure.Message)
+		cause := failure.Of(err)
+		return "", failure.New(cause.Code, cause.Hint, "an atomic batch has to be able to take back what it did: %s", cause.Message)
 	}
 	return "", nil
 }
@@ -66,7 +67,7 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 		if undone = back.OK; !undone {
 			done.Notice = "not undone: " + back.Error.Message
 		}
-	case result.Error != nil && result.Error.Code == codeUnknown:
+	case result.Error != nil && result.Error.Code == failure.CodeUnknown:
 		done.Notice = "not undone: unknown whether it was made"
 	case slices.ContainsFunc(result.Notices, func(n string) bool { return strings.HasPrefix(n, notKept) }):
 		done.Notice = "not undone: it is " + notKept
@@ -106,7 +107,7 @@ func (g *vaultGateway) recalledBatch(plan *batchPlan) []byte {
 func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer []byte) BatchResult {
 	var kept rememberedBatch
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return refusedBatch("", refuse(codeUnknown, "look at the notes", "the answer that was kept cannot be read"))
+		return refusedBatch("", failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"))
 	}
 	first := kept.BatchResult
 	if kept.Hidden != g.hidingDigest() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -28,7 +29,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	own := g.embeddedProgram()
 	if own == nil {
 		if r.expect != "" {
-			return exec.Outcome{ExitCode: -1}, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
+			return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "expectHash needs the folder of the vault, which is not known")
 		}
 		out, err := g.perform(ctx, r)
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
@@ -40,7 +41,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	}
 	unlock, err := kept.Lock(ctx)
 	if err != nil {
-		return exec.Outcome{ExitCode: -1}, refuse(codeConflict, "try again", "another program changes the vault: %v", err)
+		return exec.Outcome{ExitCode: -1}, failure.New(failure.CodeConflict, "try again", "another program changes the vault: %v", err)
 	}
 	defer unlock()
 	options.Task = exec.Begin
@@ -48,9 +49,9 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 	switch {
 	case err != nil:
 		return begun, err
-	case r.isHidden() && (begun.Failure == nil || begun.Failure.Code() == codeNeedsApp):
+	case r.isHidden() && (begun.Failure == nil || begun.Failure.Code() == failure.CodeNeedsApp):
 		return exec.Missing(r.call), nil // no rule lets it come here
-	case begun.Failure != nil && begun.Failure.Code() == codeNeedsApp:
+	case begun.Failure != nil && begun.Failure.Code() == failure.CodeNeedsApp:
 		out, err := g.perform(ctx, r)
 		out.Notices = append(out.Notices, notKept+", because only the app knows what it changes: undo cannot take it back")
 		return out, err
@@ -93,9 +94,9 @@ func (s changeState) note(out *exec.Outcome, id string) {
 // unexpectedState says that a note is neither what it was nor what it was to be: the change
 // was made twice, in part, in another way, or beside somebody else's. It is in the
 // journal as it was found.
-func unexpectedState(id, format string, args ...any) *RequestError {
+func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"
-	return refuse(codeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
+	return failure.New(failure.CodeNotApplied, hint, format+", but the note is neither as it was nor as it was to be", args...)
 }
 
 // readChangeState asks what became of a change.
@@ -122,7 +123,7 @@ func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, 
 	case err != nil:
 		out.Notices = append(out.Notices, "the change could not be read back: "+err.Error())
 	case s.State == stateUntouched && out.Failure == nil:
-		return out, refuse(codeNotApplied, "look at the note", "the app reports success, but the note is as it was")
+		return out, failure.New(failure.CodeNotApplied, "look at the note", "the app reports success, but the note is as it was")
 	case s.State == stateApplied && out.Failure != nil:
 		s.note(&out, id)
 		out.Notices = append(out.Notices, out.Failure.Error()+", and the change is made")
@@ -171,7 +172,7 @@ func (g *vaultGateway) pollOutcome(ctx context.Context, r route, own exec.Progra
 			s.note(&out, id)
 			return out, unexpectedState(id, "the call was broken off (%v)", broken)
 		case own == r.program:
-			return out, refuse(codeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
+			return out, failure.New(failure.CodeNotApplied, "the call can be repeated", "the call was broken off (%v), and nothing was changed", broken)
 		default:
 			last = s
 		}
@@ -197,6 +198,6 @@ func mayHaveActed(err error) bool {
 
 // isMissing reports whether the embedded program knows nothing of a change.
 func isMissing(err error) bool {
-	var failure *exec.Failure
-	return errors.As(err, &failure) && failure.Code() == codeNotFound
+	var cause *exec.Failure
+	return errors.As(err, &cause) && cause.Code() == failure.CodeNotFound
 }

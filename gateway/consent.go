@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -113,9 +115,9 @@ func (g *vaultGateway) ask(ctx context.Context, req Request, q Question, refusal
 	case No:
 		return false, declinedError(q.Command)
 	case Later:
-		return false, refuse(codeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
+		return false, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
 	case Void:
-		return false, refuse(codeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+		return false, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
 	}
 	if pending.State == approvals.Pending {
 		return false, waiting(q)
@@ -164,7 +166,7 @@ func (g *vaultGateway) redeem(vault string, q Question, caller string) (*approva
 }
 
 func unreadable(q Question, err error) error {
-	return refuse(codeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
+	return failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
 }
 
 // leaveQuestion puts a question where a person finds it in a terminal.
@@ -173,14 +175,14 @@ func (g *vaultGateway) leaveQuestion(vault string, q Question, caller string, re
 		return refusal
 	}
 	_, err := g.consent.store.Ask(approvals.Question{
-		Session: caller, Client: clean.Line(clip(req.Client)), Vault: vault, Command: q.Command, Text: q.Text, Digest: q.Digest, Call: approvals.Digest(q.call),
+		Session: caller, Client: clean.Line(quote.Short(req.Client)), Vault: vault, Command: q.Command, Text: q.Text, Digest: q.Digest, Call: approvals.Digest(q.call),
 	})
 	var open *approvals.StillOpen
 	switch {
 	case errors.As(err, &open):
 		return anotherIsOpen(q)
 	case err != nil:
-		return refuse(codeUnconfirmed, errorOf(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
 	}
 	return waiting(q)
 }
@@ -188,11 +190,11 @@ func (g *vaultGateway) leaveQuestion(vault string, q Question, caller string, re
 // waiting tells a caller that the user has to answer in a terminal. It does not
 // tell the code of the question: who has it and a terminal can say yes.
 func waiting(q Question) error {
-	return refuse(codeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
+	return failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
 		"command %q requires user approval", q.Command)
 }
 
 func anotherIsOpen(q Question) error {
-	return refuse(codeUnconfirmed, `wait until the user has answered; "vaultwicket approvals" shows them what waits in a terminal`,
+	return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; "vaultwicket approvals" shows them what waits in a terminal`,
 		"command %q requires user approval, and another question of this session is still open", q.Command)
 }

@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 )
 
 const versionLine = `vault=Work version => 1.12.7 (installer 1.12.7)\n`
@@ -271,13 +272,13 @@ func TestAnErrorWithoutACodeIsAFaultAndLogged(t *testing.T) {
 	var log strings.Builder
 	g := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	g.logFault(io.ErrUnexpectedEOF)
-	g.logFault(refuse("not_found", "", "said to the caller"))
+	g.logFault(failure.New("not_found", "", "said to the caller"))
 	g.logFault(nil)
 	if lines := strings.Split(log.String(), "\n"); len(lines) != 2 || !strings.Contains(lines[0], `level=ERROR+4 msg="an error without a code" kind=*errors.errorString fault="unexpected EOF"`) {
 		t.Errorf("log %q", log.String())
 	}
-	if got := errorOf(io.ErrUnexpectedEOF); got.Code != "internal" || strings.Contains(got.Message, "EOF") {
-		t.Errorf("errorOf gave %+v", got)
+	if got := failure.Of(io.ErrUnexpectedEOF); got.Code != "internal" || strings.Contains(got.Message, "EOF") {
+		t.Errorf("ErrorOf gave %+v", got)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/shell"
 	"vaultwicket/policy"
@@ -30,10 +33,10 @@ type DryRun struct {
 	Shell   string   `json:"shell,omitempty"`
 	Rules   []Rule   `json:"rules,omitempty"`
 	// Files are those that would change, Diff is how; a long one is cut.
-	Files   []PlannedFile `json:"files,omitempty"`
-	Diff    string        `json:"diff,omitempty"`
-	Notices []string      `json:"notices,omitempty"`
-	Error   *Error        `json:"error,omitempty"`
+	Files   []PlannedFile  `json:"files,omitempty"`
+	Diff    string         `json:"diff,omitempty"`
+	Notices []string       `json:"notices,omitempty"`
+	Error   *failure.Error `json:"error,omitempty"`
 }
 
 // Stdin says that one value travels on standard input.
@@ -57,13 +60,13 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	fault := g.guard(req.Command, func() {
 		at, err := g.vaultNamed(req.Vault)
 		if err != nil {
-			d = DryRun{DryRun: true, Command: shownText(clip(req.Command)), Decision: "deny", Error: errorOf(err)}
+			d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(err)}
 			return
 		}
 		d = at.dryRun(ctx, req)
 	})
 	if fault != nil {
-		d = DryRun{DryRun: true, Command: shownText(clip(req.Command)), Decision: "deny", Error: errorOf(fault)}
+		d = DryRun{DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "deny", Error: failure.Of(fault)}
 	}
 	return d
 }
@@ -72,7 +75,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
 	plan, err := Plan{}, g.admission.call(req.Caller)
 	if err == nil && req.Cursor != "" {
-		err = refuse(codeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
+		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}
 	if err == nil {
 		plan, err = g.Plan(req)
@@ -85,7 +88,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		plan, err = plan.withLoss(ahead.Loses, err)
 		line.seen.described(plan.call)
 	}
-	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: shownText(clip(req.Command)), Decision: "allow", Notices: plan.notices}
+	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
 	case needsApproval(err):
 		d.Decision = "ask"
@@ -93,7 +96,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 		d.Decision = "deny"
 	}
 	if err != nil {
-		d.Error = errorOf(err)
+		d.Error = failure.Of(err)
 	}
 	if plan.call.Valid() {
 		d.Tier, d.Effect = plan.call.Tier().String(), plan.call.Effect().String()
@@ -146,14 +149,14 @@ func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *record) pla
 	}
 	r := plan.routes[0]
 	line.previewed(r.program)
-	planned, failure, err := g.planned(ctx, r, *own)
+	planned, cause, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:
 		return plannedPreview{notice: "what would change could not be worked out: " + err.Error()}
-	case failure != nil && failure.Code() == codeNeedsApp:
+	case cause != nil && cause.Code() == failure.CodeNeedsApp:
 		return plannedPreview{}
-	case failure != nil:
-		return plannedPreview{notice: "would fail: " + failure.Error()}
+	case cause != nil:
+		return plannedPreview{notice: "would fail: " + cause.Error()}
 	}
 	return plannedPreview{plannedChange: planned}
 }
@@ -161,11 +164,11 @@ func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *record) pla
 // shown returns the plan as it may be shown. A line for a shell that would be
 // another one then, or would not be one line, is left out.
 func (d DryRun) shown() DryRun {
-	if shownText(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
+	if clean.String(d.Shell) != d.Shell || strings.ContainsAny(d.Shell, "\r\n") {
 		d.Shell = ""
 		d.Notices = append(d.Notices, "the arguments contain characters that are shown as escapes here and passed on unchanged")
 	}
-	d.Argv, d.Notices = shownTexts(slices.Clone(d.Argv)), shownTexts(slices.Clone(d.Notices))
+	d.Argv, d.Notices = clean.Strings(slices.Clone(d.Argv)), clean.Strings(slices.Clone(d.Notices))
 	return d
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -134,7 +135,7 @@ func TestPermitsAsksThePolicyOfTheVault(t *testing.T) {
 	} {
 		got := ""
 		if err := g.Permits(tt.req); err != nil {
-			got = ErrorOf(err).Code
+			got = failure.Of(err).Code
 		}
 		if got != tt.code {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.code)

@@ -18,6 +18,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
@@ -178,7 +179,7 @@ func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if near := quote.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return nil, refuse(codeVaultNotFound, hint, "unknown vault %q", clip(name))
+	return nil, failure.New(failure.CodeVaultNotFound, hint, "unknown vault %q", quote.Short(name))
 }
 
 // isFolder reports whether a name is that of the folder of the vault, in whichever

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/registry"
 )
 
@@ -28,7 +30,7 @@ func (g *vaultGateway) locate(ctx context.Context, r route) (route, exec.Outcome
 	}
 	path := factOf(asked.Stdout, "path")
 	if r.call, err = r.call.At(path); err != nil {
-		return r, nothingRan(asked), refuse(codeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, clip(path))
+		return r, nothingRan(asked), failure.New(failure.CodeCLIError, "name the note with path=", "the app says that %q is the note %q, which is not a path", name, quote.Short(path))
 	}
 	if r, err = r.replaced(r.call); err == nil && r.permit.Confined() {
 		err = g.accessError(r.call)
@@ -59,12 +61,12 @@ func (g *vaultGateway) locateNew(ctx context.Context, r route) (route, exec.Outc
 	if own == nil {
 		return r, exec.Outcome{}, nil
 	}
-	planned, failure, err := g.planned(ctx, r, *own)
+	planned, cause, err := g.planned(ctx, r, *own)
 	if err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
 	}
-	if failure != nil {
-		return r, exec.Outcome{ExitCode: -1}, failure
+	if cause != nil {
+		return r, exec.Outcome{ExitCode: -1}, cause
 	}
 	if r.call, err = r.call.MadeAt(planned.Path); err != nil {
 		return r, exec.Outcome{ExitCode: -1}, err
@@ -217,8 +219,8 @@ func (g *vaultGateway) checkPinnedVault(ctx context.Context, r route) error {
 		return asked.Failure
 	}
 	if lies := strings.TrimSpace(asked.Stdout); !registry.SameFolder(lies, g.vault.Folder) {
-		return refuse(codeVaultNotFound, "the user can set the id of the vault, or correct its folder",
-			"the app has the vault %q in the folder %q, the settings have %q", g.name(), clip(lies), clip(g.vault.Folder))
+		return failure.New(failure.CodeVaultNotFound, "the user can set the id of the vault, or correct its folder",
+			"the app has the vault %q in the folder %q, the settings have %q", g.name(), quote.Short(lies), quote.Short(g.vault.Folder))
 	}
 	g.pin.sure = true
 	return nil

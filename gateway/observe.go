@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 )
 
@@ -125,24 +126,24 @@ func (o *observed) described(call allowlist.Call) {
 
 // ended reports the end of a call. A failure without an error is one of ours,
 // which was caught further out.
-func (o *observed) ended(ok bool, failure *Error, backend string, bytes int) {
+func (o *observed) ended(ok bool, cause *failure.Error, backend string, bytes int) {
 	if o == nil {
 		return
 	}
-	o.end.Code, o.end.Backend, o.end.Bytes, o.end.Duration = observedCode(ok, failure), backend, bytes, time.Since(o.begun)
+	o.end.Code, o.end.Backend, o.end.Bytes, o.end.Duration = observedCode(ok, cause), backend, bytes, time.Since(o.begun)
 	o.by.End(o.end)
 }
 
 // observedCode returns a code of the table. An answer that was kept under a key
 // is read from a file, and may hold another one.
-func observedCode(ok bool, failure *Error) string {
+func observedCode(ok bool, cause *failure.Error) string {
 	switch {
 	case ok:
 		return codeOK
-	case failure == nil || ClassOf(failure.Code) == Bug:
-		return codeInternal
+	case cause == nil || failure.ClassOf(cause.Code) == failure.Bug:
+		return failure.CodeInternal
 	}
-	return failure.Code
+	return cause.Code
 }
 
 // Load is what a gateway has to do at a moment.

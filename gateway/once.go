@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -88,7 +90,7 @@ type claim struct {
 func (g *vaultGateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
 	folder := g.target().folder
 	if folder == "" {
-		return claim{}, nil, refuse(codeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+		return claim{}, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
 	}
 	kept, err := g.journal(folder)
 	if err != nil {
@@ -117,11 +119,11 @@ const (
 	rememberAnswer                        // the answer is kept
 )
 
-func dispositionOf(exitCode int, failure *Error) keyDisposition {
+func dispositionOf(exitCode int, cause *failure.Error) keyDisposition {
 	switch {
-	case failure != nil && failure.Code == codeUnknown:
+	case cause != nil && cause.Code == failure.CodeUnknown:
 		return keyStaysClaimed
-	case failure != nil && (exitCode < 0 || failure.Code == codeCancelled):
+	case cause != nil && (exitCode < 0 || cause.Code == failure.CodeCancelled):
 		return forgetKey
 	}
 	return rememberAnswer
@@ -152,7 +154,7 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	name := plan.call.Name()
 	var kept rememberedResult
 	if err := json.Unmarshal(answer, &kept); err != nil {
-		return failed(name, refuse(codeUnknown, "look at the note", "the answer that was kept cannot be read"))
+		return failed(name, failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"))
 	}
 	first := kept.Result
 	if kept.Hidden != g.hidingDigest() {
@@ -172,13 +174,13 @@ func keyError(err error) error {
 	var invalid *journal.Invalid
 	switch {
 	case errors.As(err, &reused):
-		return refuse(codeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
+		return failure.New(failure.CodeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
 	case errors.As(err, &unfinished):
-		return refuse(codeUnknown, "look at the note before you try again with another key", "%v", err)
+		return failure.New(failure.CodeUnknown, "look at the note before you try again with another key", "%v", err)
 	case errors.As(err, &invalid):
-		return refuse(codeBadRequest, "a key is a short text", "%v", err)
+		return failure.New(failure.CodeBadRequest, "a key is a short text", "%v", err)
 	}
-	return refuse(codeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
+	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
 }
 
 // rememberedResult and rememberedBatch are answers as they are kept under a key,
@@ -243,10 +245,10 @@ func confirmedPaths(call allowlist.Call, stdout string) (paths []string) {
 // missing says that the note of a call is not found, by the words of the call.
 func missing(call allowlist.Call) error {
 	for _, s := range call.Spells() {
-		return refuse(codeNotFound, "", "file %q not found", clip(s.Path))
+		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 	}
 	if name, ok := call.Named(); ok {
-		return refuse(codeNotFound, "", "file %q not found", clip(name))
+		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(name))
 	}
-	return refuse(codeNotFound, "", "command %q: the note is not found", call.Name())
+	return failure.New(failure.CodeNotFound, "", "command %q: the note is not found", call.Name())
 }

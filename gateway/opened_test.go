@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -57,20 +58,20 @@ func TestReadsOnly(t *testing.T) {
 		code    string // "" for what may pass
 	}{
 		"a read":                       {Request{Command: "files"}, ""},
-		"a write":                      {Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}}, codeBadRequest},
-		"a read that a flag makes one": {Request{Command: "task", Params: allowlist.Params{"ref": allowlist.Text("A.md:1"), "toggle": allowlist.Flag(true)}}, codeBadRequest},
+		"a write":                      {Request{Command: "append", Params: allowlist.Params{"path": allowlist.Text("A.md"), "content": allowlist.Text("x")}}, failure.CodeBadRequest},
+		"a read that a flag makes one": {Request{Command: "task", Params: allowlist.Params{"ref": allowlist.Text("A.md:1"), "toggle": allowlist.Flag(true)}}, failure.CodeBadRequest},
 		"the same without":             {Request{Command: "task", Params: params("ref", "A.md:1")}, ""},
-		"what opens a view":            {Request{Command: "open", Params: params("path", "A.md")}, codeBadRequest},
-		"what leaves the machine":      {Request{Command: "web", Params: params("url", "https://example.org/")}, codeBadRequest},
-		"what destroys":                {Request{Command: "delete", Params: params("path", "A.md")}, codeBadRequest},
+		"what opens a view":            {Request{Command: "open", Params: params("path", "A.md")}, failure.CodeBadRequest},
+		"what leaves the machine":      {Request{Command: "web", Params: params("url", "https://example.org/")}, failure.CodeBadRequest},
+		"what destroys":                {Request{Command: "delete", Params: params("path", "A.md")}, failure.CodeBadRequest},
 		"what nothing opens":           {Request{Command: "eval"}, policy.CodeRestricted},
 		"what does not exist":          {Request{Command: "reed"}, allowlist.CodeUnknownCommand},
 	} {
 		test.request.ReadsOnly = true
 		_, err := f.gateway.vaults[0].Plan(test.request)
-		if got := errorOf(firstOfErrors(err)); got.Code != test.code {
+		if got := failure.Of(firstOfErrors(err)); got.Code != test.code {
 			t.Errorf("%s: %+v, want %q", name, got, test.code)
-		} else if test.code == codeBadRequest && !strings.Contains(got.Hint, "obsidianCli") {
+		} else if test.code == failure.CodeBadRequest && !strings.Contains(got.Hint, "obsidianCli") {
 			t.Errorf("%s: the hint is %q", name, got.Hint)
 		}
 		if d := f.gateway.DryRun(t.Context(), test.request); d.OK != (test.code == "") || len(d.Argv) > 0 != d.OK {
@@ -91,7 +92,7 @@ func TestReadsOnly(t *testing.T) {
 // firstOfErrors lets a missing error be looked at like one.
 func firstOfErrors(err error) error {
 	if err == nil {
-		return refuse("", "", "")
+		return failure.New("", "", "")
 	}
 	return err
 }
@@ -123,7 +124,7 @@ func TestAPromiseThatIsBrokenIsInTheAuditLog(t *testing.T) {
 	f := newFixture(t, nil)
 	f.gateway.Do(t.Context(), Request{Command: "delete", Params: allowlist.Params{"path": allowlist.Text("A.md")}, ReadsOnly: true})
 	lines := auditOf(t, f)
-	if len(lines) == 0 || lines[len(lines)-1].Decision != "deny" || lines[len(lines)-1].Code != codeBadRequest || lines[len(lines)-1].Command != "delete" {
+	if len(lines) == 0 || lines[len(lines)-1].Decision != "deny" || lines[len(lines)-1].Code != failure.CodeBadRequest || lines[len(lines)-1].Command != "delete" {
 		t.Errorf("the log holds %+v", lines)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
@@ -47,7 +48,7 @@ func (g *vaultGateway) firstPage(req Request, whole Result) Result {
 // withoutText is the result of a read whose answer cannot be shown as it was
 // asked for.
 func withoutText(r Result, err error) Result {
-	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, errorOf(err)
+	r.OK, r.Stdout, r.Truncated, r.Error = false, "", nil, failure.Of(err)
 	r.raw, r.missingPart = "", ""
 	return r
 }
@@ -156,15 +157,15 @@ func (r Request) continues(before storedAnswer) error {
 	again, err := r.parse()
 	switch {
 	case r.Command != first.Command:
-		return refuse(codeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
+		return failure.New(failure.CodeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)
 	case r.Vault != first.Vault:
-		return refuse(codeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
+		return failure.New(failure.CodeBadRequest, "leave the vault out", "the cursor belongs to an answer about another vault")
 	case r.Fields != nil && !slices.Equal(r.Fields, first.Fields):
-		return refuse(codeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
+		return failure.New(failure.CodeBadRequest, "leave fields out", "the cursor belongs to an answer with other fields")
 	case len(r.Params)+len(r.Words) > 0 && (err != nil || again.String() != before.call.String()):
-		return refuse(codeBadRequest, "leave the parameters out", "the cursor belongs to an answer to other parameters")
+		return failure.New(failure.CodeBadRequest, "leave the parameters out", "the cursor belongs to an answer to other parameters")
 	case r.ExpectHash != "" || r.IdempotencyKey != "":
-		return refuse(codeBadRequest, "leave them out", "expectHash and idempotencyKey are for changes, and a cursor reads")
+		return failure.New(failure.CodeBadRequest, "leave them out", "expectHash and idempotencyKey are for changes, and a cursor reads")
 	case r.Limit < 0:
 		return r.checkPage(before.call)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 	"vaultwicket/gateway/pages"
 )
 
@@ -92,4 +93,17 @@ func (r Result) showing(page pages.Page) Result {
 		r.form = pages.Text
 	}
 	return r
+}
+
+// cutText returns at most limit bytes of s, whole characters, and whole lines
+// when that costs no more than an eighth.
+func cutText(s string, limit int) string {
+	end := limit
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	if newline := strings.LastIndexByte(s[:end], '\n'); newline >= limit-limit/8 {
+		end = newline + 1
+	}
+	return s[:end]
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -83,7 +85,7 @@ func (g *vaultGateway) routeToApp(plan *Plan) error {
 	return g.addRoute(plan, program, target.app)
 }
 
-var errNoFolder = refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
+var errNoFolder = failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
 
 func (g *vaultGateway) routeToEmbedded(plan *Plan) error {
 	folder := g.target().folder
@@ -145,10 +147,10 @@ func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 func (g *vaultGateway) accessError(call allowlist.Call) error {
 	if call.Alone() && !g.rules().Ignores {
 		for _, s := range call.Spells() {
-			return refuse(codeNotFound, "", "file %q not found", clip(s.Path))
+			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 		}
 	}
-	return refuse(policy.CodeAccess, g.accessHint(),
+	return failure.New(policy.CodeAccess, g.accessHint(),
 		"command %q could reach notes that the access rules hide or protect; only the embedded backend enforces them", call.Name())
 }
 
@@ -185,9 +187,9 @@ func detourable(err error) bool {
 func (r Request) check(call allowlist.Call) error {
 	switch {
 	case r.ExpectHash != "" && (len(r.ExpectHash) != 16 || strings.Trim(r.ExpectHash, "0123456789abcdef") != ""):
-		return refuse(codeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", clip(r.ExpectHash))
+		return failure.New(failure.CodeBadRequest, "give the hash of an earlier result", "invalid expectHash %q: want 16 digits of 0-9 and a-f", quote.Short(r.ExpectHash))
 	case r.ExpectHash != "" && !call.Effect().Mutates():
-		return refuse(codeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
+		return failure.New(failure.CodeBadRequest, "leave it out", "expectHash is for calls that change a note, which %q does not", call.Name())
 	}
 	return r.checkPage(call)
 }
@@ -199,7 +201,7 @@ func (r Request) promised(call allowlist.Call, refusal error) error {
 	if !r.ReadsOnly || reads || refusal != nil && !needsApproval(refusal) {
 		return nil
 	}
-	return refuse(codeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
+	return failure.New(failure.CodeBadRequest, "send it with the tool obsidianCli", "this tool only reads, and this call of %q does more", call.Name())
 }
 
 // checkPage refuses what would mean nothing for the answer to the call.
@@ -207,11 +209,11 @@ func (r Request) checkPage(call allowlist.Call) error {
 	chosen := r.Fields != nil || r.Limit != 0
 	switch {
 	case r.Limit < 0:
-		return refuse(codeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
+		return failure.New(failure.CodeBadValue, "give the rows of a page, such as 50", "limit %d is below 1", r.Limit)
 	case chosen && call.Effect() != tiers.Reads:
-		return refuse(codeBadRequest, "leave them out", "fields and limit are for calls that only read, and %q does more", call.Name())
+		return failure.New(failure.CodeBadRequest, "leave them out", "fields and limit are for calls that only read, and %q does more", call.Name())
 	case r.Fields != nil && !call.Reply().JSON:
-		return refuse(codeBadRequest, fieldsHint(call), "fields requires an answer in JSON, which this call of %q does not give", call.Name())
+		return failure.New(failure.CodeBadRequest, fieldsHint(call), "fields requires an answer in JSON, which this call of %q does not give", call.Name())
 	}
 	return nil
 }

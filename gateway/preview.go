@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
 )
 
 // plannedChange is what a call would change, as the embedded program says it.
@@ -19,7 +20,7 @@ func readPlanned(answer string) (p plannedChange) {
 	if json.Unmarshal([]byte(answer), &p) != nil {
 		return plannedChange{}
 	}
-	p.Diff = shownText(p.Diff)
+	p.Diff = clean.String(p.Diff)
 	return p
 }
 

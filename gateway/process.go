@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 
 	"github.com/sourcegraph/conc/panics"
@@ -104,7 +106,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 	case by.question != nil && (err == nil || needsApproval(err)), by.takesBack && needsApproval(err):
 		plan, err = by.plan(plan)
 	case needsApproval(err) && by.inBatch:
-		err = refuse(codeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
+		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case needsApproval(err):
 		line.asked(err)
 		if before := g.recalled(req, plan); before != nil {
@@ -146,7 +148,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		result.Notices = append(notices, result.Notices...)
 		return result
 	}
-	return failed(plan.call.Name(), refuse(codeInternal, "", "a plan without a program"))
+	return failed(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
 
 // run carries out one call on one program.
@@ -190,7 +192,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: shownTexts(cloneAll(out.Notices)), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: clean.Strings(cloneAll(out.Notices)), raw: out.Stdout,
 		form: formOf(call),
 	}
 	if out.Change != "" {
@@ -200,7 +202,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result.Stdout = result.shown(out.Stdout, "stdout")
 	result.Stderr = result.shown(out.Stderr, "stderr")
 	if call.Reply().JSON && result.Stdout != out.Stdout {
-		result.Stdout = inJSON(result.Stdout)
+		result.Stdout = clean.InJSON(result.Stdout)
 	}
 	if out.Cut {
 		result.Truncated = &Truncated{ShownBytes: len(result.Stdout), TotalBytes: out.Total}
@@ -208,9 +210,9 @@ func report(r route, out exec.Outcome, err error) Result {
 	}
 	switch {
 	case err != nil:
-		result.Error = errorOf(err)
+		result.Error = failure.Of(err)
 	case out.Failure != nil:
-		result.Error = errorOf(out.Failure)
+		result.Error = failure.Of(out.Failure)
 	case result.Path == "":
 		result.Path = strings.Clone(confirmedPath(call, out.Stdout))
 	}
@@ -224,7 +226,7 @@ func (g *shared) guard(command string, do func()) error {
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
 		observe.LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
-		return errInternal
+		return failure.ErrInternal
 	}
 	return nil
 }
@@ -232,7 +234,7 @@ func (g *shared) guard(command string, do func()) error {
 // logFault logs an error that no caller sees, because it has no code: a fault of
 // ours.
 func (g *shared) logFault(err error) {
-	var c codedError
+	var c failure.CodedError
 	if err != nil && !errors.As(err, &c) {
 		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
 	}

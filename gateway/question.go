@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tiers"
 )
 
@@ -26,12 +28,12 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 	diff := ""
 	if own := g.embeddedProgram(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
 		r := plan.routes[0]
-		planned, failure, err := g.planned(ctx, r, *own)
+		planned, cause, err := g.planned(ctx, r, *own)
 		switch {
 		case err != nil:
 			return q, err
-		case failure != nil && failure.Code() != codeNeedsApp:
-			return q, failure
+		case cause != nil && cause.Code() != failure.CodeNeedsApp:
+			return q, cause
 		}
 		q.files, q.change, diff = planned.Files, planned.Digest, planned.Diff
 	}
@@ -42,7 +44,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 	if len(q.files) > 0 {
 		q.Path = q.files[0].Path
 		if before := q.files[0].Before; plan.expect != "" && plan.expect != before {
-			return q, refuse(codeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", clip(q.Path), before, plan.expect)
+			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", quote.Short(q.Path), before, plan.expect)
 		}
 	} else if spelled := call.Spells(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
@@ -54,7 +56,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 	q.Text = questionText(q, plan, diff, extent{maxShownFiles, maxShownLines, bytes})
 	q.Brief = brief(q, plan, diff, extent{briefFiles, briefLines / together, bytes})
 	if len(q.Text) > maxQuestion {
-		return q, refuse(codeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
+		return q, failure.New(failure.CodeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
 	}
 	q.Digest = g.digestOfQuestion(plan, q)
 	return q, nil
@@ -211,5 +213,5 @@ func digestOfCalls(calls []callDigest) callDigest {
 }
 
 func declinedError(command string) error {
-	return refuse(codeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
+	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
@@ -33,7 +35,7 @@ type record struct {
 func (r *records) begin(vault string, req Request, seen *observed) *record {
 	return &record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
-		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: clip(req.Command),
+		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: quote.Short(req.Command),
 	}}
 }
 
@@ -100,7 +102,7 @@ func (r *record) allowed(plan Plan) error {
 	mutates := plan.call.Effect().Mutates()
 	if r.none() {
 		if mutates {
-			return refuse(codeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
+			return failure.New(failure.CodeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
 		}
 		r.seen.decided(observe.Decision{Decision: "allow"})
 		return nil
@@ -110,7 +112,7 @@ func (r *record) allowed(plan Plan) error {
 		line.Backend = plan.routes[0].program.Backend()
 	}
 	if err := r.logs.write(r.truly(line), mutates, mutates); err != nil && mutates {
-		return refuse(codeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
+		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
 	r.seen.decided(observe.Decision{Decision: line.Decision})
 	return nil
@@ -136,9 +138,9 @@ func (r *record) refused(result Result) Result {
 	line.Code = result.Error.Code
 	line.DurationMs = time.Since(r.begun).Milliseconds()
 	if r.plan.refusal != nil {
-		line.Rule = ruleOf(r.plan.refusal)
+		line.Rule = failure.RuleOf(r.plan.refusal)
 	}
-	if line.Code == codeRateLimited && !r.limited.first(line) {
+	if line.Code == failure.CodeRateLimited && !r.limited.first(line) {
 		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return result
 	}
@@ -158,7 +160,7 @@ func (r *record) ended(result Result) Result {
 	if result.lost {
 		line.Effect = tiers.Destroys.String()
 	}
-	if line.Code == codeNotFound && r.hidden == "" {
+	if line.Code == failure.CodeNotFound && r.hidden == "" {
 		r.hidden = r.hiddenName
 	}
 	if result.Change != nil {
@@ -179,9 +181,9 @@ func hashOrNothing(hash string) string {
 
 func (r *record) decision(what string, err error) audit.Line {
 	line := r.line
-	line.Kind, line.Decision, line.Rule = "decision", what, ruleOf(err)
+	line.Kind, line.Decision, line.Rule = "decision", what, failure.RuleOf(err)
 	if err != nil {
-		line.Code = errorOf(err).Code
+		line.Code = failure.Of(err).Code
 	}
 	return line
 }

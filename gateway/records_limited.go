@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/audit"
 )
 
@@ -64,7 +65,7 @@ func (l *limited) flush() {
 	for by, n := range counts {
 		l.write(audit.Line{
 			Kind: kindLimited, Session: by.session, Client: by.client, Surface: by.surface, Vault: by.vault,
-			Code: codeRateLimited, Count: n, DurationMs: time.Since(begun).Milliseconds(),
+			Code: failure.CodeRateLimited, Count: n, DurationMs: time.Since(begun).Milliseconds(),
 		})
 	}
 }

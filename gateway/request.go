@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -68,48 +67,6 @@ func (r Request) parse() (allowlist.Call, error) {
 		return allowlist.ParseWords(r.Command, r.Words)
 	}
 	return allowlist.Parse(r.Command, r.Params)
-}
-
-// Codes that the gateway itself answers with, besides those of the packages
-// below it.
-const (
-	codeVaultNotFound = "vault_not_found"
-	codeAlreadyExists = "already_exists"
-	codeNotFound      = "not_found"
-	codeNotApplied    = "not_applied"
-	codeCLIError      = "cli_error"
-	codeCancelled     = "cancelled"
-	codeTimeout       = "timeout"
-	codeTooLong       = "content_too_long"
-	codeInternal      = "internal"
-	codeConflict      = "conflict"
-	codeAmbiguous     = "ambiguous"
-	codeNotConfigured = "not_configured"
-	codeNeedsApp      = "needs_app"
-	codeBadRequest    = "bad_request"
-	codeUnknown       = "outcome_unknown"
-	codePaused        = "paused"
-	codeRateLimited   = "rate_limited"
-	codeUnconfirmed   = "unconfirmed"
-	codeBadValue      = "bad_value"
-	codeState         = "state_unavailable"
-)
-
-// RequestError is a failure that the gateway itself finds.
-type RequestError struct {
-	code, reason, hint string
-}
-
-// Code returns the stable code of the failure.
-func (e *RequestError) Code() string { return e.code }
-
-// Hint says how to mend it, "" when the error says it all.
-func (e *RequestError) Hint() string { return e.hint }
-
-func (e *RequestError) Error() string { return e.reason }
-
-func refuse(code, hint, format string, args ...any) *RequestError {
-	return &RequestError{code: code, hint: hint, reason: fmt.Sprintf(format, args...)}
 }
 
 // visibilityFingerprint stands for what hides notes of a vault: it is another one when the

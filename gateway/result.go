@@ -2,32 +2,32 @@ package gateway
 
 import (
 	"crypto/rand"
-	"errors"
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
-	"vaultwicket/policy"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
 // are always there; the others only when they say something.
 type Result struct {
-	OK         bool       `json:"ok"`
-	Command    string     `json:"command"`
-	Stdout     string     `json:"stdout"`
-	Stderr     string     `json:"stderr"`
-	ExitCode   int        `json:"exitCode"`   // -1 when no process ran
-	DurationMs int64      `json:"durationMs"` // of the whole request
-	Backend    string     `json:"backend,omitempty"`
-	Vault      string     `json:"vault,omitempty"`
-	Path       string     `json:"path,omitempty"` // the note it was about, where it was one
-	Hash       string     `json:"hash,omitempty"` // of the note's bytes: the first 16 hex digits of SHA-256
-	Truncated  *Truncated `json:"truncated,omitempty"`
-	Notices    []string   `json:"notices,omitempty"`
-	Change     *Change    `json:"change,omitempty"`
-	Error      *Error     `json:"error,omitempty"`
+	OK         bool           `json:"ok"`
+	Command    string         `json:"command"`
+	Stdout     string         `json:"stdout"`
+	Stderr     string         `json:"stderr"`
+	ExitCode   int            `json:"exitCode"`   // -1 when no process ran
+	DurationMs int64          `json:"durationMs"` // of the whole request
+	Backend    string         `json:"backend,omitempty"`
+	Vault      string         `json:"vault,omitempty"`
+	Path       string         `json:"path,omitempty"` // the note it was about, where it was one
+	Hash       string         `json:"hash,omitempty"` // of the note's bytes: the first 16 hex digits of SHA-256
+	Truncated  *Truncated     `json:"truncated,omitempty"`
+	Notices    []string       `json:"notices,omitempty"`
+	Change     *Change        `json:"change,omitempty"`
+	Error      *failure.Error `json:"error,omitempty"`
 
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
@@ -44,42 +44,9 @@ type Truncated struct {
 	Cursor string `json:"cursor,omitempty"`
 }
 
-// Error is a failure as callers see it. Message and Hint are for people and
-// may change; Code is for programs and may not.
-type Error struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
-	// Rule is that of the policy which refused, "" for another failure.
-	Rule string `json:"rule,omitempty"`
-}
-
-// Error makes it an error, for where one has to be returned.
-func (e *Error) Error() string { return e.Message }
-
-// codedError is what every error of the corridor can say.
-type codedError interface {
-	error
-	Code() string
-	Hint() string
-}
-
-// errorOf turns an error into what callers see. An error that has no code is a
-// fault of ours, and its text is for the log only.
-func errorOf(err error) *Error {
-	var c codedError
-	if !errors.As(err, &c) {
-		return &Error{Code: codeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
-	}
-	return &Error{Code: c.Code(), Message: shownText(c.Error()), Hint: shownText(c.Hint()), Rule: ruleOf(err)}
-}
-
-// ErrorOf is what callers see of an error of this package.
-func ErrorOf(err error) *Error { return errorOf(err) }
-
 // failed is the result of a request for which no process ran.
 func failed(command string, err error) Result {
-	return Result{Command: shownText(clip(command)), ExitCode: -1, Error: errorOf(err)}
+	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
 }
 
 // cloneAll copies what may be pieces of a long answer, so that they do not hold all
@@ -111,10 +78,7 @@ func confirmedPath(call allowlist.Call, stdout string) string {
 func Reject(command string, err error) Result { return failed(command, err) }
 
 // Fault is the result of a request on which vaultwicket itself failed.
-func Fault(command string) Result { return failed(command, errInternal) }
-
-// errInternal is a fault of ours of which no caller sees more.
-var errInternal = refuse(codeInternal, "please report it; the log has the details", "internal error")
+func Fault(command string) Result { return failed(command, failure.ErrInternal) }
 
 // Rows reports whether Stdout is JSON that a program can read by itself.
 func (r Result) Rows() bool { return r.OK && r.form == pages.JSON }
@@ -139,14 +103,6 @@ type Change struct {
 	Removed int `json:"removed"`
 }
 
-// ruleOf returns the rule of a denial, "" for another error.
-func ruleOf(err error) string {
-	if denial, ok := err.(*policy.Denial); ok {
-		return denial.Rule
-	}
-	return ""
-}
-
 // Marked returns the result with the text of notes between two lines that nobody
 // can write who does not know what is drawn for this one result. An answer in
 // JSON stays as it is: its values are in quotation marks already. So does what no
@@ -166,4 +122,13 @@ func (r Result) Marked() Result {
 // ownAnswer is the result of a call that the gateway answered by itself.
 func ownAnswer(plan Plan) Result {
 	return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
+}
+
+// shown returns text as it may be shown, and notes what had to be changed.
+func (r *Result) shown(s, stream string) string {
+	text, report := clean.Text(s)
+	if !report.None() {
+		r.Notices = append(r.Notices, report.Notice(stream))
+	}
+	return text
 }

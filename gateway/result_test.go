@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 )
 
 func mustParse(t *testing.T, name string, p allowlist.Params) allowlist.Call {
@@ -53,7 +55,7 @@ func TestReport(t *testing.T) {
 		}
 	})
 	t.Run("an error has no confirmed path", func(t *testing.T) {
-		got := report(r, exec.Outcome{Stdout: "Renamed: a.md -> b.md"}, refuse("timeout", "wait", "too slow"))
+		got := report(r, exec.Outcome{Stdout: "Renamed: a.md -> b.md"}, failure.New("timeout", "wait", "too slow"))
 		if got.OK || got.Path != "" || got.Error.Code != "timeout" || got.Error.Hint != "wait" {
 			t.Errorf("got %+v", got)
 		}
@@ -80,14 +82,14 @@ func TestConfirmedPath(t *testing.T) {
 }
 
 func TestRejectAndFault(t *testing.T) {
-	got := Reject("x", refuse("bad_request", "write it so", "argument is wrong"))
+	got := Reject("x", failure.New("bad_request", "write it so", "argument is wrong"))
 	if got.OK || got.ExitCode != -1 || got.Error.Code != "bad_request" || got.Error.Hint != "write it so" {
 		t.Errorf("got %+v", got)
 	}
 	if got := Fault("x"); got.Error.Code != "internal" {
 		t.Errorf("got %+v", got)
 	}
-	if got := Reject(strings.Repeat("é", 500), errors.New("x")); len(got.Command) > maxQuoted+len("…") || !utf8.ValidString(got.Command) {
+	if got := Reject(strings.Repeat("é", 500), errors.New("x")); len(got.Command) > quote.Limit+len("…") || !utf8.ValidString(got.Command) {
 		t.Errorf("the command is %d bytes", len(got.Command))
 	}
 }
@@ -96,18 +98,18 @@ func TestEveryCodeHasAClass(t *testing.T) {
 	raised := []string{
 		allowlist.CodeUnknownCommand, allowlist.CodeUnknownParam, allowlist.CodeMissingParam, allowlist.CodeBadValue,
 		allowlist.CodeConflict, allowlist.CodeTargetRequired, allowlist.CodeContentUnsafe, allowlist.CodeContentTooLong,
-		codeVaultNotFound, codeAlreadyExists, codeNotFound, codeNotApplied, codeCLIError, codeCancelled,
+		failure.CodeVaultNotFound, failure.CodeAlreadyExists, failure.CodeNotFound, failure.CodeNotApplied, failure.CodeCLIError, failure.CodeCancelled,
 	}
 	var listed []string
-	for _, c := range Codes() {
+	for _, c := range failure.Codes() {
 		listed = append(listed, c.Name)
 	}
 	for _, name := range raised {
-		if !slices.Contains(listed, name) || ClassOf(name) == Bug {
+		if !slices.Contains(listed, name) || failure.ClassOf(name) == failure.Bug {
 			t.Errorf("code %q has no class of its own", name)
 		}
 	}
-	if ClassOf("no such code") != Bug || ClassOf("internal") != Bug {
+	if failure.ClassOf("no such code") != failure.Bug || failure.ClassOf("internal") != failure.Bug {
 		t.Error("what is not listed is a bug of ours")
 	}
 	seen := map[string]bool{}
@@ -117,8 +119,8 @@ func TestEveryCodeHasAClass(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	Codes()[0].Name = "changed"
-	if Codes()[0].Name == "changed" {
+	failure.Codes()[0].Name = "changed"
+	if failure.Codes()[0].Name == "changed" {
 		t.Error("the list of codes can be changed from outside")
 	}
 }

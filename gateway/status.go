@@ -1,5 +1,7 @@
 package gateway
 
+import "vaultwicket/gateway/failure"
+
 // Status is how things stand, found out without starting anything. It names no
 // folder and no program of the machine: a caller has no use for them, and what a
 // model reads may end up anywhere.
@@ -66,7 +68,7 @@ func (g *vaultGateway) backends() []BackendStatus {
 func backendStatus(name Backend, err error) BackendStatus {
 	s := BackendStatus{Name: string(name), Usable: err == nil}
 	if err != nil {
-		s.Code = errorOf(err).Code
+		s.Code = failure.Of(err).Code
 	}
 	return s
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/shell"
 )
 
@@ -97,7 +99,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 	note := strings.TrimSpace(asked.Stdout)
 	permit := r.permit.ReadDaily(note)
 	if !permit.Valid() {
-		return asked, refuse(codeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", clip(note))
+		return asked, failure.New(failure.CodeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", quote.Short(note))
 	}
 	if r.permit.Confined() {
 		// The embedded program answers for a hidden note as for a missing one.
@@ -121,7 +123,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 // missingDaily says in our own words that there is no daily note, and what
 // makes today's.
 func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
-	if err != nil || out.Failure == nil || out.Failure.Code() != codeNotFound {
+	if err != nil || out.Failure == nil || out.Failure.Code() != failure.CodeNotFound {
 		return out, err
 	}
 	note := out.Path
@@ -133,7 +135,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 	if r.call.Ours() {
 		hint = "daily:range shows which days have a note" // another day than today was asked for
 	}
-	return out, refuse(codeNotFound, hint, "the daily note %q does not exist", clip(note))
+	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", quote.Short(note))
 }
 
 // createAbsent refuses a path at which a note exists, where the app would make a
@@ -151,13 +153,13 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 			return found, err
 		}
 		if found.Failure == nil && key == "file" {
-			return nothingRan(found), refuse(codeAmbiguous, "name the new note with path=",
-				"the note %q has this name, and in which folder the new one would be made is not known", clip(factOf(found.Stdout, "path")))
+			return nothingRan(found), failure.New(failure.CodeAmbiguous, "name the new note with path=",
+				"the note %q has this name, and in which folder the new one would be made is not known", quote.Short(factOf(found.Stdout, "path")))
 		}
 		if found.Failure == nil {
-			return nothingRan(found), refuse(codeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)
+			return nothingRan(found), failure.New(failure.CodeAlreadyExists, "choose another name, or give overwrite to replace it", "the note %q exists already", candidate)
 		}
-		if found.Failure.Code() != codeNotFound {
+		if found.Failure.Code() != failure.CodeNotFound {
 			return found, nil
 		}
 	}
@@ -169,7 +171,7 @@ func (g *vaultGateway) createAbsent(ctx context.Context, r route) (exec.Outcome,
 	if err != nil || out.Failure != nil || slices.Contains(madeFrom("path", asked), made) {
 		return out, err
 	}
-	return out, refuse(codeNotApplied, "look at both notes", "the app made %q instead of %q", clip(made), asked)
+	return out, failure.New(failure.CodeNotApplied, "look at both notes", "the app made %q instead of %q", quote.Short(made), asked)
 }
 
 // madeFrom returns the paths that the app may make of an asked one: it adds .md

@@ -1,10 +1,10 @@
 package gateway
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/paths"
@@ -35,10 +35,8 @@ func (v Vault) locate(list []registry.Vault) target {
 	}
 	i := slices.IndexFunc(list, func(a registry.Vault) bool { return registry.SameFolder(a.Folder, v.Folder) })
 	if i < 0 {
-		return target{folder: v.Folder, appErr: &RequestError{
-			code: codeVaultNotFound, reason: fmt.Sprintf("the app does not know a vault in the folder %q", v.Folder),
-			hint: "the user can open the folder as a vault in Obsidian, or set backend to embedded",
-		}}
+		return target{folder: v.Folder, appErr: failure.New(failure.CodeVaultNotFound, "the user can open the folder as a vault in Obsidian, or set backend to embedded",
+			"the app does not know a vault in the folder %q", v.Folder)}
 	}
 	if folderOf(list, func(a registry.Vault) bool { return a.Name() == list[i].Name() }) == "" {
 		return target{app: list[i].ID, folder: v.Folder} // two vaults of that name
@@ -108,7 +106,7 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	}
 	state := paths.State(g.getenv, abs)
 	if state == "" {
-		return nil, refuse(codeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
+		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
 	}
 	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
 }
@@ -122,7 +120,7 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	}
 	folder := d.target().folder
 	if folder == "" {
-		return nil, refuse(codeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
+		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
 	}
 	return d.journal(folder)
 }

@@ -7,7 +7,10 @@ import "unicode/utf8"
 
 // Limit is how many bytes of a text from outside a message usually repeats: the
 // model or the user has to recognize it, not to read it again.
-const Limit = 120
+const Limit = 200
+
+// Short returns text as messages repeat it: clipped to [Limit] bytes.
+func Short(text string) string { return Clip(text, Limit) }
 
 // Clip returns text if it has at most limit bytes. A longer text is cut at the last
 // character boundary within limit and ends with an ellipsis, which is not counted.

@@ -39,7 +39,7 @@ func TestNearest(t *testing.T) {
 	if got := quote.Nearest("sin", []string{"syc"}); got != "" {
 		t.Errorf("three letters may not: got %q", got)
 	}
-	long := strings.Repeat("x", 120)
+	long := strings.Repeat("x", quote.Limit)
 	if got := quote.Nearest(long, []string{long}); got != long {
 		t.Errorf("a word as long as a message repeats: got %q", got)
 	}

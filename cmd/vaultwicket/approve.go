@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -118,7 +119,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	console, err := std.OpenConsole()
 	if err != nil {
-		return exit.Of(&gateway.Error{
+		return exit.Of(&failure.Error{
 			Code: "unconfirmed", Message: "approve requires a terminal: " + err.Error(),
 			Hint: "run it in a terminal window",
 		})
@@ -129,7 +130,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if !terminal.Confirm(ctx, console, console) {
-		return exit.Of(&gateway.Error{
+		return exit.Of(&failure.Error{
 			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
@@ -220,14 +221,14 @@ func (d store) questions(std terminal.Streams) ([]approvals.Question, error) {
 func storeError(err error) error {
 	var answered *approvals.Answered
 	var unusable *approvals.Unusable
-	failure := &gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
+	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
 	switch {
 	case errors.As(err, &unusable):
 		return exit.New(exit.NotReady, err.Error(), "it must be a folder that only you can access")
 	case errors.As(err, &answered) && answered.State == approvals.Approved:
-		failure.Hint = "repeat the call: the approval is valid for one call"
+		cause.Hint = "repeat the call: the approval is valid for one call"
 	case errors.As(err, &answered):
-		failure.Hint = "approval can be requested again after this one expires"
+		cause.Hint = "approval can be requested again after this one expires"
 	}
-	return exit.Of(failure)
+	return exit.Of(cause)
 }

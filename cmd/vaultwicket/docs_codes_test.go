@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 func codesPage() string {
@@ -15,7 +15,7 @@ func codesPage() string {
 		"Messages and hints are for people and may change; the hint of an answer says more than the last column here.\n")
 	for _, class := range codeClasses {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", class.title, class.text, tableHead("code", "status", "means", "what to do"))
-		for _, c := range gateway.Codes() {
+		for _, c := range failure.Codes() {
 			if c.Class == class.class {
 				b.WriteString(tableRow(code(c.Name), fmt.Sprint(exit.StatusOfClass(c.Class)), codeTexts[c.Name].meaning, codeTexts[c.Name].mend))
 			}
@@ -25,15 +25,15 @@ func codesPage() string {
 }
 
 var codeClasses = []struct {
-	class       gateway.Class
+	class       failure.Class
 	title, text string
 }{
-	{gateway.BadRequest, "Wrong requests", "The caller can ask differently; nothing was started."},
-	{gateway.Refused, "Denials", "Denied by the policy; the user can change a setting."},
-	{gateway.Surroundings, "Environment", "The Obsidian CLI, the app, the vault or the state folder is not as it should be."},
-	{gateway.Answered, "Failures", "The command ran and failed."},
-	{gateway.Halted, "Interruptions", "The call was stopped before its answer was complete."},
-	{gateway.Bug, "Internal errors", "vaultwicket itself failed."},
+	{failure.BadRequest, "Wrong requests", "The caller can ask differently; nothing was started."},
+	{failure.Refused, "Denials", "Denied by the policy; the user can change a setting."},
+	{failure.Surroundings, "Environment", "The Obsidian CLI, the app, the vault or the state folder is not as it should be."},
+	{failure.Answered, "Failures", "The command ran and failed."},
+	{failure.Halted, "Interruptions", "The call was stopped before its answer was complete."},
+	{failure.Bug, "Internal errors", "vaultwicket itself failed."},
 }
 
 // codeText is what a code means and how it is mended.

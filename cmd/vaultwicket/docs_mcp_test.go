@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/policy"
@@ -215,7 +216,7 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 	undone := true
 	text, err := json.Marshal(gateway.BatchResult{
 		Results: []gateway.OperationResult{{Undone: &undone, Notice: "x", Result: &gateway.Answer{}}},
-		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &gateway.Error{},
+		Summary: gateway.Summary{Undone: 1, NotUndone: 1}, Notices: []string{"x"}, ClientID: "x", Error: &failure.Error{},
 	})
 	check(t, err)
 	_, section, _ := strings.Cut(page(t, "mcp.md"), "\nA batch has other fields")

@@ -15,6 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/tiers"
 )
@@ -132,16 +133,16 @@ func shellWords(t *testing.T, line string) []string {
 
 func TestDocsNameEveryCode(t *testing.T) {
 	content := page(t, "codes.md")
-	for _, c := range gateway.Codes() {
+	for _, c := range failure.Codes() {
 		if want := fmt.Sprintf("\n| `%s` | %d | ", c.Name, exit.StatusOfClass(c.Class)); strings.Count(content, want) != 1 {
 			t.Errorf("%q does not stand there once", want)
 		}
 	}
-	if len(codeTexts) != len(gateway.Codes()) {
-		t.Errorf("%d codes are explained, there are %d", len(codeTexts), len(gateway.Codes()))
+	if len(codeTexts) != len(failure.Codes()) {
+		t.Errorf("%d codes are explained, there are %d", len(codeTexts), len(failure.Codes()))
 	}
 	for name, text := range codeTexts {
-		if text.meaning == "" || text.mend == "" || gateway.ClassOf(name) == gateway.Bug && name != "internal" {
+		if text.meaning == "" || text.mend == "" || failure.ClassOf(name) == failure.Bug && name != "internal" {
 			t.Errorf("%s is explained as %+v", name, text)
 		}
 	}
@@ -151,12 +152,12 @@ func TestDocsNameEveryCode(t *testing.T) {
 // and a dry run can have.
 func TestDocsNameEveryPartOfAResult(t *testing.T) {
 	content := page(t, "mcp.md")
-	failure := &gateway.Error{Code: "x", Message: "x", Hint: "x", Rule: "x"}
+	cause := &failure.Error{Code: "x", Message: "x", Hint: "x", Rule: "x"}
 	for _, value := range []any{
 		gateway.Result{Backend: "x", Vault: "x", Path: "x", Hash: "x", Truncated: &gateway.Truncated{}, Notices: []string{"x"},
-			Change: &gateway.Change{ID: "x", Before: "x", After: "x"}, Error: failure},
+			Change: &gateway.Change{ID: "x", Before: "x", After: "x"}, Error: cause},
 		gateway.DryRun{Tier: "x", Effect: "x", Backend: "x", Vault: "x", Program: "x", Argv: []string{"x"}, Stdin: &gateway.Stdin{}, Shell: "x",
-			Rules: []gateway.Rule{{}}, Files: []gateway.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: failure},
+			Rules: []gateway.Rule{{}}, Files: []gateway.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: cause},
 	} {
 		encoded, err := json.Marshal(value)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -25,7 +25,7 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	kept, err := o.gateway.Journal("")
 	if err != nil {
-		return exit.Of(gateway.ErrorOf(err))
+		return exit.Of(failure.Of(err))
 	}
 	switch {
 	case len(o.rest) == 1 && o.rest[0] == "list" && limit > 0:
@@ -78,7 +78,7 @@ func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, limit int) error {
 	entries, damage, err := kept.Entries(journal.Filter{Limit: limit})
 	if err != nil {
-		return exit.Of(&gateway.Error{Code: "not_found", Message: err.Error()})
+		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error()})
 	}
 	for _, d := range damage {
 		terminal.Notef(std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
@@ -128,7 +128,7 @@ func (o opened) showEntry(std terminal.Streams, kept *journal.Journal, id string
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {
-		return exit.Of(&gateway.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
 	}
 	c := keptChangeOf(e)
 	if o.JSON {

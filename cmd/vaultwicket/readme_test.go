@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 var update = flag.Bool("update", false, "write the generated tables into README.md")
@@ -47,21 +47,21 @@ func between(t *testing.T, content, marker, table string) string {
 
 func codesTable() string {
 	rows := []struct {
-		class gateway.Class
+		class failure.Class
 		text  string
 	}{
-		{gateway.Answered, "the CLI answered with a failure"},
-		{gateway.BadRequest, "the request or a setting is wrong"},
-		{gateway.Refused, "denied by the policy"},
-		{gateway.Surroundings, "the client, the app, the vault or the state folder is not ready"},
-		{gateway.Halted, "the call was stopped"},
-		{gateway.Bug, "internal error"},
+		{failure.Answered, "the CLI answered with a failure"},
+		{failure.BadRequest, "the request or a setting is wrong"},
+		{failure.Refused, "denied by the policy"},
+		{failure.Surroundings, "the client, the app, the vault or the state folder is not ready"},
+		{failure.Halted, "the call was stopped"},
+		{failure.Bug, "internal error"},
 	}
 	var b strings.Builder
 	b.WriteString("| status | meaning | codes |\n|---|---|---|\n| 0 | done; for `dry-run`: it would be allowed | |\n")
 	for _, row := range rows {
 		var names []string
-		for _, c := range gateway.Codes() {
+		for _, c := range failure.Codes() {
 			if c.Class == row.class {
 				names = append(names, "`"+c.Name+"`")
 			}

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -49,15 +50,15 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	case len(o.rest) == 1:
 		id = o.rest[0]
 	}
-	words, failure := o.toUndo(std, u, id)
-	if failure != nil {
-		return exit.Of(failure)
+	words, cause := o.toUndo(std, u, id)
+	if cause != nil {
+		return exit.Of(cause)
 	}
 	return o.do(ctx, std, gateway.Request{Command: "undo", Words: words})
 }
 
 // toUndo returns the parameters of the command undo.
-func (o opened) toUndo(std terminal.Streams, u undoFlags, id string) ([]string, *gateway.Error) {
+func (o opened) toUndo(std terminal.Streams, u undoFlags, id string) ([]string, *failure.Error) {
 	words := []string{}
 	if id != "" {
 		words = append(words, "id="+id)
@@ -71,10 +72,10 @@ func (o opened) toUndo(std terminal.Streams, u undoFlags, id string) ([]string, 
 	if len(words) > 0 && u.session != ofLatest {
 		return words, nil // the command says what does not go together
 	}
-	latest, found, failure := o.latestChange()
+	latest, found, cause := o.latestChange()
 	switch {
-	case failure != nil:
-		return nil, failure
+	case cause != nil:
+		return nil, cause
 	case !found:
 		return words, nil // nor will the command find one
 	case u.session == ofLatest:
@@ -98,16 +99,16 @@ func callerOf(e journal.Entry) string {
 }
 
 // latestChange returns the newest change that is not undone and no undo.
-func (o opened) latestChange() (latest journal.Entry, found bool, failure *gateway.Error) {
+func (o opened) latestChange() (latest journal.Entry, found bool, cause *failure.Error) {
 	kept, err := o.gateway.Journal("")
 	if err != nil {
-		return latest, false, gateway.ErrorOf(err)
+		return latest, false, failure.Of(err)
 	}
 	sees := o.gateway.Visible("")
 	for behind := ""; ; {
 		entries, _, err := kept.Entries(journal.Filter{OlderThan: behind})
 		if err != nil {
-			return latest, false, &gateway.Error{Code: "state_unavailable", Message: err.Error()}
+			return latest, false, &failure.Error{Code: "state_unavailable", Message: err.Error()}
 		}
 		if len(entries) == 0 {
 			return latest, false, nil

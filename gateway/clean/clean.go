@@ -47,6 +47,21 @@ func Text(s string) (string, Report) {
 	return out.String(), c.report
 }
 
+// String returns s as it may be shown, see [Text].
+func String(s string) string {
+	text, _ := Text(s)
+	return text
+}
+
+// Strings puts the elements of a list as they may be shown into their places, and
+// returns the list.
+func Strings(list []string) []string {
+	for i := range list {
+		list[i] = String(list[i])
+	}
+	return list
+}
+
 // writeEscape shows r as \u{…}: the form of ECMAScript, Rust and Swift, which
 // has an end and so needs no more digits than there are.
 func writeEscape(out *strings.Builder, r rune) {

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 // errInternal is what a client is told about a panic: the panic value can contain text of
@@ -45,9 +46,9 @@ func (h handler) recoverPrompt(next server.PromptHandlerFunc) server.PromptHandl
 // visibleError returns an error as a client may see it, with its hint in the message: a
 // protocol error has no other field for it.
 func visibleError(err error) error {
-	var e *gateway.Error
+	var e *failure.Error
 	if !errors.As(err, &e) {
-		e = gateway.ErrorOf(err)
+		e = failure.Of(err)
 	}
 	if e.Hint == "" {
 		return errors.New(e.Message)

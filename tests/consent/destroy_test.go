@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -290,7 +291,7 @@ func TestAFullJournalRefusesTheNextChange(t *testing.T) {
 			ids = append(ids, result.Change.ID)
 			continue
 		}
-		if rig.CodeOf(result) != "state_unavailable" || gateway.ClassOf(rig.CodeOf(result)) != gateway.Surroundings || o.Read("big.md") != text {
+		if rig.CodeOf(result) != "state_unavailable" || failure.ClassOf(rig.CodeOf(result)) != failure.Surroundings || o.Read("big.md") != text {
 			t.Errorf("%+v", result)
 		}
 		if result, _ := o.As("another", []string{"append", "path=root.md", "content=x"}); !result.OK {

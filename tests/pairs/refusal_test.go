@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/tests/rig"
 )
 
@@ -90,7 +91,7 @@ func TestARefusalHoldsAtEveryEntrance(t *testing.T) {
 func refuses(e *rig.Client, refused refusal) (attempts int) {
 	e.Rig.T.Helper()
 	c := refused.call
-	expect := func(dress string, got *gateway.Error) {
+	expect := func(dress string, got *failure.Error) {
 		e.Rig.T.Helper()
 		attempts++
 		want := refused.code
@@ -123,11 +124,11 @@ func refuses(e *rig.Client, refused refusal) (attempts int) {
 	}
 	spend(e, refused)
 	batch := e.Batch(c)
-	failure := batch.Error
-	if failure == nil && len(batch.Results) == 1 && batch.Results[0].Result != nil {
-		failure = batch.Results[0].Result.Error
+	cause := batch.Error
+	if cause == nil && len(batch.Results) == 1 && batch.Results[0].Result != nil {
+		cause = batch.Results[0].Result.Error
 	}
-	expect("batch", failure)
+	expect("batch", cause)
 	if c["command"] == "read" {
 		var result gateway.Result
 		e.Tool("obsidianRead", c, &result)

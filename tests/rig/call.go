@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 // Call is what a tool is called with.
@@ -45,7 +46,7 @@ func (c Call) Words() []string {
 	return all
 }
 
-func CodeOfError(e *gateway.Error) string {
+func CodeOfError(e *failure.Error) string {
 	if e == nil {
 		return ""
 	}

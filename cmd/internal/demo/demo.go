@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -184,11 +185,11 @@ func (f *demoFailure) Error() string {
 	return fmt.Sprintf("demo: %s ended with %q, want %q", f.command, f.got, f.want)
 }
 
-func codeOf(failure *gateway.Error) string {
-	if failure == nil {
+func codeOf(cause *failure.Error) string {
+	if cause == nil {
 		return ""
 	}
-	return failure.Code
+	return cause.Code
 }
 
 func told(result gateway.Result) string {

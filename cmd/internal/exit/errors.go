@@ -3,7 +3,7 @@ package exit
 import (
 	"strings"
 
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 // UsageError is the error for an invalid command line or setting. The hint may be "".
@@ -32,7 +32,7 @@ func (e *Failure) Hint() string { return e.Advice }
 func New(status int, message, hint string) error { return &Failure{status, message, hint} }
 
 // Of returns a failure of the gateway as an error.
-func Of(e *gateway.Error) error { return New(StatusOfCode(e.Code), e.Message, e.Hint) }
+func Of(e *failure.Error) error { return New(StatusOfCode(e.Code), e.Message, e.Hint) }
 
 // Several are errors that are printed one after the other. The exit status is the
 // highest of theirs.

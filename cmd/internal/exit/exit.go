@@ -9,7 +9,7 @@ import (
 	"io"
 
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 // The exit statuses. Scripts rely on them.
@@ -25,26 +25,26 @@ const (
 
 // statuses are the exit statuses of the classes of failures.
 var statuses = [...]int{
-	gateway.Bug:          Internal,
-	gateway.BadRequest:   Invalid,
-	gateway.Refused:      Denied,
-	gateway.Surroundings: NotReady,
-	gateway.Answered:     Failed,
-	gateway.Halted:       Interrupted,
+	failure.Bug:          Internal,
+	failure.BadRequest:   Invalid,
+	failure.Refused:      Denied,
+	failure.Surroundings: NotReady,
+	failure.Answered:     Failed,
+	failure.Halted:       Interrupted,
 }
 
 // StatusOfClass returns the exit status of a class of failures.
-func StatusOfClass(class gateway.Class) int { return statuses[class] }
+func StatusOfClass(class failure.Class) int { return statuses[class] }
 
 // StatusOfCode returns the exit status of an error code.
-func StatusOfCode(code string) int { return StatusOfClass(gateway.ClassOf(code)) }
+func StatusOfCode(code string) int { return StatusOfClass(failure.ClassOf(code)) }
 
 // StatusOfResult returns the exit status of a result, whose failure may be nil.
-func StatusOfResult(failure *gateway.Error) int {
-	if failure == nil {
+func StatusOfResult(cause *failure.Error) int {
+	if cause == nil {
 		return Done
 	}
-	return StatusOfCode(failure.Code)
+	return StatusOfCode(cause.Code)
 }
 
 // StatusOf returns the exit status of an error: that of its code, else the one of an

@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/message"
 )
@@ -112,6 +113,6 @@ func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
 
 // sentence returns an error with its hint as a client may see them.
 func sentence(err error) string {
-	e := gateway.ErrorOf(err)
+	e := failure.Of(err)
 	return strings.TrimSuffix(e.Message+"; "+e.Hint, "; ")
 }

@@ -28,6 +28,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
 )
 
 // flushFor is how long the end of a server waits for the collector.
@@ -161,8 +162,8 @@ func mark(span trace.Span, code string) {
 	if code == "" || code == okCode {
 		return
 	}
-	switch gateway.ClassOf(code) {
-	case gateway.Bug, gateway.Surroundings, gateway.Halted:
+	switch failure.ClassOf(code) {
+	case failure.Bug, failure.Surroundings, failure.Halted:
 		span.SetStatus(codes.Error, code)
 	}
 }

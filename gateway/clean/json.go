@@ -1,37 +1,14 @@
-package gateway
+package clean
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
-
-	"vaultwicket/gateway/clean"
 )
 
-// shown returns text as it may be shown, and notes what had to be changed.
-func (r *Result) shown(s, stream string) string {
-	text, report := clean.Text(s)
-	if !report.None() {
-		r.Notices = append(r.Notices, report.Notice(stream))
-	}
-	return text
-}
-
-func shownText(s string) string {
-	text, _ := clean.Text(s)
-	return text
-}
-
-func shownTexts(list []string) []string {
-	for i := range list {
-		list[i] = shownText(list[i])
-	}
-	return list
-}
-
-// inJSON turns the escapes that shown put into a text of JSON into those of JSON,
-// so that it stays JSON. A backslash of the text itself stands there twice.
-func inJSON(s string) string {
+// InJSON turns the escapes that [Text] put into a text of JSON into those of JSON,
+// so that it stays JSON. A backslash of the text itself is doubled there.
+func InJSON(s string) string {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(s, '\\')

@@ -1,10 +1,10 @@
-package gateway
+package failure
 
 // Class says whose move it is after a failure.
 type Class uint8
 
 const (
-	// Bug is the zero value: a fault of ours, and any code that is not listed.
+	// Bug is the zero value: an internal error, and any code that is not listed.
 	Bug Class = iota
 	// BadRequest: the caller can ask differently.
 	BadRequest
@@ -24,7 +24,7 @@ type Code struct {
 	Class Class
 }
 
-// Codes lists every error code that a [Result] can carry. Programs rely on
+// Codes lists every error code that a result can carry. Programs rely on
 // them: a code is never renamed, and a new one is added at the end of its class.
 func Codes() []Code { return append([]Code(nil), codes...) }
 
