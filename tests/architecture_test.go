@@ -10,14 +10,16 @@ import (
 // allowedImports says which packages of this module a package may import. It is a
 // statement of policy: do not change it to fix a build.
 //
-// Both programs of the binary import exec/frame, gateway/state/journal, gateway/names,
-// gateway/state/paths, gateway/registry, policy/access and policy/ignore: the protocol
-// between the two, the journal, the locations of files, the app's list of vaults, and
+// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame, gateway/state/journal, gateway/names,
+// gateway/state/paths, gateway/registry, policy/access and policy/ignore: the words for
+// days, the protocol between the two, the journal, the locations of files, the app's list of vaults, and
 // the access rules. These packages import nothing of this module but
-// gateway/state/private, which opens private files, and packages below themselves.
+// allowlist/quote, which repeats words in messages, gateway/state/private, which opens
+// private files, and packages below themselves.
 const allowedImports = `
 tiers                        :
-allowlist                    : allowlist/quote tiers
+allowlist                    : allowlist/day allowlist/quote tiers
+allowlist/day                : allowlist/quote
 allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
@@ -47,7 +49,7 @@ gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
 gateway/mcpserver            : gateway gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
-gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote
+gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
@@ -59,7 +61,7 @@ cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/way
 cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
-cmd/internal/flags           : cmd/internal/exit allowlist/quote
+cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/terminal        : gateway/clean
 cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/way
 cmd/internal/clients/command : cmd/internal/clients
@@ -68,7 +70,7 @@ cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 tests                        :
 `

@@ -1,0 +1,117 @@
+// Package day reads days as people write them: "2026-11-21", "yesterday", "-3d",
+// "last monday", "2026-W47".
+//
+// Every date parameter and flag is read here, by the gateway and by the embedded
+// CLI, so that a word means the same everywhere. What a word refers to depends on
+// the moment that the caller gives, and its time zone; nothing here reads a clock.
+package day
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Direction says on which side of today a word lies that does not tell: the name
+// of a weekday, and a length of time without a sign.
+type Direction int
+
+const (
+	// Past is for notes and changes that exist: "monday" is today or the last
+	// Monday before it.
+	Past Direction = iota
+	// Ahead is for plans, such as due dates: "monday" is today or the next Monday.
+	Ahead
+)
+
+// Words is what [Parse] understood of a text, before it is known which day is
+// today. The zero Words is today.
+type Words struct {
+	anchor  date // a fixed day, if year is not 0
+	unit    unit
+	offset  int // in units, from the anchor or from today
+	signed  bool
+	weekday weekday
+}
+
+// Span is one or more whole days in a row. Both ends are the first moment of their
+// day, in the time zone of the moment that the words were resolved with.
+type Span struct{ First, Last time.Time }
+
+// End returns the first moment behind the span.
+func (s Span) End() time.Time { return startOf(dateOf(s.Last).add(1), s.Last.Location()) }
+
+// MaxDays is how far from today words may lead: a century.
+const MaxDays = 36525
+
+// Parse reads a text that names a day, a week, a month or a year:
+//
+//   - 2026-11-21, 2026-11, 2026-W47, 2026-W47-3
+//   - today, yesterday, tomorrow
+//   - monday or mon, last monday, next monday
+//   - this week, last week, next month, this year
+//   - -3d, -2w, -1mo, -1y, +3d, 3 days ago, in 2 weeks; 3d without a sign
+//
+// Case does not matter, and a hyphen or an underscore counts as a space between
+// words. The error says what is wrong, in words for a message: it does not repeat
+// the name of the parameter.
+func Parse(text string) (Words, error) {
+	if w, ok := fixed(text); ok {
+		return w, nil
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r == ' ' || r == '_' })
+	if w, ok := relative(strings.Join(words, " ")); ok {
+		return w, nil
+	}
+	return Words{}, &Invalid{Text: text}
+}
+
+// Read parses a text and resolves it.
+func Read(text string, now time.Time, toward Direction) (Span, error) {
+	w, err := Parse(text)
+	if err != nil {
+		return Span{}, err
+	}
+	return w.Resolve(now, toward), nil
+}
+
+// Resolve returns the days that the words mean at a moment, in its time zone.
+func (w Words) Resolve(now time.Time, toward Direction) Span {
+	first, last := w.dates(dateOf(now), toward)
+	return Span{startOf(first, now.Location()), startOf(last, now.Location())}
+}
+
+// dates returns the first and the last day.
+func (w Words) dates(today date, toward Direction) (first, last date) {
+	at := today
+	if w.anchor != (date{}) {
+		at = w.anchor
+	}
+	if w.weekday != noWeekday {
+		at = w.weekday.near(at, toward, w.offset)
+		return at, at
+	}
+	offset := w.offset
+	if !w.signed && toward == Past {
+		offset = -offset
+	}
+	return w.unit.span(at, offset)
+}
+
+// Ago returns how many days before today a span began, at the moment that it was
+// resolved with: 0 for today, less for the future.
+func (s Span) Ago(now time.Time) int {
+	return int(dateOf(now).noon().Sub(dateOf(s.First).noon()) / (24 * time.Hour))
+}
+
+// Invalid says that a text names no day. Its sentence is made for the end of
+// another one.
+type Invalid struct{ Text string }
+
+func (e *Invalid) Error() string {
+	const wants = "want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47"
+	if near := suggest(e.Text); near != "" {
+		return fmt.Sprintf("%s; did you mean %q?", wants, near)
+	}
+	return wants
+}
