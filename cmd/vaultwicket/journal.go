@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/failure"
@@ -18,8 +19,12 @@ import (
 // showJournal is "vaultwicket journal": what was changed, and what undo can take
 // back. It shows names of notes and of parameters, and never a text.
 func showJournal(_ context.Context, std terminal.Streams, args []string) error {
-	var limit int
-	o, err := open("journal", std, args, func(f *settings.Flags) { f.IntVar(&limit, "limit", 50, "maximum number of changes") })
+	var q journalQuery
+	o, err := open("journal", std, args, q.flags)
+	if err != nil {
+		return err
+	}
+	wanted, err := q.filter(time.Now())
 	if err != nil {
 		return err
 	}
@@ -28,12 +33,33 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 		return exit.Of(failure.Of(err))
 	}
 	switch {
-	case len(o.rest) == 1 && o.rest[0] == "list" && limit > 0:
-		return o.listJournal(std, kept, limit)
+	case len(o.rest) == 1 && o.rest[0] == "list" && q.limit > 0:
+		return o.listJournal(std, kept, wanted)
 	case len(o.rest) == 2 && o.rest[0] == "show":
 		return o.showEntry(std, kept, o.rest[1])
 	}
 	return &exit.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
+}
+
+// journalQuery is which changes a person wants to see.
+type journalQuery struct {
+	limit        int
+	since, until string
+}
+
+func (q *journalQuery) flags(f *settings.Flags) {
+	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
+	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
+	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+}
+
+func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
+	f.Limit = q.limit
+	if f.Since, err = flags.Moment("since", q.since, now, false); err != nil {
+		return f, err
+	}
+	f.Until, err = flags.Moment("until", q.until, now, true)
+	return f, err
 }
 
 // keptChange is an entry as "journal --json" prints it.
@@ -75,8 +101,8 @@ func keptChangeOf(e journal.Entry) keptChange {
 // clipHash is the hash of a note as results have it.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, limit int) error {
-	entries, damage, err := kept.Entries(journal.Filter{Limit: limit})
+func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, wanted journal.Filter) error {
+	entries, damage, err := kept.Entries(wanted)
 	if err != nil {
 		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error()})
 	}

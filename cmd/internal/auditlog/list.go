@@ -29,7 +29,7 @@ type auditQuery struct {
 const auditLines = 100 // a screen or two; who wants all says so
 
 func (q *auditQuery) flags(f flags.Set) {
-	f.StringVar(&q.since, "since", "", "start time: a date, a time (RFC 3339) or an age (24h)")
+	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
 	f.StringVar(&q.filter.Command, "command", "", "only this command")
 	f.StringVar(&q.filter.Decision, "decision", "", "only this decision: "+strings.Join(auditDecisions, ", "))
@@ -56,38 +56,16 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
-	if q.filter.Since, err = moment("since", q.since, now, false); err != nil {
+	if q.filter.Since, err = flags.Moment("since", q.since, now, false); err != nil {
 		return err
 	}
-	if q.filter.Until, err = moment("until", q.until, now, true); err != nil {
+	if q.filter.Until, err = flags.Moment("until", q.until, now, true); err != nil {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
 		return &exit.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
 	}
 	return nil
-}
-
-// moment reads a date, a time or how long ago that was; "" is the zero time. A
-// date stands for its first moment, here on this machine, or for its end.
-func moment(flag, text string, now time.Time, end bool) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if day, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		if end {
-			day = day.AddDate(0, 0, 1)
-		}
-		return day, nil
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t, nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	return time.Time{}, &exit.UsageError{Reason: fmt.Sprintf("flag --%s: invalid date, time or duration %q", flag, quote.Clip(text, quote.Limit)),
-		Advice: "use 2026-11-21, 2026-11-21T09:30:00Z or 24h"}
 }
 
 // listAudit is "vaultwicket audit list".

@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Filter says which entries are wanted. The zero Filter wants the last thousand.
@@ -14,6 +15,9 @@ type Filter struct {
 	Batch     string // those of one batch
 	Path      string // those that touch what has this path, or had it
 	Brief     bool   // without steps
+	// Since and Until bound when a change was begun. Until itself is not included, and
+	// a zero time bounds nothing.
+	Since, Until time.Time
 }
 
 const defaultLimit = 1000
@@ -41,6 +45,9 @@ func (j *Journal) Entries(f Filter) (entries []Entry, damage []Damage, err error
 
 func (f Filter) wants(e Entry) bool {
 	if f.Session != "" && e.Session != f.Session || f.Caller != "" && e.Caller != f.Caller || f.Batch != "" && e.Batch != f.Batch {
+		return false
+	}
+	if e.Time.Before(f.Since) || !f.Until.IsZero() && !e.Time.Before(f.Until) {
 		return false
 	}
 	return f.Path == "" || slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Path == f.Path || s.From == f.Path })

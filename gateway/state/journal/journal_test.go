@@ -311,10 +311,16 @@ func TestFilters(t *testing.T) {
 		must(t, j.Begin(e, content))
 		ids = append(ids, e.ID)
 	}
+	all, _, err := j.Entries(Filter{})
+	must(t, err)
+	begun := func(i int) time.Time { return all[len(all)-1-i].Time }
 	for name, c := range map[string]struct {
 		filter Filter
 		want   []int
 	}{
+		"since one":        {Filter{Since: begun(6)}, []int{8, 7, 6}},
+		"until one":        {Filter{Until: begun(2)}, []int{1, 0}},
+		"between two":      {Filter{Since: begun(3), Until: begun(5), Limit: 9}, []int{4, 3}},
 		"the newest":       {Filter{Limit: 2}, []int{8, 7}},
 		"behind one":       {Filter{Limit: 2, OlderThan: ids[7]}, []int{6, 5}},
 		"of a session":     {Filter{Session: "1", Limit: 3}, []int{7, 5, 3}},
