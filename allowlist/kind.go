@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"vaultwicket/allowlist/day"
 	"vaultwicket/allowlist/quote"
 )
 
@@ -24,7 +24,7 @@ const (
 var kindNames = [...]string{
 	kindFlag: "flag", kindText: "text", kindContent: "content", kindName: "name",
 	kindLink: "note name", kindBase: "base name", kindTitle: "file name", kindPath: "path", kindNewPath: "path",
-	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date",
+	kindDestination: "folder/ or path", kindFolder: "folder", kindRef: "path:line", kindNumber: "number", kindDate: "date", kindAge: "age",
 	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
 }
 
@@ -59,7 +59,9 @@ func (p *param) check(v Value) (text, reason string) {
 	case kindNumber:
 		return v.text, p.checkNumber(v.text)
 	case kindDate:
-		return v.text, p.checkDate(v.text)
+		return v.text, checkDate(v.text)
+	case kindAge:
+		return v.text, p.checkAge(v.text)
 	case kindChoice:
 		return v.text, p.checkChoice(v.text)
 	case kindChar:
@@ -74,7 +76,7 @@ func (p *param) check(v Value) (text, reason string) {
 
 // takesNumber reports whether a number may stand where the kind is wanted: its
 // digits are then the text, as in a property that is set to 2026.
-func (k kind) takesNumber() bool { return k == kindNumber || k.free() }
+func (k kind) takesNumber() bool { return k == kindNumber || k == kindAge || k.free() }
 
 // checkBytes holds what is true of every kind: NUL ends an argument for the
 // kernel, other encodings than UTF-8 have no place in an answer, and an empty
@@ -113,7 +115,9 @@ func (p *param) wants() string {
 	case kindNumber:
 		return fmt.Sprintf("a whole number from %d to %d", p.least, p.largest())
 	case kindDate:
-		return "a date such as 2026-11-21"
+		return "a date such as 2026-11-21, yesterday, -3d or monday"
+	case kindAge:
+		return "a number of days, or a time such as -2w or 2026-11-21"
 	case kindChoice:
 		return "one of " + strings.Join(p.choices, ", ")
 	case kindRef:
@@ -168,12 +172,21 @@ func (p *param) checkNumber(s string) string {
 // largest is the upper bound of a number.
 func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 
-// checkDate takes days that exist, in the one spelling that sorts by itself.
-func (p *param) checkDate(s string) string {
-	if _, err := time.Parse(time.DateOnly, s); err != nil {
-		return fmt.Sprintf("invalid date %q: want %s", quote.Clip(s, quote.Limit), p.wants())
+// checkDate takes days that exist, and words for days. Which day a word refers to is
+// decided where the call is carried out, by the clock of the vault.
+func checkDate(s string) string {
+	if _, err := day.Parse(s); err != nil {
+		return fmt.Sprintf("invalid date %q: %s", quote.Clip(s, quote.Limit), err)
 	}
 	return ""
+}
+
+// checkAge takes a number of days, and words for the day since which it counts.
+func (p *param) checkAge(s string) string {
+	if reason := p.checkNumber(s); reason == "" || strings.Trim(s, "0123456789") == "" {
+		return reason
+	}
+	return checkDate(s)
 }
 
 func (p *param) checkChoice(s string) string {

@@ -133,8 +133,10 @@ const (
 	kindRef
 	// kindNumber is an integer between two bounds.
 	kindNumber
-	// kindDate is a day as YYYY-MM-DD.
+	// kindDate is a day as YYYY-MM-DD, or in words, see package day.
 	kindDate
+	// kindAge is a number of days, or the day that they are counted from.
+	kindAge
 	// kindChoice is one of a fixed list of words.
 	kindChoice
 	// kindChar is exactly one character.

@@ -21,7 +21,7 @@ func (p *param) sample() Value {
 		kindText: "two\nlines = \"text\"", kindContent: "- [ ] buy milk\n\tand é €", kindName: "due date",
 		kindLink: "Groceries", kindBase: "Books.base", kindTitle: "Trip to Paris", kindPath: "Lists/Groceries.md", kindNewPath: "Lists/C#/New.md",
 		kindDestination: "Archive/2026/", kindFolder: "Projects/Home", kindRef: "Lists/Groceries.md:12",
-		kindChar: "/", kindDate: "2026-11-21", kindURL: "https://example.org/a?b=c", kindWord: "daily:read",
+		kindChar: "/", kindDate: "2026-11-21", kindAge: "30", kindURL: "https://example.org/a?b=c", kindWord: "daily:read",
 	}[p.kind])
 }
 

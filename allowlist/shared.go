@@ -31,7 +31,7 @@ var (
 
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
-	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day"}
+	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
 	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
 
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}

@@ -45,7 +45,7 @@ func TestRowsAreWellFormed(t *testing.T) {
 			if p.kind.String() == "" {
 				t.Errorf("%s has no kind", where)
 			}
-			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber) != (p.least != 0 || p.most != 0) {
+			if (p.kind == kindChoice) != (len(p.choices) > 0) || (p.kind == kindNumber || p.kind == kindAge) != (p.least != 0 || p.most != 0) {
 				t.Errorf("%s: choices or bounds do not go with its kind", where)
 			}
 			if p.required && (p.refused != "" || p.kind == kindFlag) {

@@ -84,7 +84,7 @@ var v0Rows = []row{
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
 			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "Number of different notes"},
-			{name: "min-age", kind: kindNumber, most: maxDays, ours: true, summary: "Only notes unchanged for this many days"},
+			{name: "min-age", kind: kindAge, most: maxDays, ours: true, summary: "Only notes unchanged for this many days, or since a date"},
 			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, summary: "The same seed picks the same notes"},
 		},
 		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
@@ -95,7 +95,7 @@ var v0Rows = []row{
 		name: "daily:range", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
 		summary: "Print the daily notes of several days",
 		params: []param{
-			{name: "from", kind: kindDate, required: true, summary: "The first day"},
+			{name: "from", kind: kindDate, required: true, summary: "The first day, such as 2026-11-21, -7d, monday or 2026-W47"},
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 		},
 		reply: Reply{Kind: Content, Silent: true},

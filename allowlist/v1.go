@@ -349,7 +349,7 @@ var v1Rows = []row{
 		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
-			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later"},
+			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
 			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, summary: "Maximum number of notes"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},

@@ -186,7 +186,7 @@ func placeholderFor(p allowlist.Param) string {
 	switch p.Kind {
 	case "flag":
 		return ""
-	case "number":
+	case "number", "age":
 		return "1"
 	case "date":
 		return "2026-11-21"

@@ -260,5 +260,5 @@ var exampleValues = map[string]string{
 	"bookmark file": "Work/Plan.md", "query": "milk", "old": "milk", "new": "oat milk", "value": "done", "lines": "12-20", "heading": "Tasks",
 
 	"text": "oat milk", "content": "buy milk", "name": "status", "note name": "Plan", "base name": "Books.base", "file name": "Plan", "path": "Work/Plan.md",
-	"folder/ or path": "Archive/", "folder": "Work", "path:line": "Work/Plan.md:12", "number": "3", "date": "2026-11-21", "character": "x", "url": "https://example.org/",
+	"folder/ or path": "Archive/", "folder": "Work", "path:line": "Work/Plan.md:12", "number": "3", "age": "-2w", "date": "2026-11-21", "character": "x", "url": "https://example.org/",
 }

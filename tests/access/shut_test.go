@@ -25,7 +25,7 @@ func valuesOf(p allowlist.Param) []allowlist.Value {
 	switch p.Kind {
 	case "flag":
 		return []allowlist.Value{allowlist.Flag(true)}
-	case "number":
+	case "number", "age":
 		return text("1")
 	case "date":
 		return text("2026-11-21")

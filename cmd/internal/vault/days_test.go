@@ -19,11 +19,21 @@ func TestNotesOfOtherDays(t *testing.T) {
 	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "offset=1")
 	h.expect(answer.ExitDone, "D/2026-11-21.md\n", "daily:path", "offset=0")
 	h.expect(answer.ExitFailed, "Error: File \"D/2026-11-19.md\" not found.\n", "daily:read", "offset=-2")
-	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=2026-02-30")
-	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:read", "date=yesterday")
+	h.expect(answer.ExitMisuse, noDay("2026-02-30"), "daily:read", "date=2026-02-30")
+	h.expect(answer.ExitMisuse, noDay("someday"), "daily:read", "date=someday")
+	for _, words := range []string{"yesterday", "Yesterday", "-1d", "1d", "friday", "2026-W47-5", "1 day ago"} {
+		h.expect(answer.ExitDone, "yesterday\n", "daily:read", "date="+words)
+	}
+	h.expect(answer.ExitDone, "D/2026-11-22.md\n", "daily:path", "date=tomorrow")
+	h.expect(answer.ExitDone, "D/2026-11-16.md\n", "daily:path", "date=2026-W47")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: x\n", "daily:path", "offset=x")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: 99999999\n", "daily:path", "offset=99999999")
-	h.expect(answer.ExitMisuse, "Error: Use date=<YYYY-MM-DD> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
+	h.expect(answer.ExitMisuse, "Error: Use date=<date> or offset=<days>, not both.\n", "daily:path", "offset=1", "date=2026-11-20")
+}
+
+// noDay is the answer to what is not a day.
+func noDay(text string) string {
+	return "Error: Invalid date \"" + text + "\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47\n"
 }
 
 func TestDailyRange(t *testing.T) {
@@ -32,8 +42,18 @@ func TestDailyRange(t *testing.T) {
 	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n", "daily:range", "from=2026-11-19", "to=2026-11-19")
 	h.expect(answer.ExitMisuse, "Error: Invalid range: 2026-11-22 is after 2026-11-21.\n", "daily:range", "from=2026-11-22")
 	h.expect(answer.ExitMisuse, "Error: Invalid range: more than 367 days.\n", "daily:range", "from=2024-01-01")
-	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=1")
-	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "daily:range", "from=2026-11-19", "to=x")
+	h.expect(answer.ExitMisuse, noDay("1st"), "daily:range", "from=1st")
+	h.expect(answer.ExitMisuse, noDay("x"), "daily:range", "from=2026-11-19", "to=x")
+
+	h.expect(answer.ExitDone, "==> 2026-11-19.md <==\none\n==> 2026-11-20.md (missing) <==\n", "daily:range", "from=-2d", "to=yesterday")
+	_, week, _ := h.run("daily:range", "from=2026-W47", "to=2026-W47")
+	if strings.Count(week, "==> ") != 7 || !strings.HasPrefix(week, "==> 2026-11-16.md") {
+		t.Errorf("the week is %q", week)
+	}
+	_, now, _ := h.run("daily:range", "from=this week")
+	if strings.Count(now, "==> ") != 6 {
+		t.Errorf("the week until today is %q", now)
+	}
 
 	months := build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"YYYY-MM"}`, "2026-11.md": "november"})
 	months.expect(answer.ExitDone, "==> 2026-10.md (missing) <==\n==> 2026-11.md <==\nnovember\n", "daily:range", "from=2026-10-20")
@@ -63,7 +83,9 @@ func TestSeveralRandomNotes(t *testing.T) {
 	h.expect(answer.ExitDone, "==> f/c.md <==\nC\n", "random:read", "count=2", "folder=f")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: 21. Use count from 1 to 20.\n", "random:read", "count=21")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: x. Use seed from 0 to 9007199254740992.\n", "random:read", "seed=x")
-	h.expect(answer.ExitMisuse, "Error: Invalid number: -1. Use min-age from 0 to 36525.\n", "random:read", "min-age=-1")
+	h.expect(answer.ExitMisuse, "Error: Invalid date \"-1\": want a day such as 2026-11-21, today, yesterday, -3d, -2w, monday, or a week such as 2026-W47; did you mean \"yesterday\"?\n", "random:read", "min-age=-1")
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 36526. Use a number of days up to 36525.\n", "random:read", "min-age=36526")
+	h.expect(answer.ExitMisuse, "Error: Invalid age \"tomorrow\": 2026-11-22 is in the future.\n", "random:read", "min-age=tomorrow")
 	build(t, nil).expect(answer.ExitDone, "No markdown files found.\n", "random:read", "count=2")
 }
 
@@ -83,8 +105,8 @@ func TestRandomNotesOfAnAge(t *testing.T) {
 	h := build(t, map[string]string{"old.md": "O", "new.md": "N"})
 	h.touch(t, "old.md", 31*24*time.Hour)
 	h.touch(t, "new.md", 29*24*time.Hour)
-	for range 5 {
-		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age=30")
+	for _, age := range []string{"30", "-30d", "30d", "-1mo", "2026-10-22", "30 days ago"} {
+		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
 	}
 	h.expect(answer.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
 }
@@ -99,6 +121,11 @@ func TestRecent(t *testing.T) {
 	h.expect(answer.ExitDone, a+c, "recent", "limit=2")
 	h.expect(answer.ExitDone, a, "recent", "since=2026-11-21")
 	h.expect(answer.ExitDone, "", "recent", "since=2026-11-22")
-	h.expect(answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n", "recent", "since=now")
+	h.expect(answer.ExitDone, a, "recent", "since=today")
+	h.expect(answer.ExitDone, a+c+b, "recent", "since=yesterday")
+	h.expect(answer.ExitDone, a+c+b, "recent", "since=-1w")
+	h.expect(answer.ExitDone, a, "recent", "since=saturday")
+	h.expect(answer.ExitDone, a, "recent", "since=now")
+	h.expect(answer.ExitMisuse, noDay("soon"), "recent", "since=soon")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 1000.\n", "recent", "limit=0")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/day"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -19,7 +20,7 @@ const (
 
 var (
 	dateArgument = Argument{
-		Name: "date", Description: "today, yesterday or YYYY-MM-DD; default: today",
+		Name: "date", Description: "YYYY-MM-DD, yesterday, -3d or monday; default: today",
 		check: checkDay, suggest: suggestDays,
 	}
 	headingArgument = Argument{
@@ -65,28 +66,27 @@ func vaultArgument(vaults []string) Argument {
 	}
 }
 
-// The words for days. Other days are written YYYY-MM-DD.
+// The words for days that are suggested.
 const (
 	wordToday     = "today"
 	wordYesterday = "yesterday"
 )
 
-// parseDay parses a day. The empty text is today.
+// parseDay parses a day. The empty text is today, and a week its first day.
 func parseDay(text string, today time.Time) (time.Time, error) {
-	switch text {
-	case "", wordToday:
+	if text == "" {
 		return today, nil
-	case wordYesterday:
-		return today.AddDate(0, 0, -1), nil
 	}
-	day, err := time.Parse(time.DateOnly, text)
-	return day.Add(12 * time.Hour), err
+	span, err := day.Read(text, today, day.Past)
+	return noon(span.First), err
 }
 
 func checkDay(text string) string {
-	day, err := parseDay(text, time.Unix(0, 0)) // any value of today works
-	if err != nil || day.Year() < 1 {
-		return fmt.Sprintf("is %q, not today, yesterday or a date such as 2026-11-21", message.Clip(text))
+	switch found, err := parseDay(text, time.Unix(0, 0)); { // any value of today works
+	case err != nil:
+		return fmt.Sprintf("is %q: %v", message.Clip(text), err)
+	case found.Year() < 1:
+		return fmt.Sprintf("is %q: want a day from 0001-01-01 on", message.Clip(text))
 	}
 	return ""
 }

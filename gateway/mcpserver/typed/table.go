@@ -8,7 +8,7 @@ var tools = []Tool{
 	{
 		Name: "daily_note", Title: "Daily note", Toolset: "daily", writes: true, paging: onlyCursor,
 		args: []arguments.Property{
-			{Name: "date", Type: arguments.String, Description: "YYYY-MM-DD"},
+			{Name: "date", Type: arguments.String, Description: "YYYY-MM-DD, -3d, monday"},
 			{Name: "offset", Type: arguments.Integer, Description: "days from today, -1 is yesterday"},
 			{Name: "from", Type: arguments.String, Description: "first day of a range"},
 			{Name: "to", Type: arguments.String, Description: "last day of the range, default: today"},

@@ -17,7 +17,7 @@ func sampleOf(t *testing.T, p allowlist.Param) allowlist.Value {
 		return allowlist.Text(p.Choices[0])
 	}
 	samples := map[string]allowlist.Value{
-		"flag": allowlist.Flag(true), "number": allowlist.Number("3"), "date": allowlist.Text("2026-11-21"), "path": allowlist.Text("Folder/Note.md"),
+		"flag": allowlist.Flag(true), "number": allowlist.Number("3"), "age": allowlist.Number("3"), "date": allowlist.Text("2026-11-21"), "path": allowlist.Text("Folder/Note.md"),
 		"path:line": allowlist.Text("Folder/Note.md:8"), "folder": allowlist.Text("Folder"), "note name": allowlist.Text("Note"),
 		"base name": allowlist.Text("Base"), "text": allowlist.Text("a query"), "content": allowlist.Text("text\n"), "name": allowlist.Text("A name"),
 	}
@@ -53,7 +53,7 @@ func (t *Tool) argNamed(name string) *arguments.Property {
 // TestTypedToolsKeepToTheAllowlist: every command, parameter and type of the
 // table is that of the allowlist, and nothing in it is without use.
 func TestTypedToolsKeepToTheAllowlist(t *testing.T) {
-	forms := map[string]arguments.Type{"flag": arguments.Boolean, "number": arguments.Integer}
+	forms := map[string]arguments.Type{"flag": arguments.Boolean, "number": arguments.Integer, "age": arguments.Integer}
 	for i := range tools {
 		tool := &tools[i]
 		for _, a := range tool.args {

@@ -24,7 +24,7 @@ func changedCommands() []command.Command {
 	return []command.Command{{
 		Name: "recent", Help: "List the notes that were changed last, newest first",
 		Params: []grammar.Param{
-			{Name: "since", Hint: "YYYY-MM-DD", Help: "Only notes changed on this day or later"},
+			{Name: "since", Hint: "date", Help: "Only notes changed on this day or later"},
 			{Name: "limit", Hint: "number", Help: "Maximum number of notes"},
 		},
 		Run: listChanged,
@@ -38,12 +38,14 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	zone := v.Clock().Location()
+	now := v.Clock()
 	var since time.Time
 	if p.Has("since") {
-		if since, err = time.ParseInLocation(time.DateOnly, p["since"], zone); err != nil {
-			return answer.Reply{}, answer.Misuse("Invalid date format. Use YYYY-MM-DD")
+		days, err := session.Days(p["since"], now)
+		if err != nil {
+			return answer.Reply{}, err
 		}
+		since = days.First
 	}
 	type changed struct {
 		path string
@@ -71,7 +73,7 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	})
 	var out strings.Builder
 	for _, n := range notes[:min(limit, len(notes))] {
-		out.WriteString(n.path + "\t" + n.at.In(zone).Format(time.RFC3339) + "\n")
+		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339) + "\n")
 	}
 	return answer.Text(out.String()), nil
 }

@@ -31,8 +31,8 @@ func dailyCommands() []command.Command {
 		{
 			Name: "daily:range", Help: "Read the daily notes of several days",
 			Params: []grammar.Param{
-				{Name: "from", Hint: "YYYY-MM-DD", Required: true, Help: "The first day"},
-				{Name: "to", Hint: "YYYY-MM-DD", Help: "The last day, today if it is left out"},
+				{Name: "from", Hint: "date", Required: true, Help: "The first day"},
+				{Name: "to", Hint: "date", Help: "The last day, today if it is left out"},
 			},
 			Run: dailyRange,
 		},
@@ -83,14 +83,14 @@ func dailyNote(v *session.Vault, today DailyNote, said string, edit func([]byte)
 }
 
 func dailyPath(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	today, err := day(v, p)
+	today, err := namedDay(v, p)
 	return answer.Reply{Text: today.Path.String(), Note: today.Path}, err
 }
 
 // dailyRead never makes the note, although the app does: a command that reads
 // must not write.
 func dailyRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	today, err := day(v, p)
+	today, err := namedDay(v, p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
@@ -103,22 +103,12 @@ const maxRange = 367
 // dailyRange reads the notes of several days, oldest first. Days without a
 // note are listed as missing.
 func dailyRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	first, err := day(v, grammar.Values{"date": p["from"]})
+	first, last, err := daysOfRange(v, p)
 	if err != nil {
 		return answer.Reply{}, err
-	}
-	last, err := Today(v)
-	if p.Has("to") {
-		last, err = day(v, grammar.Values{"date": p["to"]})
-	}
-	if err != nil {
-		return answer.Reply{}, err
-	}
-	if last.now.Before(first.now) {
-		return answer.Reply{}, answer.Misuse("Invalid range: %s is after %s.", first.now.Format(time.DateOnly), last.now.Format(time.DateOnly))
 	}
 	var notes []disk.Path
-	for day := first.now; !day.After(last.now); day = day.AddDate(0, 0, 1) {
+	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		if len(notes) == maxRange {
 			return answer.Reply{}, answer.Misuse("Invalid range: more than %d days.", maxRange)
 		}
@@ -129,6 +119,28 @@ func dailyRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		notes = append(notes, note.Path)
 	}
 	return answer.Text(several(v, slices.Compact(notes))), nil
+}
+
+// daysOfRange returns a moment of the first and one of the last day. What is a week
+// or a month counts from its first day to its last.
+func daysOfRange(v *session.Vault, p grammar.Values) (first, last time.Time, err error) {
+	now := v.Clock()
+	from, err := session.Days(p["from"], now)
+	if err != nil {
+		return first, last, err
+	}
+	first, last = atTimeOf(now, from.First), now
+	if p.Has("to") {
+		to, err := session.Days(p["to"], now)
+		if err != nil {
+			return first, last, err
+		}
+		last = atTimeOf(now, to.Last)
+	}
+	if last.Before(first) {
+		err = answer.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))
+	}
+	return first, last, err
 }
 
 // dailyEdit returns the command that adds text to today's note in one way.

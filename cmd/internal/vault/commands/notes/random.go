@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"time"
 
@@ -25,7 +26,7 @@ func randomCommands() []command.Command {
 			Params: []grammar.Param{
 				folder,
 				{Name: "count", Hint: "number", Help: "Number of different notes"},
-				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for this many days"},
+				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for this many days, or since a date"},
 				{Name: "seed", Hint: "number", Help: "The same seed picks the same notes"},
 			},
 			Run: randomRead,
@@ -70,7 +71,7 @@ const (
 // pickNotes picks different notes that p allows, at most count and fewer if
 // there are not so many.
 func pickNotes(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
-	days, err := p.Number("min-age", 0, 0, maxDays)
+	days, err := session.Age(cmp.Or(p["min-age"], "0"), v.Clock())
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ type DailyNote struct {
 // neither.
 func dayParams() []grammar.Param {
 	return []grammar.Param{
-		{Name: "date", Hint: "YYYY-MM-DD", Help: "The note of this day"},
+		{Name: "date", Hint: "date", Help: "The note of this day: 2026-11-21, yesterday, -3d, monday"},
 		{Name: "offset", Hint: "days", Help: "The note this many days from today, -1 is yesterday"},
 	}
 }
@@ -55,19 +55,19 @@ func dayParams() []grammar.Param {
 // maxDays is how far from today an offset may lead: a century.
 const maxDays = 36525
 
-// day finds out which note belongs to the day that p names, today's if it
+// namedDay finds out which note belongs to the day that p names, today's if it
 // names none. The time of day is that of now, for templates that ask for it.
-func day(v *session.Vault, p grammar.Values) (DailyNote, error) {
+func namedDay(v *session.Vault, p grammar.Values) (DailyNote, error) {
 	now := v.Clock()
 	switch {
 	case p.Has("date") && p.Has("offset"):
-		return DailyNote{}, answer.Misuse("Use date=<YYYY-MM-DD> or offset=<days>, not both.")
+		return DailyNote{}, answer.Misuse("Use date=<date> or offset=<days>, not both.")
 	case p.Has("date"):
-		day, err := time.Parse(time.DateOnly, p["date"])
+		span, err := session.Days(p["date"], now)
 		if err != nil {
-			return DailyNote{}, answer.Misuse("Invalid date format. Use YYYY-MM-DD")
+			return DailyNote{}, err
 		}
-		now = time.Date(day.Year(), day.Month(), day.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
+		now = atTimeOf(now, span.First)
 	case p.Has("offset"):
 		days, err := strconv.Atoi(p["offset"])
 		if err != nil || days < -maxDays || days > maxDays {
@@ -76,6 +76,12 @@ func day(v *session.Vault, p grammar.Values) (DailyNote, error) {
 		now = now.AddDate(0, 0, days)
 	}
 	return noteOf(v, now)
+}
+
+// atTimeOf returns the moment of another day that has the time of day of now.
+func atTimeOf(now, day time.Time) time.Time {
+	year, month, number := day.Date()
+	return time.Date(year, month, number, now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
 }
 
 // Today finds out which note is today's.
