@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -95,7 +96,7 @@ func TestTextExplainsEveryCommand(t *testing.T) {
 	}
 }
 
-func allowedWord(e Explained) string {
+func allowedWord(e catalog.Explained) string {
 	if e.Allowed {
 		return "allowed  yes\n"
 	}
@@ -152,11 +153,11 @@ func TestPoliciesTellNoPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		views := gatewayWith(policy.Policy{Access: rules}).Policies()
-		if got := views[0].Access; got != (AccessView{Rules: true, Root: want}) {
+		if got := views[0].Access; got != (catalog.AccessView{Rules: true, Root: want}) {
 			t.Errorf("root %s: %+v", root, got)
 		}
 	}
-	if got := gatewayWith(policy.Policy{}).Policies()[0].Access; got != (AccessView{}) {
+	if got := gatewayWith(policy.Policy{}).Policies()[0].Access; got != (catalog.AccessView{}) {
 		t.Errorf("without rules: %+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -262,9 +263,9 @@ func (plan Plan) explanation() string {
 	}
 	name, ok := plan.call.Param("command")
 	if !ok {
-		return overview(plan.policy)
+		return catalog.Overview(plan.policy)
 	}
-	l, err := explain([]policy.Policy{plan.policy}, name)
+	l, err := catalog.Explain([]policy.Policy{plan.policy}, name)
 	if err != nil {
 		return ""
 	}

@@ -28,9 +28,10 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
+gateway/catalog              : policy policy/access allowlist tiers
 gateway/clean                :
 gateway/failure              : gateway/clean policy
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
@@ -46,7 +47,7 @@ gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
-gateway/mcpserver            : gateway gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers
+gateway/mcpserver            : gateway gateway/catalog gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
 gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote

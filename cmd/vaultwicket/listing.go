@@ -10,7 +10,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
 )
 
 // listCommands is "vaultwicket commands".
@@ -25,7 +25,7 @@ func listCommands(_ context.Context, std terminal.Streams, args []string) error 
 	if len(o.rest) > 0 {
 		return &exit.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
-	commands := []gateway.Explained{}
+	commands := []catalog.Explained{}
 	for _, c := range o.gateway.Listing() {
 		if all || c.Denial == nil {
 			commands = append(commands, c.Explained())

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
 )
 
 // The URIs of the resources.
@@ -74,7 +75,7 @@ func (h handler) addResources(s *server.MCPServer, hooks *server.Hooks) {
 // commands is the whole table, one entry per command: the output of "vaultwicket commands
 // --all --json" without the details of help.
 func (h handler) commands() any {
-	entries := []gateway.Entry{}
+	entries := []catalog.Entry{}
 	for _, c := range h.Gateway.Listing() {
 		entries = append(entries, c.Entry())
 	}

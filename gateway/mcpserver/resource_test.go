@@ -18,6 +18,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -56,7 +57,7 @@ func TestCommandsSayWhatIsClosedAndWhy(t *testing.T) {
 		"one alone": {Ceiling: tiers.V1, EnableOnly: []string{"search"}}, "one less": {Ceiling: tiers.V1, Disable: []string{"search"}},
 	} {
 		gw := gatewayWith(t, p)
-		var entries []gateway.Entry
+		var entries []catalog.Entry
 		decoder := json.NewDecoder(strings.NewReader(newLocalServer(t, gw, nil).read(commandsURI)))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&entries); err != nil {
@@ -189,7 +190,7 @@ func TestPausedOrDisabled(t *testing.T) {
 func TestThePolicyTellsSettingsAndNoPath(t *testing.T) {
 	var views []struct {
 		Vault    string
-		Settings []gateway.SettingView
+		Settings []catalog.SettingView
 		Access   map[string]any
 	}
 	if err := json.Unmarshal([]byte(newLocalServer(t, secretive(t), nil).read(policyURI)), &views); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/tiers"
 )
@@ -37,8 +38,8 @@ func tool(view toolView) (mcp.Tool, error) {
 // computed once for all tools, because it looks at every command.
 type toolView struct {
 	vaults  []string
-	enabled []gateway.Listed // the commands whose plain form is permitted
-	worst   tiers.Effect     // the worst effect of a permitted call
+	enabled []catalog.Listing // the commands whose plain form is permitted
+	worst   tiers.Effect      // the worst effect of a permitted call
 }
 
 func toolViewOf(gw *gateway.Gateway) toolView {
@@ -53,12 +54,12 @@ func toolViewOf(gw *gateway.Gateway) toolView {
 
 // sends reports whether a permitted call can send data off the machine.
 func (v toolView) sends() bool {
-	return v.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(v.enabled, func(c gateway.Listed) bool { return c.Sends })
+	return v.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(v.enabled, func(c catalog.Listing) bool { return c.Sends })
 }
 
 // describe writes the tool description. A model reads it in every conversation, so it says
 // only what cannot be guessed.
-func describe(vaults []string, listing []gateway.Listed) string {
+func describe(vaults []string, listing []catalog.Listing) string {
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
 	switch {
@@ -73,7 +74,7 @@ func describe(vaults []string, listing []gateway.Listed) string {
 	}
 	legend, short := abbreviate(listing)
 	b.WriteString(legend)
-	if slices.ContainsFunc(listing, func(c gateway.Listed) bool { return strings.Contains(c.Brief, allowlist.Ellipsis) }) {
+	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return strings.Contains(c.Brief, allowlist.Ellipsis) }) {
 		b.WriteString(" " + allowlist.Ellipsis + " = more, see help.")
 	}
 	for _, c := range listing {
@@ -90,7 +91,7 @@ var abbreviations = [...]struct{ long, short, says string }{
 
 // abbreviate returns how to shorten signatures, and the legend for it. A part that appears
 // in only one or two of them is not shortened.
-func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replacer) {
+func abbreviate(listing []catalog.Listing) (legend string, short *strings.Replacer) {
 	var pairs []string
 	for _, a := range abbreviations {
 		times := 0
@@ -109,7 +110,7 @@ func abbreviate(listing []gateway.Listed) (legend string, short *strings.Replace
 // settings.
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `'`) + `"` }
 
-func marks(listing []gateway.Listed) bool {
+func marks(listing []catalog.Listing) bool {
 	for _, c := range listing {
 		if mark(c.Effect) != "" {
 			return true

@@ -54,7 +54,7 @@ func (t *Tool) enabled(gw *gateway.Gateway) []enabledOperation {
 	for i := range t.operations {
 		o := enabledOperation{operation: &t.operations[i]}
 		var ok bool
-		if o.command, ok = gw.Opened(o.operation.command); !ok {
+		if o.command, ok = gw.Enabled(o.operation.command); !ok {
 			continue
 		}
 		if slices.ContainsFunc(o.always, func(name string) bool { return o.param(name) == nil }) {

@@ -41,7 +41,7 @@ func TestOpened(t *testing.T) {
 			p.MinVersion = tiers.DefaultMinimum
 			config.Vaults = append(config.Vaults, Served{Vault: Vault{Name: "V"}, Policy: p})
 		}
-		c, open := New(config).Opened(test.command)
+		c, open := New(config).Enabled(test.command)
 		if open != (test.params != "-") || open && (paramNames(c) != test.params || c.Name != test.command) {
 			t.Errorf("%s: %s [%s], open %v, want [%s]", name, c.Name, paramNames(c), open, test.params)
 		}

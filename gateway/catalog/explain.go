@@ -1,12 +1,9 @@
-package gateway
+package catalog
 
 import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-
-	"vaultwicket/allowlist"
-	"vaultwicket/policy"
 )
 
 // Text explains the command in plain text: its signature, what it does, whether
@@ -74,18 +71,4 @@ func (p ExplainedParam) remarks() string {
 		return ""
 	}
 	return " (" + strings.Join(notes, "; ") + ")"
-}
-
-// overview lists the enabled commands.
-func overview(p policy.Policy) string {
-	var b strings.Builder
-	policies := []policy.Policy{p}
-	for _, c := range allowlist.Commands() {
-		if listed(policies, c).Denial != nil {
-			continue
-		}
-		signature := c.Signature(func(param allowlist.Param) bool { return p.Allows(param) })
-		fmt.Fprintf(&b, "%s\n  %s\n", signature, c.Summary)
-	}
-	return b.String()
 }

@@ -1,13 +1,13 @@
-package gateway
+package catalog
 
 import (
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 )
 
-// PolicyView is what may be done in one vault, for a caller that wants to know
+// View is what may be done in one vault, for a caller that wants to know
 // it before it asks.
-type PolicyView struct {
+type View struct {
 	Vault    string        `json:"vault,omitempty"` // "" where the app chooses
 	Settings []SettingView `json:"settings"`
 	Access   AccessView    `json:"access"`
@@ -32,17 +32,9 @@ type AccessView struct {
 	Root  string `json:"root,omitempty"` // r, rw or rwd
 }
 
-// Policies returns what is in force for each vault, the default one first.
-func (g *Gateway) Policies() []PolicyView {
-	views := []PolicyView{}
-	for _, d := range g.vaults {
-		views = append(views, viewOf(d.name(), d.rules()))
-	}
-	return views
-}
-
-func viewOf(vault string, p policy.Policy) PolicyView {
-	view := PolicyView{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}}
+// ViewOf returns what a policy allows in a vault.
+func ViewOf(vault string, p policy.Policy) View {
+	view := View{Vault: vault, Access: AccessView{Rules: p.Access.Restrict() || p.Ignores}}
 	for _, s := range []SettingView{
 		{Name: "tier", Value: p.Ceiling.String()},
 		{Name: "disable", Value: append([]string{}, p.Disable...)},

@@ -1,11 +1,11 @@
-package gateway
+package catalog
 
 import (
 	"vaultwicket/tiers"
 )
 
 // Entry is a command in one line, for programs. Code, Rule and Hint say why its
-// plain form is closed and how a person can open it; they are empty where Allowed
+// plain form is denied and how the user can enable it; they are empty if Allowed
 // is true.
 type Entry struct {
 	Name      string `json:"name"`
@@ -31,8 +31,8 @@ type Explained struct {
 }
 
 // ExplainedParam is one parameter of a command. Effect is what a call with it
-// does at least, "" if it changes nothing; Closed says that the policy lets
-// nobody use it; Refused says why nobody ever can.
+// does at least, "" if it changes nothing; Closed says that the policy disables it;
+// Refused says why it is permanently disabled.
 type ExplainedParam struct {
 	Name     string   `json:"name"`
 	Kind     string   `json:"kind"`
@@ -45,7 +45,7 @@ type ExplainedParam struct {
 }
 
 // Entry returns the command in one line.
-func (l Listed) Entry() Entry {
+func (l Listing) Entry() Entry {
 	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature, Allowed: l.Denial == nil}
 	if d := l.Denial; d != nil {
 		e.Code, e.Rule, e.Hint = d.Code(), d.Rule, d.Hint()
@@ -54,7 +54,7 @@ func (l Listed) Entry() Entry {
 }
 
 // Explained returns all that is known of the command.
-func (l Listed) Explained() Explained {
+func (l Listing) Explained() Explained {
 	e := Explained{
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.Ours,
 		Params: []ExplainedParam{},
