@@ -51,6 +51,9 @@ type row struct {
 	// explains says that the gateway answers the call itself: it tells what the
 	// gateway allows.
 	explains bool
+	// needsApp marks a command that only the app can answer, or that shows something
+	// there and has nothing else to say.
+	needsApp bool
 	// ours marks an extension that the official CLI does not have.
 	ours bool
 }

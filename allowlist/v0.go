@@ -7,7 +7,7 @@ var v0Rows = []row{
 	{
 		// The gateway probes the client with it, so it is open in every tier.
 		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
-		summary:  "List the commands of the client, or explain one",
+		summary:  "List the enabled commands, or explain one",
 		params:   []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
 		since:    tiers.Version{1, 12, 2}, // the name of one command
 		reply:    Reply{Kind: Facts},
@@ -67,7 +67,7 @@ var v0Rows = []row{
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Prepended to: "}, Silent: true},
 	},
 	{
-		name: "random", tier: tiers.V0, effect: tiers.Shows, target: targetNone,
+		name: "random", tier: tiers.V0, effect: tiers.Shows, target: targetNone, needsApp: true,
 		summary: "Open a random note in the app",
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},

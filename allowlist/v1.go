@@ -44,7 +44,7 @@ var v1Rows = []row{
 		reply: Reply{Kind: Paths, Silent: true},
 	},
 	{
-		name: "open", tier: tiers.V1, effect: tiers.Shows, reach: reachNote,
+		name: "open", tier: tiers.V1, effect: tiers.Shows, reach: reachNote, needsApp: true,
 		summary: "Open a file in the app",
 		params:  []param{noteByName, noteByPath, inNewTab}, exclusive: fileOrPath,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Opened: "}, Silent: true},
@@ -227,7 +227,7 @@ var v1Rows = []row{
 		reply: Reply{Kind: Content, Empty: "No matches found."},
 	},
 	{
-		name: "search:open", tier: tiers.V1, effect: tiers.Shows, target: targetNone,
+		name: "search:open", tier: tiers.V1, effect: tiers.Shows, target: targetNone, needsApp: true,
 		summary: "Open the search pane of the app",
 		params:  []param{{name: "query", kind: kindText, summary: "The query to start with"}},
 		reply:   Reply{Kind: Quiet},

@@ -137,7 +137,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Quiet},
 	},
 	{
-		name: "history:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote,
+		name: "history:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote, needsApp: true,
 		summary: "Open the file history of a note in the app",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
@@ -199,18 +199,18 @@ var v2Rows = []row{
 	},
 	{
 		// Prints nothing where no site is set up.
-		name: "publish:site", tier: tiers.V2, effect: tiers.Reads, target: targetNone,
+		name: "publish:site", tier: tiers.V2, effect: tiers.Reads, target: targetNone, needsApp: true,
 		summary: "Show the name and address of the published site",
 		reply:   Reply{Kind: Facts, Silent: true},
 	},
 	{
-		name: "publish:list", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		name: "publish:list", tier: tiers.V2, effect: tiers.Reads, target: targetVault, needsApp: true,
 		summary: "List the published notes",
 		params:  []param{onlyTotal},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "publish:status", tier: tiers.V2, effect: tiers.Reads, target: targetVault,
+		name: "publish:status", tier: tiers.V2, effect: tiers.Reads, target: targetVault, needsApp: true,
 		summary: "List what differs between the vault and the published site",
 		params: []param{
 			onlyTotal,
@@ -222,7 +222,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "publish:add", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote,
+		name: "publish:add", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote, needsApp: true,
 		summary: "Publish a note",
 		params: []param{
 			noteByName, noteByPath,
@@ -235,13 +235,13 @@ var v2Rows = []row{
 	{
 		// Destroys the public copy as well. Publishing is the worse of the two,
 		// and both need the same yes.
-		name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote,
+		name: "publish:remove", tier: tiers.V2, effect: tiers.Publishes, reach: reachNote, needsApp: true,
 		summary: "Take a note off the published site",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
 	},
 	{
-		name: "publish:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote,
+		name: "publish:open", tier: tiers.V2, effect: tiers.Shows, reach: reachNote, needsApp: true,
 		summary: "Open the published page of a note",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},

@@ -38,14 +38,14 @@ var v3Rows = []row{
 		access:    AccessToRead, // the bookmark is written, not the file
 	},
 	{
-		name: "commands", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "commands", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the command ids of the app and its plugins",
 		params:  []param{{name: "filter", kind: kindName, summary: "Only ids that begin with this"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// The flag all is left out as on orphans.
-		name: "hotkeys", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "hotkeys", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the keyboard shortcuts",
 		params: []param{
 			onlyTotal,
@@ -56,7 +56,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "hotkey", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "hotkey", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "Show the keyboard shortcut of a command of the app",
 		params: []param{
 			{name: "id", kind: kindName, required: true, summary: "The id of the command"},
@@ -65,7 +65,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugins", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "plugins", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the installed plugins",
 		params: []param{
 			pluginFilter,
@@ -76,7 +76,7 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugins:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "plugins:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the plugins that are switched on",
 		params: []param{
 			pluginFilter,
@@ -87,24 +87,24 @@ var v3Rows = []row{
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "plugin", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "plugin", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "Show facts about a plugin",
 		params:  []param{pluginID},
 		reply:   Reply{Kind: Facts},
 	},
 	{
-		name: "sync:status", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "sync:status", tier: tiers.V3, effect: tiers.Reads, target: targetNone, needsApp: true,
 		summary: "Show the state of Sync and the space it uses",
 		reply:   Reply{Kind: Facts},
 	},
 	{
-		name: "sync:history", tier: tiers.V3, effect: tiers.Reads, reach: reachNote,
+		name: "sync:history", tier: tiers.V3, effect: tiers.Reads, reach: reachNote, needsApp: true,
 		summary: "List the versions of a note in Sync",
 		params:  []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
 		reply: Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "sync:read", tier: tiers.V3, effect: tiers.Reads, reach: reachNote,
+		name: "sync:read", tier: tiers.V3, effect: tiers.Reads, reach: reachNote, needsApp: true,
 		summary: "Print a version of a note from Sync",
 		params: []param{
 			noteByName, noteByPath,
@@ -115,7 +115,7 @@ var v3Rows = []row{
 	},
 	{
 		// The other devices of the user get the replaced text too.
-		name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys, reach: reachNote,
+		name: "sync:restore", tier: tiers.V3, effect: tiers.Destroys, reach: reachNote, needsApp: true,
 		summary: "Replace a note by a version from Sync",
 		params: []param{
 			noteByName, noteByPath,
@@ -125,37 +125,37 @@ var v3Rows = []row{
 		reply:     Reply{Kind: Quiet},
 	},
 	{
-		name: "sync:open", tier: tiers.V3, effect: tiers.Shows, reach: reachNote,
+		name: "sync:open", tier: tiers.V3, effect: tiers.Shows, reach: reachNote, needsApp: true,
 		summary: "Open the Sync history of a note in the app",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Quiet},
 	},
 	{
-		name: "sync:deleted", tier: tiers.V3, effect: tiers.Reads, target: targetVault,
+		name: "sync:deleted", tier: tiers.V3, effect: tiers.Reads, target: targetVault, needsApp: true,
 		summary: "List the deleted files that Sync still keeps",
 		params:  []param{onlyTotal},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "themes", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "themes", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the installed themes",
 		params:  []param{{name: "versions", kind: kindFlag, summary: "Add their versions"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// The stock look has no name to print.
-		name: "theme", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "theme", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "Show the theme in use, or facts about one",
 		params:  []param{{name: "name", kind: kindName, summary: "The name of the theme"}},
 		reply:   Reply{Kind: Facts, Silent: true},
 	},
 	{
-		name: "snippets", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "snippets", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the style snippets",
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "snippets:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing,
+		name: "snippets:enabled", tier: tiers.V3, effect: tiers.Reads, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "List the style snippets that are switched on",
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
@@ -194,7 +194,7 @@ var v3Rows = []row{
 	{
 		// The address can carry text of a note out, and can reach machines of the
 		// local network.
-		name: "web", tier: tiers.V3, effect: tiers.Shows, sends: true, target: targetNone, reach: reachNothing,
+		name: "web", tier: tiers.V3, effect: tiers.Shows, sends: true, target: targetNone, reach: reachNothing, needsApp: true,
 		summary: "Open a web address in the app",
 		params: []param{
 			{name: "url", kind: kindURL, required: true, summary: "The web address"},
@@ -214,13 +214,13 @@ var v3Rows = []row{
 		reply:     Reply{Kind: Facts},
 	},
 	{
-		name: "workspace", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "workspace", tier: tiers.V3, effect: tiers.Reads, target: targetNone, needsApp: true,
 		summary: "Show the panes and tabs as a tree",
 		params:  []param{{name: "ids", kind: kindFlag, summary: "Add their ids"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
-		name: "workspaces", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "workspaces", tier: tiers.V3, effect: tiers.Reads, target: targetNone, needsApp: true,
 		summary: "List the saved layouts",
 		params:  []param{onlyTotal},
 		reply:   Reply{Kind: Lines, Silent: true},
@@ -229,33 +229,33 @@ var v3Rows = []row{
 		// Replaces a layout of the same name. Which one it replaces without a name
 		// is stated nowhere, so the name is required. The effect is admin, because
 		// it changes settings of the app and no note.
-		name: "workspace:save", tier: tiers.V3, effect: tiers.Administers, target: targetNone,
+		name: "workspace:save", tier: tiers.V3, effect: tiers.Administers, target: targetNone, needsApp: true,
 		summary: "Save the layout of the panes under a name",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the layout"}},
 		reply:   Reply{Kind: Quiet},
 	},
 	{
-		name: "workspace:load", tier: tiers.V3, effect: tiers.Shows, target: targetNone,
+		name: "workspace:load", tier: tiers.V3, effect: tiers.Shows, target: targetNone, needsApp: true,
 		summary: "Replace the panes by a saved layout",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the layout"}},
 		reply:   Reply{Kind: Quiet},
 	},
 	{
 		// No trash and no history keeps a layout.
-		name: "workspace:delete", tier: tiers.V3, effect: tiers.Destroys, target: targetNone,
+		name: "workspace:delete", tier: tiers.V3, effect: tiers.Destroys, target: targetNone, needsApp: true,
 		summary: "Delete a saved layout",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The name of the layout"}},
 		reply:   Reply{Kind: Quiet},
 	},
 	{
-		name: "tabs", tier: tiers.V3, effect: tiers.Reads, target: targetNone,
+		name: "tabs", tier: tiers.V3, effect: tiers.Reads, target: targetNone, needsApp: true,
 		summary: "List the open tabs",
 		params:  []param{{name: "ids", kind: kindFlag, summary: "Add their ids"}},
 		reply:   Reply{Kind: Lines, Silent: true},
 	},
 	{
 		// Its file is a path, unlike that of other commands.
-		name: "tab:open", tier: tiers.V3, effect: tiers.Shows, target: targetNone,
+		name: "tab:open", tier: tiers.V3, effect: tiers.Shows, target: targetNone, needsApp: true,
 		summary: "Open a tab in the app",
 		params: []param{
 			{name: "group", kind: kindName, summary: "The id of the tab group"},

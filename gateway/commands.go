@@ -3,24 +3,23 @@ package gateway
 import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/catalog"
-	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
 // Listing returns every command of the table, in table order.
-func (g *Gateway) Listing() []catalog.Listing { return catalog.List(g.policies()) }
+func (g *Gateway) Listing() []catalog.Listing { return catalog.List(g.listed()) }
 
 // Explain returns one command. The error is a [*allowlist.ParseError].
 func (g *Gateway) Explain(name string) (catalog.Listing, error) {
-	return catalog.Explain(g.policies(), name)
+	return catalog.Explain(g.listed(), name)
 }
 
 // Worst returns the most severe effect that any enabled call can have.
-func (g *Gateway) Worst() tiers.Effect { return catalog.Worst(g.policies()) }
+func (g *Gateway) Worst() tiers.Effect { return catalog.Worst(g.listed()) }
 
 // Enabled returns a command with its enabled parameters, see [Enabled].
 func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
-	return catalog.Enabled(g.policies(), name)
+	return catalog.Enabled(g.listed(), name)
 }
 
 // Policies returns what is in force for each vault, the default one first.
@@ -32,10 +31,33 @@ func (g *Gateway) Policies() []catalog.View {
 	return views
 }
 
-func (g *Gateway) policies() []policy.Policy {
-	var policies []policy.Policy
+func (g *Gateway) listed() []catalog.Vault {
+	var vaults []catalog.Vault
 	for _, d := range g.vaults {
-		policies = append(policies, d.rules())
+		vaults = append(vaults, d.listed())
 	}
-	return policies
+	return vaults
+}
+
+// listed is the vault as a list of its commands depends on it.
+func (g *vaultGateway) listed() catalog.Vault {
+	return catalog.Vault{Policy: g.rules(), Programs: g.programs()}
+}
+
+// programs looks for the programs that can answer in the vault. With the backend obsidian
+// the embedded one answers extensions, if there is an app at all.
+func (g *vaultGateway) programs() (p catalog.Programs) {
+	if g.runner == nil {
+		return p
+	}
+	p.Embedded = g.target().folder != ""
+	if g.backend == Embedded {
+		return p
+	}
+	_, err := g.runner.App()
+	p.App = err == nil && g.target().appErr == nil
+	if g.backend == App && !p.App {
+		return catalog.Programs{}
+	}
+	return p
 }

@@ -61,7 +61,7 @@ func TestHelpForOneCommandIsDecidedLikeAnyCall(t *testing.T) {
 		c.Policy.Ceiling, c.Policy.Mutations, c.Policy.Disable = tiers.V0, false, []string{"random"}
 	})
 	got := open.gateway.Do(t.Context(), Request{Command: "help"})
-	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom\n") || strings.Contains(got.Stdout, "\nsearch") {
+	if !got.OK || got.Backend != "" || !strings.Contains(got.Stdout, "\ndaily:read: ") || strings.Contains(got.Stdout, "daily:append") || strings.Contains(got.Stdout, "\nrandom: ") || strings.Contains(got.Stdout, "\nsearch") {
 		t.Errorf("help alone: %+v", got)
 	}
 	if app, own := open.called(); len(app)+len(own) > 0 {

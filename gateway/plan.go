@@ -37,7 +37,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
 	}
-	if plan.answer = plan.explanation(); plan.answer != "" {
+	if plan.answer = g.explanation(plan, req); plan.answer != "" {
 		return plan, plan.refusal
 	}
 	if err := g.route(&plan); plan.refusal == nil || needsApproval(plan.refusal) && err != nil {
@@ -257,15 +257,19 @@ func (g *Gateway) Admits() error { return g.admission.open() }
 // explanation returns the text with which the gateway itself answers a call, "" for
 // one that a program has to answer. What a program would explain is what it takes
 // itself and how it is started, not what the gateway allows.
-func (plan Plan) explanation() string {
+func (g *vaultGateway) explanation(plan Plan, req Request) string {
 	if !plan.call.Explains() {
 		return ""
 	}
 	name, ok := plan.call.Param("command")
-	if !ok {
-		return catalog.Overview(plan.policy)
+	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
+	switch {
+	case !ok && req.AtTerminal:
+		return catalog.Overview(vault)
+	case !ok:
+		return catalog.AgentOverview(vault)
 	}
-	l, err := catalog.Explain([]policy.Policy{plan.policy}, name)
+	l, err := catalog.Explain([]catalog.Vault{vault}, name)
 	if err != nil {
 		return ""
 	}

@@ -31,7 +31,7 @@ exec/way                     :
 gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
-gateway/catalog              : policy policy/access allowlist tiers
+gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
 gateway/failure              : gateway/clean policy
 gateway/state/journal        : gateway/state/journal/object gateway/state/private

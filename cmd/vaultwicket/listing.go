@@ -27,7 +27,7 @@ func listCommands(_ context.Context, std terminal.Streams, args []string) error 
 	}
 	commands := []catalog.Explained{}
 	for _, c := range o.gateway.Listing() {
-		if all || c.Denial == nil {
+		if all || c.Enabled() {
 			commands = append(commands, c.Explained())
 		}
 	}

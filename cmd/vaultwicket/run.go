@@ -25,6 +25,7 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
+	req.AtTerminal = true
 	req.ExpectHash, req.IdempotencyKey = once.hash, once.key
 	return o.do(ctx, std, req)
 }

@@ -5,8 +5,8 @@ import (
 )
 
 // Entry is a command in one line, for programs. Code, Rule and Hint say why its
-// plain form is denied and how the user can enable it; they are empty if Allowed
-// is true.
+// plain form is denied, or cannot be answered here, and how the user can change that;
+// they are empty if Allowed is true.
 type Entry struct {
 	Name      string `json:"name"`
 	Tier      string `json:"tier"`
@@ -46,9 +46,12 @@ type ExplainedParam struct {
 
 // Entry returns the command in one line.
 func (l Listing) Entry() Entry {
-	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature, Allowed: l.Denial == nil}
-	if d := l.Denial; d != nil {
-		e.Code, e.Rule, e.Hint = d.Code(), d.Rule, d.Hint()
+	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature, Allowed: l.Enabled()}
+	switch {
+	case l.Denial != nil:
+		e.Code, e.Rule, e.Hint = l.Denial.Code(), l.Denial.Rule, l.Denial.Hint()
+	case l.Missing != nil:
+		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint
 	}
 	return e
 }
@@ -59,8 +62,11 @@ func (l Listing) Explained() Explained {
 		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.Ours,
 		Params: []ExplainedParam{},
 	}
-	if l.Denial != nil {
+	switch {
+	case l.Denial != nil:
 		e.Why = l.Denial.Reason
+	case l.Missing != nil:
+		e.Why = l.Missing.Message
 	}
 	for i, p := range l.Params {
 		item := ExplainedParam{

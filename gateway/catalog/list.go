@@ -1,23 +1,34 @@
-// Package catalog describes the commands of the table under one or more policies: which
-// are enabled, with which parameters and how severe their effects can be, as lists for
-// programs and as text for users and models. It decides nothing; the policy does.
+// Package catalog describes the commands of the table in one or more vaults: which are
+// enabled and can be answered there, with which parameters and how severe their effects
+// can be, as lists for programs and as text for users and models. It decides nothing; the
+// policy does.
 package catalog
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
 
-// Listing is a command with what the policies say of it. With several policies it is
-// enabled if one of them enables it.
+// Vault is what a list of commands depends on: the policy of a vault, and the programs
+// that can answer there.
+type Vault struct {
+	Policy   policy.Policy
+	Programs Programs
+}
+
+// Listing is a command with what is known of it in the vaults. It is enabled if it is in
+// one of them.
 type Listing struct {
 	allowlist.Command
 	// Denial says why the plain form is denied, nil if it is enabled.
 	Denial *policy.Denial
+	// Missing says why no program can answer the command, nil when one can. A call is
+	// not refused for it: the program may be there by then.
+	Missing *failure.Error
 	// Signature shows the enabled parameters, or of [Explain] all.
 	Signature string
 	// Brief is Signature without the parameters that are rarely needed.
@@ -26,34 +37,40 @@ type Listing struct {
 	closed []bool // which of Params no policy enables
 }
 
+// Enabled reports whether the command is permitted and a program can answer it.
+func (l Listing) Enabled() bool { return l.Denial == nil && l.Missing == nil }
+
 // List returns every command of the table, in table order.
-func List(policies []policy.Policy) []Listing {
+func List(vaults []Vault) []Listing {
 	commands := allowlist.Commands()
 	listing := make([]Listing, len(commands))
 	for i, c := range commands {
-		listing[i] = listed(policies, c)
-		allowed := func(p allowlist.Param) bool { return allowedBy(policies, p) }
+		listing[i] = listed(vaults, c)
+		allowed := func(p allowlist.Param) bool { return allowedBy(vaults, p) }
 		listing[i].Signature, listing[i].Brief = c.Signature(allowed), c.Brief(allowed)
 	}
 	return listing
 }
 
-func listed(policies []policy.Policy, c allowlist.Command) Listing {
-	l := Listing{Command: c, Denial: policies[0].Lists(c)}
-	for _, p := range c.Params {
-		l.closed = append(l.closed, !allowedBy(policies, p))
-	}
-	for _, p := range policies[1:] {
-		if l.Denial != nil && p.Lists(c) == nil {
-			l.Denial = nil
+// listed says what is known of a command: of the first vault in which it is enabled, and
+// of the default one if it is enabled in none.
+func listed(vaults []Vault, c allowlist.Command) Listing {
+	l := Listing{Command: c}
+	for i, v := range vaults {
+		denial, missing := v.Policy.Lists(c), v.Programs.missing(c)
+		if i == 0 || denial == nil && (l.Denial != nil || missing == nil) {
+			l.Denial, l.Missing = denial, missing
 		}
+	}
+	for _, p := range c.Params {
+		l.closed = append(l.closed, !allowedBy(vaults, p))
 	}
 	return l
 }
 
-func allowedBy(policies []policy.Policy, param allowlist.Param) bool {
-	for _, p := range policies {
-		if p.Allows(param) {
+func allowedBy(vaults []Vault, param allowlist.Param) bool {
+	for _, v := range vaults {
+		if v.Policy.Allows(param) {
 			return true
 		}
 	}
@@ -62,29 +79,29 @@ func allowedBy(policies []policy.Policy, param allowlist.Param) bool {
 
 // Explain returns one command, with all of its parameters in the signature. The error
 // is a [*allowlist.ParseError].
-func Explain(policies []policy.Policy, name string) (Listing, error) {
+func Explain(vaults []Vault, name string) (Listing, error) {
 	c, err := allowlist.Describe(name)
 	if err != nil {
 		return Listing{}, err
 	}
-	l := listed(policies, c)
+	l := listed(vaults, c)
 	l.Signature = c.Signature(func(allowlist.Param) bool { return true })
 	return l, nil
 }
 
 // Worst returns the most severe effect that any enabled call can have: what a client
 // has to know before it sends calls without asking its user.
-func Worst(policies []policy.Policy) tiers.Effect {
+func Worst(vaults []Vault) tiers.Effect {
 	worst := tiers.Reads
 	for _, c := range allowlist.Commands() {
-		if listed(policies, c).Denial != nil {
+		if listed(vaults, c).Denial != nil {
 			continue
 		}
 		if c.Effect.WorseThan(worst) {
 			worst = c.Effect
 		}
 		for _, p := range c.Params {
-			if p.Effect != tiers.Unknown && p.Refused == "" && allowedBy(policies, p) && p.Effect.WorseThan(worst) {
+			if p.Effect != tiers.Unknown && p.Refused == "" && allowedBy(vaults, p) && p.Effect.WorseThan(worst) {
 				worst = p.Effect
 			}
 		}
@@ -92,31 +109,17 @@ func Worst(policies []policy.Policy) tiers.Effect {
 	return worst
 }
 
-// Enabled returns a command with those of its parameters that one of the policies
-// enables which enable the command. ok is false for a command that none of them
-// enables, and for one that does not exist.
-func Enabled(policies []policy.Policy, name string) (enabled allowlist.Command, ok bool) {
+// Enabled returns a command with those of its parameters that one of the vaults enables
+// which enable the command. ok is false for a command that none of them enables or that
+// no program can answer, and for one that does not exist.
+func Enabled(vaults []Vault, name string) (enabled allowlist.Command, ok bool) {
 	enabled, err := allowlist.Describe(name)
 	if err != nil {
 		return allowlist.Command{}, false
 	}
-	policies = slices.DeleteFunc(slices.Clone(policies), func(p policy.Policy) bool { return p.Lists(enabled) != nil })
+	vaults = slices.DeleteFunc(slices.Clone(vaults), func(v Vault) bool { return !listed([]Vault{v}, enabled).Enabled() })
 	enabled.Params = slices.DeleteFunc(enabled.Params, func(p allowlist.Param) bool {
-		return p.Refused != "" || !allowedBy(policies, p)
+		return p.Refused != "" || !allowedBy(vaults, p)
 	})
-	return enabled, len(policies) > 0
-}
-
-// Overview returns the enabled commands as text, with their signatures and summaries.
-func Overview(p policy.Policy) string {
-	var b strings.Builder
-	policies := []policy.Policy{p}
-	for _, c := range allowlist.Commands() {
-		if listed(policies, c).Denial != nil {
-			continue
-		}
-		signature := c.Signature(func(param allowlist.Param) bool { return p.Allows(param) })
-		fmt.Fprintf(&b, "%s\n  %s\n", signature, c.Summary)
-	}
-	return b.String()
+	return enabled, len(vaults) > 0
 }

@@ -32,7 +32,7 @@ func batchTool(view toolView) mcp.Tool {
 		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
 		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
 		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(view.sends()),
+		OpenWorldHint:   mcp.ToBoolPtr(view.sends),
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,14 +23,14 @@ func tool(view toolView) (mcp.Tool, error) {
 	if err != nil {
 		return mcp.Tool{}, err
 	}
-	t := mcp.NewToolWithRawSchema(arguments.ToolName, describe(view.vaults, view.enabled), schema)
+	t := mcp.NewToolWithRawSchema(arguments.ToolName, describe(view), schema)
 	t.RawOutputSchema = json.RawMessage(arguments.Output)
 	t.Annotations = mcp.ToolAnnotation{
 		Title:           "Obsidian vault",
 		ReadOnlyHint:    mcp.ToBoolPtr(!view.worst.Mutates()),
 		DestructiveHint: mcp.ToBoolPtr(view.worst.WorseThan(tiers.Writes)),
 		IdempotentHint:  mcp.ToBoolPtr(!view.worst.Mutates()),
-		OpenWorldHint:   mcp.ToBoolPtr(view.sends()),
+		OpenWorldHint:   mcp.ToBoolPtr(view.sends),
 	}
 	return t, nil
 }
@@ -38,28 +39,46 @@ func tool(view toolView) (mcp.Tool, error) {
 // computed once for all tools, because it looks at every command.
 type toolView struct {
 	vaults  []string
-	enabled []catalog.Listing // the commands whose plain form is permitted
+	enabled []catalog.Listing // the commands whose plain form is permitted and can be answered
 	worst   tiers.Effect      // the worst effect of a permitted call
+	sends   bool              // a permitted call can send data off the machine
+	// disabled is how many commands the user can enable, and settings with what.
+	disabled int
+	settings []string
 }
 
 func toolViewOf(gw *gateway.Gateway) toolView {
 	v := toolView{vaults: gw.VaultNames(), worst: gw.Worst()}
+	v.sends = v.worst.WorseThan(tiers.Destroys)
+	denied := map[string]bool{}
 	for _, c := range gw.Listing() {
-		if c.Denial == nil {
+		switch {
+		case c.Enabled():
 			v.enabled = append(v.enabled, c)
+		case c.Denial != nil && c.Denial.Setting != "" && c.Missing == nil && c.Tier != tiers.Restricted:
+			v.disabled++
+			denied[c.Denial.Setting] = true
+		}
+		v.sends = v.sends || c.Denial == nil && c.Sends
+	}
+	if !v.worst.Mutates() {
+		denied["allow-mutations"] = v.disabled > 0
+	}
+	for _, name := range enabling {
+		if denied[name] {
+			v.settings = append(v.settings, name)
 		}
 	}
 	return v
 }
 
-// sends reports whether a permitted call can send data off the machine.
-func (v toolView) sends() bool {
-	return v.worst.WorseThan(tiers.Destroys) || slices.ContainsFunc(v.enabled, func(c catalog.Listing) bool { return c.Sends })
-}
+// enabling are the settings that enable commands, the one that enables most first.
+var enabling = [...]string{"tier", "allow-mutations", "allow-publish", "allow-ui", "disable", "enable-only", "min-cli-version"}
 
 // describe writes the tool description. A model reads it in every conversation, so it says
 // only what cannot be guessed.
-func describe(vaults []string, listing []catalog.Listing) string {
+func describe(view toolView) string {
+	vaults, listing := view.vaults, view.enabled
 	var b strings.Builder
 	b.WriteString("Runs one Obsidian command")
 	switch {
@@ -79,6 +98,9 @@ func describe(vaults []string, listing []catalog.Listing) string {
 	}
 	for _, c := range listing {
 		b.WriteString("\n" + mark(c.Effect) + short.Replace(c.Brief))
+	}
+	if view.disabled > 0 {
+		fmt.Fprintf(&b, "\n%d more are disabled; the user can enable them (%s).", view.disabled, strings.Join(view.settings, ", "))
 	}
 	return b.String()
 }
