@@ -21,6 +21,27 @@ func RewriteLinks(block []byte, change func(text string, link markdown.Link) str
 	if !bytes.Contains(block, []byte("](")) && !bytes.Contains(block, []byte("[[")) && !bytes.ContainsRune(block, '\\') {
 		return block, 0, nil
 	}
+	edited, changed, places := rewriteTexts(block, func(string) bool { return true }, func(text string, line int) string {
+		link, ok := markdown.ParseLink(text)
+		if !ok {
+			return ""
+		}
+		link.Line = line
+		return change(text, link)
+	})
+	for _, at := range places {
+		link, _ := markdown.ParseLink(at.text)
+		link.Line = at.line
+		left = append(left, link)
+	}
+	return edited, changed, left
+}
+
+// rewriteTexts returns a block with other strings as the values, or in the lists, of
+// the properties whose keys are concerned. change is asked for each; it returns the
+// text to stand in its place, or "" to leave it. left are those that could not be
+// changed, as in [RewriteLinks].
+func rewriteTexts(block []byte, concerned func(key string) bool, change func(text string, line int) string) (edited []byte, changed int, left []textAt) {
 	properties, err := Parse(block)
 	if err != nil || len(properties) == 0 {
 		return block, 0, nil
@@ -31,28 +52,36 @@ func RewriteLinks(block []byte, change func(text string, link markdown.Link) str
 	}
 	r := rewriter{block: block, lines: lineStarts(block), seen: map[*yaml.Node]bool{}, texts: map[string]string{}, change: change}
 	root := document.Content[0]
-	for i := 1; i < len(root.Content); i += 2 {
-		r.value(root.Content[i])
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if concerned(root.Content[i].Value) {
+			r.value(root.Content[i+1])
+		}
 	}
 	edited = r.apply()
 	got, err := Parse(edited)
-	if err == nil && same(got, r.expected(properties)) {
+	if err == nil && same(got, r.expected(properties, concerned)) {
 		return edited, len(r.edits), r.left
 	}
 	return block, 0, append(r.left, r.done...)
 }
 
-// rewriter changes the links of one block.
+// rewriter changes strings in one block.
 type rewriter struct {
 	block  []byte
 	lines  []int
 	seen   map[*yaml.Node]bool // what stands for several values is changed once
-	texts  map[string]string   // old links, and what they become
-	change func(text string, link markdown.Link) string
+	texts  map[string]string   // old strings, and what they become
+	change func(text string, line int) string
 
 	edits []patch
-	done  []markdown.Link
-	left  []markdown.Link
+	done  []textAt
+	left  []textAt
+}
+
+// textAt is a string, and the line of the block on which it is.
+type textAt struct {
+	text string
+	line int
 }
 
 // patch is a piece of the block and what stands in its place.
@@ -81,26 +110,25 @@ func (r *rewriter) value(n *yaml.Node) {
 	}
 }
 
-// scalar changes the link that a value consists of, if it does.
+// scalar changes the string that a value is, if it is to be changed.
 func (r *rewriter) scalar(n *yaml.Node) {
 	value := scalar(n)
-	link, ok := markdown.ParseLink(value.text)
-	if value.kind != String || !ok {
+	if value.kind != String {
 		return
 	}
-	link.Line = n.Line
-	text := r.change(value.text, link)
+	text := r.change(value.text, n.Line)
 	if text == "" {
 		return
 	}
+	it := textAt{value.text, n.Line}
 	at, written, ok := r.place(n, value.text, text)
 	if !ok {
-		r.left = append(r.left, link)
+		r.left = append(r.left, it)
 		return
 	}
 	r.texts[value.text] = text
 	r.edits = append(r.edits, patch{at, written})
-	r.done = append(r.done, link)
+	r.done = append(r.done, it)
 }
 
 // place returns where a string stands in the block, and how another is written
@@ -119,7 +147,7 @@ func (r *rewriter) place(n *yaml.Node, old, text string) (at markdown.Span, writ
 	case '|', '>':
 		return r.lineBelow(start, old, text)
 	default:
-		return at, "", false
+		return markdown.Span{Start: start, End: start + len(old)}, writtenText(text, ""), bytes.HasPrefix(r.block[start:], []byte(old))
 	}
 	size := quotedSize(r.block[start:])
 	return markdown.Span{Start: start, End: start + size}, written, size > 0
@@ -183,9 +211,13 @@ func (r *rewriter) apply() []byte {
 }
 
 // expected returns the properties as they should read.
-func (r *rewriter) expected(p Properties) Properties {
+func (r *rewriter) expected(p Properties, concerned func(key string) bool) Properties {
 	out := make(Properties, len(p))
 	for i, property := range p {
+		if !concerned(property.Key) {
+			out[i] = property
+			continue
+		}
 		property.Value = r.renamed(property.Value)
 		if property.Value.kind == List {
 			elements := make([]Value, len(property.Value.List()))
