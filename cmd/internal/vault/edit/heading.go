@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -77,4 +78,90 @@ func (d *doc) behind(h markdown.Heading) int {
 		}
 	}
 	return at
+}
+
+// LinkedHeadings returns the places of the headings that a link to a part of a note
+// names, one for each part between the marks of subpath: of several headings that
+// could be meant it is the first, as in the app. It returns nil if there is none, and
+// for a link to a block.
+func LinkedHeadings(found markdown.Note, subpath string) []int {
+	chain := strings.Split(strings.TrimLeft(subpath, "#"), "#")
+	if strings.HasPrefix(chain[len(chain)-1], "^") {
+		return nil
+	}
+	for i := range found.Headings {
+		if places := chainOf(found.Headings[:i+1], chain); places != nil {
+			return places
+		}
+	}
+	return nil
+}
+
+// chainOf returns the places of a chain of headings that ends in the last one, nil if
+// it is another chain; see [headed].
+func chainOf(headings []markdown.Heading, chain []string) []int {
+	if !headed(headings, chain) {
+		return nil
+	}
+	last := len(headings) - 1
+	places := make([]int, len(chain))
+	at, level := len(chain)-1, headings[last].Level
+	places[at] = last
+	for i := last - 1; i >= 0 && at > 0; i-- {
+		if headings[i].Level >= level {
+			continue
+		}
+		level = headings[i].Level
+		if plain(headings[i].Text) == plain(chain[at-1]) {
+			at--
+			places[at] = i
+		}
+	}
+	return places
+}
+
+// SameHeading reports whether a link takes two headings for one: case and punctuation
+// do not count.
+func SameHeading(a, b string) bool { return plain(a) == plain(b) }
+
+// RenameHeading returns the note with another text for the heading at a place of its
+// list. Its marks, the breaks around it and a block id behind it stay. A text with
+// which there would be another heading is a *[Refusal].
+func RenameHeading(text []byte, place int, to string) ([]byte, error) {
+	d := read(text)
+	h := d.found.Headings[place]
+	refusal := &Refusal{Line: h.Line, Reason: fmt.Sprintf("the heading cannot be %q", to)}
+	to = strings.TrimSpace(to)
+	line := d.lineAt(h.At)
+	start := strings.Index(line, h.Text)
+	if to == "" || strings.ContainsAny(to, "\r\n") || h.Text == "" || start < 0 {
+		return nil, refusal
+	}
+	wanted := to + blockMark(h.Text)
+	span := markdown.Span{Start: h.At + start, End: h.At + start + len(h.Text)}
+	edited := d.splice(span, wanted)
+	now := markdown.Scan(edited)
+	if len(now.Headings) != len(d.found.Headings) || len(now.Blocks) != len(d.found.Blocks) || !d.keepsFront(edited) {
+		return nil, refusal
+	}
+	for i, other := range now.Headings {
+		old := d.found.Headings[i]
+		if i == place {
+			old.Text = wanted
+		}
+		if other.Text != old.Text || other.Level != old.Level || other.Line != old.Line {
+			return nil, refusal
+		}
+	}
+	return edited, nil
+}
+
+// blockMark returns the block id at the end of a heading with the blank before it, ""
+// if there is none.
+func blockMark(text string) string {
+	at := strings.LastIndex(text, " ^")
+	if at < 0 || at+2 == len(text) || strings.Trim(strings.ToLower(text[at+2:]), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return ""
+	}
+	return text[at:]
 }

@@ -12,11 +12,8 @@ import (
 // canvas changes the file nodes of a canvas and the links in its text nodes. It
 // writes into the strings of the JSON alone; all else stays as it is laid out.
 func (m *Move) canvas(text []byte, source string) (edited []byte, changed int, left []Left) {
-	if !json.Valid(text) {
-		return text, 0, nil
-	}
 	var edits []edit
-	for _, node := range nodes(text) {
+	for _, node := range canvasNodes(text) {
 		some, n, lost := m.node(text, node, source)
 		edits = append(edits, some...)
 		changed += n
@@ -62,8 +59,16 @@ func (m *Move) nodeFile(file, source string) (to string, concerned bool) {
 // node is one node of a canvas: its type, and where its strings stand, quotes
 // included.
 type node struct {
-	kind       string
-	file, text markdown.Span
+	kind                string
+	file, subpath, text markdown.Span
+}
+
+// canvasNodes returns the nodes of a canvas, none if it is no valid JSON.
+func canvasNodes(text []byte) []node {
+	if !json.Valid(text) {
+		return nil
+	}
+	return nodes(text)
 }
 
 // nodes finds the nodes of a canvas, which is valid JSON.
@@ -81,6 +86,8 @@ func nodes(text []byte) []node {
 					n.kind = unquote(text[span.Start:span.End])
 				case key == "file":
 					n.file = span
+				case key == "subpath":
+					n.subpath = span
 				case key == "text":
 					n.text = span
 				}
