@@ -27,7 +27,7 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 		Digest string        `json:"digest"`
 	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Digest: digestOf(v, p)}
 	var diff strings.Builder
-	left := 0
+	var left []Step
 	for _, s := range p.Steps {
 		if s.IsNoop() {
 			continue
@@ -42,13 +42,14 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 		plan.Files = append(plan.Files, file)
 		text := s.Diff()
 		if diff.Len()+len(text) > maxDiff {
-			left++
+			left = append(left, s)
 			continue
 		}
 		diff.WriteString(text)
 	}
-	if left > 0 {
-		fmt.Fprintf(&diff, "# and %d more files\n", left)
+	for _, s := range left {
+		n := Proposal{Steps: []Step{s}}.counts()
+		fmt.Fprintf(&diff, "# %s: %d lines added, %d removed; too long to be shown\n", s.Path, n.Added, n.Removed)
 	}
 	plan.Diff = diff.String()
 	text, err := json.Marshal(plan)
