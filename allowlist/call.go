@@ -124,7 +124,7 @@ func (c Call) FallsBack() bool {
 		return true
 	}
 	if c.row.target == targetActive {
-		return !slices.ContainsFunc(targetParams[:], c.has)
+		return !slices.ContainsFunc(targetParams[:], c.has) && !slices.ContainsFunc(c.row.targets, c.has)
 	}
 	return c.has("active")
 }

@@ -71,7 +71,7 @@ func TestOrderOfArguments(t *testing.T) {
 // An extension is ours whatever it carries, and a command of the app as soon as
 // it carries what the app does not know.
 func TestOurs(t *testing.T) {
-	extensions := strings.Fields("daily:range undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set")
+	extensions := strings.Fields("daily:range undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set tag:rename property:rename heading:rename vault:replace")
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).Ours(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)
@@ -235,7 +235,8 @@ func TestConfirmations(t *testing.T) {
 		"open": {"Opened: "}, "create": {"Created: ", "Overwrote: "}, "append": {"Appended to: "}, "prepend": {"Prepended to: "},
 		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
 		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "base:set": {"Set "}, "unique": {"Created: "},
-		"undo":         {"Undone: "},
+		"undo":       {"Undone: "},
+		"tag:rename": {"Renamed tag "}, "property:rename": {"Renamed property "}, "heading:rename": {"Renamed heading "}, "vault:replace": {"Replaced "},
 		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}
 	eachRow(func(r *row) {

@@ -21,8 +21,10 @@ type row struct {
 	// effect is not Publishes, such as opening a web address.
 	sends  bool
 	target target
-	reach  reach
-	params []param
+	// targets are parameters that name the notes in place of one target.
+	targets []string
+	reach   reach
+	params  []param
 	// oneOf lists groups of which at least one parameter must be given.
 	oneOf [][]string
 	// exclusive lists groups of which at most one parameter may be given. The

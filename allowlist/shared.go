@@ -46,6 +46,13 @@ var (
 	// end of the note.
 	belowHeading = param{name: "heading", kind: kindName, ours: true, summary: "Below this heading, before the next one; A#B is B below A"}
 
+	// Changes across the vault. A name is rarely meant in one folder only.
+	inFolder   = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
+	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
+	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
+	setFolder  = param{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	setResults = param{name: "query", kind: kindText, ours: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+
 	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}

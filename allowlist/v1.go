@@ -169,9 +169,10 @@ var v1Rows = []row{
 			{name: "name", kind: kindName, required: true, summary: "The property"},
 			{name: "value", kind: kindText, required: true, summary: "Its value; commas separate the items of a list"},
 			{name: "type", kind: kindChoice, choices: []string{"text", "list", "number", "checkbox", "date", "datetime"}, rare: true, summary: "Its type"},
-			noteByName, noteByPath,
+			noteByName, noteByPath, setFolder, setResults,
 		},
-		exclusive: fileOrPath,
+		targets:   []string{"folder", "query"},
+		exclusive: [][]string{{"file", "path", "folder"}, {"file", "path", "query"}},
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
 	},
 	{

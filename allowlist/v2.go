@@ -91,6 +91,47 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Set "}},
 	},
 	{
+		// Four extensions that change many notes at once: all of them or none. They have
+		// no target; what may be changed is judged note by note.
+		name: "tag:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, ours: true,
+		summary: "Rename a tag, and those below it, in all notes",
+		params:  []param{{name: "name", kind: kindName, required: true, summary: "The tag"}, newName, inFolder},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed tag "}},
+	},
+	{
+		name: "property:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, ours: true,
+		summary: "Rename a property in all notes",
+		params:  []param{{name: "name", kind: kindName, required: true, summary: "The property"}, newName, inFolder},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed property "}},
+	},
+	{
+		name: "heading:rename", tier: tiers.V2, effect: tiers.Writes, ours: true,
+		summary: "Rename a heading, and the links to it in all notes",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "heading", kind: kindName, required: true, summary: "The heading; A#B is B below A"},
+			{name: "to", kind: kindName, required: true, summary: "The new text of the heading"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Renamed heading "}},
+	},
+	{
+		// It can remove any text, also a little in each of many notes, so it destroys.
+		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, ours: true,
+		summary: "Replace a text in all notes",
+		params: []param{
+			{name: "old", kind: kindContent, required: true, summary: "The exact text to replace, or with regex a regular expression"},
+			{name: "new", kind: kindContent, summary: "The new text; with regex, $1 is the first group"},
+			{name: "remove", kind: kindFlag, rare: true, summary: "Remove the text"},
+			{name: "regex", kind: kindFlag, summary: "Take old as a regular expression; ^ and $ match at each line"},
+			{name: "ignore-case", kind: kindFlag, rare: true, summary: "Upper and lower case are the same"},
+			inFolder, ofSearch,
+		},
+		oneOf: [][]string{{"new", "remove"}}, exclusive: [][]string{{"new", "remove"}},
+		reply:  Reply{Kind: Confirmation, Confirms: []string{"Replaced "}},
+		access: AccessToWrite, // only a part of the notes
+	},
+	{
 		// Without numbers it lists versions; two equal ones have no difference.
 		name: "diff", tier: tiers.V2, effect: tiers.Reads, reach: reachNote,
 		summary: "List the versions of a note, or compare two",

@@ -46,6 +46,10 @@ var deviations = map[string]string{
 	"workspace:save name required": "which layout is replaced without a name is stated nowhere",
 	"template:insert path":         "an extension of the embedded vault CLI; the app has no target for it",
 
+	"property:set folder":    "an extension of the embedded vault CLI: several notes at once",
+	"property:set query":     "as folder",
+	"property:set exclusive": "one note, or several",
+
 	"append heading":         "an extension of the embedded vault CLI; the app ignores it",
 	"append exclusive":       "lines of their own continue none",
 	"daily:append heading":   "as for append",

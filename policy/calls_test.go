@@ -55,8 +55,8 @@ func smallest(c allowlist.Command) allowlist.Params {
 		}
 	}
 	// Of these one parameter is needed, whichever.
-	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines"}[c.Name]; name != "" {
-		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3", "lines": "3"}[name])
+	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
+		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3", "lines": "3", "new": "A"}[name])
 	}
 	return params
 }

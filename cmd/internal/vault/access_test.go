@@ -439,6 +439,9 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 		if c.Name == "daily:range" {
 			return []string{"2026-11-22"}
 		}
+		if strings.HasSuffix(c.Name, ":rename") {
+			return []string{"fresh", "tag/new", "other", "Prop", "zqatag", "Part"}
+		}
 		return []string{"A/", "Hid/", "Hid/Open/", "D/E/new.md", "Hid/Plan.md", "Hid/new.md", "Plan.md", "A/Plan", "D/"}
 	case "from":
 		if c.Name == "diff" {
@@ -459,7 +462,7 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 	case "content", "value", "text", "new":
 		return []string{"text", `two\nlines`}
 	case "old":
-		return []string{"text", "do it", "zqaword"}
+		return []string{"text", "do it", "zqaword", "z[q]a.", "(t)ext"}
 	case "heading":
 		return []string{"Plan", "Part", "zqahead"}
 	case "block":

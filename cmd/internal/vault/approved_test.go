@@ -31,13 +31,16 @@ func TestAnApprovedChangeIsTheOneThatWasShown(t *testing.T) {
 		"another note of a move":   {"rename path=n.md name=z", func(h *testVault) { h.put("l.md", "see [[n]], [[n]]") }},
 		"one more linked note":     {"rename path=n.md name=z", func(h *testVault) { h.put("m.md", "see [[n]]") }},
 		"a note in the way":        {"create path=new.md content=x overwrite", func(h *testVault) { h.put("new.md", "there") }},
+		"one note of several":      {"vault:replace old=see new=x", func(h *testVault) { h.put("m.md", "see") }},
+		"the text of one":          {"property:set name=a value=1 folder=T", func(h *testVault) { h.put("T/u.md", "other") }},
+		"a link to a heading":      {"heading:rename path=h.md heading=H to=I", func(h *testVault) { h.put("m.md", "[[h#H]]") }},
 		"the version to restore":   {"history:restore path=n.md version=1", func(h *testVault) { h.run("append", "path=n.md", "content=y"); h.run("undo") }},
 		"the template":             {"create path=new.md template=t", func(h *testVault) { h.put("T/t.md", "{{time}} other") }},
 		"a template without clock": {"create path=new.md template=u", func(h *testVault) { h.put("T/u.md", "other") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, map[string]string{
-				"n.md": "text", "l.md": "see [[n]]", "T/t.md": "{{time}}", "T/u.md": "plain",
+				"n.md": "text", "l.md": "see [[n]]", "h.md": "# H\n", "T/t.md": "{{time}}", "T/u.md": "plain",
 				".obsidian/templates.json": `{"folder":"T"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 			})
 			h.expect(answer.ExitDone, "Appended to: n.md\n", "append", "path=n.md", "content=x")

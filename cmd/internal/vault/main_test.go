@@ -170,6 +170,7 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 // extensions are the commands that the app does not have.
 var extensions = []string{
 	"base:check", "base:eval", "base:set", "daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "query", "recent", "undo",
+	"heading:rename", "property:rename", "tag:rename", "vault:replace",
 }
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {

@@ -65,7 +65,7 @@ func TestPropertiesThatCannotBeChanged(t *testing.T) {
 		"Braces.md": "---\n{a: 1}\n---\n", "p.png": "x", ".obsidian/types.json": `{"types":{"n":"number"}}`,
 	}
 	h := build(t, notes)
-	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>]\n"
+	const setUsage = "Usage: property:set name=<name> value=<value> [type=text|list|number|checkbox|date|datetime] [file=<name>] [path=<path>] [folder=<path>] [query=<text>]\n"
 	h.steps([]turn{
 		{"no number", "property:set path=A.md name=x value=abc type=number", answer.ExitMisuse, "Error: Invalid number: abc\n"},
 		{"no date", "property:set path=A.md name=x value=21.11.2026 type=date", answer.ExitMisuse, "Error: Invalid date format. Use YYYY-MM-DD\n"},

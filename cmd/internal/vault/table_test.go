@@ -23,11 +23,11 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("aliases append backlinks base:check base:create base:eval base:query base:set base:views bases bookmark bookmarks create daily daily:append daily:path " +
-		"daily:prepend daily:range daily:read deadends delete diff file files folder folders help history history:list history:read history:restore " +
-		"links move note:insert note:replace note:section note:set-section orphans outline prepend properties property:read property:remove " +
-		"property:set query random random:read read recent recents rename search search:context tag tags task tasks template:insert template:read " +
-		"templates undo unique unresolved vault vaults version wordcount")
+	want := strings.Fields("aliases append backlinks base:check base:create base:eval base:query base:set base:views bases bookmark bookmarks create daily daily:append " +
+		"daily:path daily:prepend daily:range daily:read deadends delete diff file files folder folders heading:rename help history history:list " +
+		"history:read history:restore links move note:insert note:replace note:section note:set-section orphans outline prepend properties " +
+		"property:read property:remove property:rename property:set query random random:read read recent recents rename search search:context tag " +
+		"tag:rename tags task tasks template:insert template:read templates undo unique unresolved vault vault:replace vaults version wordcount")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
 	}
@@ -35,8 +35,9 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func TestWhatWrites(t *testing.T) {
 	// task does so with some of its parameters only.
-	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:prepend delete history:restore move note:insert " +
-		"note:replace note:set-section prepend property:remove property:set rename task template:insert undo unique")
+	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:prepend delete heading:rename history:restore move note:insert " +
+		"note:replace note:set-section prepend property:remove property:rename property:set rename tag:rename task template:insert undo unique " +
+		"vault:replace")
 	for _, row := range table() {
 		if row.Writes() != slices.Contains(writing, row.Name) {
 			t.Errorf("%s: writes is %v", row.Name, row.Writes())

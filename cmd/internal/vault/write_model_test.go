@@ -203,6 +203,12 @@ var writeKinds = []struct {
 	{"restore", []string{"delete path=a.md"}, "history:restore path=a.md version=1"},
 	{"undo of a move", []string{"move path=linked.md to=n/m/other.md"}, "undo"},
 	{"undo of a deletion", []string{"delete path=x/b.md"}, "undo"},
+	{"rename a tag", []string{"append path=a.md content=#t", "append path=x/b.md content=#t/u"}, "tag:rename name=t to=n"},
+	{"rename a property", []string{"property:set name=p value=1 folder=x"}, "property:rename name=p to=n"},
+	{"set a property of several", nil, "property:set name=p value=2 query=link"},
+	{"rename a heading", []string{"append path=a.md content=\\n#\\tH", "append path=l1.md content=[[a#H]]", "append path=l2.md content=![[a#h]]"}, "heading:rename path=a.md heading=H to=New"},
+	{"replace in several", nil, "vault:replace old=linked new=x"},
+	{"undo of a replacement", []string{"vault:replace old=linked new=x"}, "undo"},
 	{"undo of a creation", []string{"create path=n/m/new.md content=x"}, "undo"},
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/scope"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -26,7 +27,7 @@ func propertyWriteCommands() []command.Command {
 				// A short value, not content: paths and formulas hold backslashes.
 				{Name: "value", Hint: "value", Required: true, Help: "Its value; commas separate the items of a list"},
 				{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type, default: the vault's, or what the value looks like"},
-			}, grammar.TargetParams()...),
+			}, append(grammar.TargetParams(), scope.Folder(), scope.Query())...),
 			Plan: setProperty, Verify: meansSet,
 		},
 		{
@@ -40,6 +41,9 @@ func propertyWriteCommands() []command.Command {
 // setProperty changes the lines of one property. The app writes the whole block
 // anew, which loses comments and every other form.
 func setProperty(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	if p.Has("folder") || p.Has("query") {
+		return setProperties(v, p)
+	}
 	t, text, err := v.MarkdownNote(p)
 	if err != nil {
 		return command.Proposal{}, err

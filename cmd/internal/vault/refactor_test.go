@@ -1,0 +1,219 @@
+package vault
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/answer"
+)
+
+// changed runs a call on a vault and compares all notes with what they shall be; those
+// that are not named stay. An undo then restores every byte.
+func changed(t *testing.T, files map[string]string, said string, want map[string]string, call ...string) {
+	t.Helper()
+	h := build(t, files)
+	before := h.texts(true)
+	h.expect(answer.ExitDone, said+"\n", call...)
+	after := maps.Clone(before)
+	maps.Copy(after, want)
+	for path, text := range h.texts(true) {
+		if text != after[path] {
+			t.Errorf("%q made of %s %q, want %q", call, path, text, after[path])
+		}
+	}
+	if len(want) == 0 {
+		return
+	}
+	if ids := h.changes(); len(ids) != 1 {
+		t.Errorf("%q is %d changes", call, len(ids))
+	}
+	if status, out, _ := h.run("undo"); status != answer.ExitDone {
+		t.Errorf("undo: %q", out)
+	}
+	if got := h.texts(true); !maps.Equal(got, before) {
+		t.Errorf("undone, there is %q, was %q", got, before)
+	}
+}
+
+// refused runs a call that has to change nothing.
+func refused(t *testing.T, files map[string]string, said string, call ...string) {
+	t.Helper()
+	h := build(t, files)
+	before := h.texts(true)
+	status, out, _ := h.run(call...)
+	if status == answer.ExitDone || !strings.HasPrefix(out, "Error: "+said) {
+		t.Errorf("%q: %d, %q, want %q", call, status, out, said)
+	}
+	if got := h.texts(true); !maps.Equal(got, before) {
+		t.Errorf("%q is refused and made %.500q", call, got)
+	}
+	if ids := h.changes(); len(ids) != 0 {
+		t.Errorf("%q is refused and in the journal", call)
+	}
+}
+
+func TestTagRename(t *testing.T) {
+	files := map[string]string{
+		"body.md":  "#old and #Old/sub, #older\n`#old` [#old](x) \\#old\n```\n#old\n```\n%% #old %%\n",
+		"list.md":  "---\ntags: [ \"#old\", 'Old/x', old , other ] # why\n---\n",
+		"lines.md": "\ufeff---\r\ntags:\r\n  - old\r\n  - b\r\ncategory: old\r\n---\r\n#old\r\n#x",
+		"one.md":   "---\nTags: old\n---\nold",
+		"twins.md": "---\na: 1\ntags:\n  - new\n  - old\n---\n",
+		"none.md":  "old #older ##old",
+		"B.canvas": `{"nodes":[{"type":"text","text":"#old"}]}`,
+	}
+	changed(t, files, "Renamed tag #old to #new: 10 places in 5 notes", map[string]string{
+		"body.md":  "#new and #new/sub, #older\n`#old` [#old](x) \\#old\n```\n#old\n```\n%% #new %%\n",
+		"list.md":  "---\ntags: [ \"#new\", 'new/x', new , other ] # why\n---\n",
+		"lines.md": "\ufeff---\r\ntags:\r\n  - new\r\n  - b\r\ncategory: old\r\n---\r\n#new\r\n#x",
+		"one.md":   "---\nTags: new\n---\nold",
+		"twins.md": "---\na: 1\ntags:\n  - new\n---\n",
+	}, "tag:rename", "name=old", "to=#new")
+	changed(t, map[string]string{"a.md": "#a #A/b", "F/b.md": "#a", "F2/b.md": "#a"}, "Renamed tag #a to #b/c: 1 place in 1 note", map[string]string{"F/b.md": "#b/c"}, "tag:rename", "name=a", "to=b/c", "folder=F")
+	changed(t, map[string]string{"a.md": "#Foo #foo #FOO/x"}, "Renamed tag #foo to #foo: 2 places in 1 note", map[string]string{"a.md": "#foo #foo #foo/x"}, "tag:rename", "name=#foo", "to=foo")
+	changed(t, map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#x"}, "Renamed tag #x to #1a: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"a, b\", 1, 'x y']\n---\n#1a"}, "tag:rename", "name=x", "to=1a")
+	changed(t, map[string]string{"a.md": "---\ntags: [x]\n---\n"}, "Renamed tag #x to #true: 1 place in 1 note", map[string]string{"a.md": "---\ntags: [\"true\"]\n---\n"}, "tag:rename", "name=x", "to=true")
+	refused(t, files, `Tag "#nothing" not found.`, "tag:rename", "name=nothing", "to=x")
+	refused(t, files, "Invalid value for to: a b.", "tag:rename", "name=old", "to=a b")
+	refused(t, files, "Invalid value for to: 12.", "tag:rename", "name=old", "to=12")
+	refused(t, files, `Folder "Nowhere" not found.`, "tag:rename", "name=old", "to=new", "folder=Nowhere")
+	refused(t, map[string]string{"a.md": "#x", "b.md": "---\nk: &a x\ntags: *a\n---\n"}, `The properties of "b.md" cannot be changed: line 2: tag x cannot be changed where it is.`, "tag:rename", "name=x", "to=y")
+}
+
+func TestPropertyRename(t *testing.T) {
+	files := map[string]string{
+		"a.md": "---\nStatus: [done, x] # c\nb: 1\n---\nStatus: stays\n",
+		"b.md": "\ufeff---\r\n\"status\": |-\r\n  two\r\n  lines\r\n---\r\nx",
+		"c.md": "---\nb: status\n---\n", "d.md": "status: no block", "F/e.md": "---\nstatus:\n---\n",
+		".obsidian/types.json": `{"types":{"status":"multitext"}}`,
+	}
+	changed(t, files, "Renamed property status to my: state in 3 notes\nThe type multitext of status is not carried over: the user can set it for my: state in the app.", map[string]string{
+		"a.md":   "---\n\"my: state\": [done, x] # c\nb: 1\n---\nStatus: stays\n",
+		"b.md":   "\ufeff---\r\n\"my: state\": |-\r\n  two\r\n  lines\r\n---\r\nx",
+		"F/e.md": "---\n\"my: state\":\n---\n",
+	}, "property:rename", "name=status", "to=my: state")
+	changed(t, map[string]string{"a.md": "---\nA: 1\n---\n"}, "Renamed property a to a in 1 note", map[string]string{"a.md": "---\na: 1\n---\n"}, "property:rename", "name=a", "to=a")
+	refused(t, map[string]string{"a.md": "---\na: 1\n---\n", "z.md": "---\na: 1\nB: 2\n---\n"}, `The properties of "z.md" cannot be changed: line 3: there is a property "B" already.`, "property:rename", "name=a", "to=b")
+	refused(t, files, `Property "nothing" not found.`, "property:rename", "name=nothing", "to=x")
+	refused(t, map[string]string{"a.md": "---\n{a: 1}\n---\n"}, `The properties of "a.md" cannot be changed: line 2: the properties are in braces`, "property:rename", "name=a", "to=b")
+}
+
+func TestPropertySetOnSeveral(t *testing.T) {
+	files := map[string]string{"F/a.md": "milk", "F/b.md": "---\nstatus: open # c\n---\nmilk", "F/c.md": "bread", "a.md": "milk", "F/x.canvas": "{}"}
+	changed(t, files, "Set status: done in 2 notes", map[string]string{"F/a.md": "---\nstatus: done\n---\nmilk", "F/b.md": "---\nstatus: done # c\n---\nmilk"},
+		"property:set", "name=status", "value=done", "folder=F", "query=milk")
+	changed(t, files, "Set n: 3 in 3 notes", map[string]string{"F/a.md": "---\nn: 3\n---\nmilk", "F/b.md": "---\nstatus: open # c\nn: 3\n---\nmilk", "F/c.md": "---\nn: 3\n---\nbread"}, "property:set", "name=n", "value=3", "folder=F")
+	changed(t, files, "Set n: 3 in 0 notes", nil, "property:set", "name=n", "value=3", "query=nothing")
+	refused(t, files, "Use file=<name> or path=<path> for one note", "property:set", "name=n", "value=3", "folder=F", "path=a.md")
+	refused(t, map[string]string{"a.md": "x", "b.md": "---\na: 1\na: 2\n---\n"}, `The properties of "b.md" cannot be changed`, "property:set", "name=n", "value=3", "folder=/")
+	refused(t, files, "query, character 1: a parenthesis is not closed", "property:set", "name=n", "value=3", "query=(")
+}
+
+func TestVaultReplace(t *testing.T) {
+	files := map[string]string{
+		"a.md": "foo Foo foobar\n`foo`", "F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nfoo\r\nbar\r\nfoo\nbar\r\n", "F/c.md": "\xff\xfefoo\xff", "x.txt": "foo", "B.canvas": "foo",
+	}
+	changed(t, files, "Replaced 7 places in 3 notes", map[string]string{
+		"a.md": "$1 Foo $1bar\n`$1`", "F/b.md": "\ufeff---\r\ntitle: $1\r\n---\r\n$1\r\nbar\r\n$1\nbar\r\n", "F/c.md": "\xff\xfe$1\xff",
+	}, "vault:replace", "old=foo", "new=$1")
+	changed(t, files, "Replaced 2 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\nx\r\ny\r\nx\r\ny\r\n"}, "vault:replace", `old=foo\nbar`, `new=x\ny`)
+	changed(t, files, "Replaced 4 places in 1 note", map[string]string{"a.md": "x x xbar\n`x`"}, "vault:replace", "old=FOO", "new=x", "ignore-case", "query=path:a.md")
+	changed(t, files, "Replaced 3 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: \r\n---\r\n\r\nbar\r\n\nbar\r\n"}, "vault:replace", "old=foo", "remove", "folder=F", "query=bar")
+	changed(t, files, "Replaced 2 places in 1 note", map[string]string{"F/b.md": "\ufeff---\r\ntitle: foo\r\n---\r\n<foo> oo $ f\r\nbar\r\n<foo> oo $ f\nbar\r\n"},
+		"vault:replace", "old=^(?<first>f)(o+)$", "new=<$&> $2 $$ $<first>", "regex", "folder=F", "query=bar")
+	changed(t, map[string]string{"a.md": "one\r\ntwo\r\n"}, "Replaced 3 places in 1 note", map[string]string{"a.md": "> one\r\n> two\r\n> "}, "vault:replace", "old=^", "new=> ", "regex")
+	changed(t, map[string]string{"a.md": "é \xff b é"}, "Replaced 2 places in 1 note", map[string]string{"a.md": "[é \xff] b [é]"}, "vault:replace", `old=é( [^b ])?`, "new=[$&]", "regex")
+	changed(t, files, "Replaced 0 places in 0 notes", nil, "vault:replace", "old=nothing", "new=x")
+	for _, call := range [][2]string{
+		{"Use new=<text> or remove, one of them.", "old=foo"}, {"Use new=<text> or remove, one of them.", "old=foo new=x remove"},
+		{"Invalid value for old: no regular expression", "old=( new=x regex"}, {"Invalid value for new: the expression has no group $2.", "old=(f) new=$2 regex"},
+		{"Invalid value for new: the expression has no group $<x>.", "old=(f) new=$<x> regex"}, {`Folder "N" not found.`, "old=f new=x folder=N"},
+		{`The properties of "F/b.md" could not be read with the new text.`, "old=title: new=["}, {`The properties of "F/b.md" could not be read with the new text.`, "old=--- new=x"},
+	} {
+		refused(t, files, call[0], append([]string{"vault:replace"}, strings.Fields(call[1])...)...)
+	}
+}
+
+// An expression that goes through all ways of a long line ends with an error, and
+// nothing is changed.
+func TestVaultReplaceHasLimits(t *testing.T) {
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "Invalid value for old: the regular expression takes too long", "vault:replace", "old=^(a+)+$", "new=x", "regex")
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.", "vault:replace", "old=a", "new=b", "regex")
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)}, "With the new text a note would have more than 32 MiB.", "vault:replace", "old=a", "new="+strings.Repeat("b", 64))
+	many := map[string]string{}
+	for i := range 1001 {
+		many[fmt.Sprint(i, ".md")] = "a"
+	}
+	refused(t, many, "More than 1000 notes would be changed.", "vault:replace", "old=a", "new=b")
+}
+
+func TestHeadingRename(t *testing.T) {
+	files := map[string]string{
+		"N.md":          "# Top\n## Old: one ##\n[[#Old one]] [[#Top#Old one|x]]\n### Below\n# Other\n",
+		"a.md":          "[[N#Old one]] ![[N#Old: one|y]] [t](N.md#Old%20one) [[N#Top#old ONE#below]] [[N]] [[N#Below]] [[N#Other]] `[[N#Old one]]` [[M#Old one]]",
+		"b.md":          "\ufeff---\r\nup: \"[[N#Old one]]\"\r\n---\r\n[t](<N.md#Old one> \"x\")\r\n| [[N#Old one\\|c]] |\r\n",
+		"M.md":          "# Old: one\n",
+		"f/B.canvas":    "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"N.md\",\"subpath\":\"#Old one\"},{\"type\":\"text\",\"text\":\"\\u00e9 [[N#Old one]]\"},{\"type\":\"file\",\"file\":\"M.md\",\"subpath\":\"#Old one\"}\n\t]}",
+		"unrelated.md":  "[[N#Nothing]] #tag",
+		"f/sub/deep.md": "[[../../N#Old one]]",
+	}
+	changed(t, files, `Renamed heading to "New: *two*": 12 links in 5 notes`, map[string]string{
+		"N.md":          "# Top\n## New: *two* ##\n[[#New *two*]] [[#Top#New *two*|x]]\n### Below\n# Other\n",
+		"a.md":          "[[N#New *two*]] ![[N#New *two*|y]] [t](N.md#New%20*two*) [[N#Top#New *two*#below]] [[N]] [[N#Below]] [[N#Other]] `[[N#Old one]]` [[M#Old one]]",
+		"b.md":          "\ufeff---\r\nup: \"[[N#New *two*]]\"\r\n---\r\n[t](<N.md#New *two*> \"x\")\r\n| [[N#New *two*\\|c]] |\r\n",
+		"f/B.canvas":    "{\n\t\"nodes\":[\n\t\t{\"type\":\"file\",\"file\":\"N.md\",\"subpath\":\"#New *two*\"},{\"type\":\"text\",\"text\":\"\\u00e9 [[N#New *two*]]\"},{\"type\":\"file\",\"file\":\"M.md\",\"subpath\":\"#Old one\"}\n\t]}",
+		"f/sub/deep.md": "[[../../N#New *two*]]",
+	}, "heading:rename", "path=N.md", "heading=old one", "to=New: *two*")
+	changed(t, map[string]string{"N.md": "Old\r\n===\r\n\r\n# B ^id\r\n[[#Old]]"}, `Renamed heading to "New": 1 link in 1 note`, map[string]string{"N.md": "New\r\n===\r\n\r\n# B ^id\r\n[[#New]]"}, "heading:rename", "file=N", "heading=Old", "to=New")
+	changed(t, map[string]string{"N.md": "# B ^id\n[[#^id]] [[#B]]"}, `Renamed heading to "C": 0 links in 1 note`, map[string]string{"N.md": "# C ^id\n[[#^id]] [[#B]]"}, "heading:rename", "file=N", "heading=B ^id", "to=C")
+	// Of two headings with one text a link leads to the first.
+	two := map[string]string{"N.md": "# P\n## A\n# Q\n## A\n[[#A]] [[#Q#A]] [[#P#A]]"}
+	changed(t, two, `Renamed heading to "B": 1 link in 1 note`, map[string]string{"N.md": "# P\n## A\n# Q\n## B\n[[#A]] [[#Q#B]] [[#P#A]]"}, "heading:rename", "file=N", "heading=Q#A", "to=B")
+	changed(t, two, `Renamed heading to "B": 2 links in 1 note`, map[string]string{"N.md": "# P\n## B\n# Q\n## A\n[[#B]] [[#Q#A]] [[#P#B]]"}, "heading:rename", "file=N", "heading=P#A", "to=B")
+	refused(t, two, `Heading "A" is ambiguous`, "heading:rename", "file=N", "heading=A", "to=B")
+	refused(t, two, `The note has a heading "Q" already (line 3).`, "heading:rename", "file=N", "heading=P", "to=q!")
+	refused(t, two, `Heading "X" not found.`, "heading:rename", "file=N", "heading=X", "to=B")
+	refused(t, two, "Missing required parameter: path=<path> or file=<name>", "heading:rename", "heading=P", "to=B")
+	for _, to := range []string{"#", "a\nb", "  "} {
+		refused(t, two, "Invalid value for to:", "heading:rename", "file=N", "heading=P", "to="+to)
+	}
+	refused(t, map[string]string{"N.md": "# A\n[[#A]]", "b.md": "[[N#A]]"}, `Link "#A" in N.md, line 2, cannot be changed: no link can hold the new heading. Nothing was changed.`, "heading:rename", "file=N", "heading=A", "to=:|:")
+}
+
+// A plan lists every file with its difference; where all of them together are too
+// long, those that are left out are named with the number of their lines.
+func TestAPlanListsEveryFile(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("n%d.md", i)] = strings.Repeat("old "+strings.Repeat("x", 1000)+"\n", 6)
+	}
+	h := build(t, files)
+	before := h.texts(true)
+	_, out, _ := h.run("--plan", "vault:replace", "old=old", "new=fresh")
+	var plan struct {
+		Files []struct{ Path string }
+		Diff  string
+		Loses string
+	}
+	if err := json.Unmarshal([]byte(out), &plan); err != nil || len(plan.Files) != 40 || plan.Loses == "" {
+		t.Fatalf("%d files, %q, %v: %.300s", len(plan.Files), plan.Loses, err, out)
+	}
+	shown, left := 0, 0
+	for path := range files {
+		switch {
+		case strings.Contains(plan.Diff, "--- a/"+path+"\n"):
+			shown++
+		case strings.Contains(plan.Diff, "# "+path+": 6 lines added, 6 removed; too long to be shown\n"):
+			left++
+		}
+	}
+	if shown == 0 || left == 0 || shown+left != 40 {
+		t.Errorf("%d differences and %d names", shown, left)
+	}
+	if !maps.Equal(before, h.texts(true)) {
+		t.Error("a plan has changed the vault")
+	}
+}
