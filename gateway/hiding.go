@@ -2,12 +2,8 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
+	"vaultwicket/gateway/notes"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
 )
@@ -16,7 +12,7 @@ import (
 // no call succeeds, so it does not matter what they are.
 func (g *vaultGateway) visibility() visibilityFingerprint {
 	h := visibilityFingerprint{policy: g.policy.Load()}
-	if text, ok := patternsOf(g.target().folder); ok && text != nil {
+	if text, ok := notes.Patterns(g.target().folder); ok && text != nil {
 		h.patterns = sha256.Sum256(text)
 	}
 	return h
@@ -34,7 +30,7 @@ func (g *Gateway) Visible(vault string) func(path string) bool {
 }
 
 func (g *vaultGateway) visible() func(path string) bool {
-	text, ok := patternsOf(g.target().folder)
+	text, ok := notes.Patterns(g.target().folder)
 	rules, patterns := g.rules().Access, ignore.New(string(text))
 	return func(path string) bool {
 		return ok && rules.Level(path) > access.None && !patterns.Hides(path, false)
@@ -52,7 +48,7 @@ func (g *vaultGateway) hiddenBy(plan Plan) (rule, ofName string) {
 	}
 	var text []byte
 	if plan.policy.Ignores {
-		text, _ = patternsOf(g.target().folder)
+		text, _ = notes.Patterns(g.target().folder)
 	}
 	patterns := ignore.New(string(text))
 	by := func(path string, folder bool) string {
@@ -73,25 +69,4 @@ func (g *vaultGateway) hiddenBy(plan Plan) (rule, ofName string) {
 		ofName = firstOf(by(name, false), by(name+".md", false))
 	}
 	return "", ofName
-}
-
-// patternsOf returns the text of the ignore file of a vault, nil where there is none
-// or the folder is not known. It is false for a file that cannot be used.
-func patternsOf(folder string) (text []byte, ok bool) {
-	if folder == "" {
-		return nil, true
-	}
-	if _, err := os.Lstat(filepath.Join(folder, ignore.File)); errors.Is(err, fs.ErrNotExist) {
-		return nil, true
-	}
-	file, size := openNote(folder, ignore.File)
-	if file == nil {
-		return nil, false
-	}
-	defer file.Close()
-	if size > ignore.MaxBytes {
-		return nil, false
-	}
-	text, err := io.ReadAll(io.LimitReader(file, ignore.MaxBytes+1))
-	return text, err == nil && len(text) <= ignore.MaxBytes
 }

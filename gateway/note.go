@@ -2,17 +2,12 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/registry"
 )
 
@@ -103,99 +98,9 @@ func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 		out.Path = path
 	}
 	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
-		out.Hash = hashOfPrinted(g.target().folder, out.Path, out.Stdout)
+		out.Hash = notes.HashOfPrinted(g.target().folder, out.Path, out.Stdout)
 	}
 	return out
-}
-
-func hashOfPrinted(folder, path, printed string) string {
-	file, size := openNote(folder, path)
-	if file == nil {
-		return ""
-	}
-	file.Close()
-	switch size {
-	case int64(len(printed)):
-	case int64(len(printed)) - 1:
-		printed = strings.TrimSuffix(printed, "\n")
-	default:
-		return ""
-	}
-	sum := sha256.Sum256([]byte(printed))
-	return hex.EncodeToString(sum[:8])
-}
-
-// hashOfFile returns the hash of what is at a path in the vault, "" where there is
-// no file or the folder of the vault is not known.
-func hashOfFile(folder, path string) string {
-	file, _ := openNote(folder, path)
-	if file == nil {
-		return ""
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, file); err != nil {
-		return ""
-	}
-	return string(hash.Sum(nil))
-}
-
-// openNote opens the file at a path in the folder of a vault and returns its size
-// in bytes. It returns nil where there is none, where it is no regular file, and
-// when the folder is not known.
-func openNote(folder, path string) (*os.File, int64) {
-	root, info := lookAt(folder, path)
-	if root == nil {
-		return nil, 0
-	}
-	defer root.Close()
-	file, err := root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, 0
-	}
-	if opened, err := file.Stat(); err != nil || !os.SameFile(info, opened) {
-		file.Close()
-		return nil, 0 // it was replaced meanwhile, perhaps by a link
-	}
-	return file, info.Size()
-}
-
-// noteInfo returns what is known of the file at a path in the folder of a vault
-// without opening it, nil where [openNote] would open nothing.
-func noteInfo(folder, path string) fs.FileInfo {
-	root, info := lookAt(folder, path)
-	if root != nil {
-		root.Close()
-	}
-	return info
-}
-
-// lookAt opens the folder of a vault that has a regular file at a path. To open what
-// is no file may wait for ever.
-func lookAt(folder, path string) (*os.Root, fs.FileInfo) {
-	if folder == "" || path == "" {
-		return nil, nil
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, nil
-	}
-	info, err := root.Lstat(filepath.FromSlash(path))
-	if err != nil || !info.Mode().IsRegular() {
-		root.Close()
-		return nil, nil
-	}
-	return root, info
-}
-
-// stampOf returns the stamp of what is at a path in the vault, the zero one where
-// there is no note or the folder of the vault is not known.
-func stampOf(folder, path string) stamp {
-	info := noteInfo(folder, path)
-	if info == nil {
-		return stamp{}
-	}
-	return stamp{info.Size(), info.ModTime()}
 }
 
 // checkPinnedVault asks the app where its vault lies, once, and refuses when that is

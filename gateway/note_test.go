@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vaultwicket/gateway/notes"
 )
 
 // What the app would take for a name is found out first; the call then runs
@@ -99,7 +101,7 @@ func TestNoHashWithoutTheNotesFile(t *testing.T) {
 	for _, test := range []struct{ folder, path string }{
 		{"", "A.md"}, {filepath.Join(vault, "gone"), "A.md"}, {vault, "A.md"}, {vault, "link.md"}, {vault, "../x.md"},
 	} {
-		if got := hashOfPrinted(test.folder, test.path, "text\n"); got != "" {
+		if got := notes.HashOfPrinted(test.folder, test.path, "text\n"); got != "" {
 			t.Errorf("%q in %q has the hash %q", test.path, test.folder, got)
 		}
 	}

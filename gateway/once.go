@@ -12,6 +12,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -198,7 +199,7 @@ type (
 
 // hidingDigest is a digest of all that hides notes of the vault.
 func (g *vaultGateway) hidingDigest() string {
-	text, ok := patternsOf(g.target().folder)
+	text, ok := notes.Patterns(g.target().folder)
 	rules := g.policy.Load().Access.String()
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s", ok, len(rules), rules, text)))
 }

@@ -3,12 +3,15 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"slices"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
@@ -73,9 +76,9 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 		return ""
 	}
 	req.Ask, req.MaxOutput = nil, 0
-	note := stamp{}
+	note := notes.Stamp{}
 	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
-		note = stampOf(g.target().folder, answer.Path).before(req.Taken)
+		note = notes.StampOf(g.target().folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
@@ -140,7 +143,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
-	if !first.call.IsRandom() && (first.note == stamp{} || first.note != stampOf(g.target().folder, first.answer.Path)) {
+	if !first.call.IsRandom() && (first.note == notes.Stamp{} || first.note != notes.StampOf(g.target().folder, first.answer.Path)) {
 		now, _ = g.process(ctx, hold, again, approved{})
 		return now, true
 	}
@@ -200,3 +203,32 @@ func (g *Gateway) Kept(caller, cursor string) error {
 
 // Forget drops what is kept for a caller who will not come back.
 func (g *Gateway) Forget(caller string) { g.answers.Drop(caller) }
+
+// storeLimits bound what is kept of answers that were shown in part: a whole one of
+// the largest kind, while another one is read, is what a gateway has memory for.
+var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
+
+// maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
+// storedAnswer beside it.
+const maxKeptCall = 64 << 10
+
+// storedAnswer is what is known of an answer whose rest is kept: everything but its text.
+type storedAnswer struct {
+	request Request // as it came, without the way to ask
+	call    allowlist.Call
+	answer  Result
+	whole   [sha256.Size]byte // of the text before fields were chosen
+	note    notes.Stamp       // of the one note that the text is, where that is known
+}
+
+// sumOf is the digest of a text, which is not copied as a whole for it.
+func sumOf(text string) [sha256.Size]byte {
+	hash := sha256.New()
+	chunk := make([]byte, 0, 32<<10)
+	for len(text) > 0 {
+		n := min(len(text), cap(chunk))
+		hash.Write(append(chunk, text[:n]...))
+		text = text[n:]
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
 
 	"github.com/sourcegraph/conc/panics"
@@ -238,4 +239,21 @@ func (g *shared) logFault(err error) {
 	if err != nil && !errors.As(err, &c) {
 		g.log.LogAttrs(context.Background(), observe.LevelBug, "an error without a code", observe.FaultAttrs(err)...)
 	}
+}
+
+// rejectIndirectPaths refuses a call on the app whose paths lead to files of other names:
+// through a symbolic link, or because the file has further hard links. The access
+// rules judge the path that is spelled out, and the app follows it wherever it
+// leads. The embedded program follows no link and holds the rules itself; a vault
+// whose folder is not known cannot be looked at.
+func (g *vaultGateway) rejectIndirectPaths(r route) error {
+	if r.program.Backend() != string(App) || !r.policy.Access.Restrict() {
+		return nil
+	}
+	for _, spelled := range r.call.Spells() {
+		if err := notes.RejectIndirect(g.target().folder, spelled.Path); err != nil {
+			return err
+		}
+	}
+	return nil
 }

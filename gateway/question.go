@@ -13,6 +13,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/tiers"
 )
 
@@ -156,7 +157,7 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q Question) [sha256.Size]byte
 func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 	hashes := map[string]string{}
 	for _, s := range call.Spells() {
-		hashes[s.Path] = hashOfFile(g.target().folder, s.Path)
+		hashes[s.Path] = notes.Hash(g.target().folder, s.Path)
 	}
 	return hashes
 }
@@ -165,7 +166,7 @@ func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 // notes that it names are as the user was shown them.
 func (g *vaultGateway) checkUnchanged(r route) error {
 	for path, hash := range r.shown.spelled {
-		if hashOfFile(g.target().folder, path) != hash {
+		if notes.Hash(g.target().folder, path) != hash {
 			return changedSince(r.call.Name())
 		}
 	}

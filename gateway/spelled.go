@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/policy/access"
 	"vaultwicket/policy/ignore"
 )
@@ -36,7 +37,7 @@ func (g *vaultGateway) withDiskNames(call allowlist.Call) (named allowlist.Call,
 
 // hides returns what tells whether a note or folder is hidden.
 func (g *vaultGateway) hides() func(path string) bool {
-	text, ok := patternsOf(g.target().folder)
+	text, ok := notes.Patterns(g.target().folder)
 	rules, patterns := g.rules().Access, ignore.New(string(text))
 	return func(path string) bool {
 		return !ok || rules.Level(path) == access.None && !rules.Opens(path) || patterns.Hides(path, false) || patterns.Hides(path, true)

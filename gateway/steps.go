@@ -10,6 +10,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/shell"
 )
 
@@ -109,7 +110,7 @@ func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, er
 		}
 	}
 	if r.policy.Access.Restrict() {
-		if err := g.rejectIndirectPath(note); err != nil {
+		if err := notes.RejectIndirect(g.target().folder, note); err != nil {
 			return nothingRan(asked), err
 		}
 	}

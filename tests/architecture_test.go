@@ -28,7 +28,7 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -36,6 +36,7 @@ gateway/clean                :
 gateway/failure              : gateway/clean policy
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
+gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private

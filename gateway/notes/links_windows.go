@@ -1,4 +1,4 @@
-package gateway
+package notes
 
 import (
 	"io/fs"
