@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/trail"
 )
 
 // notebook is an observer that keeps what it is told.
@@ -158,7 +159,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 	}
 	f.gateway.Flush()
 	for _, line := range auditOf(t, f) {
-		if line.Kind == kindLimited {
+		if line.Kind == trail.KindLimited {
 			audited["deny  "+line.Code] += int(line.Count)
 			audited["end "+line.Code] += int(line.Count)
 		}

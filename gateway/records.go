@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -12,6 +13,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -58,7 +60,7 @@ func (r *record) described(plan Plan) {
 		return
 	}
 	r.line.Command, r.line.Effect = plan.call.Name(), plan.call.Effect().String()
-	if r.none() {
+	if r.logs.None() {
 		return
 	}
 	params := plan.call.Params()
@@ -66,13 +68,13 @@ func (r *record) described(plan Plan) {
 		value, _ := plan.call.Param(name)
 		p := audit.Param{Name: name, Bytes: len(value)}
 		if value != "" {
-			p.Digest = r.lasting.Digest(value)
+			p.Digest = r.logs.Digest(value)
 		}
 		r.line.Params = append(r.line.Params, p)
 	}
 	for _, s := range plan.call.Spells() {
 		if !s.Folder && !s.To {
-			r.line.Note = r.lasting.Digest(s.Path)
+			r.line.Note = r.logs.Digest(s.Path)
 		}
 	}
 }
@@ -100,7 +102,7 @@ func (r *record) answered() {
 func (r *record) allowed(plan Plan) error {
 	r.plan = plan
 	mutates := plan.call.Effect().Mutates()
-	if r.none() {
+	if r.logs.None() {
 		if mutates {
 			return failure.New(failure.CodeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
 		}
@@ -111,7 +113,7 @@ func (r *record) allowed(plan Plan) error {
 	if len(plan.routes) > 0 {
 		line.Backend = plan.routes[0].program.Backend()
 	}
-	if err := r.logs.write(r.truly(line), mutates, mutates); err != nil && mutates {
+	if err := r.logs.Write(r.truly(line), mutates, mutates); err != nil && mutates {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
 	r.seen.decided(observe.Decision{Decision: line.Decision})
@@ -140,7 +142,7 @@ func (r *record) refused(result Result) Result {
 	if r.plan.refusal != nil {
 		line.Rule = failure.RuleOf(r.plan.refusal)
 	}
-	if line.Code == failure.CodeRateLimited && !r.limited.first(line) {
+	if line.Code == failure.CodeRateLimited && !r.limited.First(line) {
 		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return result
 	}
@@ -194,9 +196,28 @@ func (r *record) write(line audit.Line, durable bool) {
 	if line.Kind == "decision" {
 		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
-	_ = r.logs.write(r.truly(line), r.mutates(), durable)
+	_ = r.logs.Write(r.truly(line), r.mutates(), durable)
 }
 
 // mutates reports whether the call could change something. What is no call runs
 // nothing.
 func (r *record) mutates() bool { return r.plan.call.Valid() && r.plan.call.Effect().Mutates() }
+
+// records writes the audit log. It has none where there is no place for it; then
+// nothing is changed.
+type records struct {
+	logs    trail.Logs
+	limited trail.Limited
+	session string
+	count   atomic.Uint64
+}
+
+func newRecords(state, session string) *records {
+	r := &records{logs: trail.Open(state), session: session}
+	r.limited.Write = func(line audit.Line) { _ = r.logs.Write(line, false, false) }
+	return r
+}
+
+// Flush writes to the audit log what was only counted until then. It is for the end
+// of a program; the gateway can be used afterwards.
+func (g *Gateway) Flush() { g.records.limited.Flush() }

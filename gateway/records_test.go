@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -19,7 +20,7 @@ import (
 func auditOf(t *testing.T, f *fixture) []audit.Line {
 	t.Helper()
 	var lines []audit.Line
-	for line, err := range AuditLines(f.state(), audit.Filter{}) {
+	for line, err := range trail.Lines(f.state(), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func TestEveryStartHasAnAuditLine(t *testing.T) {
 				}
 			}
 		}
-		for _, folder := range []string{AuditFolder(f.state()), CallsFolder(f.state())} {
+		for _, folder := range []string{trail.AuditFolder(f.state()), trail.CallsFolder(f.state())} {
 			if report, err := audit.Verify(folder); err != nil || report.Broken != nil || report.Lines == 0 {
 				t.Errorf("the log is %+v, %v", report, err)
 			}
@@ -166,7 +167,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			if err := os.MkdirAll(f.state(), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(AuditFolder(f.state()), nil, 0o600); err != nil {
+			if err := os.WriteFile(trail.AuditFolder(f.state()), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -174,7 +175,7 @@ func TestNothingIsChangedWithoutAnAuditLine(t *testing.T) {
 			if err := os.MkdirAll(f.state(), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Symlink(t.TempDir(), AuditFolder(f.state())); err != nil {
+			if err := os.Symlink(t.TempDir(), trail.AuditFolder(f.state())); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -28,7 +28,7 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -37,6 +37,7 @@ gateway/failure              : gateway/clean policy
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
+gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
@@ -56,7 +57,7 @@ gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
 cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/demo cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
-cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote
+cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging

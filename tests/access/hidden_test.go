@@ -15,6 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/long"
@@ -286,7 +287,7 @@ func (h *hiddenVault) lookForCanaries() {
 		return err
 	}
 	state := filepath.Join(h.state, "vaultwicket")
-	err := errors.Join(filepath.WalkDir(gateway.AuditFolder(state), look), filepath.WalkDir(gateway.CallsFolder(state), look))
+	err := errors.Join(filepath.WalkDir(trail.AuditFolder(state), look), filepath.WalkDir(trail.CallsFolder(state), look))
 	if err != nil || logs == 0 {
 		h.t.Errorf("the audit log has %d bytes, %v", logs, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/gateway/observe/metrics"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/tests/rig"
 )
@@ -137,7 +138,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 func auditedCalls(t *testing.T, o *rig.Harness) (ends, decisions map[string]int, calls int) {
 	t.Helper()
 	ends, decisions = map[string]int{}, map[string]int{}
-	for line, err := range gateway.AuditLines(paths.State(o.Config.Getenv, ""), audit.Filter{}) {
+	for line, err := range trail.Lines(paths.State(o.Config.Getenv, ""), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,9 +18,9 @@ import (
 	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
 )
 
 // Command is "vaultwicket audit": what was decided about each call, and how it
@@ -50,8 +50,8 @@ type auditPart struct{ about, folder string }
 // auditParts returns them, the one whose lines are kept longer first.
 func auditParts(state string) []auditPart {
 	return []auditPart{
-		{"changes, approvals and denials", gateway.AuditFolder(state)},
-		{"other calls", gateway.CallsFolder(state)},
+		{"changes, approvals and denials", trail.AuditFolder(state)},
+		{"other calls", trail.CallsFolder(state)},
 	}
 }
 

@@ -1,28 +1,29 @@
-package gateway
+// Package trail is the audit log of the gateway in its two parts: lines that must not be
+// lost, and lines about calls that change nothing, which are many.
+package trail
 
 import (
 	"iter"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/policy"
 )
 
-// AuditFolder returns where the audit log lies in the state folder: the lines
-// about changes, approvals and refusals by policy, which are kept for 90 days.
+// AuditFolder returns the folder of the audit log in the state folder: the lines
+// about changes, approvals and denials by policy, which are kept for 90 days.
 func AuditFolder(state string) string { return filepath.Join(state, "audit") }
 
-// CallsFolder returns where the other lines of the audit log lie in the state
-// folder: about calls that only read, and about requests that are wrong. They are
-// as many as callers like, so that they have a log of their own, in which the
-// newest replace the oldest.
+// CallsFolder returns the folder of the other lines of the audit log in the state
+// folder: about calls that only read, and about invalid requests. A client can cause any
+// number of them, so they have a log of their own, in which the newest replace the
+// oldest.
 func CallsFolder(state string) string { return filepath.Join(state, "audit-calls") }
 
-// AuditLines returns the lines of both parts of the audit log in a state folder, in
+// Lines returns the lines of both parts of the audit log in a state folder, in
 // the order of their times. They come as [audit.List] yields them.
-func AuditLines(state string, f audit.Filter) iter.Seq2[audit.Line, error] {
+func Lines(state string, f audit.Filter) iter.Seq2[audit.Line, error] {
 	all := audit.Merge(audit.List(AuditFolder(state), f), audit.List(CallsFolder(state), f))
 	if f.Limit <= 0 {
 		return all
@@ -52,24 +53,30 @@ func newest(all iter.Seq2[audit.Line, error], limit int) iter.Seq2[audit.Line, e
 // keptFor is how long lines about changes, approvals and refusals by policy stay.
 const keptFor = 90 * 24 * time.Hour
 
-// logs are the two parts of the audit log. The zero logs take nothing.
-type logs struct{ lasting, calls *audit.Log }
+// Logs are the two parts of the audit log. The zero value writes nothing.
+type Logs struct{ lasting, calls *audit.Log }
 
-func openLogs(state string) logs {
+// Open returns the audit log in a state folder, the zero value for "".
+func Open(state string) Logs {
 	if state == "" {
-		return logs{}
+		return Logs{}
 	}
-	return logs{
+	return Logs{
 		lasting: audit.Open(AuditFolder(state), audit.Limits{MinAge: keptFor}),
 		calls:   audit.Open(CallsFolder(state), audit.Limits{}),
 	}
 }
 
-func (l logs) none() bool { return l.lasting == nil }
+// None reports whether nothing is written.
+func (l Logs) None() bool { return l.lasting == nil }
 
-// write writes a line to the part that it belongs to.
-func (l logs) write(line audit.Line, mutates, durable bool) error {
-	if l.none() {
+// Digest returns the keyed digest of a value, see [audit.Log.Digest].
+func (l Logs) Digest(value string) string { return l.lasting.Digest(value) }
+
+// Write writes a line to the part that it belongs to. mutates says that its call may
+// change something, durable that the line is on the disk when write returns.
+func (l Logs) Write(line audit.Line, mutates, durable bool) error {
+	if l.None() {
 		return nil
 	}
 	if isRoutine(line, mutates) {
@@ -82,7 +89,7 @@ func (l logs) write(line audit.Line, mutates, durable bool) error {
 // not refused by the policy. Whatever is not known to be one is not.
 func isRoutine(line audit.Line, mutates bool) bool {
 	switch {
-	case line.Kind == kindLimited:
+	case line.Kind == KindLimited:
 		return true
 	case mutates || policyCodes[line.Code] || line.Rule != "":
 		return false
@@ -96,19 +103,4 @@ func isRoutine(line audit.Line, mutates bool) bool {
 var policyCodes = map[string]bool{
 	policy.CodeTierClosed: true, policy.CodeRestricted: true, policy.CodeDisabled: true, policy.CodeMutationsOff: true,
 	policy.CodeUnconfirmed: true, policy.CodeAccess: true,
-}
-
-// records writes the audit log. It has none where there is no place for it; then
-// nothing is changed.
-type records struct {
-	logs
-	limited limited
-	session string
-	count   atomic.Uint64
-}
-
-func newRecords(state, session string) *records {
-	r := &records{logs: openLogs(state), session: session}
-	r.limited.write = func(line audit.Line) { _ = r.logs.write(line, false, false) }
-	return r
 }
