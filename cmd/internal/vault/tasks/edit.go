@@ -1,0 +1,138 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+)
+
+// Format is a way to write fields.
+type Format uint8
+
+const (
+	// Signs is "📅 2026-01-01", which is the default of the plugin.
+	Signs Format = iota
+	// Brackets is "[due:: 2026-01-01]".
+	Brackets
+)
+
+// Set returns the text with a value for a field. One that is there is replaced where it is
+// and in the form in which it is, and further ones of the same field are removed; a new one
+// is put among the others in the order of the plugin, in the format of the others, or in
+// fallback where there are none.
+func Set(text string, field Field, value string, fallback Format) string {
+	l := Read(text)
+	var first *place
+	for i := range l.places {
+		if l.places[i].field == field {
+			first = &l.places[i]
+			break
+		}
+	}
+	if first == nil {
+		at := l.placeFor(field)
+		return l.insert(at, written(field, value, l.formatOr(fallback)))
+	}
+	kept := first.end
+	edited := text[:first.start] + rewritten(text, *first, value) + text[first.end:]
+	for _, p := range slices.Backward(l.places) {
+		if p.field == field && p.start >= kept {
+			shift := len(edited) - len(text)
+			edited = cut(edited, p.start+shift, p.end+shift)
+			text = edited
+			return Set(edited, field, value, fallback)
+		}
+	}
+	return edited
+}
+
+// rewritten returns a field with another value, otherwise as it is.
+func rewritten(text string, p place, value string) string {
+	if p.field == Priority && !p.bracket {
+		return written(Priority, value, Signs)
+	}
+	return text[p.start:p.from] + value + text[p.to:p.end]
+}
+
+// Remove returns the text without a field.
+func Remove(text string, field Field) string {
+	for {
+		l := Read(text)
+		i := slices.IndexFunc(l.places, func(p place) bool { return p.field == field })
+		if i < 0 {
+			return text
+		}
+		text = cut(text, l.places[i].start, l.places[i].end)
+	}
+}
+
+// removeBlockID returns the text without the id of its block.
+func removeBlockID(text string) string {
+	trimmed := strings.TrimRight(text, " \t")
+	if id := blockID(trimmed); id >= 0 {
+		return strings.TrimRight(trimmed[:id], " \t")
+	}
+	return text
+}
+
+// cut takes a field out of a text, with the blanks before it and the comma behind it.
+func cut(text string, start, end int) string {
+	before, after := text[:start], strings.TrimPrefix(text[end:], ",")
+	if trimmed := strings.TrimRight(before, " \t"); trimmed != "" || strings.TrimLeft(after, " \t") == "" {
+		before = trimmed
+	} else {
+		after = strings.TrimLeft(after, " \t")
+	}
+	return before + after
+}
+
+// placeFor returns where a new field belongs: before the first of the fields at the end
+// that the plugin writes behind it, or else at the end.
+func (l Line) placeFor(field Field) int {
+	for _, p := range l.places {
+		if p.start >= l.body && p.field > field {
+			return p.start
+		}
+	}
+	return l.end
+}
+
+// insert returns the text with a field at a place, parted by blanks.
+func (l Line) insert(at int, field string) string {
+	before, after := strings.TrimRight(l.text[:at], " \t"), l.text[at:]
+	gap := " "
+	if strings.HasPrefix(field, "[") {
+		gap = "  "
+	}
+	if before == "" {
+		gap = l.text[:at]
+	}
+	if at < l.end {
+		if !strings.HasPrefix(field, "[") || !strings.HasPrefix(after, "[") {
+			return before + gap + field + " " + after
+		}
+		return before + gap + field + "  " + after
+	}
+	return before + gap + field + after
+}
+
+// formatOr returns the format of the fields, or fallback where there are none.
+func (l Line) formatOr(fallback Format) Format {
+	for _, p := range l.places {
+		if p.bracket {
+			return Brackets
+		}
+		return Signs
+	}
+	return fallback
+}
+
+// written returns a field as it is written in a format.
+func written(field Field, value string, format Format) string {
+	switch {
+	case format == Brackets:
+		return "[" + signs[field].key + ":: " + value + "]"
+	case field == Priority:
+		return priorities[Rank(value)].sign
+	}
+	return signs[field].signs[0] + " " + value
+}

@@ -1,0 +1,191 @@
+package tasks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Line is what the text of a task says: what follows its box. The zero value is that
+// of an empty task.
+type Line struct {
+	text   string
+	places []place // of the fields, in the order of the text
+	// end is where the fields end: behind it are blanks, or the id of the block.
+	end  int
+	tags []piece // at the end of the text, between the fields
+	body int     // where the part ends in which no sign counts
+}
+
+// place is where a field is in a text.
+type place struct {
+	field Field
+	piece
+	from, to int // of the value; the same for the sign of a priority
+	value    string
+	bracket  bool
+}
+
+// piece is a range of bytes of a text.
+type piece struct{ start, end int }
+
+// Read returns what the text of a task says. Signs count at the end of the text, where
+// only fields, tags and the id of the block come behind them, as in the plugin; fields
+// in brackets count everywhere.
+func Read(text string) Line {
+	l := Line{text: text, end: len(strings.TrimRight(text, " \t"))}
+	if id := blockID(text[:l.end]); id >= 0 {
+		l.end = len(strings.TrimRight(text[:id], " \t"))
+	}
+	if l.body = l.end; plain(text) {
+		return l
+	}
+	l.readBrackets()
+	l.readEnd()
+	slices.SortFunc(l.places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+	return l
+}
+
+// plain reports whether a text can hold no field, which is so for most tasks.
+func plain(text string) bool {
+	return !strings.Contains(text, "::") && only(text, func(c byte) bool { return c < 0x80 })
+}
+
+// blockID returns where the id of the block begins at the end of a text, with its "^";
+// -1 without one.
+func blockID(text string) int {
+	at := strings.LastIndexByte(text, ' ')
+	word := text[at+1:]
+	if at < 0 || len(word) < 2 || word[0] != '^' || !only(word[1:], func(c byte) bool { return isLetter(c) || isDigit(c) || c == '-' }) {
+		return -1
+	}
+	return at + 1
+}
+
+// readBrackets finds the fields in brackets.
+func (l *Line) readBrackets() {
+	for at := 0; at < l.end; {
+		next := strings.IndexAny(l.text[at:l.end], "[(")
+		if next < 0 {
+			return
+		}
+		at += next
+		if p, ok := bracketed(l.text[:l.end], at); ok {
+			l.places = append(l.places, p)
+			at = p.end
+			continue
+		}
+		at++
+	}
+}
+
+// bracketed reads the field in brackets that begins at at. In those of a link is none.
+func bracketed(text string, at int) (p place, ok bool) {
+	size := strings.IndexByte(text[at:], map[byte]byte{'[': ']', '(': ')'}[text[at]])
+	if size < 0 {
+		return place{}, false
+	}
+	inner := text[at+1 : at+size]
+	key, value, found := strings.Cut(inner, "::")
+	if !found || at > 0 && text[at-1] == '[' {
+		return place{}, false
+	}
+	from := at + 1 + len(key) + len("::") + len(value) - len(strings.TrimLeft(value, " "))
+	key, value = strings.Trim(key, " "), strings.Trim(value, " ")
+	for field := range fieldCount {
+		if signs[field].key == key && signs[field].holds(value) {
+			return place{field: field, piece: piece{at, at + size + 1}, from: from, to: from + len(value), value: value, bracket: true}, true
+		}
+	}
+	return place{}, false
+}
+
+// readEnd finds the fields and tags at the end of the text, from the last one on.
+func (l *Line) readEnd() {
+	for l.body = l.end; l.body > 0; {
+		rest := l.text[:l.body]
+		switch at, p, ok := endOf(rest); {
+		case l.endsBracket():
+		case ok:
+			l.places = append(l.places, p)
+			l.body = at
+		case tagAtEnd(rest) >= 0:
+			l.body = tagAtEnd(rest)
+			l.tags = append(l.tags, piece{l.body, len(rest)})
+		default:
+			return
+		}
+		l.body = len(strings.TrimRight(l.text[:l.body], " \t"))
+	}
+}
+
+// endsBracket steps over a field in brackets at the end of what is left, with the comma
+// that may follow it.
+func (l *Line) endsBracket() bool {
+	end := len(strings.TrimRight(strings.TrimSuffix(l.text[:l.body], ","), " \t"))
+	i := slices.IndexFunc(l.places, func(p place) bool { return p.bracket && p.end == end })
+	if i < 0 {
+		return false
+	}
+	l.body = l.places[i].start
+	return true
+}
+
+// endOf reads the field with a sign at the end of a text.
+func endOf(text string) (at int, p place, ok bool) {
+	s, at := lastSign(text)
+	if at < 0 {
+		return 0, place{}, false
+	}
+	behind := strings.TrimPrefix(text[at+len(s.text):], variation)
+	value := strings.TrimLeft(behind, " ")
+	from := len(text) - len(value)
+	if s.field == Priority {
+		return at, place{field: Priority, piece: piece{at, len(text)}, from: len(text), to: len(text), value: s.value}, value == ""
+	}
+	return at, place{field: s.field, piece: piece{at, len(text)}, from: from, to: len(text), value: value}, signs[s.field].holds(value)
+}
+
+// tagAtEnd returns where the tag at the end of a text begins, -1 without one.
+func tagAtEnd(text string) int {
+	at := strings.LastIndexAny(text, " \t") + 1
+	if word := text[at:]; len(word) > 1 && word[0] == '#' && !strings.ContainsAny(word[1:], "!@#$%^&*(),.?\":{}|<>") {
+		return at
+	}
+	return -1
+}
+
+// Get returns the value of a field, "" where the task has none. Of several the first one
+// counts. A date may be one that does not exist, see [Exists].
+func (l Line) Get(field Field) string {
+	for _, p := range l.places {
+		if p.field == field {
+			return p.value
+		}
+	}
+	return ""
+}
+
+// Level returns the priority of the task, [Normal] where it says none.
+func (l Line) Level() string { return cmp.Or(l.Get(Priority), Normal) }
+
+// HasFields reports whether the task has any field.
+func (l Line) HasFields() bool { return len(l.places) > 0 }
+
+// Description returns the text without the fields and the id of the block.
+func (l Line) Description() string {
+	var words []string
+	at := 0
+	for _, p := range l.places {
+		if p.start >= l.body {
+			break
+		}
+		words = append(words, strings.Trim(l.text[at:p.start], " \t"))
+		at = p.end
+	}
+	words = append(words, strings.Trim(l.text[at:max(at, l.body)], " \t"))
+	for _, tag := range slices.Backward(l.tags) {
+		words = append(words, l.text[tag.start:tag.end])
+	}
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+}

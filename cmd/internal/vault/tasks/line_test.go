@@ -1,0 +1,216 @@
+package tasks
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fieldNames are the names of the fields in the tables below.
+var fieldNames = [fieldCount]string{
+	ID: "id", DependsOn: "depends", Priority: "priority", Recurs: "recurs", OnCompletion: "completion", Created: "created",
+	Start: "start", Scheduled: "scheduled", Due: "due", Cancelled: "cancelled", Done: "done",
+}
+
+func fieldsOf(text string) string {
+	var all []string
+	l := Read(text)
+	for field, name := range fieldNames {
+		if value := l.Get(Field(field)); value != "" {
+			all = append(all, name+"="+value)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// Every sign and every field that the plugin documents.
+func TestEveryFieldInBothFormats(t *testing.T) {
+	for _, test := range []struct{ signs, brackets, want string }{
+		{"➕ 2023-04-13", "[created:: 2023-04-13]", "created=2023-04-13"},
+		{"⏳ 2023-04-14", "[scheduled:: 2023-04-14]", "scheduled=2023-04-14"},
+		{"⌛ 2023-04-14", "(scheduled:: 2023-04-14)", "scheduled=2023-04-14"},
+		{"🛫 2023-04-15", "[start:: 2023-04-15]", "start=2023-04-15"},
+		{"📅 2023-04-16", "[due:: 2023-04-16]", "due=2023-04-16"},
+		{"📆 2023-04-16", "(due:: 2023-04-16)", "due=2023-04-16"},
+		{"🗓️ 2023-04-16", "[due::2023-04-16]", "due=2023-04-16"},
+		{"🗓 2023-04-16", "[ due :: 2023-04-16 ]", "due=2023-04-16"},
+		{"✅ 2023-04-17", "[completion:: 2023-04-17]", "done=2023-04-17"},
+		{"❌ 2023-04-18", "[cancelled:: 2023-04-18]", "cancelled=2023-04-18"},
+		{"🔺", "[priority:: highest]", "priority=highest"},
+		{"⏫", "[priority:: high]", "priority=high"},
+		{"⏫️", "(priority:: high)", "priority=high"},
+		{"🔼", "[priority:: medium]", "priority=medium"},
+		{"🔽", "[priority:: low]", "priority=low"},
+		{"⏬", "[priority:: lowest]", "priority=lowest"},
+		{"🔁 every day when done", "[repeat:: every day when done]", "recurs=every day when done"},
+		{"🔁 every week on Tuesday, Friday", "[repeat:: every week on Tuesday, Friday]", "recurs=every week on Tuesday, Friday"},
+		{"🏁 delete", "[onCompletion:: delete]", "completion=delete"},
+		{"🆔 dcf64c", "[id:: dcf64c]", "id=dcf64c"},
+		{"⛔ dcf64c,0h17ye", "[dependsOn:: dcf64c,0h17ye]", "depends=dcf64c,0h17ye"},
+		{"⛔️ dcf64c, 0h17ye", "(dependsOn:: dcf64c, 0h17ye)", "depends=dcf64c, 0h17ye"},
+		{"📅2023-04-16", "[due:: 2023-02-30]", "due="},
+	} {
+		for i, text := range []string{"#task Has it " + test.signs, "#task Has it  " + test.brackets, "x " + test.signs + " #tag ^block", "x " + test.brackets + ", #tag"} {
+			got := fieldsOf(text)
+			if got != test.want && (test.want != "due=" || !strings.HasPrefix(got, "due=2023-0")) {
+				t.Errorf("%d %q: %q, want %q", i, text, got, test.want)
+			}
+		}
+	}
+}
+
+func TestWhatCountsAsAField(t *testing.T) {
+	for _, test := range []struct{ name, text, fields, description string }{
+		{"nothing", "call", "", "call"},
+		{"nothing at all", "", "", ""},
+		{"all at once, in any order", "mow 🔁 every 2 weeks ⏳ 2021-10-28 ⏫ 📅 2021-10-30 🆔 a", "id=a priority=high recurs=every 2 weeks scheduled=2021-10-28 due=2021-10-30", "mow"},
+		{"both formats", "a [priority:: low]  📅 2021-10-30, (id:: x)", "priority=low id=x", "a 📅 2021-10-30,"},
+		{"both formats at the end", "a 📅 2021-10-30 [priority:: low], [id:: x]", "id=x priority=low due=2021-10-30", "a"},
+		{"tags between the fields", "a 📅 2021-10-30 #x ⏫ #y/z", "priority=high due=2021-10-30", "a #x #y/z"},
+		{"text behind a sign", "a 📅 2021-10-30 b", "", "a 📅 2021-10-30 b"},
+		{"text behind a field in brackets", "a [due:: 2021-10-30] b", "due=2021-10-30", "a b"},
+		{"no date behind the sign", "a 📅 today", "", "a 📅 today"},
+		{"no number of digits", "a 📅 2021-1-1", "", "a 📅 2021-1-1"},
+		{"a blank that is none", "a 📅\u00a02021-10-30", "", "a 📅\u00a02021-10-30"},
+		{"a sign that is none of them", "a 🎉 2021-10-30", "", "a 🎉 2021-10-30"},
+		{"the first of two", "a 📅 2021-10-30 📅 2021-11-30", "due=2021-10-30", "a"},
+		{"a key of somebody else", "a [owner:: x] [due:: 2021-10-30]", "due=2021-10-30", "a [owner:: x]"},
+		{"a key in another case", "a [Due:: 2021-10-30]", "", "a [Due:: 2021-10-30]"},
+		{"other brackets", "a [x](y) [[due:: 2021-10-30]] (b", "", "a [x](y) [[due:: 2021-10-30]] (b"},
+		{"a level that does not exist", "a [priority:: normal]", "", "a [priority:: normal]"},
+		{"the id of the block", "a 📅 2021-10-30 ^id-1", "due=2021-10-30", "a"},
+		{"a sign alone", "📅 2021-10-30", "due=2021-10-30", ""},
+		{"blanks at the end", "a 📅 2021-10-30  \t", "due=2021-10-30", "a"},
+		{"broken text", "a\xff 📅 2021-10-30 \xff", "", "a\xff 📅 2021-10-30 \xff"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := strings.Fields(fieldsOf(test.text))
+			want := strings.Fields(test.fields)
+			if !sameWords(got, want) {
+				t.Errorf("%q: %q, want %q", test.text, got, want)
+			}
+			if got := Read(test.text).Description(); got != test.description {
+				t.Errorf("%q: description %q, want %q", test.text, got, test.description)
+			}
+		})
+	}
+}
+
+func sameWords(a, b []string) bool {
+	count := map[string]int{}
+	for _, word := range a {
+		count[word]++
+	}
+	for _, word := range b {
+		count[word]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSet(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		field      Field
+		value      string
+		format     Format
+		want       string
+	}{
+		{"the first field", "call", Due, "2026-01-02", Signs, "call 📅 2026-01-02"},
+		{"the first field in brackets", "call", Due, "2026-01-02", Brackets, "call  [due:: 2026-01-02]"},
+		{"the format of the others", "call [id:: a]", Due, "2026-01-02", Signs, "call [id:: a]  [due:: 2026-01-02]"},
+		{"another value, in its own form", "call 📆 2026-01-01 #x", Due, "2026-01-02", Brackets, "call 📆 2026-01-02 #x"},
+		{"another value in brackets", "call (due::2026-01-01) Bob", Due, "2026-01-02", Signs, "call (due::2026-01-02) Bob"},
+		{"further ones go", "call 📅 2026-01-01 ⏫ 📅 2026-03-01", Due, "2026-01-02", Signs, "call 📅 2026-01-02 ⏫"},
+		{"in the order of the plugin", "call 🔁 every day 📅 2026-01-01 ✅ 2026-01-01", Scheduled, "2026-01-02", Signs, "call 🔁 every day ⏳ 2026-01-02 📅 2026-01-01 ✅ 2026-01-01"},
+		{"in order, in brackets", "call  [due:: 2026-01-01]", Priority, "high", Signs, "call  [priority:: high]  [due:: 2026-01-01]"},
+		{"before the id of the block", "call ^id", Done, "2026-01-02", Signs, "call ✅ 2026-01-02 ^id"},
+		{"behind a tag", "call 📅 2026-01-01 #x", Done, "2026-01-02", Signs, "call 📅 2026-01-01 #x ✅ 2026-01-02"},
+		{"a priority", "call ⏬ 📅 2026-01-01", Priority, "highest", Signs, "call 🔺 📅 2026-01-01"},
+		{"in an empty task", "", Due, "2026-01-02", Signs, "📅 2026-01-02"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := Set(test.text, test.field, test.value, test.format)
+			if got != test.want || Read(got).Get(test.field) != test.value {
+				t.Errorf("%q became %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestRemove(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"call 📅 2026-01-01 ⏫", "call ⏫"},
+		{"call [due:: 2026-01-01], [id:: a]", "call [id:: a]"},
+		{"[due:: 2026-01-01] call", "call"},
+		{"call (due:: 2026-01-01) Bob 📅 2026-01-01", "call Bob"},
+		{"📅 2026-01-01", ""},
+		{"call", "call"},
+	} {
+		if got := Remove(test.text, Due); got != test.want {
+			t.Errorf("%q became %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// A field that is set is the only thing that changes, and one that is removed is gone.
+func TestSetChangesNothingElse(t *testing.T) {
+	part := rapid.SampledFrom([]string{"call", "Bob", "#tag", "📅 2026-01-01", "⏳ 2026-02-02", "⏫", "🔁 every day", "[due:: 2026-03-03]", "(id:: a)", "[x](y)", "🆔 b", "^id", "🏁 keep"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "parts"), " ")
+		field := rapid.SampledFrom([]Field{Start, Scheduled, Due, Done}).Draw(t, "field")
+		format := rapid.SampledFrom([]Format{Signs, Brackets}).Draw(t, "format")
+		edited := Set(text, field, "2027-07-07", format)
+		before, after := Read(text), Read(edited)
+		if after.Get(field) != "2027-07-07" {
+			t.Fatalf("%q became %q", text, edited)
+		}
+		for other := range fieldCount {
+			if other != field && before.Get(other) != after.Get(other) {
+				t.Fatalf("%q became %q: field %d is %q, was %q", text, edited, other, after.Get(other), before.Get(other))
+			}
+		}
+		if removed := Remove(edited, field); Read(removed).Get(field) != "" {
+			t.Fatalf("%q became %q", edited, removed)
+		}
+		if !reflect.DeepEqual(before.Description(), after.Description()) {
+			t.Fatalf("%q became %q: description %q, was %q", text, edited, after.Description(), before.Description())
+		}
+	})
+}
+
+func TestPriorities(t *testing.T) {
+	if got := strings.Join(Priorities(), " "); got != "highest high medium normal low lowest" {
+		t.Errorf("%q", got)
+	}
+	if Rank("") != Rank(Normal) || Rank("highest") != 0 || Read("a").Level() != Normal || Read("a ⏬").Level() != "lowest" {
+		t.Error("ranks and levels differ")
+	}
+	if Exists("2026-02-30") || !Exists("2028-02-29") {
+		t.Error("dates that exist")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"", "a 📅 2026-01-01", "[due:: 2026-01-01]", "(((", "🔁", "a [due::", "^", " ^a", "#", "⏫️", "📅\xff 2026-01-01"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		Read(text).Description()
+		if strings.ContainsAny(text, "\r\n") {
+			return
+		}
+		if got := Set(text, Due, "2026-01-01", Signs); Read(got).Get(Due) != "2026-01-01" {
+			t.Errorf("%q became %q", text, got)
+		}
+		if got := Remove(text, Due); Read(got).Get(Due) != "" {
+			t.Errorf("%q became %q", text, got)
+		}
+	})
+}
