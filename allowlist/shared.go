@@ -11,6 +11,10 @@ var (
 	panes      = []string{"tab", "split", "window"}
 	origins    = []string{"core", "community"}
 	sides      = []string{"before", "after"}
+
+	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
+	taskOrders     = []string{"due", "priority", "path"}
+	taskGroups     = []string{"due", "note", "heading", "tag"}
 )
 
 var (

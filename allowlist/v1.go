@@ -264,10 +264,24 @@ var v1Rows = []row{
 			{name: "verbose", kind: kindFlag, summary: "Group by note, with line numbers"},
 			asTable, onlyActive,
 			{name: "daily", kind: kindFlag, summary: "Only today's daily note"},
+			{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "Only notes in this folder and below"},
+			{name: "due", kind: kindDate, ours: true, rare: true, summary: "Only tasks due on this day"},
+			{name: "due-before", kind: kindDate, ours: true, summary: "Only tasks due before this day"},
+			{name: "due-after", kind: kindDate, ours: true, rare: true, summary: "Only tasks due after this day"},
+			{name: "overdue", kind: kindFlag, ours: true, summary: "Only tasks due before today and not finished"},
+			{name: "no-due", kind: kindFlag, ours: true, rare: true, summary: "Only tasks without a due date"},
+			{name: "priority", kind: kindChoice, choices: taskPriorities, ours: true, rare: true, summary: "Only tasks of this priority"},
+			{name: "tag", kind: kindName, ours: true, rare: true, summary: "Only tasks with this tag or one below it"},
+			{name: "sort", kind: kindChoice, choices: taskOrders, ours: true, rare: true, summary: "Order, tasks without a due date last"},
+			{name: "group", kind: kindChoice, choices: taskGroups, ours: true, rare: true, summary: "List tasks in groups"},
+			{name: "details", kind: kindFlag, ours: true, rare: true, summary: "All fields of a task and its heading, for format=json"},
 		},
-		exclusive: [][]string{{"file", "path", "active", "daily"}, {"done", "todo", "status"}},
-		since:     tiers.Version{1, 12, 2}, // as aliases
-		reply:     Reply{Kind: Lines, Empty: "No tasks found."},
+		exclusive: [][]string{
+			{"file", "path", "active", "daily", "folder"}, {"done", "todo", "status"}, {"done", "overdue"},
+			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"},
+		},
+		since: tiers.Version{1, 12, 2}, // as aliases
+		reply: Reply{Kind: Lines, Empty: "No tasks found."},
 	},
 	{
 		// Four of its parameters make it a write. A task is always named by its

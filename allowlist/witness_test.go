@@ -78,6 +78,19 @@ var deviations = map[string]string{
 	"random:read count":    "an extension of the embedded vault CLI",
 	"random:read min-age":  "as count",
 	"random:read seed":     "as count",
+
+	"tasks folder":     "an extension of the embedded vault CLI",
+	"tasks due":        "as folder",
+	"tasks due-before": "as folder",
+	"tasks due-after":  "as folder",
+	"tasks overdue":    "as folder",
+	"tasks no-due":     "as folder",
+	"tasks priority":   "as folder",
+	"tasks tag":        "as folder",
+	"tasks sort":       "as folder",
+	"tasks group":      "as folder",
+	"tasks details":    "as folder",
+	"tasks exclusive":  "filters that no task can fit",
 }
 
 func TestTheTableSaysWhatTheCatalogueSays(t *testing.T) {

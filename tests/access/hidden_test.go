@@ -38,7 +38,7 @@ type hiddenVault struct {
 
 // openNotes are what may be seen of the vault.
 var openNotes = map[string]string{
-	"Open/Plan.md":        "---\ntags: [tag]\nprop: 1\naliases: [Second]\n---\n# Plan\ntext [[Note]] [[Hid/Secret]] [[Secret]] ^blk\n- [ ] do #tag\n",
+	"Open/Plan.md":        "---\ntags: [tag]\nprop: 1\naliases: [Second]\n---\n# Plan\ntext [[Note]] [[Hid/Secret]] [[Secret]] ^blk\n- [ ] do 🔁 every day 📅 2026-11-21 #tag\n",
 	"Open/Note.md":        "# Note\n[[Plan]] [[nowhere]] #tag/sub\n- [x] done\n",
 	"Open/Books.base":     "views:\n  - type: table\n    name: One\n",
 	"Open/Board.canvas":   `{"nodes":[{"id":"1","type":"file","file":"Open/Plan.md"},{"id":"2","type":"file","file":"Hid/Secret.md"}]}`,
@@ -47,7 +47,7 @@ var openNotes = map[string]string{
 	"Read/Only.md":        "# Only\n[[Plan]] [[Linked]]\n- [ ] look #tag\n",
 	"Write/Linked.md":     "# Linked\nwritten [[Plan]]\n- [ ] change\n",
 	"Templates/Day.md":    "# {{title}}\n",
-	"2026-11-21.md":       "# Today\n- [ ] today\n",
+	"2026-11-21.md":       "# Today\n- [ ] today 📅 2026-11-20\n",
 	"Open/Secret Note.md": "a name that begins like another\n",
 }
 
@@ -57,7 +57,7 @@ var hiddenLevels = map[string]access.Level{
 
 // hiddenParts are what may be hidden in the vault, one after the other.
 var hiddenParts = []map[string]string{
-	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask\n", "Open/One.md": "zqx", "Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
+	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask 📅 2026-11-21\n", "Open/One.md": "zqx", "Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
 	{},
 	{"Hid/Secret.md": "---\ntags: [tag, zqxtag]\nprop: zqxvalue\nzqxprop: 1\naliases: [Plan, zqxalias]\n---\n# Plan\n[[Plan]] [[Open/Note]] [[nowhere]] #tag #tag\n- [ ] do #tag\n", "Hid/Plan.md": "zqx", "Hid/Shown2/zqx.md": "zqx"},
 	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/Secret.md": ""},

@@ -131,11 +131,11 @@ var universe = func() (paths []string) {
 
 var seenLines = []string{
 	"# Plan", "## Part", "text of a note ^blk", "[[Plan]] and [[Note|x]]", "[[A/Plan]] [[Hid/Note]] [[nowhere]]", "![[pic.png]]", "[m](Idea.md)",
-	"- [ ] do it #tag", "- [x] done #tag/sub #Tag", "- [/] half", "plain words here", "%% aside %%", "`code`",
+	"- [ ] do it #tag", "- [x] done #tag/sub #Tag", "- [/] half", "- [ ] late 📅 2026-11-01 ⏫ #tag", "- [ ] again 🔁 every day 📅 2026-11-21", "- [ ] soon [due:: 2026-12-01]", "plain words here", "%% aside %%", "`code`",
 }
 
 var hiddenLines = append([]string{
-	"# zqxhead", "## zqahead", "text zqaword zqxword ^zqxblk", "end ^zqablk", "[[zqxlink]] [[nowhere]] [[Nowhere]]", "- [ ] zqxtask #zqxtag", "- [ ] do #TAG #tag #tag", "#zqatag #zqxtag [[A/Plan#zqxpart|zqxalias]]",
+	"# zqxhead", "## zqahead", "text zqaword zqxword ^zqxblk", "end ^zqablk", "[[zqxlink]] [[nowhere]] [[Nowhere]]", "- [ ] zqxtask #zqxtag", "- [ ] zqxdue 📅 2026-11-02 #zqatag", "- [ ] zqxlow 🔁 every day 📅 2026-11-21 ⏬", "- [ ] do #TAG #tag #tag", "#zqatag #zqxtag [[A/Plan#zqxpart|zqxalias]]",
 }, seenLines...)
 
 var seenBlocks = []string{"", "", "---\ntags: [tag, other]\nprop: 1\n---\n", "---\naliases: [Second]\nprop: text\n---\n", "---\ntags: x\n"}
@@ -448,7 +448,7 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 			return []string{"1", "2", "3"}
 		}
 		return []string{"2026-11-19"}
-	case "date", "since":
+	case "date", "since", "due", "due-before", "due-after", "scheduled", "start":
 		return []string{"2026-11-21", "2026-01-01", "2026-04-01"}
 	case "offset":
 		return []string{"0", "-1"}
@@ -467,6 +467,8 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 		return []string{"Plan", "Part", "zqahead"}
 	case "block":
 		return []string{"blk", "zqablk"}
+	case "tag":
+		return []string{"tag", "#tag/sub", "zqatag"}
 	case "lines", "line":
 		return []string{"1", "2", "3-4"}
 	case "ref":
@@ -527,6 +529,28 @@ func callsFor(random *rand.Rand, each int, ids []string, which func(command.Comm
 		}
 	}
 	return calls
+}
+
+// The tests below mean something for a command only if they ask it everything it takes.
+func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
+	drawn := map[string]bool{}
+	for _, args := range callsFor(rand.New(rand.NewPCG(1, 2)), 200, fixedIDs(2), func(command.Command) bool { return true }) {
+		for _, arg := range args[1:] {
+			name, _, _ := strings.Cut(arg, "=")
+			drawn[args[0]+" "+name] = true
+		}
+		drawn[args[0]] = true
+	}
+	for _, row := range table() {
+		if !drawn[row.Name] {
+			t.Errorf("no call of %s is drawn", row.Name)
+		}
+		for _, p := range row.Params {
+			if !drawn[row.Name+" "+p.Name] {
+				t.Errorf("no call of %s with %s is drawn", row.Name, p.Name)
+			}
+		}
+	}
 }
 
 // isByChance reports whether two answers to a call may differ.

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault/commands/notes"
 	"vaultwicket/cmd/internal/vault/commands/refactor"
 	"vaultwicket/cmd/internal/vault/commands/search"
+	"vaultwicket/cmd/internal/vault/commands/tasks"
 	"vaultwicket/cmd/internal/vault/grammar"
 )
 
@@ -30,7 +31,7 @@ var known struct {
 }
 
 func everyRow() []command.Command {
-	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), search.Commands(), base.Commands(), history.Commands(),
+	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), tasks.Commands(), search.Commands(), base.Commands(), history.Commands(),
 		refactor.Commands())
 	slices.SortFunc(rows, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
 	return rows

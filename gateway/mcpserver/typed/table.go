@@ -100,12 +100,14 @@ var tools = []Tool{
 			notePath, noteName,
 			{Name: "daily", Type: arguments.Boolean, Description: "only today's daily note"},
 			{Name: "state", Type: arguments.String, Description: "filter", Values: []string{"todo", "done"}},
+			{Name: "overdue", Type: arguments.Boolean, Description: "due before today, not done"},
+			{Name: "due-before", Type: arguments.String, Description: "date"},
 			{Name: "ref", Type: arguments.String, Description: "one task, such as Inbox.md:8"},
 			{Name: "set", Type: arguments.String, Description: "new status", Values: []string{"done", "todo", "toggle"}},
 		},
 		operations: []operation{
 			// The line numbers are needed for ref in a later call.
-			{command: "tasks", description: "Lists tasks by note, with line numbers.", params: []string{"path", "file", "daily"}, flagArgument: "state", always: []string{"verbose"}},
+			{command: "tasks", description: "Lists tasks by note, with line numbers.", params: []string{"path", "file", "daily", "overdue", "due-before"}, flagArgument: "state", always: []string{"verbose"}},
 			{command: "task", description: "ref selects one task.", when: []string{"ref"}, params: []string{"ref"}, flagArgument: "set"},
 		},
 	},

@@ -19,6 +19,7 @@ const (
 type Table struct {
 	Columns []string
 	Rows    [][]string
+	Sparse  bool // cells without text are left out of JSON
 }
 
 // Print writes the table in one of its forms; nothing asked for is TSV. Like
@@ -66,10 +67,15 @@ func (r Table) json() string {
 			out.WriteByte(',')
 		}
 		out.WriteString("\n  {")
+		first := true
 		for j, cell := range cells {
-			if j > 0 {
+			if r.Sparse && cell == "" {
+				continue
+			}
+			if !first {
 				out.WriteByte(',')
 			}
+			first = false
 			out.WriteString("\n    " + QuoteJSON(r.Columns[j]) + ": " + QuoteJSON(cell))
 		}
 		out.WriteString("\n  }")

@@ -44,7 +44,7 @@ func (n *Note) AppendBinary(b []byte) []byte {
 
 // The lists of a note in the order in which they are written.
 const (
-	_ = iota // the headings
+	headingList = iota
 	linkList
 	tagList
 	taskList
@@ -67,6 +67,9 @@ func (p Packed) list(n int) *wire.Reader {
 
 // numbers is how many numbers stand in front of the lists.
 const numbers = 5
+
+// Headings returns the headings of the note, none if p is no packed note.
+func (p Packed) Headings() []Heading { return readHeadings(p.list(headingList)) }
 
 // Links returns the links of the note, none if p is no packed note.
 func (p Packed) Links() []Link { return readLinks(p.list(linkList)) }

@@ -13,8 +13,14 @@ import (
 // Days returns the days that a parameter for notes names, as of now and in its time
 // zone. A word without a direction means the past. The error is a misuse that says
 // what would be right.
-func Days(text string, now time.Time) (day.Span, error) {
-	span, err := day.Read(text, now, day.Past)
+func Days(text string, now time.Time) (day.Span, error) { return read(text, now, day.Past) }
+
+// DaysAhead is [Days] for a parameter of a plan, such as a due date: a word without a
+// direction means the future.
+func DaysAhead(text string, now time.Time) (day.Span, error) { return read(text, now, day.Ahead) }
+
+func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
+	span, err := day.Read(text, now, toward)
 	if err != nil {
 		return span, answer.Misuse("Invalid date %q: %v", answer.Verbatim(quote.Clip(text, quote.Limit)), err)
 	}

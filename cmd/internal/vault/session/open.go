@@ -27,12 +27,16 @@ func (h *Host) Open(ctx context.Context, l grammar.Line) (*Vault, error) {
 	if err != nil {
 		return nil, answer.Misuse("%v", err)
 	}
+	begins, err := dayStart(env(DayStartVariable))
+	if err != nil {
+		return nil, answer.Misuse("%v", err)
+	}
 	path, err := filepath.Abs(l.Folder)
 	if err != nil {
 		return nil, answer.ErrVaultNotFound
 	}
 	h.Confine(path, l.Command == "vaults" || l.Vault != nil && registry.IsID(*l.Vault))
-	v := &Vault{Name: h.nameOfVault(path), Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, active: env(ActiveVariable), RandomIndex: rand.IntN}
+	v := &Vault{Name: h.nameOfVault(path), Path: path, Host: h, Ctx: ctx, ForGateway: l.Facts, Clock: clock, DayStart: begins, active: env(ActiveVariable), RandomIndex: rand.IntN}
 	if l.Vault != nil && *l.Vault != v.Name && *l.Vault != filepath.Base(path) && !h.isRegistered(*l.Vault, path) {
 		return nil, answer.ErrVaultNotFound
 	}

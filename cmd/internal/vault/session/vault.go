@@ -32,6 +32,7 @@ type Vault struct {
 	Ctx context.Context
 
 	Clock       func() time.Time
+	DayStart    time.Duration   // how long after midnight a day begins
 	Caller      string          // on whose behalf a call writes, "" for nobody known
 	active      string          // the note that counts as focused; if empty the app's own record decides
 	RandomIndex func(n int) int // an index below n, by chance

@@ -1,4 +1,4 @@
-// Package metadata has the commands about what notes contain: links, tags, tasks,
+// Package metadata has the commands about what notes contain: links, tags,
 // properties and headings.
 package metadata
 
@@ -9,5 +9,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(linkCommands(), tagCommands(), taskCommands(), taskCommand(), outlineCommands(), propertyCommands(), propertyWriteCommands())
+	return slices.Concat(linkCommands(), tagCommands(), outlineCommands(), propertyCommands(), propertyWriteCommands())
 }

@@ -124,18 +124,18 @@ func dailyRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 // daysOfRange returns a moment of the first and one of the last day. What is a week
 // or a month counts from its first day to its last.
 func daysOfRange(v *session.Vault, p grammar.Values) (first, last time.Time, err error) {
-	now := v.Clock()
+	now := v.Today()
 	from, err := session.Days(p["from"], now)
 	if err != nil {
 		return first, last, err
 	}
-	first, last = atTimeOf(now, from.First), now
+	first, last = session.OnDay(now, from.First), now
 	if p.Has("to") {
 		to, err := session.Days(p["to"], now)
 		if err != nil {
 			return first, last, err
 		}
-		last = atTimeOf(now, to.Last)
+		last = session.OnDay(now, to.Last)
 	}
 	if last.Before(first) {
 		err = answer.Misuse("Invalid range: %s is after %s.", first.Format(time.DateOnly), last.Format(time.DateOnly))

@@ -58,7 +58,7 @@ const maxDays = 36525
 // namedDay finds out which note belongs to the day that p names, today's if it
 // names none. The time of day is that of now, for templates that ask for it.
 func namedDay(v *session.Vault, p grammar.Values) (DailyNote, error) {
-	now := v.Clock()
+	now := v.Today()
 	switch {
 	case p.Has("date") && p.Has("offset"):
 		return DailyNote{}, answer.Misuse("Use date=<date> or offset=<days>, not both.")
@@ -67,7 +67,7 @@ func namedDay(v *session.Vault, p grammar.Values) (DailyNote, error) {
 		if err != nil {
 			return DailyNote{}, err
 		}
-		now = atTimeOf(now, span.First)
+		now = session.OnDay(now, span.First)
 	case p.Has("offset"):
 		days, err := strconv.Atoi(p["offset"])
 		if err != nil || days < -maxDays || days > maxDays {
@@ -78,14 +78,8 @@ func namedDay(v *session.Vault, p grammar.Values) (DailyNote, error) {
 	return noteOf(v, now)
 }
 
-// atTimeOf returns the moment of another day that has the time of day of now.
-func atTimeOf(now, day time.Time) time.Time {
-	year, month, number := day.Date()
-	return time.Date(year, month, number, now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), now.Location())
-}
-
 // Today finds out which note is today's.
-func Today(v *session.Vault) (DailyNote, error) { return noteOf(v, v.Clock()) }
+func Today(v *session.Vault) (DailyNote, error) { return noteOf(v, v.Today()) }
 
 // noteOf finds out which note belongs to the day of a moment.
 func noteOf(v *session.Vault, now time.Time) (DailyNote, error) {

@@ -52,6 +52,12 @@ func (f Facts) Properties() frontmatter.Properties {
 // Tasks returns the tasks in the order of the text.
 func (f Facts) Tasks() []markdown.Task { return f.note().Tasks() }
 
+// Headings returns the headings in the order of the text.
+func (f Facts) Headings() []markdown.Heading { return f.note().Headings() }
+
+// BodyTags returns the tags of the text behind the properties, in its order.
+func (f Facts) BodyTags() []markdown.Tag { return f.note().Tags() }
+
 // Tags returns the tags with their "#", those of the properties first, each
 // as often as it occurs.
 func (f Facts) Tags() []string {

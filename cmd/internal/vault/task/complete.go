@@ -1,11 +1,11 @@
-package tasks
+package task
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
-	"vaultwicket/cmd/internal/vault/tasks/recurrence"
+	"vaultwicket/cmd/internal/vault/task/recurrence"
 )
 
 // Refusal says why a task cannot be changed as asked.

@@ -1,4 +1,4 @@
-package metadata
+package tasks
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func taskCommand() []command.Command {
+func markCommands() []command.Command {
 	return []command.Command{{
 		Name: "task", Help: "Show a task, or change its mark",
 		Params: append(grammar.TargetParams(),
@@ -26,7 +26,7 @@ func taskCommand() []command.Command {
 			grammar.Param{Name: "done", Kind: grammar.Flag, Help: "Mark as done"},
 			grammar.Param{Name: "todo", Kind: grammar.Flag, Help: "Mark as open"},
 			grammar.Param{Name: "status", Hint: "mark", Help: "Set this mark"}),
-		Plan:      task,
+		Plan:      mark,
 		Verify:    meansMarked,
 		OnlyReads: func(p grammar.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) },
 	}}

@@ -1,4 +1,4 @@
-package metadata
+package tasks
 
 import (
 	"unicode/utf8"
@@ -43,11 +43,11 @@ func newMark(p grammar.Values, now rune) (mark rune, ok bool, err error) {
 	return mark, true, nil
 }
 
-// task shows a task, or changes its mark and nothing else of the note. What the
+// mark shows a task, or changes its mark and nothing else of the note. What the
 // app prints after a change was never recorded: the answer is the task as it is
 // then, in the form in which it is shown, so that a caller sees which one it
 // was. A task that has the mark already is shown all the same.
-func task(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+func mark(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	t, line, err := taskPlace(v, p)
 	if err != nil {
 		return command.Proposal{}, err

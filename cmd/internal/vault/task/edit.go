@@ -1,4 +1,4 @@
-package tasks
+package task
 
 import (
 	"slices"
@@ -117,13 +117,13 @@ func (l Line) insert(at int, field string) string {
 
 // formatOr returns the format of the fields, or fallback where there are none.
 func (l Line) formatOr(fallback Format) Format {
-	for _, p := range l.places {
-		if p.bracket {
-			return Brackets
-		}
-		return Signs
+	switch {
+	case len(l.places) == 0:
+		return fallback
+	case l.places[0].bracket:
+		return Brackets
 	}
-	return fallback
+	return Signs
 }
 
 // written returns a field as it is written in a format.

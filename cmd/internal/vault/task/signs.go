@@ -1,11 +1,11 @@
-// Package tasks reads and writes what the lines of tasks say beside their text:
+// Package task reads and writes what the lines of tasks say beside their text:
 // dates, a priority, a recurrence rule and the like, in both formats of the Tasks
 // plugin for Obsidian: signs ("📅 2026-01-01") and fields ("[due:: 2026-01-01]").
 //
 // It works on one line at a time. What a line does not say is not guessed, and an
 // edit leaves every other byte of the line alone. Where a task is in a note, and
 // whether it is one at all, is a matter of the package markdown.
-package tasks
+package task
 
 import (
 	"slices"

@@ -1,0 +1,88 @@
+package tasks
+
+import (
+	"cmp"
+	"slices"
+
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+// The values of sort= and group=.
+const (
+	byDue      = "due"
+	byPriority = "priority"
+	byPath     = "path"
+	byNote     = "note"
+	byHeading  = "heading"
+	byTag      = "tag"
+)
+
+// arranged returns tasks in the order and the groups that a request asks for. They come in
+// the order of listings.
+func arranged(items []item, p grammar.Values) []item {
+	switch p["sort"] {
+	case byDue:
+		slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(compareDue(a, b), comparePriority(a, b)) })
+	case byPriority:
+		slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(comparePriority(a, b), compareDue(a, b)) })
+	}
+	if !p.Has("group") {
+		return items
+	}
+	var grouped []item
+	for _, one := range items {
+		for _, name := range groupsOf(one, p["group"]) {
+			one.group = name
+			grouped = append(grouped, one)
+		}
+	}
+	slices.SortStableFunc(grouped, func(a, b item) int { return compareGroups(a.group, b.group) })
+	return grouped
+}
+
+// compareDue puts the earlier due date first, and tasks without one last.
+func compareDue(a, b item) int {
+	return cmp.Compare(cmp.Or(a.line.Get(task.Due), last), cmp.Or(b.line.Get(task.Due), last))
+}
+
+// last is behind every date.
+const last = "~"
+
+func comparePriority(a, b item) int {
+	return cmp.Compare(task.Rank(a.line.Level()), task.Rank(b.line.Level()))
+}
+
+// The names of the groups of tasks that have no value to be grouped by. They come last.
+const (
+	noDue     = "(no due date)"
+	noHeading = "(no heading)"
+	noTag     = "(no tag)"
+)
+
+// groupsOf returns the names of the groups to which a task belongs: with tags, all of them.
+func groupsOf(i item, by string) []string {
+	switch by {
+	case byDue:
+		return []string{cmp.Or(i.line.Get(task.Due), noDue)}
+	case byHeading:
+		return []string{cmp.Or(i.heading, noHeading)}
+	case byTag:
+		if len(i.tags) == 0 {
+			return []string{noTag}
+		}
+		return slices.Compact(slices.Sorted(slices.Values(i.tags)))
+	}
+	return []string{i.file}
+}
+
+func compareGroups(a, b string) int {
+	isNone := func(name string) int {
+		if name == noDue || name == noHeading || name == noTag {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(isNone(a)-isNone(b), order.Compare(a, b))
+}

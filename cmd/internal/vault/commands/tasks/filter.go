@@ -1,0 +1,119 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+// filter says which tasks a request is about. Each test that is nil takes all.
+type filter struct {
+	tests []func(item) bool
+}
+
+func (f filter) takes(one item) bool {
+	return !slices.ContainsFunc(f.tests, func(test func(item) bool) bool { return !test(one) })
+}
+
+// filterOf reads the filters of a request.
+func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
+	if err := contradiction(p); err != nil {
+		return filter{}, err
+	}
+	var f filter
+	add := func(name string, test func(item) bool) {
+		if p.Has(name) {
+			f.tests = append(f.tests, test)
+		}
+	}
+	add("todo", func(i item) bool { return i.Mark == ' ' })
+	add("done", func(i item) bool { return i.Mark != ' ' })
+	add("status", func(i item) bool { return p["status"] == string(i.Mark) })
+	add("no-due", func(i item) bool { return i.line.Get(task.Due) == "" })
+	add("priority", func(i item) bool { return i.line.Level() == p["priority"] })
+	add("tag", tagged(p["tag"]))
+	if err := f.addDates(v, p); err != nil {
+		return filter{}, err
+	}
+	if p.Has("overdue") {
+		settings, err := pluginSettings(v)
+		if err != nil {
+			return filter{}, err
+		}
+		now := v.Today().Format(time.DateOnly)
+		f.tests = append(f.tests, func(i item) bool {
+			return settings.IsOpen(i.Mark) && isDue(i, func(due string) bool { return due < now })
+		})
+	}
+	return f, nil
+}
+
+// addDates adds the filters by the due date. Days of this form compare as texts do.
+func (f *filter) addDates(v *session.Vault, p grammar.Values) error {
+	for name, fits := range map[string]func(due, first, last string) bool{
+		"due":        func(due, first, last string) bool { return due >= first && due <= last },
+		"due-before": func(due, first, _ string) bool { return due < first },
+		"due-after":  func(due, _, last string) bool { return due > last },
+	} {
+		if !p.Has(name) {
+			continue
+		}
+		days, err := session.DaysAhead(p[name], v.Today())
+		if err != nil {
+			return err
+		}
+		first, last := days.First.Format(time.DateOnly), days.Last.Format(time.DateOnly)
+		f.tests = append(f.tests, func(i item) bool { return isDue(i, func(due string) bool { return fits(due, first, last) }) })
+	}
+	return nil
+}
+
+// isDue reports whether a task has a due date that fits. One that does not exist never does.
+func isDue(i item, fits func(due string) bool) bool {
+	due := i.line.Get(task.Due)
+	return due != "" && fits(due) && task.Exists(due)
+}
+
+// tagged takes tasks with a tag, or with one below it, whatever the case.
+func tagged(name string) func(item) bool {
+	wanted := strings.ToLower(strings.TrimPrefix(name, "#"))
+	return func(i item) bool {
+		return slices.ContainsFunc(i.tags, func(tag string) bool {
+			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(tag, "#")), wanted)
+			return found && (rest == "" || rest[0] == '/')
+		})
+	}
+}
+
+// contradiction refuses filters that no task can fit.
+func contradiction(p grammar.Values) error {
+	for _, group := range [][]string{{"done", "overdue"}, {"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"}, {"folder", "file", "path", "daily", "active"}} {
+		given := slices.DeleteFunc(slices.Clone(group), func(name string) bool { return !p.Has(name) })
+		if len(given) > 1 {
+			return answer.Misuse("Use %s, not several.", strings.Join(given, " or "))
+		}
+	}
+	return nil
+}
+
+// pluginSettings reads the settings of the Tasks plugin, the defaults if there are none.
+func pluginSettings(v *session.Vault) (task.Settings, error) {
+	var settings task.Settings
+	if err := v.ReadConfig("plugins/"+pluginID+"/data.json", &settings); err != nil {
+		return settings, err
+	}
+	var enabled []string
+	if err := v.ReadConfig("community-plugins.json", &enabled); err != nil {
+		return settings, err
+	}
+	settings.Managed = slices.Contains(enabled, pluginID)
+	return settings, nil
+}
+
+// pluginID is the name of the folder of the Tasks plugin.
+const pluginID = "obsidian-tasks-plugin"

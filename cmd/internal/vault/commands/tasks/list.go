@@ -1,0 +1,141 @@
+package tasks
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/notes"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/task"
+)
+
+func listCommands() []command.Command {
+	return []command.Command{{
+		Name: "tasks", Help: "List the tasks",
+		Params: slices.Concat(grammar.TargetParams(), []grammar.Param{
+			{Name: "daily", Kind: grammar.Flag, Help: "Only today's note"},
+			{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
+			{Name: "todo", Kind: grammar.Flag, Help: "Only open tasks"},
+			{Name: "done", Kind: grammar.Flag, Help: "Only completed tasks"},
+			{Name: "status", Hint: "mark", Help: "Only tasks with this mark"},
+			{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
+			{Name: "verbose", Kind: grammar.Flag, Help: "By file, with line numbers"},
+			grammar.TableForms(),
+		}, filterParams()),
+		Run: list,
+	}}
+}
+
+// filterParams are those that the app does not have. With any of them each row names its
+// file and line, and JSON has all fields.
+func filterParams() []grammar.Param {
+	return []grammar.Param{
+		{Name: "folder", Hint: "path", Help: "Only below this folder"},
+		{Name: "due", Hint: "date", Help: "Only tasks that are due on this day, or in this week or month"},
+		{Name: "due-before", Hint: "date", Help: "Only tasks that are due before this day"},
+		{Name: "due-after", Hint: "date", Help: "Only tasks that are due after this day"},
+		{Name: "overdue", Kind: grammar.Flag, Help: "Only tasks that should be done by now and are not"},
+		{Name: "no-due", Kind: grammar.Flag, Help: "Only tasks without a due date"},
+		{Name: "priority", OneOf: task.Priorities(), Help: "Only tasks of this priority"},
+		{Name: "tag", Hint: "name", Help: "Only tasks with this tag, or one below it"},
+		{Name: "sort", OneOf: []string{byDue, byPriority, byPath}, Help: "Order of the tasks"},
+		{Name: "group", OneOf: []string{byDue, byNote, byHeading, byTag}, Help: "Put tasks together that have this in common"},
+		{Name: "details", Kind: grammar.Flag, Help: "All fields of each task, and the heading above it"},
+	}
+}
+
+// list prints the tasks of the vault, or of one note. Whatever stands in the box, only a
+// blank means open; whether a task is overdue is decided by the statuses of the plugin.
+func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	files, err := scope(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	wanted, err := filterOf(v, p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	var found []item
+	for _, one := range itemsOf(v, p, files) {
+		if wanted.takes(one) {
+			found = append(found, one)
+		}
+	}
+	if p.Has("total") {
+		return answer.Text(strconv.Itoa(len(found))), nil
+	}
+	if len(found) == 0 {
+		return answer.Text("No tasks found."), nil
+	}
+	return answer.Text(printed(arranged(found, p), p)), nil
+}
+
+// isDetailed reports whether a request asks for more than the app knows of tasks.
+func isDetailed(p grammar.Values) bool {
+	return slices.ContainsFunc(filterParams(), func(param grammar.Param) bool { return p.Has(param.Name) })
+}
+
+// itemsOf returns the tasks of files, with what the request needs to know of them. Those of
+// the whole vault are kept for the next call.
+func itemsOf(v *session.Vault, p grammar.Values, files []*index.File) []item {
+	known := &plainTasks
+	if isDetailed(p) {
+		known = &detailedTasks
+	}
+	if session.NamesOneFile(p) || p.Has("daily") || p.Has("folder") {
+		return known.Compute(files)
+	}
+	return known.Of(&v.Host.Memo, files)
+}
+
+var (
+	plainTasks    = knowledge.Derived[[]item]{Name: "tasks", Compute: plainItems}
+	detailedTasks = knowledge.Derived[[]item]{Name: "tasks in detail", Compute: detailedItems}
+)
+
+// scope returns the files that a request is about: those of [session.Vault.ScopedFiles],
+// today's note or those of a folder.
+func scope(v *session.Vault, p grammar.Values) ([]*index.File, error) {
+	if p.Has("daily") {
+		return today(v)
+	}
+	files, err := v.ScopedFiles(p)
+	if err != nil || !p.Has("folder") {
+		return files, err
+	}
+	folder, err := v.FolderOf(strings.Trim(p["folder"], "/"))
+	if err != nil {
+		return nil, answer.FolderNotFound(p["folder"])
+	}
+	err = v.Disk.Walk(folder, func(disk.Entry) {})
+	if disk.IsMissing(err) {
+		err = answer.FolderNotFound(p["folder"])
+	}
+	below := folder.String() + "/"
+	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool {
+		return below != "/" && !strings.HasPrefix(f.Path.String(), below)
+	}), err
+}
+
+// today returns the daily note, nothing if it is missing.
+func today(v *session.Vault) ([]*index.File, error) {
+	note, err := notes.Today(v)
+	if err != nil {
+		return nil, err
+	}
+	x, err := v.Index()
+	if err != nil {
+		return nil, err
+	}
+	if place, ok := x.Place(note.Path.String()); ok {
+		return x.Files[place : place+1], nil
+	}
+	return nil, nil
+}
