@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -19,15 +21,15 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 	write := Request{Command: "daily:append", Params: params("content", "x")}
 	for _, tt := range []struct {
 		name    string
-		limits  Limits
+		limits  admission.Limits
 		request Request
 		passes  int
 		setting string
 	}{
-		{"calls", Limits{Calls: 3}, read, 3, "rate"},
-		{"changes in a minute", Limits{Calls: 100, Mutations: 2, MutationsHour: 50}, write, 2, "rate-mutations"},
-		{"changes in an hour", Limits{Mutations: 50, MutationsHour: 1}, write, 1, "rate-mutations-hour"},
-		{"no limit", Limits{}, read, 50, ""},
+		{"calls", admission.Limits{Calls: 3}, read, 3, "rate"},
+		{"changes in a minute", admission.Limits{Calls: 100, Mutations: 2, MutationsHour: 50}, write, 2, "rate-mutations"},
+		{"changes in an hour", admission.Limits{Mutations: 50, MutationsHour: 1}, write, 1, "rate-mutations-hour"},
+		{"no limit", admission.Limits{}, read, 50, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, tt.limits }).
@@ -61,7 +63,7 @@ func TestLimitsSayWhenToComeBack(t *testing.T) {
 // A refused call takes nothing from the limit of changes.
 func TestARefusedChangeDoesNotCount(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
-		c.Backend, c.Limits, c.Policy.Confirm = Embedded, Limits{Mutations: 1}, policy.ConfirmNever
+		c.Backend, c.Limits, c.Policy.Confirm = Embedded, admission.Limits{Mutations: 1}, policy.ConfirmNever
 	}).
 		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	for range 5 {
@@ -97,15 +99,15 @@ func TestPauseReachesEveryGateway(t *testing.T) {
 	if err := os.MkdirAll(f.state(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(PauseFile(f.state()), nil, 0o600); err != nil {
+	if err := os.WriteFile(admission.PauseFile(f.state()), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	check("paused")
-	if err := os.Remove(PauseFile(f.state())); err != nil {
+	if err := os.Remove(admission.PauseFile(f.state())); err != nil {
 		t.Fatal(err)
 	}
 	check("")
-	f.gateway.Tighten(nil, Limits{}, true)
+	f.gateway.Tighten(nil, admission.Limits{}, true)
 	if got := f.gateway.Do(context.Background(), Request{Command: "daily:path"}); code(got) != "paused" {
 		t.Errorf("switched off: %+v", got.Error)
 	}
@@ -127,7 +129,7 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 		for f.gateway.Load().Waiting == 0 {
 			runtime.Gosched()
 		}
-		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(PauseFile(f.state()), nil, 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		place.Release("else")
@@ -143,19 +145,19 @@ func TestAPauseStopsWhatWaits(t *testing.T) {
 // What is running can be tightened and never loosened, by any order of settings.
 func TestTightenNeverLoosens(t *testing.T) {
 	f := newFixture(t, func(c *Config) {
-		c.Backend, c.Limits, c.Policy.Ceiling = Embedded, Limits{Calls: 10}, tiers.V1
+		c.Backend, c.Limits, c.Policy.Ceiling = Embedded, admission.Limits{Calls: 10}, tiers.V1
 	}).embedded(`--facts vault=Work tags => #a\n`, `--facts vault=Work daily:path => D.md\n`)
 	open := f.config.Policy
 	open.Ceiling = tiers.V3
-	f.gateway.Tighten([]policy.Policy{open, open}, Limits{}, false)
-	f.gateway.Tighten([]policy.Policy{open}, Limits{Calls: 1000}, false)
+	f.gateway.Tighten([]policy.Policy{open, open}, admission.Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 1000}, false)
 	if got := f.gateway.Do(context.Background(), Request{Command: "vault"}); code(got) != "tier_closed" {
 		t.Errorf("loosened: %+v", got)
 	}
 	shut := open
 	shut.Ceiling = tiers.V0
-	f.gateway.Tighten([]policy.Policy{shut}, Limits{Calls: 2}, false)
-	f.gateway.Tighten([]policy.Policy{open}, Limits{Calls: 100}, false)
+	f.gateway.Tighten([]policy.Policy{shut}, admission.Limits{Calls: 2}, false)
+	f.gateway.Tighten([]policy.Policy{open}, admission.Limits{Calls: 100}, false)
 	if got := f.gateway.Do(context.Background(), Request{Command: "tags"}); code(got) != "tier_closed" {
 		t.Errorf("not tightened: %+v", got)
 	}
@@ -218,5 +220,20 @@ func TestAnUnusableStateFolderIsNoPause(t *testing.T) {
 	}
 	if app, own := f.called(); len(app)+len(own) > 0 {
 		t.Errorf("started %q %q", app, own)
+	}
+}
+
+func TestCallsAtOnce(t *testing.T) {
+	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
+		slots, got := New(Config{Limits: admission.Limits{Parallel: set}}).running, 0
+		for ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond); ; got++ {
+			if _, err := slots.Acquire(ctx, fmt.Sprint(got%2)); err != nil { // one caller never has all
+				cancel()
+				break
+			}
+		}
+		if got != want {
+			t.Errorf("%d is %d calls at once, want %d", set, got, want)
+		}
 	}
 }

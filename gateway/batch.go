@@ -142,7 +142,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 func RejectBatch(err error) BatchResult { return refusedBatch("", err) }
 
 func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
-	if err := g.admission.open(); err != nil {
+	if err := g.admission.Open(); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	plan, clientID, err := g.planBatch(b)
@@ -178,10 +178,9 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 // enterBatch waits for the turn of a batch that changes something, up to the limit of
 // one call.
 func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Duration) (release func(), err error) {
-	req := b.from(Request{Taken: b.Taken})
-	ctx, cancel := g.withDeadline(ctx, req, asking)
+	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, asking)
 	defer cancel()
-	return g.acquire(ctx, req, batchCommand, g.writing)
+	return g.admission.Acquire(ctx, b.Caller, batchCommand, g.writing)
 }
 
 // refusedBatch is the result of a batch of which nothing was begun.

@@ -28,7 +28,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 	if len(plan.needApproval) == 0 {
 		return nil
 	}
-	if err := g.admission.call(plan.batch.Caller); err != nil {
+	if err := g.admission.Call(plan.batch.Caller); err != nil {
 		g.recordOfBatch(ctx, plan.batch, "").refused(failed(batchCommand, err))
 		return err
 	}
@@ -97,7 +97,7 @@ func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []callDigest) {
 // replanBatch is asBefore for a batch: it puts the one that was planned once
 // more into its place.
 func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q Question) (each []Question, err error) {
-	if err := g.admission.open(); err != nil {
+	if err := g.admission.Open(); err != nil {
 		return nil, err
 	}
 	now, clientID, err := g.planBatch(plan.batch)
@@ -187,7 +187,7 @@ func inOperation(clientID string, err error) error {
 // refuseBatch ends a batch of which nothing is begun. The log says which of its
 // operations was refused, or that it was the batch, and it counts as one call.
 func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string, err error) BatchResult {
-	if limit := g.admission.call(b.Caller); limit != nil {
+	if limit := g.admission.Call(b.Caller); limit != nil {
 		clientID, err = "", limit
 	}
 	g.recordOfBatch(ctx, b, clientID).refused(failed(batchCommand, err))

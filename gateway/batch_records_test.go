@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/audit"
 )
 
@@ -83,7 +84,7 @@ func TestTheLogOfABatchHasNoStandIns(t *testing.T) {
 // While everything is refused nobody is asked, and nothing is started.
 func TestABatchWhilePaused(t *testing.T) {
 	f := openAsking(t, nil)
-	if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(PauseFile(f.state()), nil, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(f.state(), 0o700), os.WriteFile(admission.PauseFile(f.state()), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	asked := false

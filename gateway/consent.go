@@ -50,7 +50,7 @@ func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Pl
 // it for minutes, in which somebody can have closed what was open, and notes can
 // have become others than the person was shown.
 func (g *vaultGateway) replan(ctx context.Context, req Request, q Question) (Plan, error) {
-	if err := g.admission.open(); err != nil {
+	if err := g.admission.Open(); err != nil {
 		return Plan{}, err
 	}
 	plan, err := g.Plan(req)

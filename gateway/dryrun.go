@@ -73,7 +73,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	line := g.records.begin(g.name(), req, g.observedIn(ctx))
-	plan, err := Plan{}, g.admission.call(req.Caller)
+	plan, err := Plan{}, g.admission.Call(req.Caller)
 	if err == nil && req.Cursor != "" {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}

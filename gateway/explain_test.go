@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
@@ -181,7 +182,7 @@ func TestStatusLooksAndStartsNothing(t *testing.T) {
 	} {
 		f := newFixture(t, tt.change)
 		got := f.gateway.Status()
-		if !got.Enabled || got.Paused || got.Limits.Parallel != defaultParallel || !slices.Equal(got.Vaults[0].Backends, tt.want) {
+		if !got.Enabled || got.Paused || got.Limits.Parallel != admission.DefaultParallel || !slices.Equal(got.Vaults[0].Backends, tt.want) {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 		if app, own := f.called(); len(app)+len(own) > 0 {

@@ -26,7 +26,7 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
 	defer cancel()
-	release, busy := g.acquire(ctx, req, plan.call.Name(), g.running)
+	release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
 	if busy != nil {
 		return plan, busy
 	}

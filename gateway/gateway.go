@@ -18,6 +18,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/observe"
@@ -58,7 +59,7 @@ type Config struct {
 
 	Runner  *exec.Runner
 	Backend Backend
-	Limits  Limits
+	Limits  admission.Limits
 	// Disabled refuses every request.
 	Disabled bool
 	// Session names what this process does, for the audit log and for what a
@@ -86,14 +87,13 @@ type shared struct {
 	runner    *exec.Runner
 	backend   Backend
 	running   *semaphore.Semaphore
-	admission *admission
+	admission *admission.Controller
 	consent   *consent
 	records   *records
 	answers   *pages.Store[storedAnswer]
 	session   string
 	log       *slog.Logger
 	observer  observe.Observer
-	waiting   atomic.Int64 // calls that wait for a place
 	getenv    func(string) string
 }
 
@@ -123,7 +123,7 @@ func New(c Config) *Gateway {
 		c.Getenv = func(string) string { return "" }
 	}
 	if c.Limits.Parallel <= 0 {
-		c.Limits.Parallel = defaultParallel
+		c.Limits.Parallel = admission.DefaultParallel
 	}
 	if c.Vaults == nil {
 		c.Vaults = []Served{{c.Vault, c.Policy}}
@@ -132,7 +132,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: newAdmission(c.Limits, c.Disabled, paths.State(c.Getenv, "")), consent: newConsent(state), records: newRecords(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: newConsent(state), records: newRecords(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
@@ -191,12 +191,12 @@ func (g *vaultGateway) isFolder(name string) bool {
 // Tighten lays further policies over those in force, for the vaults in their
 // order, and stricter limits over the limits. What is in force is never
 // loosened. What was kept of answers under the earlier policies is forgotten.
-func (g *Gateway) Tighten(policies []policy.Policy, limits Limits, disabled bool) {
+func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
 		tightened := g.vaults[i].policy.Load().Tighten(p)
 		g.vaults[i].policy.Store(&tightened)
 	}
-	g.admission.tighten(limits, disabled)
+	g.admission.Tighten(limits, disabled)
 	g.answers.Clear()
 }
 

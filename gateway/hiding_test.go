@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -31,7 +32,7 @@ func TestWhatWasReadWhileThePolicyChangedIsNotKept(t *testing.T) {
 		c.Backend = Embedded
 		c.Observe = tightening{func() {
 			if stricter {
-				f.gateway.Tighten([]policy.Policy{f.config.Policy}, Limits{}, false)
+				f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
 			}
 		}}
 	}).embedded(answer)

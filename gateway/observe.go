@@ -155,5 +155,5 @@ type Load struct {
 // Load counts the calls. Those that a person is being asked about are neither
 // running nor waiting.
 func (g *Gateway) Load() Load {
-	return Load{Running: g.running.Running(), Waiting: int(g.waiting.Load())}
+	return Load{Running: g.running.Running(), Waiting: g.admission.Waiting()}
 }

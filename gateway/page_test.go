@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/policy/ignore"
 )
@@ -204,7 +205,7 @@ func TestACursorIsGoodForItsOwnAnswerOnly(t *testing.T) {
 
 func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 	answer, _ := listing(60)
-	f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, Limits{Calls: 3} }).embedded(answer)
+	f := newFixture(t, func(c *Config) { c.Backend, c.Limits = Embedded, admission.Limits{Calls: 3} }).embedded(answer)
 	req := paged("files")
 	first := f.gateway.Do(context.Background(), req)
 	next := following(t, req, first)
@@ -216,9 +217,9 @@ func TestWhatWasKeptPassesThePolicyAgain(t *testing.T) {
 	if got := f.gateway.Do(context.Background(), next); code(got) != "rate_limited" {
 		t.Errorf("pages do not count: %+v", got.Error)
 	}
-	f.gateway.Tighten([]policy.Policy{f.config.Policy}, Limits{}, false)
+	f.gateway.Tighten([]policy.Policy{f.config.Policy}, admission.Limits{}, false)
 	next.Caller = "" // whose calls are used up
-	f.gateway.admission.calls = nil
+	f.gateway.admission.Calls = nil
 	if got := f.gateway.Do(context.Background(), next); got.OK {
 		t.Errorf("what was read under an earlier policy is still kept")
 	}

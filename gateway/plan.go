@@ -252,7 +252,7 @@ func (g *Gateway) Permits(req Request) error {
 
 // Admits returns why no call at all is let through, nil where calls are. A caller
 // that hands out what an earlier call has read asks it first.
-func (g *Gateway) Admits() error { return g.admission.open() }
+func (g *Gateway) Admits() error { return g.admission.Open() }
 
 // explanation returns the text with which the gateway itself answers a call, "" for
 // one that a program has to answer. What a program would explain is what it takes

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/semaphore"
 
 	"github.com/sourcegraph/conc/panics"
 )
@@ -78,10 +79,10 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	if err != nil {
 		return line.refused(failed(req.Command, err)), true
 	}
-	ctx, cancel := g.withDeadline(ctx, req, line.userTime)
+	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, line.userTime)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	release, err := g.acquire(ctx, req, plan.call.Name(), g.places(plan, by)...)
+	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
 		return line.ended(failed(req.Command, err)), false
 	}
@@ -89,15 +90,25 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })), true
 }
 
+// places are what a call has to have a place of while it runs. A call that changes
+// something waits for the changes before it, and has no other place meanwhile; within a
+// batch, the batch has that place.
+func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
+	if plan.call.Effect().Mutates() && !by.inBatch {
+		return []*semaphore.Semaphore{g.writing, g.running}
+	}
+	return []*semaphore.Semaphore{g.running}
+}
+
 // admit has a request pass everything that stands before the first process: the
 // pause, the limits, the policy, the person, the audit log. by is what the user
 // has approved of it already.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
-	if err := g.admission.call(req.Caller); err != nil {
+	if err := g.admission.Call(req.Caller); err != nil {
 		return Plan{}, err
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.notStarted(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
+		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
 	}
 	plan, err := g.Plan(req)
 	plan, err = g.assessLoss(ctx, req, plan, err)
@@ -123,7 +134,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 		return plan, err
 	}
 	if plan.call.Effect().Mutates() {
-		if err := g.admission.mutation(); err != nil {
+		if err := g.admission.Mutation(); err != nil {
 			return plan, err
 		}
 	}

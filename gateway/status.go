@@ -38,7 +38,7 @@ type LimitStatus struct {
 // Status tells how things stand. It answers while the gateway is paused or
 // switched off, too.
 func (g *Gateway) Status() Status {
-	s := Status{Enabled: !g.admission.disabled.Load(), Paused: g.admission.paused(), Backend: string(g.backend), Limits: g.admission.status()}
+	s := Status{Enabled: !g.admission.Disabled(), Paused: g.admission.Paused(), Backend: string(g.backend), Limits: g.limits()}
 	for _, d := range g.vaults {
 		s.Vaults = append(s.Vaults, VaultStatus{Name: d.name(), Backends: d.backends()})
 	}
@@ -73,11 +73,10 @@ func backendStatus(name Backend, err error) BackendStatus {
 	return s
 }
 
-func (a *admission) status() LimitStatus {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return LimitStatus{Parallel: a.limits.Parallel, CallsMinute: a.limits.Calls, MutationsMinute: a.limits.Mutations, MutationsPerHour: a.limits.MutationsHour}
+func (g *Gateway) limits() LimitStatus {
+	l := g.admission.Limits()
+	return LimitStatus{Parallel: l.Parallel, CallsMinute: l.Calls, MutationsMinute: l.Mutations, MutationsPerHour: l.MutationsHour}
 }
 
 // Disabled reports whether the setting enabled refuses every call.
-func (g *Gateway) Disabled() bool { return g.admission.disabled.Load() }
+func (g *Gateway) Disabled() bool { return g.admission.Disabled() }

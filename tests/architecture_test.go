@@ -28,7 +28,7 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -38,6 +38,7 @@ gateway/state/journal        : gateway/state/journal/object gateway/state/privat
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
+gateway/admission            : gateway/failure gateway/semaphore
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
@@ -62,7 +63,7 @@ cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/in
 cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/way
-cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers
+cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
 cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/terminal        : gateway/clean
@@ -93,7 +94,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"github.com/landlock-lsm/go-landlock/landlock", "cmd/internal/vault/confine/", "a process locks itself in once"},
 	{"github.com/git-pkgs/gitignore", "policy/ignore/", "patterns hide where files are looked for; its New would start git"},
 	{"github.com/clipperhouse/uax29/v2/graphemes", "gateway/pages/", "texts are cut in one place"},
-	{"golang.org/x/time/rate", "gateway/", "calls are let through in one place"},
+	{"golang.org/x/time/rate", "gateway/admission/", "calls are let through in one place"},
 	{"github.com/VictoriaMetrics/metrics", "gateway/observe/metrics/", "what is counted is named in one place, where names of notes are not known"},
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},

@@ -16,7 +16,7 @@ import (
 	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/paths"
 )
@@ -35,7 +35,7 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := gateway.PauseFile(state)
+	name := admission.PauseFile(state)
 	if !paths.MakePrivate(state) {
 		return exit.New(exit.NotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
@@ -63,7 +63,7 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := gateway.PauseFile(state)
+	name := admission.PauseFile(state)
 	err = os.Remove(name)
 	text := "resumed"
 	switch {

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/paths"
@@ -60,7 +61,7 @@ func notPaused(std terminal.Streams) error {
 	if state == "" {
 		return nil // nothing can be paused
 	}
-	_, err := os.Lstat(gateway.PauseFile(state))
+	_, err := os.Lstat(admission.PauseFile(state))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

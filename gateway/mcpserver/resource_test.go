@@ -18,6 +18,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/policy"
@@ -151,7 +152,7 @@ func TestAddressesThatLeadNowhere(t *testing.T) {
 // is not.
 func TestPausedOrDisabled(t *testing.T) {
 	state := t.TempDir()
-	paused := gateway.PauseFile(filepath.Join(state, "vaultwicket"))
+	paused := admission.PauseFile(filepath.Join(state, "vaultwicket"))
 	if err := os.MkdirAll(filepath.Dir(paused), 0o700); err != nil {
 		t.Fatal(err)
 	}

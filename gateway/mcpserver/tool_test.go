@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
@@ -241,7 +242,7 @@ func TestTheServerDeclaresOnlyWhatItKeeps(t *testing.T) {
 func TestADisabledServerListsNoTools(t *testing.T) {
 	for _, disabled := range []bool{false, true} {
 		gw := gatewayWith(t, everything)
-		gw.Tighten(nil, gateway.Limits{}, disabled)
+		gw.Tighten(nil, admission.Limits{}, disabled)
 		d := newLocalServer(t, gw, nil)
 		var list struct{ Tools []mcp.Tool }
 		if err := json.Unmarshal(d.ask("tools/list", "").Result, &list); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
@@ -69,7 +70,7 @@ func TestWhatChangesWhileThePersonThinksIsShownAgain(t *testing.T) {
 func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	pause := gateway.PauseFile(paths.State(o.Config.Getenv, ""))
+	pause := admission.PauseFile(paths.State(o.Config.Getenv, ""))
 	o.Refusing("paused", "paused", func() string {
 		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() { rig.WriteFile(t, pause, nil) }))
 		os.Remove(pause)
@@ -87,7 +88,7 @@ func TestAYesDoesNotReachPastWhatWasClosedMeanwhile(t *testing.T) {
 		got, _ := o.Do([]string{"delete", "path=root.md"}, rig.First(func() {
 			off := o.Config.Policy
 			off.Mutations = false
-			o.Gateway.Tighten([]policy.Policy{off}, gateway.Limits{}, false)
+			o.Gateway.Tighten([]policy.Policy{off}, admission.Limits{}, false)
 		}))
 		return rig.CodeOf(got)
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -23,7 +24,7 @@ func tighter(code string, change func(p *policy.Policy)) shutting {
 	return shutting{code, func(o *rig.Harness) {
 		p := o.Config.Policy
 		change(&p)
-		o.Gateway.Tighten([]policy.Policy{p}, gateway.Limits{}, false)
+		o.Gateway.Tighten([]policy.Policy{p}, admission.Limits{}, false)
 	}}
 }
 
@@ -44,10 +45,10 @@ var shuttings = map[string]shutting{
 	"hidden": tighter("not_found", levels(map[string]access.Level{"/": access.Delete, "Inbox": access.None})),
 	"ignore": {"not_found", func(o *rig.Harness) { o.Write(".vaultwicketignore", "/Inbox/\n") }},
 	"pause": {"paused", func(o *rig.Harness) {
-		rig.WriteFile(o.T, gateway.PauseFile(paths.State(o.Config.Getenv, "")), nil)
+		rig.WriteFile(o.T, admission.PauseFile(paths.State(o.Config.Getenv, "")), nil)
 	}},
 	"limits": {"rate_limited", func(o *rig.Harness) {
-		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, gateway.Limits{MutationsHour: 1}, false)
+		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1}, false)
 		for range 2 { // which use the hour up
 			o.Send(gateway.Request{Command: "append", Words: []string{"path=root.md", "content=y"}, Caller: "another"}, rig.Says(gateway.Yes))
 		}

@@ -21,6 +21,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/policy"
@@ -70,7 +71,7 @@ func gather(t *testing.T, clients int) *crowd {
 		Gateway: gateway.New(gateway.Config{
 			Policy: policy.Policy{Ceiling: tiers.V1, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum},
 			Vault:  gateway.Vault{Folder: c.vault}, Runner: c.runner, Backend: gateway.Embedded, Session: "crowd", Getenv: getenv,
-			Limits: gateway.Limits{Parallel: 8},
+			Limits: admission.Limits{Parallel: 8},
 		}),
 	}
 	return c

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/logging"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -27,14 +28,14 @@ type reloader struct {
 
 	tables bool             // there were [[vaults]]
 	served []gateway.Served // with the policies in force
-	limits gateway.Limits   // in force
+	limits admission.Limits // in force
 	paths  [][]string       // by vault: paths that access rules in force name
 	open   bool             // the setting enabled is in force
 }
 
 // Tightener is the gateway as the reloader needs it.
 type Tightener interface {
-	Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool)
+	Tighten(policies []policy.Policy, limits admission.Limits, disabled bool)
 }
 
 func newReloader(g Tightener, f *Flags, s Settings, std terminal.Streams, log *slog.Logger) *reloader {
@@ -136,14 +137,14 @@ func (r *reloader) tightenLimits(s Settings, told *telling) {
 }
 
 // stricterLimits returns the stricter of two limits each, as the gateway does.
-func stricterLimits(a, b gateway.Limits) gateway.Limits {
+func stricterLimits(a, b admission.Limits) admission.Limits {
 	pick := func(a, b int) int {
 		if limitCloses(b, a) {
 			return b
 		}
 		return a
 	}
-	return gateway.Limits{
+	return admission.Limits{
 		Parallel: a.Parallel, Calls: pick(a.Calls, b.Calls),
 		Mutations: pick(a.Mutations, b.Mutations), MutationsHour: pick(a.MutationsHour, b.MutationsHour),
 	}

@@ -3,7 +3,7 @@ package settings
 import (
 	"slices"
 
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 )
 
@@ -41,11 +41,11 @@ func accessCloses(a, b policy.Policy, paths []string) bool {
 // limitParts are the settings of the rates.
 var limitParts = [...]struct {
 	name string
-	of   func(gateway.Limits) int
+	of   func(admission.Limits) int
 }{
-	{"rate", func(l gateway.Limits) int { return l.Calls }},
-	{"rate-mutations", func(l gateway.Limits) int { return l.Mutations }},
-	{"rate-mutations-hour", func(l gateway.Limits) int { return l.MutationsHour }},
+	{"rate", func(l admission.Limits) int { return l.Calls }},
+	{"rate-mutations", func(l admission.Limits) int { return l.Mutations }},
+	{"rate-mutations-hour", func(l admission.Limits) int { return l.MutationsHour }},
 }
 
 // limitCloses reports whether a rate of a is less than one of b. 0 is no limit.

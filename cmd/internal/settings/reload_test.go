@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
@@ -16,11 +16,11 @@ import (
 // tightened is a gateway that only keeps what is in force.
 type tightened struct {
 	policies []policy.Policy
-	limits   gateway.Limits
+	limits   admission.Limits
 	disabled bool
 }
 
-func (g *tightened) Tighten(policies []policy.Policy, limits gateway.Limits, disabled bool) {
+func (g *tightened) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
 	g.policies = slices.Clone(g.policies)
 	for i, p := range policies {
 		g.policies[i] = g.policies[i].Tighten(p)

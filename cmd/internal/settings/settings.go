@@ -16,6 +16,7 @@ import (
 
 	"vaultwicket/cmd/internal/logging"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/policy"
 )
@@ -29,7 +30,7 @@ type Settings struct {
 	Timeout       time.Duration
 	MaxOutput     int
 	MarkUntrusted bool // note text stands between marks
-	Limits        gateway.Limits
+	Limits        admission.Limits
 	Enabled       bool
 	profile       string
 	logLevel      slog.Level

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -48,7 +49,7 @@ func TestTheDefaultsAreTheCautiousOnes(t *testing.T) {
 	if s.Policy.Ceiling != want.Ceiling || s.Policy.Mutations || s.Policy.Publish || !s.Policy.UI || s.Policy.Confirm != want.Confirm || s.Policy.MinVersion != want.MinVersion {
 		t.Errorf("policy %+v, want %+v", s.Policy, want)
 	}
-	if s.Backend != gateway.Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 32<<10 || s.Limits != (gateway.Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (gateway.Vault{}) {
+	if s.Backend != gateway.Auto || s.CLI != "obsidian" || s.Timeout != 15*time.Second || s.MaxOutput != 32<<10 || s.Limits != (admission.Limits{Parallel: 4, Calls: 120, Mutations: 30, MutationsHour: 300}) || !s.Enabled || s.Vault != (gateway.Vault{}) {
 		t.Errorf("settings %+v", s)
 	}
 	if len(rest) != 1 || rest[0] != "daily:read" {

@@ -1,7 +1,6 @@
-package gateway
+package admission
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,28 +30,28 @@ func passes(ask func() error) (int, *failure.RequestError) {
 }
 
 // anyCall is a call of the one caller of these tests.
-func anyCall(a *admission) error { return a.call("") }
+func anyCall(a *Controller) error { return a.Call("") }
 
 // Callers do not use up what others have, and however many come, what is
 // remembered of them does not grow beyond a bound.
 func TestCallersAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(Limits{Calls: 2}, false, "")
+		a := New(Limits{Calls: 2}, false, "", nil)
 		for i := range maxCallers + 100 {
 			caller := strconv.Itoa(i)
-			if n, r := passes(func() error { return a.call(caller) }); i < maxCallers && n != 2 || r == nil {
+			if n, r := passes(func() error { return a.Call(caller) }); i < maxCallers && n != 2 || r == nil {
 				t.Fatalf("caller %d: %d pass", i, n)
 			}
 		}
-		if len(a.calls) > maxCallers+1 {
-			t.Errorf("%d callers are remembered", len(a.calls))
+		if len(a.Calls) > maxCallers+1 {
+			t.Errorf("%d callers are remembered", len(a.Calls))
 		}
 		time.Sleep(time.Minute)
-		if n, _ := passes(func() error { return a.call("a new one") }); n != 2 || len(a.calls) > 2 {
-			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.calls))
+		if n, _ := passes(func() error { return a.Call("a new one") }); n != 2 || len(a.Calls) > 2 {
+			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.Calls))
 		}
-		a.tighten(Limits{Calls: 1}, false)
-		if n, _ := passes(func() error { return a.call("one more") }); n != 1 {
+		a.Tighten(Limits{Calls: 1}, false)
+		if n, _ := passes(func() error { return a.Call("one more") }); n != 1 {
 			t.Errorf("%d pass for a new caller after the limit was tightened", n)
 		}
 	})
@@ -64,7 +63,7 @@ func TestLimitsOverTime(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		limits Limits
-		ask    func(*admission) error
+		ask    func(*Controller) error
 		most   int
 		share  time.Duration
 		says   string
@@ -72,12 +71,12 @@ func TestLimitsOverTime(t *testing.T) {
 	}{
 		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "rate limit reached: 6 calls a minute (setting rate)", "try again in 11s"},
 		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "rate limit reached: 1 calls a minute (setting rate)", "try again in 1m1s"},
-		{"changes", Limits{Mutations: 4}, (*admission).mutation, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
-		{"changes of an hour", Limits{MutationsHour: 6}, (*admission).mutation, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
-		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*admission).mutation, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
+		{"changes", Limits{Mutations: 4}, (*Controller).Mutation, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
+		{"changes of an hour", Limits{MutationsHour: 6}, (*Controller).Mutation, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
+		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*Controller).Mutation, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			a := newAdmission(test.limits, false, "")
+			a := New(test.limits, false, "", nil)
 			ask := func() error { return test.ask(a) }
 			n, r := passes(ask)
 			if n != test.most || r == nil || r.Code() != "rate_limited" || r.Error() != test.says || r.Hint() != test.hint {
@@ -108,19 +107,19 @@ func TestLimitsOverTime(t *testing.T) {
 // hour is not used up by asking too often within a minute.
 func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(Limits{Mutations: 2, MutationsHour: 7}, false, "")
+		a := New(Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
-			if n, r := passes(a.mutation); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
+			if n, r := passes(a.Mutation); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
 			}
 			for range 50 {
-				if a.mutation() == nil {
+				if a.Mutation() == nil {
 					t.Fatal("one more passes")
 				}
 			}
 			time.Sleep(time.Minute)
 		}
-		if n, r := passes(a.mutation); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
+		if n, r := passes(a.Mutation); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
 			t.Errorf("%d pass of the one that is left, then %v", n, r)
 		}
 	})
@@ -129,9 +128,9 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 // Calls and changes are counted apart.
 func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(Limits{Calls: 2, Mutations: 3}, false, "")
+		a := New(Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
-		changes, _ := passes(a.mutation)
+		changes, _ := passes(a.Mutation)
 		if calls != 2 || changes != 3 {
 			t.Errorf("%d calls and %d changes", calls, changes)
 		}
@@ -140,11 +139,11 @@ func TestCallsAreNoChanges(t *testing.T) {
 
 func TestNoLimit(t *testing.T) {
 	for _, limits := range []Limits{{}, {Calls: -1, Mutations: -1, MutationsHour: -1}} {
-		a := newAdmission(limits, false, "")
+		a := New(limits, false, "", nil)
 		if n, r := passes(func() error { return anyCall(a) }); r != nil {
 			t.Errorf("%+v: %d calls, then %v", limits, n, r)
 		}
-		if n, r := passes(a.mutation); r != nil {
+		if n, r := passes(a.Mutation); r != nil {
 			t.Errorf("%+v: %d changes, then %v", limits, n, r)
 		}
 	}
@@ -164,12 +163,12 @@ func TestTightenedLimits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var has, wanted, want Limits
 				*field(&has), *field(&wanted), *field(&want) = test.has, test.wanted, test.want
-				a := newAdmission(has, false, "")
-				a.tighten(wanted, false)
+				a := New(has, false, "", nil)
+				a.Tighten(wanted, false)
 				if a.limits != want {
 					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
 				}
-				ask, period, most := a.mutation, time.Minute, test.want
+				ask, period, most := a.Mutation, time.Minute, test.want
 				if name == "calls" {
 					ask = func() error { return anyCall(a) }
 				}
@@ -193,13 +192,13 @@ func TestTightenedLimits(t *testing.T) {
 // What has passed before a limit is tightened is not forgotten.
 func TestWaitingTimesGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(Limits{Calls: 60}, false, "")
+		a := New(Limits{Calls: 60}, false, "", nil)
 		for range 60 {
-			if err := a.call(""); err != nil {
+			if err := a.Call(""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		a.tighten(Limits{Calls: 6}, false)
+		a.Tighten(Limits{Calls: 6}, false)
 		if n, r := passes(func() error { return anyCall(a) }); n != 0 || r.Hint() != "try again in 11s" {
 			t.Errorf("%d pass, then %+v", n, r)
 		}
@@ -208,14 +207,14 @@ func TestWaitingTimesGoOn(t *testing.T) {
 
 func TestSwitchedOff(t *testing.T) {
 	const says = "vaultwicket is disabled by the setting enabled"
-	off, on := newAdmission(Limits{}, true, ""), newAdmission(Limits{}, false, "")
-	on.tighten(Limits{}, false)
-	if err := on.call(""); err != nil {
+	off, on := New(Limits{}, true, "", nil), New(Limits{}, false, "", nil)
+	on.Tighten(Limits{}, false)
+	if err := on.Call(""); err != nil {
 		t.Errorf("tightened by nothing: %v", err)
 	}
-	on.tighten(Limits{}, true)
-	on.tighten(Limits{}, false) // a server that is off stays so
-	for name, a := range map[string]*admission{"from the start": off, "later": on} {
+	on.Tighten(Limits{}, true)
+	on.Tighten(Limits{}, false) // a server that is off stays so
+	for name, a := range map[string]*Controller{"from the start": off, "later": on} {
 		n, r := passes(func() error { return anyCall(a) })
 		if n != 0 || r.Code() != "paused" || r.Error() != says || r.Hint() == "" {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
@@ -229,14 +228,14 @@ func TestPauseFile(t *testing.T) {
 	if got := PauseFile("x"); got != filepath.Join("x", "paused") {
 		t.Errorf("the file is %q", got)
 	}
-	if a := newAdmission(Limits{}, false, ""); a.pauseFile != "" || a.open() != nil {
+	if a := New(Limits{}, false, "", nil); a.pauseFile != "" || a.Open() != nil {
 		t.Errorf("without a state folder it is %q", a.pauseFile)
 	}
 	state := t.TempDir()
-	if err := newAdmission(Limits{}, false, state).open(); err != nil {
+	if err := New(Limits{}, false, state, nil).Open(); err != nil {
 		t.Errorf("without the file: %v", err)
 	}
-	if err := newAdmission(Limits{}, false, filepath.Join(state, "none")).open(); err != nil {
+	if err := New(Limits{}, false, filepath.Join(state, "none"), nil).Open(); err != nil {
 		t.Errorf("without the folder: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(state, "paused"), nil, 0o600); err != nil {
@@ -246,24 +245,9 @@ func TestPauseFile(t *testing.T) {
 		"with the file": {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
 		"below a file":  {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
-		n, r := passes(func() error { return anyCall(newAdmission(Limits{}, false, want.state)) })
+		n, r := passes(func() error { return anyCall(New(Limits{}, false, want.state, nil)) })
 		if n != 0 || r.Code() != want.code || !strings.Contains(r.Error(), want.says) || !strings.Contains(r.Hint(), want.hint) {
 			t.Errorf("%s: %d pass, then %v", name, n, r)
-		}
-	}
-}
-
-func TestCallsAtOnce(t *testing.T) {
-	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
-		slots, got := New(Config{Limits: Limits{Parallel: set}}).running, 0
-		for ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond); ; got++ {
-			if _, err := slots.Acquire(ctx, fmt.Sprint(got%2)); err != nil { // one caller never has all
-				cancel()
-				break
-			}
-		}
-		if got != want {
-			t.Errorf("%d is %d calls at once, want %d", set, got, want)
 		}
 	}
 }

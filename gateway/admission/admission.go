@@ -1,4 +1,7 @@
-package gateway
+// Package admission decides whether a call may begin, before its content is looked at:
+// the pause, the rate limits of callers and of changes, and waiting for a semaphore
+// within the time limit of the call. Its errors are of package failure.
+package admission
 
 import (
 	"errors"
@@ -28,23 +31,29 @@ type Limits struct {
 	Calls, Mutations, MutationsHour int
 }
 
-const defaultParallel = 4 // more calls at once only wait for the app, which answers one at a time
+// DefaultParallel is the number of calls that run at once where Limits has none.
+const DefaultParallel = 4 // more calls at once only wait for the app, which answers one at a time
 
-// admission is what a call has to pass before anything else is looked at: the
-// pause, and the limits of rates.
-type admission struct {
-	pauseFile string // "" where nothing can be paused
+// Controller admits calls before anything else is looked at: the pause, the rate limits,
+// and the semaphores of the calls that run at once.
+type Controller struct {
+	pauseFile string               // "" where nothing can be paused
+	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
+	waiting   atomic.Int64 // calls that wait for a semaphore
 
 	mu     sync.Mutex
 	limits Limits
-	calls  map[string]*rate.Limiter // by caller
+	Calls  map[string]*rate.Limiter // by caller
 	minute *rate.Limiter            // of mutations
 	hour   *rate.Limiter            // of mutations
 }
 
-func newAdmission(l Limits, disabled bool, state string) *admission {
-	a := &admission{limits: l, calls: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+// New returns a controller with these limits. disabled refuses every call, state
+// is the folder of the file that pauses, "" where nothing can be paused, and timeout the
+// time limit of a call.
+func New(l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
+	a := &Controller{timeout: timeout, limits: l, Calls: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)
@@ -62,15 +71,15 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 	return rate.NewLimiter(rate.Every(period/time.Duration(n)), n)
 }
 
-// PauseFile returns the file in the state folder that is there while everything
-// is refused. Every server looks for it at every call, so it reaches all of them
-// at once and outlives them.
+// PauseFile returns the file in the state folder that exists while the gateway is
+// paused. Every server looks for it at every call, so it reaches all of them at once and
+// outlives them.
 func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
-// call refuses a call while nothing is let through, or too many of this caller
-// were.
-func (a *admission) call(caller string) error {
-	if err := a.open(); err != nil {
+// Call refuses a call while the gateway is paused or disabled, or above the rate limit of
+// the caller.
+func (a *Controller) Call(caller string) error {
+	if err := a.Open(); err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -87,29 +96,29 @@ const maxCallers = 4096
 
 // callsOf returns the limiter of a caller. One that has its whole burst again
 // says nothing that a new one does not, and goes when there are many.
-func (a *admission) callsOf(caller string) *rate.Limiter {
-	if l := a.calls[caller]; l != nil {
+func (a *Controller) callsOf(caller string) *rate.Limiter {
+	if l := a.Calls[caller]; l != nil {
 		return l
 	}
-	if len(a.calls) >= maxCallers {
-		maps.DeleteFunc(a.calls, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+	if len(a.Calls) >= maxCallers {
+		maps.DeleteFunc(a.Calls, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
 	}
-	if len(a.calls) >= maxCallers {
+	if len(a.Calls) >= maxCallers {
 		caller = others
-		if l := a.calls[others]; l != nil {
+		if l := a.Calls[others]; l != nil {
 			return l
 		}
 	}
 	l := limiter(a.limits.Calls, time.Minute)
-	a.calls[caller] = l
+	a.Calls[caller] = l
 	return l
 }
 
-// others is the caller that stands for all that are too many.
+// others is the caller by which those above [maxCallers] are counted together.
 const others = "\x00others"
 
-// open refuses while nothing is let through.
-func (a *admission) open() error {
+// Open refuses every call while the gateway is paused or disabled.
+func (a *Controller) Open() error {
 	if a.disabled.Load() {
 		return failure.New(failure.CodePaused, "the user can set enabled to true and restart", "vaultwicket is disabled by the setting enabled")
 	}
@@ -126,7 +135,7 @@ func (a *admission) open() error {
 
 // looksPaused reports whether somebody has paused the gateway. The error says why that
 // cannot be told; it names no path.
-func (a *admission) looksPaused() (bool, error) {
+func (a *Controller) looksPaused() (bool, error) {
 	if a.pauseFile == "" {
 		return false, nil
 	}
@@ -140,15 +149,15 @@ func (a *admission) looksPaused() (bool, error) {
 	return true, nil
 }
 
-// paused is looksPaused for people: what cannot be told is a pause.
-func (a *admission) paused() bool {
+// Paused reports whether the gateway is paused. If that cannot be told, it is.
+func (a *Controller) Paused() bool {
 	paused, err := a.looksPaused()
 	return paused || err != nil
 }
 
-// mutation refuses a call that would change something when too many were let
-// through, in a minute or in an hour.
-func (a *admission) mutation() error {
+// Mutation refuses a call that would change something above the limits of a minute and
+// of an hour.
+func (a *Controller) Mutation() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return take(
@@ -157,16 +166,15 @@ func (a *admission) mutation() error {
 	)
 }
 
-// quota is a limiter, and what is said when it has nothing left.
+// quota is a limiter, and the words for the error when it is used up.
 type quota struct {
 	limiter       *rate.Limiter
 	setting, unit string
 	most          int
 }
 
-// take takes one of what each limiter has. Where one has nothing it takes
-// nothing of any, so that asking in vain uses nothing up, and says when there
-// will be one.
+// take takes one from each limiter. If one of them is used up it takes from none, so that
+// a refused call does not count, and says when there will be one.
 func take(quotas ...quota) error {
 	now := time.Now()
 	taken := make([]*rate.Reservation, 0, len(quotas))
@@ -186,8 +194,18 @@ func take(quotas ...quota) error {
 	return nil
 }
 
-// tighten takes the stricter of two limits each. Waiting times go on.
-func (a *admission) tighten(l Limits, disabled bool) {
+// Disabled reports whether a setting refuses every call.
+func (a *Controller) Disabled() bool { return a.disabled.Load() }
+
+// Limits returns the limits.
+func (a *Controller) Limits() Limits {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.limits
+}
+
+// Tighten takes the stricter of two limits each. Waiting times go on.
+func (a *Controller) Tighten(l Limits, disabled bool) {
 	if disabled {
 		a.disabled.Store(true)
 	}
@@ -203,7 +221,7 @@ func (a *admission) tighten(l Limits, disabled bool) {
 			l.SetBurst(wanted)
 		}
 	}
-	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.calls))...)
+	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.Calls))...)
 	stricter(&a.limits.Mutations, l.Mutations, time.Minute, a.minute)
 	stricter(&a.limits.MutationsHour, l.MutationsHour, time.Hour, a.hour)
 }

@@ -1,61 +1,11 @@
 package gateway
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
-	"vaultwicket/exec"
-	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/semaphore"
 )
-
-// Forty calls at once are answered within the limit of one, whether they ran or not.
-func TestWaitingCountsForTheTimeLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := &shared{runner: exec.New(exec.Config{Timeout: 15 * time.Second}), running: semaphore.New(4), admission: newAdmission(Limits{}, false, "")}
-		begun := time.Now()
-		ends := make(chan error, 40)
-		for i := range 40 {
-			go func() {
-				req := Request{Caller: fmt.Sprint(i % 2), Taken: begun}
-				ctx, cancel := g.withDeadline(t.Context(), req, 0)
-				defer cancel()
-				release, err := g.acquire(ctx, req, "search", g.running)
-				if err == nil {
-					select {
-					case <-time.After(7 * time.Second): // what a slow search takes
-					case <-ctx.Done():
-						err = ctx.Err()
-					}
-					release()
-				}
-				if time.Since(begun) > 15*time.Second {
-					t.Errorf("a call took %v", time.Since(begun))
-				}
-				ends <- err
-			}()
-		}
-		done, late := 0, 0
-		for range 40 {
-			switch err := <-ends; {
-			case err == nil:
-				done++
-			case errors.Is(err, context.DeadlineExceeded):
-			case failure.Of(err).Code == "timeout" && failure.Of(err).Hint != "":
-				late++
-			default:
-				t.Error(err)
-			}
-		}
-		if done != 8 || late == 0 { // some get a place in the last moment and are stopped at once
-			t.Errorf("%d are done, %d were told that they waited too long", done, late)
-		}
-	})
-}
 
 // The time in which a person was asked does not count, and a call that was taken in
 // too long ago is refused before anybody is asked.
@@ -68,7 +18,7 @@ func TestTheLimitCountsFromWhenACallWasTakenIn(t *testing.T) {
 	if _, own := f.called(); len(own) > 0 {
 		t.Errorf("started %q", own)
 	}
-	ctx, cancel := f.gateway.withDeadline(t.Context(), late, time.Minute)
+	ctx, cancel := f.gateway.admission.WithDeadline(t.Context(), late.Taken, time.Minute)
 	defer cancel()
 	if until, _ := ctx.Deadline(); time.Until(until) < 50*time.Second {
 		t.Errorf("%v are left", time.Until(until))
