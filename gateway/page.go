@@ -57,8 +57,11 @@ func withoutText(r Result, err error) Result {
 }
 
 // page cuts an answer that is longer than the request wants it. The rest of what
-// a call read is kept; what a call did is told in a line.
+// a call read is kept; what a call did is told in a line. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
+	if req.Keep && answer.form == pages.JSON && req.Fields == nil {
+		answer.Stdout = pages.Compact(answer.Stdout)
+	}
 	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)

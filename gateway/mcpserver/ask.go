@@ -108,7 +108,7 @@ func (i *elicitation) ask(_ context.Context, q gateway.Question) gateway.Reply {
 		if err != nil {
 			return gateway.NoWay
 		}
-		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, form(q)).ToolResult()
+		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, dialog(q)).ToolResult()
 		return gateway.Later
 	}
 	response := server.ElicitationResponse(i.params.InputResponses, questionID)
@@ -139,7 +139,7 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 		}
 	}()
 	result, err := server.ServerFromContext(ctx).RequestElicitation(waiting, mcp.ElicitationRequest{
-		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form(q),
+		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: dialog(q),
 	})
 	switch {
 	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
@@ -150,9 +150,9 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 	return replyOf(result, q)
 }
 
-// form is the form that the client shows. To accept it is the approval: it has no field
+// dialog is the form that the client shows. To accept it is the approval: it has no field
 // to be filled in, and a choice only where there is more than one way to allow.
-func form(q gateway.Question) mcp.ElicitationParams {
+func dialog(q gateway.Question) mcp.ElicitationParams {
 	properties := map[string]any{}
 	if q.Folder != "" {
 		properties[choiceField] = map[string]any{

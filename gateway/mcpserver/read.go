@@ -45,9 +45,9 @@ const readOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}
 func (h handler) read(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	call, refused := arguments.Decode(req.Params.RawArguments)
 	if refused != nil {
-		return answer(gateway.Reject(call.Command, refused))
+		return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
 	}
 	request := call.Request()
 	request.ReadsOnly = true
-	return h.run(ctx, req, request, call.DryRun, asIs)
+	return h.run(ctx, req, request, call.DryRun, h.form(request))
 }

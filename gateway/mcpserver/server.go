@@ -30,6 +30,9 @@ type Config struct {
 	MaxOutput int
 	// MarkUntrusted wraps the text of each result in random delimiters.
 	MarkUntrusted bool
+	// Text has obsidianCli and obsidianRead answer with the text of the output itself, in
+	// place of JSON that has it as a string. JSON rows stay structured.
+	Text bool
 	// Grace is how long pending calls may continue after the client closed the input. It
 	// should be a little longer than the time limit of a call.
 	Grace time.Duration
@@ -85,7 +88,7 @@ func newServer(c Config, requests *stdio.Requests, n notify) (*server.MCPServer,
 func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 	c := h.Config
 	view := toolViewOf(c.Gateway)
-	t, err := tool(view)
+	t, err := h.unstructured(tool(view))
 	if err != nil {
 		return nil, err
 	}
@@ -136,14 +139,13 @@ type handler struct {
 func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	call, refused := arguments.Decode(req.Params.RawArguments)
 	if refused != nil {
-		return answer(gateway.Reject(call.Command, refused))
+		return h.form(gateway.Request{})(gateway.Reject(call.Command, refused))
 	}
-	return h.run(ctx, req, call.Request(), call.DryRun, asIs)
+	return h.run(ctx, req, call.Request(), call.DryRun, h.form(call.Request()))
 }
 
-// run runs one request, or previews it, for every tool but obsidianBatch. content returns
-// what the client sees of the result.
-func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, content func(gateway.Result) any) (*mcp.CallToolResult, error) {
+// run runs one request, or previews it, for every tool but obsidianBatch.
+func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, form form) (*mcp.CallToolResult, error) {
 	defer h.report(ctx, req)()
 	if dryRun {
 		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
@@ -161,11 +163,8 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	if h.MarkUntrusted {
 		result = result.Marked()
 	}
-	return reply(content(result), !result.OK)
+	return form(result)
 }
-
-// asIs is the content of a result without a form of its own.
-func asIs(r gateway.Result) any { return r }
 
 // changes reports whether a call would change something. A dry run, or a call that is
 // denied, does not.

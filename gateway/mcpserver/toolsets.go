@@ -39,7 +39,11 @@ func (h handler) addToolsets(s *server.MCPServer, view toolView) error {
 	}
 	mutates := view.worst.Mutates()
 	if mutates {
-		s.AddTool(readTool(), h.read)
+		read, err := h.unstructured(readTool(), nil)
+		if err != nil {
+			return err
+		}
+		s.AddTool(read, h.read)
 	}
 	if mutates || h.wants(setBatch) {
 		s.AddTool(batchTool(view), h.batch)
@@ -81,6 +85,6 @@ func (h handler) typed(t *typed.Tool, readsOnly bool) server.ToolHandlerFunc {
 			return answer(gateway.Reject(t.Name, refused))
 		}
 		call.Request.ReadsOnly = readsOnly
-		return h.run(ctx, req, call.Request, call.DryRun, t.Content)
+		return h.run(ctx, req, call.Request, call.DryRun, func(r gateway.Result) (*mcp.CallToolResult, error) { return reply(t.Content(r), !r.OK) })
 	}
 }

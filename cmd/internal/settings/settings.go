@@ -29,7 +29,8 @@ type Settings struct {
 	Policy        policy.Policy // of a vault that has none of its own
 	Timeout       time.Duration
 	MaxOutput     int
-	MarkUntrusted bool // note text stands between marks
+	ResultFormat  string // json or text
+	MarkUntrusted bool   // note text stands between marks
 	Limits        admission.Limits
 	Enabled       bool
 	profile       string
@@ -86,6 +87,7 @@ var table = [...]setting{
 	{name: "confirm", fallback: "destructive", usage: "calls that require user approval: never, destructive or writes", form: form{choices: []string{"never", "destructive", "writes"}}, set: setConfirm},
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
+	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in random delimiters", fixed: true, set: setMarks},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
@@ -111,6 +113,9 @@ const absolutePattern = `^(/|[A-Za-z]:[/\\]|\\\\)`
 
 // tierNames are the tiers that can be opened.
 var tierNames = []string{"v0", "v1", "v2", "v3"}
+
+// resultFormats are the values of result-format.
+var resultFormats = []string{"json", "text"}
 
 // logLevels and logFormats are the values of log-level and log-format.
 var (

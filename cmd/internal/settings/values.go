@@ -110,6 +110,14 @@ func setUI(s *Settings, text string) (err error) {
 	return err
 }
 
+func setResultFormat(s *Settings, text string) error {
+	if !slices.Contains(resultFormats, text) {
+		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, resultFormats))
+	}
+	s.ResultFormat = text
+	return nil
+}
+
 func setMarks(s *Settings, text string) (err error) {
 	s.MarkUntrusted, err = parseBool(text)
 	return err
