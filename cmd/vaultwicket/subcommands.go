@@ -39,6 +39,7 @@ func subcommands() []subcommand {
 		{"config", "[flags] show | check | path | init | schema", "show, check or create the settings", settings.Command},
 		{"install", "[flags] CLIENT | --all | --list", "add vaultwicket to an MCP client, after showing the change", install},
 		{"uninstall", "[flags] CLIENT | --all", "remove vaultwicket from an MCP client, after showing the change", uninstall},
+		{"doctor", "[flags]", "check this installation; each problem with its fix", runDoctor},
 		{"demo", "", "play an MCP session on a built-in vault", runDemo},
 		{"vault", "FOLDER [--write] COMMAND [key=value | flag …]", "the embedded CLI itself, without the gateway", nil},
 		{"version", "[--json]", "print the version", printVersion},

@@ -33,5 +33,5 @@ func (i Installer) ownProgram(c Client, scope Scope) string {
 	if c.own == nil || i.Run == nil || scope != User {
 		return ""
 	}
-	return i.System.program(c.own.program)
+	return i.System.Program(c.own.program)
 }

@@ -122,7 +122,7 @@ func (s System) Found(c Client) string {
 		return ""
 	}
 	for _, program := range c.programs {
-		if name := s.program(program); name != "" {
+		if name := s.Program(program); name != "" {
 			return name
 		}
 	}
@@ -140,8 +140,8 @@ func (s System) Found(c Client) string {
 	return ""
 }
 
-// program returns the absolute path of a program on the PATH, "" if there is none.
-func (s System) program(name string) string {
+// Program returns the absolute path of a program on the PATH, "" if there is none.
+func (s System) Program(name string) string {
 	endings := []string{""}
 	if s.OS == "windows" {
 		endings = []string{".exe", ".cmd", ".bat"}
@@ -166,7 +166,7 @@ func (s System) Binary(executable string) string {
 	if err != nil {
 		return executable
 	}
-	if named := s.program(programName); named != "" {
+	if named := s.Program(programName); named != "" {
 		if info, err := os.Stat(named); err == nil && os.SameFile(info, running) {
 			return named
 		}

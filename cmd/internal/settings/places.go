@@ -8,6 +8,8 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
 
 // UnsafePathError says why the state folder, or the client, must not be used.
@@ -63,4 +65,13 @@ func StateFolder(std terminal.Streams) (string, error) {
 		return state, nil
 	}
 	return "", exit.New(exit.NotReady, "no location for the state folder", "set HOME or XDG_STATE_HOME to an absolute path")
+}
+
+// ForVersion returns the policy for the question which version the app has, as a person
+// at a terminal asks it whatever the tier: nothing else passes.
+func (s Settings) ForVersion() policy.Policy {
+	p := s.Policy
+	p.Ceiling, p.EnableOnly, p.Disable = tiers.V3, []string{"version"}, nil
+	p.Mutations, p.Publish, p.UI = false, false, false
+	return p
 }

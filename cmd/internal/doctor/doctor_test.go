@@ -1,0 +1,386 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/trail"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+)
+
+// patient is a machine on which all is well, until a fault is put into it.
+type patient struct {
+	Machine
+	t             *testing.T
+	root, vault   string
+	env           map[string]string
+	clientsFile   string
+	program       string
+	paused        bool
+	name, version string
+	cannotStart   error
+	appFails      *failure.Error
+	sandbox       string
+	noEmbedded    error
+	free          uint64
+	elevated      bool
+}
+
+var now = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
+func healthy(t *testing.T) *patient {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	p := &patient{
+		t: t, root: root, vault: filepath.Join(root, "Notes"), program: filepath.Join(root, "vaultwicket"),
+		name: "vaultwicket", version: "0.1.0", sandbox: "landlock 7: files", free: 1 << 40,
+	}
+	home := filepath.Join(root, "home")
+	p.env = map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": filepath.Join(home, "Roaming"), "LOCALAPPDATA": filepath.Join(home, "Local"), "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "cache")}
+	for _, folder := range []string{"state", "cache", "home/.cursor"} {
+		check(t, os.MkdirAll(filepath.Join(root, filepath.FromSlash(folder)), 0o700))
+	}
+	p.put(".obsidian/app.json", "{}")
+	p.put("Daily.md", "a note\n")
+	check(t, os.WriteFile(p.program, nil, 0o755))
+	getenv := func(name string) string { return p.env[name] }
+	p.Machine = Machine{
+		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
+		Settings: settings.Settings{Enabled: true, Backend: gateway.Auto, Served: []gateway.Served{{Vault: gateway.Vault{Folder: p.vault}}}},
+		State:    filepath.Join(root, "state"),
+		Paused:   func() bool { return p.paused },
+		App:      func(context.Context) (string, *failure.Error) { return "1.13.7", p.appFails },
+		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
+		Journal: func(gateway.Vault) (*journal.Journal, error) {
+			return journal.Open(filepath.Join(root, "state", "journal"), p.vault, journal.Limits{}), nil
+		},
+		Clients: clients.Installer{System: clients.System{OS: runtime.GOOS, Getenv: getenv}, Now: time.Now, Backups: filepath.Join(root, "state", "clients")},
+		Start: func(_ context.Context, command []string) (string, string, error) {
+			if !slices.Contains(command, "serve") {
+				t.Errorf("started %q", command)
+			}
+			return p.name, p.version, p.cannotStart
+		},
+		Free:     func(string) (uint64, bool) { return p.free, true },
+		Elevated: func() bool { return p.elevated },
+	}
+	p.install(p.program, p.vault)
+	return p
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put writes a file of the vault.
+func (p *patient) put(name, text string) {
+	p.t.Helper()
+	file := filepath.Join(p.vault, filepath.FromSlash(name))
+	check(p.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	check(p.t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+func (p *patient) remove(name string) {
+	p.t.Helper()
+	check(p.t, os.RemoveAll(filepath.Join(p.vault, name)))
+}
+
+// install writes an entry into the file of a client.
+func (p *patient) install(program, vault string) {
+	p.t.Helper()
+	c, known := clients.Find("cursor")
+	if !known {
+		p.t.Fatal("there is no such client")
+	}
+	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false), System: p.OS}, true)
+	check(p.t, err)
+	_, err = change.Write(context.Background())
+	check(p.t, err)
+	p.clientsFile = p.Clients.System.File(c, clients.User)
+}
+
+func (p *patient) policy(change func(*policy.Policy)) {
+	change(&p.Settings.Policy)
+	change(&p.Settings.Served[0].Policy)
+}
+
+func (p *patient) rules(levels map[string]access.Level) {
+	p.t.Helper()
+	rules, err := access.New(levels)
+	check(p.t, err)
+	p.policy(func(at *policy.Policy) { at.Access = rules })
+}
+
+// auditLine writes a line into the audit log.
+func (p *patient) auditLine() {
+	p.t.Helper()
+	log := audit.Open(trail.AuditFolder(p.State), audit.Limits{})
+	defer log.Close()
+	for range 3 {
+		check(p.t, log.Write(audit.Line{Kind: "decision", Command: "read"}, true))
+	}
+}
+
+func (p *patient) ask() {
+	p.t.Helper()
+	_, err := approvals.Open(gateway.ApprovalsFolder(p.State), p.Now).Ask(approvals.Question{
+		Vault: "Notes", Command: "delete", Digest: approvals.Digest{1}, Session: "agent", Text: "Allow this?", Expires: now.Add(time.Hour),
+	})
+	check(p.t, err)
+}
+
+func (p *patient) link(target, name string) {
+	p.t.Helper()
+	if err := os.Symlink(target, filepath.Join(p.vault, name)); err != nil {
+		p.t.Skip("no symbolic links here: ", err)
+	}
+}
+
+func (p *patient) http(h settings.HTTP) {
+	h.Addr = "127.0.0.1:8765"
+	p.Settings.HTTP = h
+}
+
+func (p *patient) file(name, text string, mode os.FileMode) string {
+	p.t.Helper()
+	file := filepath.Join(p.root, name)
+	check(p.t, os.WriteFile(file, []byte(text), mode))
+	return file
+}
+
+func appFailure(code string) *failure.Error {
+	return &failure.Error{Code: code, Message: "the app " + code, Hint: "do something about " + code}
+}
+
+func TestAllIsWell(t *testing.T) {
+	p := healthy(t)
+	p.auditLine()
+	if r := Check(t.Context(), p.Machine); r.Worst() != OK || len(r.Findings) < 8 {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// faults are put into a machine one at a time, each with the finding that it has to
+// cause.
+var faults = []struct {
+	finding string
+	level   Level
+	put     func(*patient)
+}{
+	{"settings-invalid", Problem, func(p *patient) { p.Invalid = errors.New(`setting "tier": invalid tier "v9"`) }},
+	{"disabled", Warning, func(p *patient) { p.Settings.Enabled = false }},
+	{"unasked-changes", Warning, func(p *patient) {
+		p.policy(func(at *policy.Policy) { at.Mutations, at.Confirm = true, policy.ConfirmNever })
+	}},
+	{"publishing", Warning, func(p *patient) { p.policy(func(at *policy.Policy) { at.Mutations, at.Publish = true, true }) }},
+	{"vault-none", Warning, func(p *patient) { p.Settings.Served = nil }},
+	{"vault-missing", Problem, func(p *patient) { p.Settings.Served[0].Folder = filepath.Join(p.root, "gone") }},
+	{"vault-not-folder", Problem, func(p *patient) { p.Settings.Served[0].Folder = p.program }},
+	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"] = p.vault }},
+	{"vault-unopened", Warning, func(p *patient) { p.remove(".obsidian") }},
+	{"vault-empty", Warning, func(p *patient) { p.remove("Daily.md") }},
+	{"vault-in-vault", Warning, func(p *patient) {
+		p.put("Work/.obsidian/app.json", "{}")
+		p.put("Work/a.md", "a")
+		p.Settings.Served = append(p.Settings.Served, gateway.Served{Vault: gateway.Vault{Folder: filepath.Join(p.vault, "Work")}})
+	}},
+	{"app-settings", Warning, func(p *patient) { p.put(".obsidian/daily-notes.json", "{") }},
+	{"app-settings", Warning, func(p *patient) { p.put(".obsidian/types.json", "[1]") }},
+	{"daily-template-missing", Warning, func(p *patient) { p.put(".obsidian/daily-notes.json", `{"template":"Templates/Day"}`) }},
+	{"template-folder-missing", Warning, func(p *patient) { p.put(".obsidian/templates.json", `{"folder":"Templates"}`) }},
+	{"rule-without-folder", Warning, func(p *patient) { p.rules(map[string]access.Level{"/": access.Read, "Privat": access.None}) }},
+	{"nothing-readable", Warning, func(p *patient) { p.rules(map[string]access.Level{"/": access.None}) }},
+	{"ignore-not-file", Problem, func(p *patient) { p.put(".vaultwicketignore/x", "") }},
+	{"ignore-not-file", Problem, func(p *patient) { p.link("Daily.md", ".vaultwicketignore") }},
+	{"ignore-too-long", Problem, func(p *patient) { p.put(".vaultwicketignore", strings.Repeat("Private/\n", 10_000)) }},
+	{"ignore-not-utf8", Warning, func(p *patient) { p.put(".vaultwicketignore", "L\xe4den/\n") }},
+	{"ignore-empty", Warning, func(p *patient) { p.put(".vaultwicketignore", "# nothing yet\n") }},
+	{"ignore-everything", Warning, func(p *patient) { p.put(".vaultwicketignore", "*\n") }},
+	{"ignore-space", Warning, func(p *patient) { p.put(".vaultwicketignore", "Private/ \n") }},
+	{"placeholders", Warning, func(p *patient) { p.put("In/.Report.md.icloud", "bplist") }},
+	{"conflict-copies", Warning, func(p *patient) { p.put("Daily.sync-conflict-20261121-101010-ABCDEFG.md", "a") }},
+	{"conflict-copies", Warning, func(p *patient) { p.put("Daily (Ann's conflicted copy 2026-11-21).md", "a") }},
+	{"links-outside", Warning, func(p *patient) { p.link(p.root, "Outside") }},
+	{"links-outside", Warning, func(p *patient) { p.link("nowhere.md", "Broken.md") }},
+	{"cli-missing", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeNotFound) }},
+	{"cli-missing", Warning, func(p *patient) { p.Settings.CLI, p.appFails = p.program+"-gone", appFailure(exec.CodeNotFound) }},
+	{"cli-unsafe", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeUnsuitable) }},
+	{"app-closed", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeNotRunning) }},
+	{"app-outdated", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeTooOld) }},
+	{"cli-disabled", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeDisabled) }},
+	{"app-fails", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeTimeout) }},
+	{"embedded-fails", Problem, func(p *patient) { p.noEmbedded = errors.New("it ended with status 2") }},
+	{"no-sandbox", Warning, func(p *patient) { p.OS, p.sandbox = "linux", "none: the kernel has no Landlock" }},
+	{"state-none", Problem, func(p *patient) { p.State = "" }},
+	{"state-unsafe", Problem, func(p *patient) {
+		p.StateUnsafe = &exit.UsageError{Reason: "state folder: is inside the vault", Advice: "move it"}
+	}},
+	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
+	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
+	{"paused", Warning, func(p *patient) { p.paused = true }},
+	{"approvals-pending", Warning, (*patient).ask},
+	{"approvals-damaged", Warning, func(p *patient) {
+		p.ask()
+		files, err := filepath.Glob(filepath.Join(gateway.ApprovalsFolder(p.State), "*.json"))
+		check(p.t, err)
+		for _, file := range files {
+			check(p.t, os.WriteFile(file, []byte("{"), 0o600))
+		}
+	}},
+	{"journal-unusable", Problem, func(p *patient) {
+		p.Journal = func(gateway.Vault) (*journal.Journal, error) { return nil, errors.New("it belongs to another user") }
+	}},
+	{"cache-unusable", Warning, func(p *patient) { p.env["XDG_CACHE_HOME"] = filepath.Join(p.vault, "cache") }},
+	{"audit-broken", Problem, func(p *patient) {
+		p.auditLine()
+		file := filepath.Join(trail.AuditFolder(p.State), "audit.jsonl")
+		text, err := os.ReadFile(file)
+		check(p.t, err)
+		check(p.t, os.WriteFile(file, []byte(strings.Replace(string(text), `"read"`, `"none"`, 1)), 0o600))
+	}},
+	{"audit-full", Warning, func(p *patient) {
+		p.auditLine()
+		check(p.t, os.Truncate(p.file("state/"+strings.TrimPrefix(trail.AuditFolder(p.State), p.State+string(filepath.Separator))+"/old", "", 0o600), 3<<30))
+	}},
+	{"token-missing", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: filepath.Join(p.root, "none")}) }},
+	{"token-short", Problem, func(p *patient) { p.http(settings.HTTP{TokenFile: p.file("token", "secret\n", 0o600)}) }},
+	{"token-unsafe", Problem, func(p *patient) {
+		if runtime.GOOS == "windows" {
+			p.t.Skip("permissions are those of the folder")
+		}
+		p.http(settings.HTTP{TokenFile: p.file("token", strings.Repeat("a", 43), 0o644)})
+	}},
+	{"certificate-unusable", Problem, func(p *patient) {
+		p.http(settings.HTTP{Cert: p.file("cert", "", 0o600), Key: p.file("key", "", 0o600)})
+	}},
+	{"http-open", Warning, func(p *patient) { p.Settings.HTTP.Addr = "0.0.0.0:8765" }},
+	{"client-file", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{"), 0o600)) }},
+	{"clients-without-entry", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{}"), 0o600)) }},
+	{"clients-none", Warning, func(p *patient) { check(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
+	{"entry-temporary", Problem, func(p *patient) {
+		p.install(filepath.Join(p.root, "go-build12", "b001", "exe", "vaultwicket"), p.vault)
+	}},
+	{"entry-program-missing", Problem, func(p *patient) { check(p.t, os.Remove(p.program)) }},
+	{"entry-not-executable", Problem, func(p *patient) {
+		check(p.t, os.Remove(p.program))
+		check(p.t, os.Mkdir(p.program, 0o755))
+	}},
+	{"entry-relative", Warning, func(p *patient) { p.install("vaultwicket", p.vault) }},
+	{"entry-vault-missing", Problem, func(p *patient) { p.install(p.program, filepath.Join(p.root, "gone")) }},
+	{"entry-fails", Problem, func(p *patient) { p.cannotStart = errors.New("it ended with status 4") }},
+	{"entry-other-program", Problem, func(p *patient) { p.name = "another" }},
+	{"entry-version", Warning, func(p *patient) { p.version = "0.0.9" }},
+	{"clock", Warning, func(p *patient) { p.Now = func() time.Time { return time.Unix(0, 0) } }},
+	{"clock", Warning, func(p *patient) { p.Built = now.AddDate(1, 0, 0) }},
+	{"zone", Warning, func(p *patient) { p.env["TZ"] = "Europe/Nowhere" }},
+	{"elevated", Warning, func(p *patient) { p.elevated = true }},
+}
+
+// Each fault is found, with its level, a reason and a remedy; and no fault makes
+// anything else look worse than it is.
+func TestEveryFaultIsFound(t *testing.T) {
+	found := 0
+	for i, fault := range faults {
+		t.Run(fmt.Sprintf("%d %s", i, fault.finding), func(t *testing.T) {
+			p := healthy(t)
+			fault.put(p)
+			r := Check(t.Context(), p.Machine)
+			at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == fault.finding && f.Level == fault.level })
+			if at < 0 {
+				t.Fatalf("not found; there are %+v", r.Findings)
+			}
+			if f := r.Findings[at]; f.What == "" || f.Why == "" || f.Fix == "" {
+				t.Errorf("it says %+v", f)
+			}
+			if r.Worst() == OK || fault.level == Warning && r.Count(Problem) > 0 {
+				t.Errorf("all findings are %+v", r.Findings)
+			}
+			found++
+		})
+	}
+	t.Logf("%d of %d faults were found", found, len(faults))
+}
+
+// Names that differ only in case, and hard links, exist on some systems alone.
+func TestFaultsOfSomeFileSystems(t *testing.T) {
+	p := healthy(t)
+	p.put("daily.md", "another\n")
+	if _, err := os.Stat(filepath.Join(p.vault, "DAILY.md")); err == nil {
+		t.Skip("here both are one file")
+	}
+	p.policy(func(at *policy.Policy) { at.Mutations = true })
+	check(t, os.Link(filepath.Join(p.vault, "Daily.md"), filepath.Join(p.vault, "Linked.md")))
+	r := Check(t.Context(), p.Machine)
+	for _, want := range []string{"same-name", "hard-links"} {
+		if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }) {
+			t.Errorf("%s was not found: %+v", want, r.Findings)
+		}
+	}
+}
+
+// Nothing is changed by looking.
+func TestNothingIsChanged(t *testing.T) {
+	p := healthy(t)
+	p.auditLine()
+	before := tree(t, p.root)
+	Check(t.Context(), p.Machine)
+	if after := tree(t, p.root); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+func tree(t *testing.T, root string) string {
+	t.Helper()
+	var lines []string
+	check(t, filepath.Walk(root, func(name string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		lines = append(lines, fmt.Sprint(name, info.Mode(), info.ModTime(), info.Size()))
+		return nil
+	}))
+	return strings.Join(lines, "\n")
+}
+
+func TestReports(t *testing.T) {
+	r := &Report{}
+	r.ok("a", "all is well")
+	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
+	var text, data strings.Builder
+	check(t, r.Print(&text, func(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") }))
+	if want := "ok       all is well\nPROBLEM  bad^[[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
+		t.Errorf("printed %q", text.String())
+	}
+	check(t, r.JSON(&data))
+	var read struct {
+		OK                 bool
+		Problems, Warnings int
+		Findings           []Finding
+	}
+	if err := json.Unmarshal([]byte(data.String()), &read); err != nil || read.OK || read.Problems != 1 || !slices.Equal(read.Findings, r.Findings) {
+		t.Errorf("%s: %+v, %v", data.String(), read, err)
+	}
+}

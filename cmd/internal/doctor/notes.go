@@ -1,0 +1,168 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"vaultwicket/gateway"
+)
+
+// maxEntries is how many files and folders of a vault are looked at.
+const maxEntries = 500_000
+
+// census counts what is in a vault, with one example of each kind that matters.
+type census struct {
+	root        string
+	entries     int
+	notes       int
+	placeholder found
+	conflict    found
+	hardLinked  found
+	outside     found
+	unreadable  found
+	twice       found
+	names       map[string]string // by what two spellings have in common
+}
+
+type found struct {
+	count   int
+	example string
+}
+
+func (f *found) add(name string) {
+	if f.count++; f.count == 1 {
+		f.example = name
+	}
+}
+
+func (f found) said(what string) string {
+	return fmt.Sprintf("%d %s, such as %q", f.count, what, f.example)
+}
+
+// notes looks at every entry of a vault, and at the text of none.
+func (m Machine) notes(ctx context.Context, v gateway.Served, r *Report) {
+	c := census{root: v.Folder, names: map[string]string{}}
+	err := filepath.WalkDir(v.Folder, func(name string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil || c.entries >= maxEntries {
+			return fs.SkipAll
+		}
+		return c.see(name, entry, err)
+	})
+	if err != nil {
+		r.warn("vault-unreadable", fmt.Sprintf("%q could not be looked through: %v", v.Folder, reason(err)), "notes may be missing in answers", "give your user the right to read it")
+	}
+	more := ""
+	if c.entries >= maxEntries {
+		more = ", and more that were not looked at"
+	}
+	if c.notes == 0 && more == "" {
+		r.warn("vault-empty", fmt.Sprintf("%q has no note", v.Folder), "there is nothing for an agent to read", "set vault to the folder that contains your notes")
+	} else {
+		r.ok("vault", fmt.Sprintf("vault %q: %s%s", v.Folder, counted(c.notes, "note"), more))
+	}
+	c.report(v.Policy.Mutations, r)
+}
+
+func (c *census) see(name string, entry fs.DirEntry, err error) error {
+	rel, _ := filepath.Rel(c.root, name)
+	if err != nil {
+		c.unreadable.add(rel)
+		if entry != nil && entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if rel == "." {
+		return nil
+	}
+	c.entries++
+	base := entry.Name()
+	if stub.MatchString(base) {
+		c.placeholder.add(rel)
+		return nil
+	}
+	if strings.HasPrefix(base, ".") {
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if key := strings.ToLower(rel); c.names[key] != "" {
+		c.twice.add(rel)
+	} else {
+		c.names[key] = rel
+	}
+	if entry.Type()&fs.ModeSymlink != 0 {
+		c.link(name, rel)
+	}
+	if entry.Type().IsRegular() {
+		c.file(rel, entry)
+	}
+	return nil
+}
+
+func (c *census) file(rel string, entry fs.DirEntry) {
+	if !strings.EqualFold(filepath.Ext(rel), ".md") {
+		return
+	}
+	c.notes++
+	if copies.MatchString(entry.Name()) {
+		c.conflict.add(rel)
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return // it is gone
+	}
+	if isPlaceholder(info) {
+		c.placeholder.add(rel)
+	}
+	if links(info) > 1 {
+		c.hardLinked.add(rel)
+	}
+}
+
+func (c *census) link(name, rel string) {
+	target, err := filepath.EvalSymlinks(name)
+	root, err2 := filepath.EvalSymlinks(c.root)
+	if err != nil || err2 != nil {
+		c.outside.add(rel)
+		return
+	}
+	if inside, err := filepath.Rel(root, target); err != nil || inside == ".." || strings.HasPrefix(inside, ".."+string(os.PathSeparator)) {
+		c.outside.add(rel)
+	}
+}
+
+var (
+	// stub is the file that iCloud leaves in place of one that is not downloaded.
+	stub = regexp.MustCompile(`^\..+\.icloud$`)
+	// copies are notes that programs for synchronisation make when two machines have
+	// changed one: Syncthing, Dropbox, OneDrive and others.
+	copies = regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
+)
+
+func (c *census) report(mutations bool, r *Report) {
+	if c.placeholder.count > 0 {
+		r.warn("placeholders", c.placeholder.said("files are in the cloud and not on this disk"), "a search does not find them, and reading one may take long or fail", `have the program that synchronises keep the vault on this device ("Keep Downloaded", "Always keep on this device")`)
+	}
+	if c.conflict.count > 0 {
+		r.warn("conflict-copies", c.conflict.said("notes are copies of a conflict"), "an agent may read or change the copy instead of the note", "merge each copy into its note and remove it")
+	}
+	if c.hardLinked.count > 0 && mutations {
+		r.warn("hard-links", c.hardLinked.said("notes have more than one hard link"), "changes of them are refused: the other name would keep the old text, or change unseen", "replace the link by a copy")
+	}
+	if c.outside.count > 0 {
+		r.warn("links-outside", c.outside.said("symbolic links lead out of the vault, or nowhere"), "what they lead to is not read", "move the notes into the vault, or serve their folder as a vault of its own")
+	}
+	if c.twice.count > 0 {
+		r.warn("same-name", c.twice.said("names differ from another one only in upper and lower case"), "on other systems both are one file, and synchronising loses one of them", "rename one of them")
+	}
+	if c.unreadable.count > 0 {
+		r.warn("unreadable", c.unreadable.said("files or folders cannot be read"), "they are missing in answers", "give your user the right to read them")
+	}
+}

@@ -1,0 +1,45 @@
+package doctor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+var marks = map[Level]string{OK: "ok", Warning: "warning", Problem: "PROBLEM"}
+
+// Print writes a report for people: the findings that need something first to last, each
+// with why it matters and what to do. clean shows text from outside without control
+// characters.
+func (r *Report) Print(out io.Writer, clean func(string) string) error {
+	for _, f := range r.Findings {
+		text := fmt.Sprintf("%-8s %s\n", marks[f.Level], clean(f.What))
+		if f.Level != OK {
+			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", clean(f.Why), clean(f.Fix), f.Check)
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(out, "\n%s, %s\n", counted(r.Count(Problem), "problem"), counted(r.Count(Warning), "warning"))
+	return err
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// JSON writes a report for programs, in one line.
+func (r *Report) JSON(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		OK       bool `json:"ok"` // no problem
+		Problems int  `json:"problems"`
+		Warnings int  `json:"warnings"`
+		*Report
+	}{r.Worst() != Problem, r.Count(Problem), r.Count(Warning), r})
+}

@@ -1,0 +1,147 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/trail"
+)
+
+// leastFree is how many bytes should be free where changes are recorded: a change of a
+// large note with its journal.
+const leastFree = 200 << 20
+
+func (m Machine) state(_ context.Context, r *Report) {
+	const noChange = "no change can be recorded, so none is made"
+	switch {
+	case m.State == "":
+		r.problem("state-none", "there is no location for the state folder", noChange+", and pause does nothing", "set HOME or XDG_STATE_HOME to an absolute path")
+		return
+	case m.StateUnsafe != nil:
+		fix := ""
+		var says hinted
+		if errors.As(m.StateUnsafe, &says) {
+			fix = says.Hint()
+		}
+		r.problem("state-unsafe", m.StateUnsafe.Error(), "somebody else, or an agent, could approve requests or change the audit log there: no command runs", fix)
+		return
+	case m.StateReadOnly != "":
+		r.problem("state-read-only", m.StateReadOnly, noChange, fmt.Sprintf("give your user the right to write in %q", m.State))
+		return
+	}
+	r.ok("state", fmt.Sprintf("state folder %q", m.State))
+	if free, known := m.Free(m.State); known && free < leastFree {
+		r.warn("disk-full", fmt.Sprintf("%d MB are free where the state folder is", free>>20), "when the disk is full changes are refused", "free some space")
+	}
+	if m.Paused() {
+		r.warn("paused", "vaultwicket is paused: every call is refused", "somebody ran \"vaultwicket pause\"", "vaultwicket resume")
+	}
+	m.pending(r)
+	m.journals(r)
+	m.cache(r)
+}
+
+func (m Machine) pending(r *Report) {
+	open, damaged, err := approvals.Open(gateway.ApprovalsFolder(m.State), m.Now).List()
+	if err != nil {
+		r.problem("approvals-unreadable", err.Error(), "requests that wait for approval cannot be approved", "remove the folder; open questions are asked again")
+		return
+	}
+	waiting := 0
+	for _, q := range open {
+		if q.State == approvals.Pending {
+			waiting++
+		}
+	}
+	if waiting > 0 {
+		r.warn("approvals-pending", counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
+	}
+	if len(damaged) > 0 {
+		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", gateway.ApprovalsFolder(m.State)))
+	}
+}
+
+// journals looks at the journal of each vault.
+func (m Machine) journals(r *Report) {
+	if m.Invalid != nil {
+		return
+	}
+	for _, v := range m.Settings.Served {
+		if v.Folder == "" {
+			continue
+		}
+		kept, err := m.Journal(v.Vault)
+		var damage []journal.Damage
+		if err == nil {
+			_, damage, err = kept.Entries(journal.Filter{})
+		}
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			r.problem("journal-unusable", fmt.Sprintf("the journal of %q cannot be read: %v", v.Folder, err), "changes are refused, because they could not be taken back", "see the reason; restore the folder from a backup, or move it away")
+		case len(damage) > 0:
+			r.warn("journal-damaged", fmt.Sprintf("%d places of the journal of %q cannot be read", len(damage), v.Folder), "what they recorded cannot be taken back", "vaultwicket journal list shows what can")
+		}
+	}
+}
+
+func (m Machine) cache(r *Report) {
+	if m.Invalid != nil || m.Settings.Backend == gateway.App {
+		return
+	}
+	for _, v := range m.Settings.Served {
+		if v.Folder == "" {
+			continue
+		}
+		cache := paths.Cache(m.Getenv, v.Folder)
+		if cache == "" || paths.Unwritable(cache) != nil || paths.Unsafe(cache) != "" {
+			r.warn("cache-unusable", fmt.Sprintf("nothing can be kept in the cache folder %q", cache), "the first call after each start reads every note again", "set XDG_CACHE_HOME to a private folder outside the vault")
+			return
+		}
+	}
+}
+
+// logs verifies both audit logs.
+func (m Machine) logs(_ context.Context, r *Report) {
+	if m.State == "" || m.StateUnsafe != nil {
+		return
+	}
+	for _, folder := range []string{trail.AuditFolder(m.State), trail.CallsFolder(m.State)} {
+		report, err := audit.Verify(folder)
+		switch {
+		case err != nil:
+			r.problem("audit-unusable", fmt.Sprintf("the audit log in %q cannot be read: %v", folder, err), "changes are refused while nothing can be recorded", "see the reason; restore the folder, or move it away")
+		case report.Broken != nil:
+			r.problem("audit-broken", fmt.Sprintf("the audit log in %q was changed: %s", folder, report.Broken), "what it says before that place may not be what happened", "vaultwicket audit verify; keep a copy of the folder, then move it away")
+		case report.Lines > 0:
+			r.ok("audit", fmt.Sprintf("audit log: %d lines, unbroken since %s", report.Lines, report.Since.Local().Format(time.DateOnly)))
+		}
+	}
+	if size := sizeOf(trail.AuditFolder(m.State)); size > maxLasting*9/10 {
+		r.warn("audit-full", fmt.Sprintf("the lasting audit log has %d MB of %d", size>>20, maxLasting>>20), "when it is full changes are refused, since lines of 90 days must be kept", "keep a copy of the oldest files and remove them")
+	}
+}
+
+// maxLasting is how many bytes the lasting audit log can have: 256 files of 8 MiB.
+const maxLasting = 256 * 8 << 20
+
+func sizeOf(folder string) (size int64) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return 0
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}

@@ -1,0 +1,186 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy/access"
+)
+
+func (m Machine) vaults(ctx context.Context, r *Report) {
+	if m.Invalid != nil {
+		return
+	}
+	served := 0
+	for _, v := range m.Settings.Served {
+		if v.Folder == "" {
+			if v.Name != "" || v.ID != "" {
+				served++
+				r.ok("vault", fmt.Sprintf("vault %q of the app, whose folder is not set", v.Name+v.ID))
+			}
+			continue
+		}
+		served++
+		if m.folder(v, r) {
+			m.obsidianSettings(v.Folder, r)
+			m.ignored(v.Folder, r)
+			m.rules(v, r)
+			m.notes(ctx, v, r)
+		}
+	}
+	if served > 0 {
+		m.nested(r)
+		return
+	}
+	fix := "vaultwicket config init, then set vault to the folder of your notes"
+	if len(m.Known) > 0 {
+		fix = fmt.Sprintf("set vault to the folder of your notes, such as %q", m.Known[0])
+	}
+	if m.Settings.Backend == gateway.App {
+		r.ok("vault", "no vault is set: the app chooses the one that is open")
+		return
+	}
+	r.warn("vault-none", "no vault is set", "notes can be read only while the app runs, from the vault that is open there", fix)
+}
+
+// folder checks that there is a folder that can be read. Without one nothing else of the
+// vault can be checked.
+func (m Machine) folder(v gateway.Served, r *Report) bool {
+	info, err := os.Stat(v.Folder)
+	const why = "no note of it can be read"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.problem("vault-missing", fmt.Sprintf("the vault folder %q does not exist", v.Folder), why, "correct the setting vault, or mount the disk")
+		return false
+	case err == nil && !info.IsDir():
+		r.problem("vault-not-folder", fmt.Sprintf("the vault %q is not a folder", v.Folder), why, "set vault to the folder that contains your notes")
+		return false
+	}
+	entries, err := os.ReadDir(v.Folder)
+	if err != nil {
+		r.problem("vault-unreadable", fmt.Sprintf("the vault folder %q cannot be read: %v", v.Folder, reason(err)), why, "give your user the right to read it")
+		return false
+	}
+	if dir := filepath.Clean(v.Folder); dir == filepath.Clean(m.Getenv("HOME")) || filepath.Dir(dir) == dir {
+		r.warn("vault-too-wide", fmt.Sprintf("the vault %q is a whole home folder or disk", v.Folder), "an agent could read every Markdown file in it", "set vault to the folder of your notes alone")
+	}
+	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".obsidian" }) {
+		r.warn("vault-unopened", fmt.Sprintf("%q has no folder .obsidian", v.Folder), "either Obsidian never opened it, or it is not the vault itself", "set vault to the folder that Obsidian opens; a plain folder of Markdown files works too")
+	}
+	if v.Policy.Mutations && paths.Unwritable(v.Folder) != nil {
+		r.problem("vault-read-only", fmt.Sprintf("the vault folder %q cannot be written", v.Folder), "changes are enabled and will fail", "give your user the right to write, or set allow-mutations to false")
+	}
+	return true
+}
+
+// reason is an error of the system without the path, which stands before it.
+func reason(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// appSettings are the files of a vault in which the embedded CLI reads what the app
+// would do, and what is done without them.
+var appSettings = map[string]string{
+	"app.json":         "attachments, links and excluded files are treated as if nothing was set",
+	"daily-notes.json": "daily notes are looked for as YYYY-MM-DD in the root of the vault",
+	"templates.json":   "no template is found",
+	"types.json":       "the types of properties are guessed",
+	"bookmarks.json":   "no bookmark is found",
+}
+
+func (m Machine) obsidianSettings(folder string, r *Report) {
+	for _, name := range slices.Sorted(maps.Keys(appSettings)) {
+		file := filepath.Join(folder, ".obsidian", name)
+		text, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var value struct{ Folder, Template string }
+		if err == nil {
+			err = json.Unmarshal(text, &value)
+		}
+		if err != nil {
+			r.warn("app-settings", fmt.Sprintf("%q cannot be read: %v", file, reason(err)), appSettings[name], "open the vault in Obsidian and save the setting again")
+			continue
+		}
+		switch {
+		case name == "daily-notes.json" && value.Template != "" && !hasNote(folder, value.Template):
+			r.warn("daily-template-missing", fmt.Sprintf("the template %q of daily notes does not exist", value.Template), "new daily notes cannot be made from it", "correct the template in Obsidian's settings of daily notes")
+		case name == "templates.json" && value.Folder != "" && !exists(filepath.Join(folder, filepath.FromSlash(value.Folder))):
+			r.warn("template-folder-missing", fmt.Sprintf("the folder %q of templates does not exist", value.Folder), "no template is found", "correct the folder in Obsidian's settings of templates")
+		}
+	}
+}
+
+func hasNote(folder, name string) bool {
+	name = filepath.Join(folder, filepath.FromSlash(name))
+	return exists(name) || exists(name+".md")
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// rules checks that access rules name something, and leave something.
+func (m Machine) rules(v gateway.Served, r *Report) {
+	if !v.Policy.Access.Restrict() {
+		return
+	}
+	if !v.Policy.Access.Opens("") {
+		r.warn("nothing-readable", fmt.Sprintf("the access rules hide every note of %q", v.Folder), "an agent finds an empty vault", `give a folder the level "r", "rw" or "rwd"`)
+		return
+	}
+	for _, rule := range rulesOf(v.Policy.Access) {
+		if rule != "/" && !exists(filepath.Join(v.Folder, filepath.FromSlash(rule))) {
+			r.warn("rule-without-folder", fmt.Sprintf("an access rule names %q, which does not exist in %q", rule, v.Folder), "a misspelled rule protects nothing", "correct the path; upper and lower case count")
+		}
+	}
+}
+
+// rulesOf returns the paths of rules, sorted.
+func rulesOf(rules access.Rules) (paths []string) {
+	var tables []map[string]string
+	if json.Unmarshal([]byte(rules.String()), &tables) != nil {
+		return nil
+	}
+	for _, table := range tables {
+		for name := range table {
+			paths = append(paths, name)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// nested warns of vaults within each other: the rules of the one do not hold for the
+// other.
+func (m Machine) nested(r *Report) {
+	for _, outer := range m.Settings.Served {
+		for _, inner := range m.Settings.Served {
+			if outer.Folder == "" || inner.Folder == "" {
+				continue
+			}
+			rel, err := filepath.Rel(outer.Folder, inner.Folder)
+			if err != nil || rel == "." || strings.HasPrefix(filepath.ToSlash(rel), "../") || rel == ".." {
+				continue
+			}
+			r.warn("vault-in-vault", fmt.Sprintf("the vault %q is inside the vault %q", inner.Folder, outer.Folder),
+				"each has its own permissions: what the one hides can be read through the other", "serve one of them, or give both the same access rules")
+		}
+	}
+}
