@@ -59,7 +59,7 @@ func withoutText(r Result, err error) Result {
 // page cuts an answer that is longer than the request wants it. The rest of what
 // a call read is kept; what a call did is told in a line. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
-	if req.Keep && answer.form == pages.JSON && req.Fields == nil {
+	if req.Keep && answer.form == pages.JSON {
 		answer.Stdout = pages.Compact(answer.Stdout)
 	}
 	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
