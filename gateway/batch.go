@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 )
@@ -23,7 +24,7 @@ type Batch struct {
 	// Vault, Ask, Answers, OneSession, Caller, Client and Surface are those of
 	// [Request], for all operations.
 	Vault                   string
-	Ask                     Asker
+	Ask                     consent.Asker
 	Answers, OneSession     bool
 	Caller, Client, Surface string
 	// Atomic takes back what was done when one operation fails.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 )
 
@@ -17,10 +18,7 @@ type needsApprovalStep struct {
 	refusal error
 }
 
-const (
-	maxAsked         = 8       // operations that a person is asked about at once
-	maxShownTogether = 8 << 10 // bytes of their excerpts
-)
+const maxAsked = 8 // operations that the user is asked about at once
 
 // requestBatchApproval asks a person once about all operations of a batch that need it. The
 // log has what they said for each.
@@ -50,14 +48,15 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 }
 
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) error {
-	if err := g.declinedInBatch(plan); err != nil {
+	calls := g.callsAsked(plan)
+	if err := g.consent.CheckDeclined(batchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
 		return err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
 		return err
 	}
-	userWaited, err := g.ask(ctx, plan.request(), q, plan.needApproval[0].refusal)
+	userWaited, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.needApproval[0].refusal)
 	if err != nil {
 		return err
 	}
@@ -73,21 +72,8 @@ func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) error
 	return nil
 }
 
-// declinedInBatch refuses a batch with an operation that the user declined, or
-// with all of those that they declined together.
-func (g *vaultGateway) declinedInBatch(plan *batchPlan) error {
-	calls := g.callsAsked(plan)
-	if plan.batch.Answers {
-		g.consent.attention.answered(g.callerOf(plan.request()), digestOfCalls(calls))
-	}
-	if g.consent.attention.isDeclined(g.callerOf(plan.request()), append(calls, digestOfCalls(calls))...) {
-		return declinedError(batchCommand)
-	}
-	return nil
-}
-
 // callsAsked are the calls of the operations that the user is asked about.
-func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []callDigest) {
+func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) {
 	for _, a := range plan.needApproval {
 		calls = append(calls, g.digestOfCall(a.plan))
 	}
@@ -96,7 +82,7 @@ func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []callDigest) {
 
 // replanBatch is asBefore for a batch: it puts the one that was planned once
 // more into its place.
-func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q Question) (each []Question, err error) {
+func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question) (each []consent.Question, err error) {
 	if err := g.admission.Open(); err != nil {
 		return nil, err
 	}
@@ -115,20 +101,20 @@ func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q Quest
 		return nil, err
 	}
 	*plan = *now
-	return each, q.sameAs(again)
+	return each, q.SameAs(again)
 }
 
 // checkBatchUnchanged refuses a batch to which the user said yes, and which then had to
 // wait for a change that made it another one. Nothing of it has begun.
 func (g *vaultGateway) checkBatchUnchanged(ctx context.Context, plan *batchPlan) error {
-	if plan.question.Digest == (Question{}).Digest {
+	if plan.question.Digest == (consent.Question{}).Digest {
 		return nil // nobody was asked
 	}
 	again, _, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
 		return err
 	}
-	return plan.question.sameAs(again)
+	return plan.question.SameAs(again)
 }
 
 // request is the batch as a request that a person is asked about.
@@ -141,8 +127,8 @@ func (p *batchPlan) request() Request {
 // questionOfBatch makes one question of those about the operations, and returns
 // these too. Each of them is about the notes as they are before the batch: what an
 // operation does to a note that another one is asked about, the user has to see.
-func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q Question, each []Question, err error) {
-	q = Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
+func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
+	q = consent.Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
 	if len(plan.needApproval) > maxAsked {
 		return q, nil, failure.New(failure.CodeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
 			"the user would have to be asked about %d operations at once", len(plan.needApproval))
@@ -170,11 +156,11 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		besides = "\n\nThe batch also changes these notes, or may:\n" + besides
 		q.Text, q.Brief = q.Text+besides, q.Brief+besides
 	}
-	if len(q.Text) > maxQuestion {
+	if len(q.Text) > consent.MaxText {
 		return q, nil, failure.New(failure.CodeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")
 	}
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
-	q.call = digestOfCalls(g.callsAsked(plan))
+	q.Call = consent.DigestOfCalls(g.callsAsked(plan))
 	return q, each, nil
 }
 

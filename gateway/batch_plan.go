@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
@@ -29,7 +30,7 @@ type batchPlan struct {
 	// needsApprovalStep are the operations that only a person can allow, question is the one to
 	// which a person said yes; it is zero where nobody was asked.
 	needApproval []needsApprovalStep
-	question     Question
+	question     consent.Question
 	id           string // which the changes of the batch share in the journal
 }
 
@@ -41,7 +42,7 @@ type batchStep struct {
 	wanted bool           // its output is, by an operation behind it
 	// approved is the question about the operation to which a person said yes, nil
 	// for one that nobody was asked about.
-	approved *Question
+	approved *consent.Question
 }
 
 // BatchChanges reports whether an operation of b would change something, whether

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/audit"
 )
 
@@ -40,10 +41,10 @@ func TestABatchThatIsNotBegunIsInTheLog(t *testing.T) {
 		{"the batch itself", Batch{Operations: []Operation{operation("a", "files"), operation("a", "files")}}, "deny files bad_request"},
 		{"an empty batch", Batch{}, "deny batch bad_request"},
 		{"nobody can be asked", Batch{Operations: []Operation{operation("a", "read", "path", "a.md"), publish}}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
-		{"declined", Batch{Operations: []Operation{publish}, Ask: replies(No, new(Question))}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
+		{"declined", Batch{Operations: []Operation{publish}, Ask: replies(consent.No, new(consent.Question))}, "ask publish:add confirm unconfirmed; deny publish:add confirm unconfirmed"},
 		{"too many questions", Batch{Operations: slicesOf(publish, maxAsked+1)},
 			strings.TrimSuffix(strings.Repeat("ask publish:add confirm unconfirmed; ", maxAsked+1)+strings.Repeat("deny publish:add confirm unconfirmed; ", maxAsked+1), "; ")},
-		{"a yes", Batch{Operations: []Operation{publish}, Ask: replies(Yes, new(Question))},
+		{"a yes", Batch{Operations: []Operation{publish}, Ask: replies(consent.Yes, new(consent.Question))},
 			"ask publish:add confirm unconfirmed; reply publish:add confirm; allow publish:add; end publish:add"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestABatchWhilePaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := false
-	ask := func(context.Context, Question) Reply { asked = true; return Yes }
+	ask := func(context.Context, consent.Question) consent.Reply { asked = true; return consent.Yes }
 	got := f.gateway.DoBatch(t.Context(), Batch{Operations: []Operation{operation("p", "publish:add", "path", "a.md")}, Ask: ask})
 	app, own := f.called()
 	if got.Error == nil || got.Error.Code != "paused" || asked || len(app)+len(own) > 0 {
@@ -104,7 +105,7 @@ func TestABatchThatIsNotBegunCounts(t *testing.T) {
 	for name, command := range map[string]string{"refused": "eval", "asked about": "publish:add"} {
 		f := openAsking(t, func(c *Config) { c.Limits.Calls = 2 })
 		asked := 0
-		batch := Batch{Operations: []Operation{operation("p", command, "path", "a.md")}, Ask: func(context.Context, Question) Reply { asked++; return No }}
+		batch := Batch{Operations: []Operation{operation("p", command, "path", "a.md")}, Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.No }}
 		var codes []string
 		for range 3 {
 			codes = append(codes, f.gateway.DoBatch(t.Context(), batch).Error.Code)
@@ -121,7 +122,7 @@ func TestAnAnsweredBatchIsNotAskedAbout(t *testing.T) {
 	asked := 0
 	batch := Batch{
 		IdempotencyKey: "monday", Operations: []Operation{operation("p", "publish:add", "path", "a.md")},
-		Ask: func(context.Context, Question) Reply { asked++; return Yes },
+		Ask: func(context.Context, consent.Question) consent.Reply { asked++; return consent.Yes },
 	}
 	first, again := f.gateway.DoBatch(t.Context(), batch), f.gateway.DoBatch(t.Context(), batch)
 	if !first.OK || !again.OK || asked != 1 || f.published() != 1 || len(again.Notices) == 0 {

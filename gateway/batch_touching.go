@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/policy/access"
 )
 
@@ -14,10 +15,10 @@ import (
 // that change a note which the user is asked about. One of which that cannot be
 // told before the batch runs is named as well: it takes a value from another
 // operation, or would fail on the notes as they are.
-func (g *vaultGateway) touching(ctx context.Context, plan *batchPlan, asked []Question) string {
+func (g *vaultGateway) touching(ctx context.Context, plan *batchPlan, asked []consent.Question) string {
 	paths := map[string]bool{}
 	for _, q := range asked {
-		for _, path := range q.paths() {
+		for _, path := range q.Paths() {
 			paths[access.Fold(path)] = true
 		}
 	}
@@ -28,12 +29,12 @@ func (g *vaultGateway) touching(ctx context.Context, plan *batchPlan, asked []Qu
 			continue
 		}
 		files, known := g.filesOf(ctx, plan.batch, step)
-		if known && !slices.ContainsFunc(files, func(f PlannedFile) bool { return slices.ContainsFunc(f.places(), isAsked) }) {
+		if known && !slices.ContainsFunc(files, func(f consent.PlannedFile) bool { return slices.ContainsFunc(f.Places(), isAsked) }) {
 			continue
 		}
 		fmt.Fprintf(&b, "operation %d: %s\n", i+1, step.call.Name())
-		for _, f := range files[:min(len(files), maxShownFiles)] {
-			b.WriteString(f.row())
+		for _, f := range files[:min(len(files), consent.MaxShownFiles)] {
+			b.WriteString(f.Row())
 		}
 		if !known {
 			b.WriteString(step.spelledRows())
@@ -46,21 +47,9 @@ func (s batchStep) isAsked(plan *batchPlan, i int) bool {
 	return slices.ContainsFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
 }
 
-// paths are those of all notes that a question is about.
-func (q Question) paths() []string {
-	paths := []string{q.Path}
-	for _, f := range q.files {
-		paths = append(paths, f.places()...)
-	}
-	for path := range q.spelled {
-		paths = append(paths, path)
-	}
-	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
-}
-
 // filesOf works out what an operation would change on the notes as they are. It
 // reports false where that is not what it will change.
-func (g *vaultGateway) filesOf(ctx context.Context, b Batch, step batchStep) ([]PlannedFile, bool) {
+func (g *vaultGateway) filesOf(ctx context.Context, b Batch, step batchStep) ([]consent.PlannedFile, bool) {
 	own := g.embeddedProgram()
 	if own == nil || len(step.references()) > 0 {
 		return nil, false
@@ -79,12 +68,12 @@ func (s batchStep) spelledRows() string {
 	command, _ := allowlist.Describe(s.call.Name())
 	for _, p := range command.Params {
 		if from, ok := s.From[p.Name]; ok {
-			b.WriteString(row(p.Name+", from the result of", from.ClientID))
+			b.WriteString(consent.Row(p.Name+", from the result of", from.ClientID))
 			continue
 		}
 		value, ok := s.call.Param(p.Name)
 		if ok && p.Kind != "content" && p.Kind != "text" && p.Kind != "flag" {
-			b.WriteString(row(p.Name, value))
+			b.WriteString(consent.Row(p.Name, value))
 		}
 	}
 	return b.String()

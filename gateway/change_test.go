@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
 )
@@ -157,7 +158,7 @@ func TestADryRunShowsTheDifference(t *testing.T) {
 		f := newFixture(t, func(c *Config) { c.Policy.Confirm = confirm })
 		f.embedded(`--plan --facts vault=Work delete path=a.md => ` + plan)
 		got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
-		if !got.OK || len(got.Files) != 1 || got.Files[0] != (PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md" {
+		if !got.OK || len(got.Files) != 1 || got.Files[0] != (consent.PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md" {
 			t.Errorf("confirm %v: %+v", confirm, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
@@ -27,8 +28,8 @@ func openAsking(t *testing.T, change func(*Config)) *fixture {
 }
 
 // replies is a person who gives one answer, and keeps the question.
-func replies(r Reply, asked *Question) Asker {
-	return func(_ context.Context, q Question) Reply {
+func replies(r consent.Reply, asked *consent.Question) consent.Asker {
+	return func(_ context.Context, q consent.Question) consent.Reply {
 		*asked = q
 		return r
 	}
@@ -36,7 +37,7 @@ func replies(r Reply, asked *Question) Asker {
 
 func (f *fixture) approve(got Result) {
 	f.t.Helper()
-	store := approvals.Open(ApprovalsFolder(paths.State(f.config.Getenv, "")), nil)
+	store := approvals.Open(consent.Folder(paths.State(f.config.Getenv, "")), nil)
 	list, _, err := store.List()
 	list = slices.DeleteFunc(list, func(q approvals.Question) bool { return q.State != approvals.Pending })
 	if code(got) != "unconfirmed" || err != nil || len(list) != 1 {
@@ -80,11 +81,11 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 		t.Errorf("the text that was there: %+v", got)
 	}
 
-	var asked Question
-	req.Ask = func(_ context.Context, q Question) Reply {
+	var asked consent.Question
+	req.Ask = func(_ context.Context, q consent.Question) consent.Reply {
 		asked = q
 		write("meanwhile")
-		return Yes
+		return consent.Yes
 	}
 	if got := f.gateway.Do(t.Context(), req); code(got) != "conflict" || f.published() != 1 {
 		t.Errorf("changed under the question: %+v", got)
@@ -92,7 +93,7 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 	if !asked.Destructive || asked.Folder != "" || !strings.Contains(asked.Text, "It changes what is published.\npath: \"a.md\"") {
 		t.Errorf("asked %+v", asked)
 	}
-	req.Ask = replies(Yes, &asked)
+	req.Ask = replies(consent.Yes, &asked)
 	if got := f.gateway.Do(t.Context(), req); code(got) != "" || f.published() != 2 {
 		t.Errorf("accepted: %+v", got)
 	}
@@ -101,13 +102,13 @@ func TestAYesToPublishIsForTheTextThatWasThere(t *testing.T) {
 // Where nobody knows what a call would change, a yes is for that call alone.
 func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 	f := openAsking(t, func(c *Config) { c.Vault.Folder = "" })
-	var asked Question
-	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(YesHere, &asked)}
+	var asked consent.Question
+	req := Request{Command: "append", Params: params("path", "In/a.md", "content", "x"), Ask: replies(consent.YesHere, &asked)}
 	if got := f.gateway.Do(t.Context(), req); code(got) != "" || asked.Folder != "" || asked.Path != "In/a.md" {
 		t.Fatalf("got %+v, asked %+v", got, asked)
 	}
-	asked = Question{}
-	req.Ask = replies(No, &asked)
+	asked = consent.Question{}
+	req.Ask = replies(consent.No, &asked)
 	if got := f.gateway.Do(t.Context(), req); code(got) != "unconfirmed" || asked.Command != "append" {
 		t.Errorf("got %+v, asked %+v", got, asked)
 	}
@@ -116,11 +117,11 @@ func TestAYesForAFolderNeedsToKnowWhatChanges(t *testing.T) {
 // An answer that is none of the known ones is no yes.
 func TestUnknownRepliesAreNone(t *testing.T) {
 	f := openAsking(t, nil)
-	for reply := range Reply(255) {
-		if reply == Yes || reply == YesHere {
+	for reply := range consent.Reply(255) {
+		if reply == consent.Yes || reply == consent.YesHere {
 			continue
 		}
-		var asked Question
+		var asked consent.Question
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: replies(reply, &asked)})
 		if code(got) != "unconfirmed" || f.published() > 0 {
 			t.Fatalf("reply %d: %+v", reply, got)
@@ -140,56 +141,18 @@ func TestWithoutAPlaceNobodyIsAskedLater(t *testing.T) {
 // A store that cannot be used, or is full, is no yes.
 func TestApprovalsThatFailApproveNothing(t *testing.T) {
 	f := openAsking(t, nil)
-	folder := ApprovalsFolder(paths.State(f.config.Getenv, ""))
+	folder := consent.Folder(paths.State(f.config.Getenv, ""))
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(folder, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var asked Question
-	for _, ask := range []Asker{nil, replies(NoWay, &asked)} {
+	var asked consent.Question
+	for _, ask := range []consent.Asker{nil, replies(consent.NoWay, &asked)} {
 		got := f.gateway.Do(t.Context(), Request{Command: "publish:add", Params: params("path", "a.md"), Ask: ask})
 		if code(got) != "unconfirmed" || f.published() > 0 {
 			t.Errorf("got %+v", got)
-		}
-	}
-}
-
-func TestQuotedShowsBothEnds(t *testing.T) {
-	for in, want := range map[string]string{
-		"a.md": `"a.md"`, `a"b`: `"a'b"`, "a\nb": `"a\nb"`, "\x1b[2J": `"\x1b[2J"`, "\u202ex": `"\u202ex"`,
-	} {
-		if got := quoted(in); got != want {
-			t.Errorf("%q is shown as %s, want %s", in, got, want)
-		}
-	}
-	for _, fill := range []string{"x", "字", "\x00", "\U000e0041", `"`} {
-		got := quoted("first/" + strings.Repeat(fill, 5000) + "/last.md")
-		if len(got) > maxShownName+10 || !strings.HasPrefix(got, `"first/`) || !strings.HasSuffix(got, `/last.md"`) || strings.ContainsAny(got[1:len(got)-1], "\n\"") {
-			t.Errorf("a long one is shown as %s", got)
-		}
-	}
-}
-
-func TestFolderOfAll(t *testing.T) {
-	for _, test := range []struct {
-		files []PlannedFile
-		want  string
-	}{
-		{nil, ""},
-		{[]PlannedFile{{Path: "a.md"}}, ""},
-		{[]PlannedFile{{Path: "In/a.md"}}, "In"},
-		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In/Deep/b.md"}}, "In"},
-		{[]PlannedFile{{Path: "In/Deep/b.md"}, {Path: "In/a.md"}}, ""},
-		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In2/a.md"}}, ""},
-		{[]PlannedFile{{Path: "In/a.md"}, {Path: "In"}}, ""},
-		{[]PlannedFile{{Path: "In/a.md", From: "In/b.md"}}, "In"},
-		{[]PlannedFile{{Path: "In/a.md", From: "Out/a.md"}}, ""},
-		{[]PlannedFile{{Path: "a.md", From: "In/a.md"}}, ""},
-	} {
-		if got := folderOfAll(test.files); got != test.want {
-			t.Errorf("%v: %q, want %q", test.files, got, test.want)
 		}
 	}
 }
@@ -207,25 +170,25 @@ func TestTheDigestTellsEverythingApart(t *testing.T) {
 	}
 	base := Request{Command: "append", Params: params("path", "a.md", "content", "x")}
 	seen := map[[32]byte]string{}
-	add := func(what string, at *vaultGateway, p Plan, q Question) {
+	add := func(what string, at *vaultGateway, p Plan, q consent.Question) {
 		digest := at.digestOfQuestion(p, q)
 		if before, twice := seen[digest]; twice {
 			t.Errorf("%s has the digest of %s", what, before)
 		}
 		seen[digest] = what
 	}
-	file := PlannedFile{Path: "a.md", Before: "00"}
-	q := Question{Caller: "me", files: []PlannedFile{file}}
+	file := consent.PlannedFile{Path: "a.md", Before: "00"}
+	q := consent.Question{Caller: "me", Files: []consent.PlannedFile{file}}
 	add("the call", d, plan(base), q)
-	for what, change := range map[string]func(*Question){
-		"another caller":   func(q *Question) { q.Caller = "you" },
-		"no caller":        func(q *Question) { q.Caller = "" },
-		"another text":     func(q *Question) { q.files = []PlannedFile{{Path: "a.md", Before: "01"}} },
-		"no note yet":      func(q *Question) { q.files = []PlannedFile{{Path: "a.md"}} },
-		"from elsewhere":   func(q *Question) { q.files = []PlannedFile{{Path: "a.md", From: "b.md", Before: "00"}} },
-		"one more file":    func(q *Question) { q.files = []PlannedFile{file, {Path: "b.md", Before: "00"}} },
-		"the same twice":   func(q *Question) { q.files = []PlannedFile{file, file} },
-		"nothing is known": func(q *Question) { q.files = nil },
+	for what, change := range map[string]func(*consent.Question){
+		"another caller":   func(q *consent.Question) { q.Caller = "you" },
+		"no caller":        func(q *consent.Question) { q.Caller = "" },
+		"another text":     func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", Before: "01"}} },
+		"no note yet":      func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md"}} },
+		"from elsewhere":   func(q *consent.Question) { q.Files = []consent.PlannedFile{{Path: "a.md", From: "b.md", Before: "00"}} },
+		"one more file":    func(q *consent.Question) { q.Files = []consent.PlannedFile{file, {Path: "b.md", Before: "00"}} },
+		"the same twice":   func(q *consent.Question) { q.Files = []consent.PlannedFile{file, file} },
+		"nothing is known": func(q *consent.Question) { q.Files = nil },
 	} {
 		other := q
 		change(&other)

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/shell"
@@ -33,10 +34,10 @@ type DryRun struct {
 	Shell   string   `json:"shell,omitempty"`
 	Rules   []Rule   `json:"rules,omitempty"`
 	// Files are those that would change, Diff is how; a long one is cut.
-	Files   []PlannedFile  `json:"files,omitempty"`
-	Diff    string         `json:"diff,omitempty"`
-	Notices []string       `json:"notices,omitempty"`
-	Error   *failure.Error `json:"error,omitempty"`
+	Files   []consent.PlannedFile `json:"files,omitempty"`
+	Diff    string                `json:"diff,omitempty"`
+	Notices []string              `json:"notices,omitempty"`
+	Error   *failure.Error        `json:"error,omitempty"`
 }
 
 // Stdin says that one value travels on standard input.

@@ -19,6 +19,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/observe"
@@ -88,7 +89,7 @@ type shared struct {
 	backend   Backend
 	running   *semaphore.Semaphore
 	admission *admission.Controller
-	consent   *consent
+	consent   *consent.Approvals
 	records   *records
 	answers   *pages.Store[storedAnswer]
 	session   string
@@ -132,7 +133,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: newConsent(state), records: newRecords(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: newRecords(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {

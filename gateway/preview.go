@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 )
 
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {
 	Path   string // of the note that it is about
-	Files  []PlannedFile
+	Files  []consent.PlannedFile
 	Diff   string
 	Loses  string // why the change is destructive, "" if it is not
 	Digest string // for [exec.WriteOptions]

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/policy"
 )
 
@@ -40,7 +41,7 @@ type Request struct {
 	Cursor string
 	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
 	// where nobody can be asked.
-	Ask Asker
+	Ask consent.Asker
 	// AtTerminal says that the answer goes to the user's own terminal. What would
 	// show an agent a way around the gateway is left out of every other one.
 	AtTerminal bool

@@ -21,7 +21,7 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.spelled]
+	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.Spelled]
 	expect   string
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
@@ -43,7 +43,7 @@ type route struct {
 	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
-	hidden        bool // a path leads to what may not be seen, see [vaultGateway.spelled]
+	hidden        bool // a path leads to what may not be seen, see [vaultGateway.Spelled]
 }
 
 // replaced returns the route with another call in place of its own, which the policy

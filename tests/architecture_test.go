@@ -28,7 +28,7 @@ exec                         : exec/frame exec/process exec/way policy allowlist
 exec/frame                   :
 exec/process                 : exec/frame
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -39,6 +39,7 @@ gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/semaphore
+gateway/consent              : gateway/clean gateway/failure gateway/state/approvals allowlist allowlist/quote tiers
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
@@ -50,7 +51,7 @@ gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
-gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers
+gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers gateway/consent
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
 gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote
@@ -64,7 +65,7 @@ cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/way
 cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/trail policy policy/access policy/ignore
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/trail policy policy/access policy/ignore gateway/consent
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
 cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/terminal        : gateway/clean

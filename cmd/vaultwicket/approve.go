@@ -13,8 +13,8 @@ import (
 	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 )
@@ -201,7 +201,7 @@ func openStore(std terminal.Streams) (store, error) {
 	if err != nil {
 		return store{}, err
 	}
-	return store{approvals.Open(gateway.ApprovalsFolder(state), time.Now)}, nil
+	return store{approvals.Open(consent.Folder(state), time.Now)}, nil
 }
 
 // questions returns the questions that have not expired, and says which cannot be

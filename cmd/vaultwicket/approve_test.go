@@ -8,7 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 )
@@ -25,7 +25,7 @@ func withApprovals(t *testing.T) (std terminal.Streams, out, errs *strings.Build
 	if !paths.MakePrivate(state) {
 		t.Fatal("no state folder")
 	}
-	return std, out, errs, approvals.Open(gateway.ApprovalsFolder(state), time.Now)
+	return std, out, errs, approvals.Open(consent.Folder(state), time.Now)
 }
 
 func question(session string) approvals.Question {

@@ -7,6 +7,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 )
 
 // atTerminal is the caller, the client and the surface of a command that is typed
@@ -30,17 +31,17 @@ type user struct {
 // asker returns the function that asks the user at the terminal for an approval. It
 // is nil when standard input or standard error is not a terminal; the request then
 // waits for "vaultwicket approve".
-func (u *user) asker() gateway.Asker {
+func (u *user) asker() consent.Asker {
 	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
 		return nil
 	}
-	return func(ctx context.Context, q gateway.Question) gateway.Reply {
+	return func(ctx context.Context, q consent.Question) consent.Reply {
 		fmt.Fprintln(u.std.Err, q.Text)
 		if terminal.Confirm(ctx, u.std.In, u.std.Err) {
-			return gateway.Yes
+			return consent.Yes
 		}
 		u.declined = true
-		return gateway.No
+		return consent.No
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 )
 
 // openTerminal returns both ends of a terminal.
@@ -41,19 +41,19 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 	if !terminal.IsTerminal(program) {
 		t.Fatal("a terminal is not taken for one")
 	}
-	asker := func(std terminal.Streams) gateway.Asker { return (&user{std: std}).asker() }
+	asker := func(std terminal.Streams) consent.Asker { return (&user{std: std}).asker() }
 	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
 		t.Error("somebody is asked who does not see the question, or cannot answer")
 	}
 	ask := asker(terminal.Streams{In: program, Err: program})
 	for _, test := range []struct {
 		typed string
-		want  gateway.Reply
-	}{{"yes\n", gateway.Yes}, {"no\n", gateway.No}, {"folder\n", gateway.No}, {"\x04", gateway.No}, {"y\n", gateway.Yes}} {
+		want  consent.Reply
+	}{{"yes\n", consent.Yes}, {"no\n", consent.No}, {"folder\n", consent.No}, {"\x04", consent.No}, {"y\n", consent.Yes}} {
 		if _, err := person.WriteString(test.typed); err != nil {
 			t.Fatal(err)
 		}
-		if got := ask(t.Context(), gateway.Question{Text: "Allow it?"}); got != test.want {
+		if got := ask(t.Context(), consent.Question{Text: "Allow it?"}); got != test.want {
 			t.Errorf("%q is answered with %v, want %v", test.typed, got, test.want)
 		}
 	}

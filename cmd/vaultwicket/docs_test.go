@@ -15,6 +15,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/tiers"
@@ -157,7 +158,7 @@ func TestDocsNameEveryPartOfAResult(t *testing.T) {
 		gateway.Result{Backend: "x", Vault: "x", Path: "x", Hash: "x", Truncated: &gateway.Truncated{}, Notices: []string{"x"},
 			Change: &gateway.Change{ID: "x", Before: "x", After: "x"}, Error: cause},
 		gateway.DryRun{Tier: "x", Effect: "x", Backend: "x", Vault: "x", Program: "x", Argv: []string{"x"}, Stdin: &gateway.Stdin{}, Shell: "x",
-			Rules: []gateway.Rule{{}}, Files: []gateway.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: cause},
+			Rules: []gateway.Rule{{}}, Files: []consent.PlannedFile{{From: "x", Before: "x", After: "x"}}, Diff: "x", Notices: []string{"x"}, Error: cause},
 	} {
 		encoded, err := json.Marshal(value)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -69,7 +69,7 @@ func (i *elicitation) answers() bool { return i != nil && i.params.RequestState 
 
 // elicit returns how to ask the user through the client of a request, nil if the client
 // cannot ask.
-func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, gateway.Asker) {
+func (h handler) elicit(ctx context.Context, params mcp.CallToolParams) (*elicitation, consent.Asker) {
 	if !canAsk(ctx) {
 		return nil, nil
 	}
@@ -100,35 +100,35 @@ func canAsk(ctx context.Context) bool {
 	return can.Elicitation != nil && (can.Elicitation.Form != nil || can.Elicitation.URL == nil)
 }
 
-// ask is the [gateway.Asker] for clients that send the call again.
-func (i *elicitation) ask(_ context.Context, q gateway.Question) gateway.Reply {
+// ask is the [consent.Asker] for clients that send the call again.
+func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 	bound := approvals.Bound{Vault: orDash(q.Vault), Digest: q.Digest, Caller: orDash(q.Caller)}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
 		if err != nil {
-			return gateway.NoWay
+			return consent.NoWay
 		}
 		i.pending = server.NewInputRequestBuilder(state).Elicit(questionID, dialog(q)).ToolResult()
-		return gateway.Later
+		return consent.Later
 	}
 	response := server.ElicitationResponse(i.params.InputResponses, questionID)
 	answer := replyOf(response, q)
-	if answer == gateway.No {
+	if answer == consent.No {
 		err := i.sealer.Spend(i.params.RequestState) // so that it cannot be used again for an approval
 		if err != nil || response == nil {
-			return gateway.Void
+			return consent.Void
 		}
-		return gateway.No
+		return consent.No
 	}
 	if i.sealer.Open(i.params.RequestState, bound) != nil {
-		return gateway.Void // forged, changed, used, expired, or for another call
+		return consent.Void // forged, changed, used, expired, or for another call
 	}
 	return answer
 }
 
-// askNow is the [gateway.Asker] for clients that get a request of the server. A timeout, or
+// askNow is the [consent.Asker] for clients that get a request of the server. A timeout, or
 // a client that has disconnected, is no answer: the user may answer in a terminal.
-func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
+func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 	waiting, cancel := context.WithTimeout(ctx, h.sealers.timeout())
 	defer cancel()
 	go func() {
@@ -143,16 +143,16 @@ func (h handler) askNow(ctx context.Context, q gateway.Question) gateway.Reply {
 	})
 	switch {
 	case err != nil && ctx.Err() == nil && waiting.Err() != nil:
-		return gateway.NoWay
+		return consent.NoWay
 	case err != nil:
-		return gateway.Void // the call was cancelled, or the client failed: the user has not answered
+		return consent.Void // the call was cancelled, or the client failed: the user has not answered
 	}
 	return replyOf(result, q)
 }
 
 // dialog is the form that the client shows. To accept it is the approval: it has no field
 // to be filled in, and a choice only where there is more than one way to allow.
-func dialog(q gateway.Question) mcp.ElicitationParams {
+func dialog(q consent.Question) mcp.ElicitationParams {
 	properties := map[string]any{}
 	if q.Folder != "" {
 		properties[choiceField] = map[string]any{
@@ -164,26 +164,26 @@ func dialog(q gateway.Question) mcp.ElicitationParams {
 
 // replyOf decodes an answer. An accepted form is an approval, unless what it holds is not
 // what the form has asked for.
-func replyOf(result *mcp.ElicitationResult, q gateway.Question) gateway.Reply {
+func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
 	if result == nil || result.Action != mcp.ElicitationResponseActionAccept {
-		return gateway.No
+		return consent.No
 	}
 	if result.Content == nil {
-		return gateway.Yes
+		return consent.Yes
 	}
 	content, ok := result.Content.(map[string]any)
 	choice, chosen := content[choiceField]
 	switch {
 	case ok && len(content) == 0:
-		return gateway.Yes
+		return consent.Yes
 	case !ok || !chosen || len(content) > 1 || q.Folder == "":
-		return gateway.No
+		return consent.No
 	case choice == allowOnce:
-		return gateway.Yes
+		return consent.Yes
 	case choice == allowHere && !q.Destructive:
-		return gateway.YesHere
+		return consent.YesHere
 	}
-	return gateway.No
+	return consent.No
 }
 
 // inputRequest returns the request for input that replaces the result, nil if the result

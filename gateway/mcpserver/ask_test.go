@@ -17,6 +17,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/gateway/state/approvals"
@@ -80,7 +81,7 @@ esac
 		t.Fatal(err)
 	}
 	getenv := func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }
-	b.approvals = approvals.Open(gateway.ApprovalsFolder(paths.State(getenv, "")), nil)
+	b.approvals = approvals.Open(consent.Folder(paths.State(getenv, "")), nil)
 	open := policy.Policy{Ceiling: tiers.V2, Mutations: true, Confirm: policy.ConfirmWrites, MinVersion: tiers.DefaultMinimum}
 	gw := gateway.New(gateway.Config{
 		Vaults:  []gateway.Served{{Vault: gateway.Vault{Name: "Work"}, Policy: open}, {Vault: gateway.Vault{Name: "Home"}, Policy: open}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
 	"vaultwicket/tests/rig"
@@ -47,10 +48,10 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 				}
 			}
 			junk, tax := o.Read("junk.md"), o.Read("Tax.md")
-			var asked []gateway.Question
+			var asked []consent.Question
 			got := o.Gateway.DoBatch(t.Context(), gateway.Batch{
 				Operations: append(swap[:2:2], last), Atomic: atomic, Caller: "me",
-				Ask: o.Asker(&asked, []func(gateway.Question) gateway.Reply{rig.Says(gateway.Yes)}),
+				Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(consent.Yes)}),
 			})
 			if got.OK || len(asked) != 1 || len(got.Results) != 3 || got.Results[2].Result.Error == nil || got.Results[2].Result.Error.Code != "conflict" {
 				t.Errorf("%s, atomic %v: asked %d times, got %+v", name, atomic, len(asked), got)
@@ -72,7 +73,7 @@ func TestAnApprovedOperationRunsOnTheNotesThatWereShown(t *testing.T) {
 func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	got, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, rig.Says(gateway.Yes))
+	got, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=root.md")}, rig.Says(consent.Yes))
 	if len(asked) != 1 || got.Summary != (gateway.Summary{OK: 1, Error: 1}) || got.Results[1].Result.Error.Code != "conflict" || o.Read("root.md") != "root\nx" {
 		t.Errorf("asked %d times, got %+v", len(asked), got)
 	}
@@ -85,7 +86,7 @@ func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 	ask := func(operations ...gateway.Operation) string {
 		t.Helper()
 		o := askedHarness(t)
-		_, asked := o.Batch(operations, rig.Says(gateway.No))
+		_, asked := o.Batch(operations, rig.Says(consent.No))
 		if len(asked) != 1 {
 			t.Fatalf("asked %d times", len(asked))
 		}
@@ -172,7 +173,7 @@ func TestADeclinedCallIsOneQuestion(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
 	asked := 0
-	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
+	ask := func(context.Context, consent.Question) consent.Reply { asked++; return consent.No }
 	send := func(req gateway.Request) gateway.Result {
 		req.Ask, req.Caller = ask, "me"
 		return o.Gateway.Do(t.Context(), req)
@@ -214,7 +215,7 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	asked := 0
-	ask := func(context.Context, gateway.Question) gateway.Reply { asked++; return gateway.No }
+	ask := func(context.Context, consent.Question) consent.Reply { asked++; return consent.No }
 	pair := []gateway.Operation{rig.Operation("a", "delete", "path=Inbox/a.md"), rig.Operation("b", "delete", "path=root.md")}
 	for _, operations := range [][]gateway.Operation{
 		pair, pair, {pair[1], pair[0]}, append(pair[:2:2], rig.Operation("r", "read", "path=root.md")),
@@ -239,15 +240,15 @@ func TestOneQuestionOfACallerIsOpen(t *testing.T) {
 	}
 	another := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
 	inside := 0
-	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: func(context.Context, gateway.Question) gateway.Reply {
+	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: func(context.Context, consent.Question) consent.Reply {
 		for range 70 {
 			next := another
-			next.Ask = func(context.Context, gateway.Question) gateway.Reply { t.Error("asked as well"); return gateway.No }
+			next.Ask = func(context.Context, consent.Question) consent.Reply { t.Error("asked as well"); return consent.No }
 			if open(next) {
 				inside++
 			}
 		}
-		return gateway.Void
+		return consent.Void
 	}}
 	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" || inside != 70 {
 		t.Errorf("%d of 70 were refused; %+v", inside, got.Error)
@@ -276,20 +277,20 @@ func TestThereIsNoStandingYesWithoutASession(t *testing.T) {
 	o := rig.NewHarness(t, nil)
 	o.Session = false
 	for _, content := range []string{"content=x", "content=y"} {
-		got, asked := o.Do([]string{"append", "path=Inbox/a.md", content}, rig.Says(gateway.YesHere))
+		got, asked := o.Do([]string{"append", "path=Inbox/a.md", content}, rig.Says(consent.YesHere))
 		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
 			t.Errorf("%s: asked %+v, got %+v", content, asked, got.Error)
 		}
 	}
 	o.Session = true
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=z"}, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "Inbox" {
 		t.Errorf("asked %+v, got %+v", asked, got.Error)
 	}
 	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=of the session"}); rig.CodeOf(got) != "" || len(asked) != 0 {
 		t.Errorf("in the session: asked %d times, %+v", len(asked), got.Error)
 	}
 	o.Session = false // the same name, and no session: its yes is not for this one
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=w"}, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
 		t.Errorf("asked %d times, %+v", len(asked), got.Error)
 	}
 }
@@ -324,7 +325,7 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 			for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmWrites} {
 				o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })
 				req := gateway.Request{Command: test.words[0], Words: test.words[1:], Caller: "me", IdempotencyKey: "k"}
-				yes, _ := o.Send(req, rig.Says(gateway.Yes))
+				yes, _ := o.Send(req, rig.Says(consent.Yes))
 				if rig.CodeOf(yes) != "" {
 					t.Fatalf("%s: %+v", name, yes.Error)
 				}
@@ -333,16 +334,16 @@ func TestAFirstAnswerIsForWhoSeesTheNote(t *testing.T) {
 				}
 				theirs := req
 				theirs.Caller = "you"
-				if got, _ := o.Send(theirs, rig.Says(gateway.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" {
+				if got, _ := o.Send(theirs, rig.Says(consent.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" {
 					t.Errorf("%s: given to another caller: %+v", name, got)
 				}
 				named := req
 				named.Client = "another program"
-				if got, _ := o.Send(named, rig.Says(gateway.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" {
+				if got, _ := o.Send(named, rig.Says(consent.Yes)); rig.CodeOf(got) == "" || got.Stdout != "" {
 					t.Errorf("%s: given to another client: %+v", name, got)
 				}
 				hidden := hide(o, test.hidden, byFile)
-				got, _ := hidden.Send(req, rig.Says(gateway.No))
+				got, _ := hidden.Send(req, rig.Says(consent.No))
 				if rig.CodeOf(got) == "" || got.Stdout != "" || got.Path != "" || got.Change != nil {
 					t.Errorf("%s, by the file %v: given although it is hidden: %+v", name, byFile, got)
 				}

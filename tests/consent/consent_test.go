@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
@@ -23,7 +24,7 @@ import (
 func TestBegunCounts(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	if got, _ := o.Do([]string{"append", "path=root.md", "content=x"}, rig.Says(gateway.Yes)); rig.CodeOf(got) != "" || o.Begun() != 1 || o.Read("root.md") != "root\nx" {
+	if got, _ := o.Do([]string{"append", "path=root.md", "content=x"}, rig.Says(consent.Yes)); rig.CodeOf(got) != "" || o.Begun() != 1 || o.Read("root.md") != "root\nx" {
 		t.Errorf("got %+v, %d begun, the note is %q", got.Error, o.Begun(), o.Read("root.md"))
 	}
 }
@@ -107,10 +108,10 @@ func TestAYesIsForOneVault(t *testing.T) {
 		here := gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}
 		there := here
 		there.Vault = "0123456789abcdef"
-		var seen []gateway.Question
+		var seen []consent.Question
 		for _, req := range []gateway.Request{here, there} {
 			req.Caller = "one who is declined"
-			_, asked := o.Send(req, rig.Says(gateway.No))
+			_, asked := o.Send(req, rig.Says(consent.No))
 			seen = append(seen, asked...)
 		}
 		if len(seen) != 2 || seen[0].Digest == seen[1].Digest {
@@ -130,11 +131,11 @@ func TestAYesIsForOneVault(t *testing.T) {
 		}
 	}
 	remember := gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=x"}, Caller: "me"}
-	if got, _ := o.Send(remember, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" {
+	if got, _ := o.Send(remember, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" {
 		t.Fatalf("got %+v", got.Error)
 	}
 	remember.Vault = "0123456789abcdef"
-	if got, asked := o.Send(remember, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+	if got, asked := o.Send(remember, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
 		t.Errorf("a standing yes for one vault is one for another: %+v", got)
 	}
 }
@@ -205,9 +206,9 @@ func TestAnAnsweredKeyIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	asked := 0
-	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", Ask: func(context.Context, gateway.Question) gateway.Reply {
+	req := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me", IdempotencyKey: "k", Ask: func(context.Context, consent.Question) consent.Reply {
 		asked++
-		return gateway.Yes
+		return consent.Yes
 	}}
 	first := o.Gateway.Do(t.Context(), req)
 	again := o.Gateway.Do(t.Context(), req)
@@ -259,7 +260,7 @@ func TestAVaultOfAnyNameCanBeApproved(t *testing.T) {
 func TestAYesForAFolder(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" || asked[0].Folder != "Inbox" {
+	if got, asked := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" || asked[0].Folder != "Inbox" {
 		t.Fatalf("got %+v, asked %+v", got.Error, asked)
 	}
 	for _, words := range [][]string{
@@ -279,7 +280,7 @@ func TestAYesForAFolder(t *testing.T) {
 	} {
 		o.Write("Inbox/p.md", "---\nk: v\n---\n")
 		o.Refusing(fmt.Sprint(words), "unconfirmed", func() string {
-			got, asked := o.Do(words, rig.Says(gateway.Void))
+			got, asked := o.Do(words, rig.Says(consent.Void))
 			if len(asked) != 1 {
 				t.Errorf("%s: asked %d times", words, len(asked))
 			}
@@ -287,11 +288,11 @@ func TestAYesForAFolder(t *testing.T) {
 		})
 	}
 	o.Refusing("another caller", "unconfirmed", func() string {
-		got, _ := o.Send(gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "you"}, rig.Says(gateway.No))
+		got, _ := o.Send(gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "you"}, rig.Says(consent.No))
 		return rig.CodeOf(got)
 	})
 	o.Refusing("a batch", "unconfirmed", func() string {
-		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=z")}, rig.Says(gateway.No))
+		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=z")}, rig.Says(consent.No))
 		return got.Error.Code
 	})
 	if got := o.Again(nil).Gateway.Do(t.Context(), gateway.Request{Command: "append", Words: []string{"path=Inbox/a.md", "content=z"}, Caller: "me"}); rig.CodeOf(got) != "unconfirmed" {
@@ -308,12 +309,12 @@ func TestAYesForAFolderThatIsNoneIsForOneCall(t *testing.T) {
 		{"create", "path=Inbox/a.md", "content=x", "overwrite"}, {"rename", "path=Inbox/a.md", "name=z"},
 	} {
 		o := rig.NewHarness(t, nil)
-		got, asked := o.Do(words, rig.Says(gateway.YesHere))
+		got, asked := o.Do(words, rig.Says(consent.YesHere))
 		if rig.CodeOf(got) != "" || len(asked) != 1 || asked[0].Folder != "" {
 			t.Errorf("%s: got %+v, asked %+v", words, got.Error, asked)
 		}
 		for _, next := range [][]string{{"append", "path=Inbox/b.md", "content=x"}, {"append", "path=Inbox2/a.md", "content=x"}, {"create", "path=other.md", "content=x"}} {
-			if got, asked := o.Do(next, rig.Says(gateway.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
+			if got, asked := o.Do(next, rig.Says(consent.No)); rig.CodeOf(got) != "unconfirmed" || len(asked) != 1 {
 				t.Errorf("%s, then %s: %+v", words, next, got)
 			}
 		}
@@ -338,7 +339,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		return rig.CodeOf(got)
 	})
 	o.Refusing("a dry run", "unconfirmed", func() string {
-		var asked []gateway.Question
+		var asked []consent.Question
 		dry := o.Gateway.DryRun(t.Context(), gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: o.Asker(&asked, nil)})
 		return dry.Error.Code
 	})
@@ -346,7 +347,7 @@ func TestNobodyIsAskedAboutWhatWouldFail(t *testing.T) {
 		got, _ := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("b", "delete", "path=gone.md")})
 		return got.Error.Code
 	})
-	if rest, _, err := approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
+	if rest, _, err := approvals.Open(consent.Folder(paths.State(o.Config.Getenv, "")), nil).List(); len(rest) > 0 || err != nil {
 		t.Errorf("on the desk there are %v, %v", rest, err)
 	}
 }
@@ -361,10 +362,10 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 	for _, confirm := range []policy.Confirm{policy.ConfirmWrites, policy.ConfirmDestructive} {
 		o := rig.NewHarness(t, func(c *gateway.Config) { c.Policy.Confirm = confirm })
 		for _, atomic := range []bool{false, true} {
-			for _, r := range []gateway.Reply{gateway.No, gateway.NoWay, gateway.Later} {
+			for _, r := range []consent.Reply{consent.No, consent.NoWay, consent.Later} {
 				o.Refusing(fmt.Sprint(confirm, atomic, r), "unconfirmed", func() string {
-					var asked []gateway.Question
-					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(gateway.Question) gateway.Reply{rig.Says(r)})})
+					var asked []consent.Question
+					got := o.Gateway.DoBatch(t.Context(), gateway.Batch{Operations: operations, Atomic: atomic, Caller: fmt.Sprint("caller ", atomic, r), Ask: o.Asker(&asked, []func(consent.Question) consent.Reply{rig.Says(r)})})
 					if len(asked) != 1 || len(got.Results) > 0 {
 						t.Errorf("asked %d times, got %+v", len(asked), got)
 					}
@@ -372,7 +373,7 @@ func TestABatchThatIsDeclinedIsNotBegun(t *testing.T) {
 				})
 			}
 		}
-		got, asked := o.Batch(operations, rig.Says(gateway.Yes))
+		got, asked := o.Batch(operations, rig.Says(consent.Yes))
 		if !got.OK || len(asked) != 1 || o.Read("root.md") != "" || o.Read("new.md") == "" {
 			t.Errorf("%v: accepted: %+v", confirm, got)
 		}
@@ -402,7 +403,7 @@ func TestHiddenNotesAreInNoQuestion(t *testing.T) {
 			{"create", "path=new.md", "template=s"},
 		} {
 			o.Refusing(fmt.Sprint(words), "", func() string {
-				got, asked := o.Do(words, rig.Says(gateway.No))
+				got, asked := o.Do(words, rig.Says(consent.No))
 				for _, q := range asked {
 					if strings.Contains(q.Text, "CANARY") || strings.Contains(q.Text, "Secret/") {
 						t.Errorf("%s: %s", words, q.Text)

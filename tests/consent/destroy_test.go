@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy"
@@ -58,7 +59,7 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 			if !dry.OK || dry.Decision != "ask" || dry.Effect != "destructive" || !strings.HasPrefix(row, "ask: "+test.why) || dry.Diff == "" {
 				t.Errorf("the dry run is %+v", dry)
 			}
-			result, asked := o.Do(test.words, rig.Says(gateway.No))
+			result, asked := o.Do(test.words, rig.Says(consent.No))
 			if rig.CodeOf(result) != "unconfirmed" || o.Read(path) != before {
 				t.Errorf("declined: %+v; the note is %q", result.Error, o.Read(path))
 			}
@@ -66,7 +67,7 @@ func TestWhatRemovesMuchIsAskedAbout(t *testing.T) {
 				t.Errorf("asked %+v", asked)
 			}
 			o = careful(t)
-			result, _ = o.Do(test.words, rig.Says(gateway.Yes))
+			result, _ = o.Do(test.words, rig.Says(consent.Yes))
 			if !result.OK || o.Read(path) == before || result.Change == nil || result.Change.Removed < 13 || result.Change.Added != 1 {
 				t.Errorf("approved: %+v, %+v", result, result.Change)
 			}
@@ -115,10 +116,10 @@ func TestAYesForAFolderDoesNotReachALoss(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	o.Write("Inbox/long.md", numberedLines(0, 20))
-	if result, _ := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(gateway.YesHere)); !result.OK {
+	if result, _ := o.Do([]string{"append", "path=Inbox/a.md", "content=x"}, rig.Says(consent.YesHere)); !result.OK {
 		t.Fatal(result.Error)
 	}
-	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(gateway.No))
+	result, asked := o.Do([]string{"note:replace", "path=Inbox/long.md", "old=" + numberedLines(0, 15), "new=x"}, rig.Says(consent.No))
 	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
 		t.Errorf("%+v, asked %d times", result.Error, len(asked))
 	}
@@ -130,12 +131,12 @@ func TestALossInABatch(t *testing.T) {
 	loss := rig.Operation("b", "note:set-section", "path=long.md", "heading=A", "content=x")
 	before := o.Read("long.md")
 	operations := []gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), loss}
-	result, asked := o.Batch(operations, rig.Says(gateway.No))
+	result, asked := o.Batch(operations, rig.Says(consent.No))
 	if result.OK || len(asked) != 1 || !strings.Contains(asked[0].Text, "removes 20 of the 42 lines") || o.Read("long.md") != before || o.Read("root.md") != "root\n" {
 		t.Errorf("declined: %+v, asked %+v", result, asked)
 	}
 	o = careful(t)
-	if result, _ = o.Batch(operations, rig.Says(gateway.Yes)); !result.OK || o.Read("long.md") == before {
+	if result, _ = o.Batch(operations, rig.Says(consent.Yes)); !result.OK || o.Read("long.md") == before {
 		t.Errorf("approved: %+v", result)
 	}
 	// What only the run of an earlier operation makes a loss was shown to nobody.
@@ -157,7 +158,7 @@ func TestAYesToABatchIsToWhatWasShown(t *testing.T) {
 		rig.Operation("a", "append", "path=root.md", "content="+numberedLines(0, 30)),
 		rig.Operation("b", "note:replace", "path=root.md", "old="+numberedLines(0, 30), "new=x"),
 		rig.Operation("c", "delete", "path=Inbox/a.md"),
-	}, rig.Says(gateway.Yes))
+	}, rig.Says(consent.Yes))
 	if len(asked) != 1 || result.Results[1].Result.Error == nil || result.Results[1].Result.Error.Code != "unconfirmed" {
 		t.Errorf("%+v, asked %d times", result, len(asked))
 	}
@@ -186,14 +187,14 @@ func TestAnAtomicBatchTakesBackMuch(t *testing.T) {
 func TestAnUndoOfAnUndoThatDeletesIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	o := careful(t)
-	if result, _ := o.Do([]string{"delete", "path=root.md"}, rig.Says(gateway.Yes)); !result.OK {
+	if result, _ := o.Do([]string{"delete", "path=root.md"}, rig.Says(consent.Yes)); !result.OK {
 		t.Fatal(result.Error)
 	}
 	back, _ := o.Do([]string{"undo"})
 	if !back.OK || o.Read("root.md") != "root\n" {
 		t.Fatalf("%+v", back)
 	}
-	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(gateway.No))
+	result, asked := o.Do([]string{"undo", "id=" + back.Change.ID}, rig.Says(consent.No))
 	if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 || !strings.Contains(asked[0].Text, `removes the file "root.md"`) || o.Read("root.md") != "root\n" {
 		t.Errorf("%+v, asked %+v", result.Error, asked)
 	}
@@ -215,7 +216,7 @@ func TestUndoOfAnotherSessionIsAskedAbout(t *testing.T) {
 		t.Errorf("undo without an id took back what another session did: %+v", result)
 	}
 	for _, id := range []string{changed.Change.ID, made.Change.ID} {
-		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(gateway.No))
+		result, asked := o.As("session-b", []string{"undo", "id=" + id}, rig.Says(consent.No))
 		if rig.CodeOf(result) != "unconfirmed" || len(asked) != 1 {
 			t.Errorf("%+v, asked %d times", result.Error, len(asked))
 		}

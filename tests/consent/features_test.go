@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/tests/rig"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
-	if got, _ := o.Do(appendToA, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" {
+	if got, _ := o.Do(appendToA, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" {
 		t.Fatalf("got %+v", got.Error)
 	}
 	note := o.Read("Inbox/a.md")
@@ -27,11 +28,11 @@ func TestAnApprovalForAFolderMeetsOtherFeatures(t *testing.T) {
 	if got, asked := o.Send(stale); rig.CodeOf(got) != "conflict" || len(asked) != 0 {
 		t.Errorf("a hash from before: %+v, asked %d times", got.Error, len(asked))
 	}
-	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"), rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(gateway.No))
+	batch, asked := o.Batch([]gateway.Operation{rig.Operation("a", "append", "path=Inbox/a.md", "content=y"), rig.Operation("b", "append", "path=root.md", "content=y")}, rig.Says(consent.No))
 	if batch.OK || len(asked) != 1 || o.Begun() != 2 {
 		t.Errorf("a batch that reaches further: %+v, asked %d times", batch, len(asked))
 	}
-	if got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(gateway.Yes)); rig.CodeOf(got) != "" || o.Read("Inbox/a.md") != note {
+	if got, _ := o.Do([]string{"undo", "id=" + rig.ChangeID(first)}, rig.Says(consent.Yes)); rig.CodeOf(got) != "" || o.Read("Inbox/a.md") != note {
 		t.Errorf("undo: %+v, the note is %q", got.Error, o.Read("Inbox/a.md"))
 	}
 }

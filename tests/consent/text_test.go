@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/tests/rig"
 )
 
@@ -37,7 +38,7 @@ var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (c
 
 // judgeQuestion checks that nothing but the gateway speaks in a question outside of
 // bars and quotation marks.
-func judgeQuestion(t *testing.T, what string, q gateway.Question, first string) {
+func judgeQuestion(t *testing.T, what string, q consent.Question, first string) {
 	t.Helper()
 	if len(q.Text) > maxQuestion {
 		t.Errorf("%s: the question has %d bytes", what, len(q.Text))
@@ -76,7 +77,7 @@ func TestNoTextPosesInAQuestion(t *testing.T) {
 			}
 			req := gateway.Request{Command: words[0], Params: p, Caller: fmt.Sprint("caller ", asked)}
 			before := rig.TreeOf(t, o.Vault)
-			got, asked := o.Send(req, rig.Says(gateway.NoWay))
+			got, asked := o.Send(req, rig.Says(consent.NoWay))
 			switch {
 			case len(asked) == 1:
 				judgeQuestion(t, what+", "+words[0], asked[0], first)
@@ -120,12 +121,12 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt deletes or overwrites notes.\nremoves: \"root.md\"\n│ --- a/root.md\n│ +++ /dev/null\n│ @@ -1 +0,0 @@\n│ -root"},
 		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nmoves: \"root.md\" to \"Inbox/root.md\"\nto: \"Inbox/\"\n│ rename from root.md\n│ rename to Inbox/root.md"},
 	} {
-		_, asked := o.Do(c.words, rig.Says(gateway.No))
+		_, asked := o.Do(c.words, rig.Says(consent.No))
 		if got := asked[0].Text; !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.words, got, c.want)
 		}
 	}
-	_, asked := o.Do([]string{"delete", "path=long.md"}, rig.Says(gateway.No))
+	_, asked := o.Do([]string{"delete", "path=long.md"}, rig.Says(consent.No))
 	if got := asked[0].Text; !regexp.MustCompile(`\n… left out: \d+ lines, \d+ bytes$`).MatchString(got) || strings.Count(got, "\n") > 30 {
 		t.Errorf("a long note:\n%s", got)
 	}
@@ -147,7 +148,7 @@ func TestAQuestionIsBriefInADialog(t *testing.T) {
 		{"rename", "path=linked.md", "name=target"},
 		{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)},
 	} {
-		_, asked := o.Do(words, rig.Says(gateway.No))
+		_, asked := o.Do(words, rig.Says(consent.No))
 		if len(asked) != 1 {
 			t.Fatalf("%.40s: asked %+v", words, asked)
 		}
@@ -160,7 +161,7 @@ func TestAQuestionIsBriefInADialog(t *testing.T) {
 			t.Errorf("%.40s: the question is\n%s\nin full\n%s", words, brief, whole)
 		}
 	}
-	_, asked := o.Do([]string{"append", "path=root.md", "content=two"}, rig.Says(gateway.No))
+	_, asked := o.Do([]string{"append", "path=root.md", "content=two"}, rig.Says(consent.No))
 	if want := "changes: \"root.md\"\ncontent: \"two\"\n│  root\n│ +two"; len(asked) == 1 && !strings.Contains(asked[0].Brief, want) {
 		t.Errorf("the question is\n%s", asked[0].Brief)
 	}
@@ -171,7 +172,7 @@ func TestALongPathShowsItsEnds(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, nil)
 	long := "Inbox/" + strings.Repeat(strings.Repeat("deep ", 12)+"x/", 6)
-	_, asked := o.Do([]string{"create", "path=" + long + "end.md", "content=x"}, rig.Says(gateway.No))
+	_, asked := o.Do([]string{"create", "path=" + long + "end.md", "content=x"}, rig.Says(consent.No))
 	if len(asked) != 1 || !strings.Contains(asked[0].Text, "makes:\n│ \"Inbox/deep deep") || !strings.Contains(strings.ReplaceAll(asked[0].Text, "\n│ ", ""), `x/end.md"`) {
 		t.Errorf("asked %+v", asked)
 	}
@@ -190,7 +191,7 @@ func TestARowOfAQuestionFitsATerminal(t *testing.T) {
 			{"delete", "path=" + name}, {"move", "path=" + name, "to=Inbox2/"}, {"create", "path=" + strings.TrimSuffix(name, ".md") + " 2.md", "content=x"},
 			{"property:set", "path=" + name, "name=k", "value=" + strings.Repeat("v", 75)}, {"property:set", "path=" + name, "name=" + strings.Repeat("k", 75), "value=v"},
 		} {
-			_, asked := o.Do(words, rig.Says(gateway.No))
+			_, asked := o.Do(words, rig.Says(consent.No))
 			if len(asked) != 1 {
 				t.Fatalf("%s: asked %d times", words, len(asked))
 			}
@@ -220,7 +221,7 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 		operations = append(operations, rig.Operation(fmt.Sprint(i), "create", "path="+name, "overwrite", "content="+strings.Repeat("long text ", 5000)))
 	}
 	o.Refusing("much text", "unconfirmed", func() string {
-		got, asked := o.Batch(operations, rig.Says(gateway.NoWay))
+		got, asked := o.Batch(operations, rig.Says(consent.NoWay))
 		if len(asked) != 1 || !strings.Contains(got.Error.Hint, "vaultwicket approvals") {
 			t.Errorf("asked %d times, got %+v", len(asked), got.Error)
 			return got.Error.Code

@@ -7,6 +7,7 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/paths"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -50,7 +51,7 @@ var shuttings = map[string]shutting{
 	"limits": {"rate_limited", func(o *rig.Harness) {
 		o.Gateway.Tighten([]policy.Policy{o.Config.Policy}, admission.Limits{MutationsHour: 1}, false)
 		for range 2 { // which use the hour up
-			o.Send(gateway.Request{Command: "append", Words: []string{"path=root.md", "content=y"}, Caller: "another"}, rig.Says(gateway.Yes))
+			o.Send(gateway.Request{Command: "append", Words: []string{"path=root.md", "content=y"}, Caller: "another"}, rig.Says(consent.Yes))
 		}
 	}},
 }
@@ -70,7 +71,7 @@ var yeses = map[string]func(o *rig.Harness, shut func()) (code string){
 		return rig.CodeOf(o.Gateway.Do(o.T.Context(), req))
 	},
 	"for the folder": func(o *rig.Harness, shut func()) string {
-		if got, _ := o.Do(appendToA, rig.Says(gateway.YesHere)); rig.CodeOf(got) != "" {
+		if got, _ := o.Do(appendToA, rig.Says(consent.YesHere)); rig.CodeOf(got) != "" {
 			o.T.Fatalf("got %+v", got.Error)
 		}
 		shut()

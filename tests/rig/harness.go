@@ -14,6 +14,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/paths"
@@ -78,35 +79,35 @@ func (o *Harness) Again(change func(*gateway.Config)) *Harness {
 
 // Do sends a call of words such as "path=a.md"; answers are what the person says,
 // one after the other. asked are the questions.
-func (o *Harness) Do(words []string, answers ...func(gateway.Question) gateway.Reply) (result gateway.Result, asked []gateway.Question) {
+func (o *Harness) Do(words []string, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: "me"}, answers...)
 }
 
-func (o *Harness) Send(req gateway.Request, answers ...func(gateway.Question) gateway.Reply) (result gateway.Result, asked []gateway.Question) {
+func (o *Harness) Send(req gateway.Request, answers ...func(consent.Question) consent.Reply) (result gateway.Result, asked []consent.Question) {
 	o.T.Helper()
 	req.Ask, req.OneSession = o.Asker(&asked, answers), o.Session
 	return o.Gateway.Do(o.T.Context(), req), asked
 }
 
-func (o *Harness) Asker(asked *[]gateway.Question, answers []func(gateway.Question) gateway.Reply) gateway.Asker {
-	return func(_ context.Context, q gateway.Question) gateway.Reply {
+func (o *Harness) Asker(asked *[]consent.Question, answers []func(consent.Question) consent.Reply) consent.Asker {
+	return func(_ context.Context, q consent.Question) consent.Reply {
 		*asked = append(*asked, q)
 		if len(*asked) > len(answers) {
 			o.T.Errorf("asked in vain: %s", q.Text)
-			return gateway.No
+			return consent.No
 		}
 		return answers[len(*asked)-1](q)
 	}
 }
 
 // Says is a person who says the same to everything.
-func Says(r gateway.Reply) func(gateway.Question) gateway.Reply {
-	return func(gateway.Question) gateway.Reply { return r }
+func Says(r consent.Reply) func(consent.Question) consent.Reply {
+	return func(consent.Question) consent.Reply { return r }
 }
 
 // First does something, and then says yes.
-func First(do func()) func(gateway.Question) gateway.Reply {
-	return func(gateway.Question) gateway.Reply { do(); return gateway.Yes }
+func First(do func()) func(consent.Question) consent.Reply {
+	return func(consent.Question) consent.Reply { do(); return consent.Yes }
 }
 
 // Refusing runs do and checks that it changes nothing: not in the vault, not in
@@ -167,9 +168,9 @@ func Operation(id, command string, words ...string) gateway.Operation {
 	return gateway.Operation{ClientID: id, Request: gateway.Request{Command: command, Params: p}}
 }
 
-func (o *Harness) Batch(operations []gateway.Operation, answers ...func(gateway.Question) gateway.Reply) (gateway.BatchResult, []gateway.Question) {
+func (o *Harness) Batch(operations []gateway.Operation, answers ...func(consent.Question) consent.Reply) (gateway.BatchResult, []consent.Question) {
 	o.T.Helper()
-	var asked []gateway.Question
+	var asked []consent.Question
 	b := gateway.Batch{Operations: operations, Caller: "me", Ask: o.Asker(&asked, answers)}
 	return o.Gateway.DoBatch(o.T.Context(), b), asked
 }
@@ -191,7 +192,7 @@ func (o *Harness) answerOpen(answer func(*approvals.Store, string) (approvals.Qu
 }
 
 func (o *Harness) store() *approvals.Store {
-	return approvals.Open(gateway.ApprovalsFolder(paths.State(o.Config.Getenv, "")), nil)
+	return approvals.Open(consent.Folder(paths.State(o.Config.Getenv, "")), nil)
 }
 
 // Waiting are the questions that nobody has answered yet.
@@ -217,6 +218,6 @@ func (o *Harness) Decisions() (list []string) {
 }
 
 // As sends a call of another session.
-func (o *Harness) As(caller string, words []string, answers ...func(gateway.Question) gateway.Reply) (gateway.Result, []gateway.Question) {
+func (o *Harness) As(caller string, words []string, answers ...func(consent.Question) consent.Reply) (gateway.Result, []consent.Question) {
 	return o.Send(gateway.Request{Command: words[0], Words: words[1:], Caller: caller, Surface: "http"}, answers...)
 }

@@ -18,6 +18,7 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
@@ -146,7 +147,7 @@ func (p *patient) auditLine() {
 
 func (p *patient) ask() {
 	p.t.Helper()
-	_, err := approvals.Open(gateway.ApprovalsFolder(p.State), p.Now).Ask(approvals.Question{
+	_, err := approvals.Open(consent.Folder(p.State), p.Now).Ask(approvals.Question{
 		Vault: "Notes", Command: "delete", Digest: approvals.Digest{1}, Session: "agent", Text: "Allow this?", Expires: now.Add(time.Hour),
 	})
 	check(p.t, err)
@@ -244,7 +245,7 @@ var faults = []struct {
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
 		p.ask()
-		files, err := filepath.Glob(filepath.Join(gateway.ApprovalsFolder(p.State), "*.json"))
+		files, err := filepath.Glob(filepath.Join(consent.Folder(p.State), "*.json"))
 		check(p.t, err)
 		for _, file := range files {
 			check(p.t, os.WriteFile(file, []byte("{"), 0o600))

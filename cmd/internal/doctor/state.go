@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
@@ -51,7 +52,7 @@ func (m Machine) state(_ context.Context, r *Report) {
 }
 
 func (m Machine) pending(r *Report) {
-	open, damaged, err := approvals.Open(gateway.ApprovalsFolder(m.State), m.Now).List()
+	open, damaged, err := approvals.Open(consent.Folder(m.State), m.Now).List()
 	if err != nil {
 		r.problem("approvals-unreadable", err.Error(), "requests that wait for approval cannot be approved", "remove the folder; open questions are asked again")
 		return
@@ -66,7 +67,7 @@ func (m Machine) pending(r *Report) {
 		r.warn("approvals-pending", counted(waiting, "request")+" pending approval", "an agent waits for it, or has given up", "vaultwicket approvals")
 	}
 	if len(damaged) > 0 {
-		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", gateway.ApprovalsFolder(m.State)))
+		r.warn("approvals-damaged", fmt.Sprintf("%d approvals cannot be read, such as %q", len(damaged), damaged[0].Name), "they count as no answer", fmt.Sprintf("remove them from %q", consent.Folder(m.State)))
 	}
 }
 

@@ -1,7 +1,6 @@
-package gateway
+package consent
 
 import (
-	"crypto/sha256"
 	"maps"
 	"sync"
 	"time"
@@ -30,25 +29,22 @@ type attention struct {
 
 // openQuestion is one that the user has not answered yet.
 type openQuestion struct {
-	call  callDigest
+	call  CallDigest
 	until time.Time // zero while the request that asks is waiting for the answer
 }
 
 // declined is a call of a caller that the user did not want.
 type declined struct {
 	caller string
-	call   callDigest
+	call   CallDigest
 }
-
-// callDigest tells one call from every other one, whatever the notes hold.
-type callDigest [sha256.Size]byte
 
 func newAttention(now func() time.Time) *attention {
 	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}}
 }
 
 // isDeclined reports whether the user declined one of the calls a short time ago.
-func (a *attention) isDeclined(caller string, calls ...callDigest) bool {
+func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, call := range calls {
@@ -62,7 +58,7 @@ func (a *attention) isDeclined(caller string, calls ...callDigest) bool {
 // begin opens the question about a call, which may be recognised by more than one
 // digest, and reports false while the caller has another one open. end takes what
 // came of it.
-func (a *attention) begin(caller string, calls []callDigest) (end func(Reply), ok bool) {
+func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, isOpen := a.open[caller]
@@ -76,7 +72,7 @@ func (a *attention) begin(caller string, calls []callDigest) (end func(Reply), o
 
 // answered closes the question about a call whose answer came with a request, also
 // where the call then fails before the answer is looked at.
-func (a *attention) answered(caller string, call callDigest) {
+func (a *attention) answered(caller string, call CallDigest) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if open, ok := a.open[caller]; ok && open.call == call && !open.until.IsZero() {
@@ -84,7 +80,7 @@ func (a *attention) answered(caller string, call callDigest) {
 	}
 }
 
-func (a *attention) end(caller string, calls []callDigest, r Reply) {
+func (a *attention) end(caller string, calls []CallDigest, r Reply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, caller)

@@ -1,0 +1,192 @@
+// Package consent asks the user for approval of a call: what they are shown, who asks
+// them in which way, what is pending in a terminal, what they declined, and which earlier
+// approval is good for this call.
+//
+// An approval is good for one call by one caller on the notes as the user was shown them,
+// which a digest of all of them tells. It decides nothing about the call itself.
+package consent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/approvals"
+)
+
+// Folder returns where questions wait in the state folder for a person
+// who answers them in a terminal.
+func Folder(state string) string { return filepath.Join(state, "approvals") }
+
+// Approvals asks the user for approval of calls, and knows what they approved and
+// declined.
+type Approvals struct {
+	store     *approvals.Store // nil where there is no folder for it
+	standing  *approvals.Standing
+	attention *attention
+}
+
+// Requester is who needs an approval.
+type Requester struct {
+	// Caller names the caller, for the limit of one open question and for what was
+	// declined. Client is what the client calls itself.
+	Caller, Client string
+	// Session is one session of one client in one vault, "" for anything else. An
+	// approval for a folder is good for the session.
+	Session string
+	// Ask asks the user where they are, nil where that is not possible.
+	Ask Asker
+}
+
+// New returns the approvals in a state folder. With "" a user can only be asked by the
+// way of the request.
+func New(state string) *Approvals {
+	c := &Approvals{standing: approvals.NewStanding(time.Now), attention: newAttention(time.Now)}
+	if state != "" {
+		c.store = approvals.Open(Folder(state), time.Now)
+	}
+	return c
+}
+
+// standingYes is the longest time for which an approval for a folder is good.
+const standingYes = 8 * time.Hour
+
+func declinedError(command string) error {
+	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
+}
+
+// Request returns nil if the user approved the call of a question, and otherwise the error
+// for the client. userWaited says that the approval was waited for, so that the call has
+// to be planned again. refusal is the error where nobody can be asked.
+func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refusal error) (userWaited bool, err error) {
+	if by.Session != "" && a.standsFor(by.Session, q) {
+		return false, nil
+	}
+	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
+	if a.attention.isDeclined(by.Caller, q.calls()...) {
+		return false, declinedError(q.Command)
+	}
+	pending, err := a.redeem(vault, q, by.Caller)
+	if pending == nil || err != nil {
+		return false, err
+	}
+	reply := NoWay
+	if by.Ask != nil {
+		end, ok := a.attention.begin(by.Caller, q.calls())
+		if !ok {
+			return false, anotherIsOpen(q)
+		}
+		defer func() { end(reply) }()
+		reply = by.Ask(ctx, q)
+	}
+	switch reply {
+	case YesHere:
+		if by.Session != "" && !q.Destructive && q.Folder != "" {
+			_ = a.standing.Grant(by.Session, q.Folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
+		}
+		return true, nil
+	case Yes:
+		return true, nil
+	case No:
+		return false, declinedError(q.Command)
+	case Later:
+		return false, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
+	case Void:
+		return false, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+	}
+	if pending.State == approvals.Pending {
+		return false, waiting(q)
+	}
+	return false, a.leaveQuestion(vault, q, by, refusal)
+}
+
+// CheckDeclined returns an error if the user declined one of the calls of a command a
+// short time ago. With answers the request brings the answer to the question about the
+// last of them, which is then no longer open.
+func (a *Approvals) CheckDeclined(command, caller string, answers bool, calls ...CallDigest) error {
+	if answers {
+		a.attention.answered(caller, calls[len(calls)-1])
+	}
+	if a.attention.isDeclined(caller, calls...) {
+		return declinedError(command)
+	}
+	return nil
+}
+
+// standsFor reports whether a yes for folders covers all that a call would change.
+func (a *Approvals) standsFor(standing string, q Question) bool {
+	for _, f := range q.Files {
+		for _, path := range f.Places() {
+			if !a.standing.Covers(standing, path, q.Destructive) {
+				return false
+			}
+		}
+	}
+	return len(q.Files) > 0
+}
+
+// redeem takes a yes that was given in a terminal. Without one it says what
+// became of the question; an error is the answer to the call.
+func (a *Approvals) redeem(vault string, q Question, caller string) (*approvals.Ungranted, error) {
+	if a.store == nil {
+		return &approvals.Ungranted{}, nil
+	}
+	held, err := a.store.Held(vault, approvals.Digest(q.Call), caller)
+	switch {
+	case err != nil:
+		return nil, unreadable(q, err)
+	case held == approvals.Denied: // also where an earlier yes was not used
+		return nil, declinedError(q.Command)
+	}
+	grant, err := a.store.Redeem(vault, q.Digest, caller)
+	var ungranted *approvals.Ungranted
+	switch {
+	case err == nil && grant.Valid():
+		return nil, nil
+	case !errors.As(err, &ungranted):
+		return nil, unreadable(q, err)
+	case ungranted.State == approvals.Denied:
+		return nil, declinedError(q.Command)
+	case ungranted.State != approvals.Pending && held == approvals.Pending:
+		return nil, anotherIsOpen(q)
+	}
+	return ungranted, nil
+}
+
+func unreadable(q Question, err error) error {
+	return failure.New(failure.CodeUnconfirmed, `the user can look at them with "vaultwicket approvals"`, "command %q: the answers of the user cannot be read: %v", q.Command, err)
+}
+
+// leaveQuestion puts a question where a person finds it in a terminal.
+func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusal error) error {
+	if a.store == nil {
+		return refusal
+	}
+	_, err := a.store.Ask(approvals.Question{
+		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Digest: q.Digest, Call: approvals.Digest(q.Call),
+	})
+	var open *approvals.StillOpen
+	switch {
+	case errors.As(err, &open):
+		return anotherIsOpen(q)
+	case err != nil:
+		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
+	}
+	return waiting(q)
+}
+
+// waiting tells a caller that the user has to answer in a terminal. It does not
+// tell the code of the question: who has it and a terminal can say yes.
+func waiting(q Question) error {
+	return failure.New(failure.CodeUnconfirmed, `the user can list what waits for approval with "vaultwicket approvals" in a terminal, and approve it there; then send the same call again`,
+		"command %q requires user approval", q.Command)
+}
+
+func anotherIsOpen(q Question) error {
+	return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; "vaultwicket approvals" shows them what waits in a terminal`,
+		"command %q requires user approval, and another question of this session is still open", q.Command)
+}

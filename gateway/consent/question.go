@@ -1,0 +1,109 @@
+package consent
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"vaultwicket/gateway/failure"
+)
+
+// Question is what the user is asked before a call.
+type Question struct {
+	Vault, Command string
+	// Path is the note or file that the call is about, "" if it is not known.
+	Path string
+	// Folder contains all that the call would change, and [YesHere] approves changes in
+	// it. It is "" if there is no such folder, what would change is not known, or the
+	// caller is not one session.
+	Folder string
+	// Text is the whole question as it may be shown: lines from notes begin with a
+	// bar, so that nothing in them can pose as a line of the question.
+	Text string
+	// Brief is Text in about ten lines, for a dialog: it shows less of the difference.
+	Brief string
+	// Digest is that of the exact call, and of the notes as they are at the time of the
+	// question. An approval is good for nothing else.
+	Digest [sha256.Size]byte
+	// Destructive says that the call removes, replaces or publishes: its approval is
+	// good for no other call.
+	Destructive bool
+	Caller      string
+
+	// Files are those that the call would change, as far as they are known.
+	Files []PlannedFile
+	// Identity is that of the vault, Call that of the call in it.
+	Identity string
+	Call     CallDigest
+	// Change is the digest of the change, "" if the embedded program does not know it.
+	// Then Spelled has the hashes of the notes that the call names, by their paths.
+	Change  string
+	Spelled map[string]string
+}
+
+// calls are the digests by which a repeated question is recognised: the call, and
+// the change that it would make, which can be spelled in more than one way.
+func (q Question) calls() []CallDigest {
+	if q.Change == "" {
+		return []CallDigest{q.Call}
+	}
+	return []CallDigest{q.Call, CallDigest(sha256.Sum256([]byte("change " + q.Change + q.Identity)))}
+}
+
+// SameAs returns an error unless an approval of q is one of again.
+func (q Question) SameAs(again Question) error {
+	if q.Digest == again.Digest {
+		return nil
+	}
+	return ChangedSince(q.Command)
+}
+
+// ChangedSince returns the error of a call that is not carried out because notes were
+// changed after the user was asked.
+func ChangedSince(command string) error {
+	return failure.New(failure.CodeConflict, "read the notes again; the same call asks the user again, with the notes as they are now",
+		"command %q: notes were changed after the user was asked", command)
+}
+
+// FolderOfAll returns the folder of the first file if it contains all of them, and
+// otherwise "". It is "" for the root of the vault too: an approval for the root would be
+// one for everything.
+func FolderOfAll(files []PlannedFile) string {
+	if len(files) == 0 {
+		return ""
+	}
+	folder := files[0].Path[:max(0, strings.LastIndexByte(files[0].Path, '/'))]
+	for _, f := range files {
+		for _, path := range f.Places() {
+			if folder == "" || !strings.HasPrefix(path, folder+"/") {
+				return ""
+			}
+		}
+	}
+	return folder
+}
+
+// DigestOfCalls returns the digest of several calls together, in any order.
+func DigestOfCalls(calls []CallDigest) CallDigest {
+	calls = slices.Clone(calls)
+	slices.SortFunc(calls, func(a, b CallDigest) int { return slices.Compare(a[:], b[:]) })
+	hash := sha256.New()
+	for _, call := range slices.Compact(calls) {
+		hash.Write(call[:])
+	}
+	return CallDigest(hash.Sum(nil))
+}
+
+// CallDigest tells one call from every other one, whatever the notes contain.
+type CallDigest [sha256.Size]byte
+
+// Paths are those of all notes that a question is about.
+func (q Question) Paths() []string {
+	paths := []string{q.Path}
+	for _, f := range q.Files {
+		paths = append(paths, f.Places()...)
+	}
+	for path := range q.Spelled {
+		paths = append(paths, path)
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
+}
