@@ -2,9 +2,17 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"slices"
 
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/notes"
+	"vaultwicket/tiers"
 )
 
 // plan returns a plan as it may be carried out.
@@ -99,3 +107,102 @@ type approved struct {
 }
 
 func bindingOf(q consent.Question) binding { return binding{q.Change, q.Spelled} }
+
+// question makes the question about a plan, which is one of several that are asked
+// together. An error is the answer to the call: nobody is asked about one that would
+// fail.
+func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, together int) (consent.Question, error) {
+	call := plan.call
+	q := consent.Question{
+		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
+		Destructive: call.Effect().WorseThan(tiers.Writes),
+	}
+	diff := ""
+	if own := g.embeddedProgram(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
+		r := plan.routes[0]
+		planned, cause, err := g.planned(ctx, r, *own)
+		switch {
+		case err != nil:
+			return q, err
+		case cause != nil && cause.Code() != failure.CodeNeedsApp:
+			return q, cause
+		}
+		q.Files, q.Change, diff = planned.Files, planned.Digest, planned.Diff
+	}
+	q.Identity, q.Call = g.identity(), g.digestOfCall(plan)
+	if q.Change == "" {
+		q.Spelled = g.spelledHashes(call)
+	}
+	if len(q.Files) > 0 {
+		q.Path = q.Files[0].Path
+		if before := q.Files[0].Before; plan.expect != "" && plan.expect != before {
+			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", quote.Short(q.Path), before, plan.expect)
+		}
+	} else if spelled := call.Spells(); len(spelled) > 0 {
+		q.Path = spelled[0].Path
+	}
+	if !q.Destructive && req.OneSession {
+		q.Folder = consent.FolderOfAll(q.Files)
+	}
+	if err := q.Describe(call, diff, together); err != nil {
+		return q, err
+	}
+	q.Digest = g.digestOfQuestion(plan, q)
+	return q, nil
+}
+
+// digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
+// notes as they are: after another change the person has to be shown it again.
+func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.Size]byte {
+	hash := sha256.New()
+	write := func(items ...string) {
+		fmt.Fprintf(hash, "%d;", len(items))
+		for _, item := range items {
+			fmt.Fprintf(hash, "%d:%s", len(item), item)
+		}
+	}
+	call := digestOf(plan)
+	write("question", string(call[:]), g.identity(), q.Caller)
+	for _, r := range plan.routes {
+		write(r.program.Backend(), r.call.Vault())
+	}
+	for _, f := range q.Files {
+		write(f.Path, f.From, f.Before)
+	}
+	write(q.Change)
+	for _, path := range slices.Sorted(maps.Keys(q.Spelled)) {
+		write(path, q.Spelled[path])
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}
+
+// spelledHashes returns the hashes of the notes that a call names by their paths,
+// "" for one that is not there or whose vault has no known folder.
+func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
+	hashes := map[string]string{}
+	for _, s := range call.Spells() {
+		hashes[s.Path] = notes.Hash(g.target().folder, s.Path)
+	}
+	return hashes
+}
+
+// checkUnchanged refuses a call of which only the app knows what it changes, unless the
+// notes that it names are as the user was shown them.
+func (g *vaultGateway) checkUnchanged(r route) error {
+	for path, hash := range r.shown.spelled {
+		if notes.Hash(g.target().folder, path) != hash {
+			return consent.ChangedSince(r.call.Name())
+		}
+	}
+	return nil
+}
+
+// digestOfCall is that of one call in the vault. The hash that the caller expects
+// is no part of it: with another one it is the same call once more.
+func (g *vaultGateway) digestOfCall(plan Plan) consent.CallDigest {
+	hash := sha256.New()
+	for _, item := range append([]string{g.identity()}, plan.call.Items()...) {
+		fmt.Fprintf(hash, "%d:%s", len(item), item)
+	}
+	return consent.CallDigest(hash.Sum(nil))
+}

@@ -134,7 +134,7 @@ func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, f
 		err = req.continues(first)
 	}
 	if err == nil {
-		page, err = cutPage(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
+		page, err = pages.CutForJSON(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
 	return page, storedText{id, text}, first, err
 }

@@ -3,10 +3,72 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"slices"
+
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
 )
+
+// What a call removes does not show in its name: to replace the text of a note by
+// nothing is to delete it. So before a change of notes is decided, the embedded
+// program works it out. One that would remove much is judged, asked about, shown
+// and logged as destructive. What changes between that and the run is caught by the
+// embedded program itself, which is told to be sparing.
+
+// assessLoss judges a plan by what it would do. err is what the plan came with.
+func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, err error) (Plan, error) {
+	if err != nil && !needsApproval(err) || plan.policy.Confirm == policy.ConfirmNever || !plan.mayLose() {
+		return plan, err
+	}
+	own := g.embeddedProgram()
+	if own == nil {
+		return plan, err // the commands that could remove a text are those of the embedded program
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.runner.Timeout())
+	defer cancel()
+	release, busy := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.running)
+	if busy != nil {
+		return plan, busy
+	}
+	defer release()
+	planned, failure, broken := g.planned(ctx, plan.routes[0], *own)
+	if broken != nil || failure != nil {
+		return plan, err // the call itself will say so, if it is so then
+	}
+	return plan.withLoss(planned.Loses, err)
+}
+
+// mayLose reports whether the plan changes notes, and is not destructive anyway.
+func (p Plan) mayLose() bool {
+	return len(p.routes) > 0 && p.routes[0].decision.Preview().Valid() && p.call.Effect() == tiers.Writes
+}
+
+// withLoss returns the plan as one of which it is known what it would remove, judged
+// again. err is what it came with.
+func (p Plan) withLoss(why string, err error) (Plan, error) {
+	if why == "" {
+		return p, err
+	}
+	p.call = p.call.Losing(clean.Line(why))
+	p.decision = p.policy.Decide(p.call)
+	p.routes = slices.Clone(p.routes)
+	for i, r := range p.routes {
+		decision, err := inVault(p.decision, r.call.Vault())
+		if err != nil {
+			return p, err
+		}
+		r.decision = decision
+		r.call = r.decision.Call()
+		p.routes[i], _ = r.permitted() // without a permit it is only shown
+	}
+	if p.refusal = p.decision.Err(); p.refusal != nil {
+		err = p.refusal
+	}
+	return p, err
+}
 
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {

@@ -2,7 +2,10 @@ package gateway
 
 import (
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
@@ -131,4 +134,61 @@ func (r *Result) shown(s, stream string) string {
 		r.Notices = append(r.Notices, report.Notice(stream))
 	}
 	return text
+}
+
+// leastStderr is how many bytes of standard error are shown at the least, so that
+// a short message of a program stays whole whatever the limit is.
+const leastStderr = 512
+
+// cut returns the first page of a result, and where the next one begins; the zero
+// Position where there is none. A limit of 0 bytes is none. What the program said
+// besides gets a sixteenth more: of a failure both are shown.
+func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
+	if most := max(limit.Bytes/16, leastStderr); limit.Bytes > 0 && len(r.Stderr) > most {
+		shown := cutText(r.Stderr, most)
+		r.Notices = append(slices.Clone(r.Notices), fmt.Sprintf("stderr: truncated, the first %d of %d bytes are shown", len(shown), len(r.Stderr)))
+		r.Stderr = shown + "…"
+	}
+	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
+		return r, pages.Position{}, nil // whatever it holds, and without reading it
+	}
+	page, err := pages.CutForJSON(r.Stdout, r.form, pages.Position{}, limit)
+	if err != nil || page.Last() {
+		return r, pages.Position{}, err
+	}
+	return r.showing(page), page.Next, nil
+}
+
+// showing returns the result with a page of its text. A part of a row is nothing
+// that a program can read.
+func (r Result) showing(page pages.Page) Result {
+	total := int64(len(r.Stdout))
+	if r.Truncated != nil {
+		total = r.Truncated.TotalBytes
+	}
+	if r.missingPart != "" {
+		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
+	}
+	// A copy: the page would hold the whole answer in memory.
+	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	if page.Partial {
+		if r.form == pages.JSON {
+			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
+		}
+		r.form = pages.Text
+	}
+	return r
+}
+
+// cutText returns at most limit bytes of s, whole characters, and whole lines
+// when that costs no more than an eighth.
+func cutText(s string, limit int) string {
+	end := limit
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	if newline := strings.LastIndexByte(s[:end], '\n'); newline >= limit-limit/8 {
+		end = newline + 1
+	}
+	return s[:end]
 }
