@@ -34,6 +34,9 @@ func run(args []string, std terminal.Streams) int {
 	if len(args) == 0 {
 		return exit.Print(std.Err, &exit.UsageError{Reason: "no command given", Advice: `"vaultwicket help" lists the commands`})
 	}
+	if args[0] == completeName {
+		return exit.Print(std.Err, complete(ctx, std, args[1:]))
+	}
 	c, found := subcommandNamed(args[0])
 	if !found {
 		return exit.Print(std.Err, unknownSubcommand(args[0]))

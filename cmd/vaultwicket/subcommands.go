@@ -43,6 +43,7 @@ func subcommands() []subcommand {
 		{"demo", "", "play an MCP session on a built-in vault", runDemo},
 		{"vault", "FOLDER [--write] COMMAND [key=value | flag …]", "the embedded CLI itself, without the gateway", nil},
 		{"version", "[--json]", "print the version", printVersion},
+		{"completion", "bash | zsh | fish | powershell", "print the completion script of a shell", printCompletion},
 		{"help", "[COMMAND]", "show this text, or the flags of a command", help},
 	}
 }

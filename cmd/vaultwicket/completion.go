@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/clients"
+	"vaultwicket/cmd/internal/completion"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/prompts"
+)
+
+// completeName is what the scripts call; it is in no help.
+const completeName = "__complete"
+
+// printCompletion is "vaultwicket completion": the script for a shell.
+func printCompletion(_ context.Context, std terminal.Streams, args []string) error {
+	args, err := flags.Parse("completion", args, nil)
+	if err != nil {
+		return err
+	}
+	shells := strings.Join(completion.Shells, ", ")
+	if len(args) != 1 {
+		return &exit.UsageError{Reason: "completion: one shell is needed", Advice: "use one of " + shells}
+	}
+	script, known := completion.Script(args[0])
+	if !known {
+		return &exit.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Clip(args[0], quote.Limit)), Advice: "use one of " + shells}
+	}
+	_, err = io.WriteString(std.Out, script)
+	return err
+}
+
+// complete answers a script. It fails for nobody: where nothing can be said, there are
+// no candidates.
+func complete(ctx context.Context, std terminal.Streams, words []string) error {
+	if n := len(words); n > 0 && words[n-1] == "__empty" { // see the script for PowerShell
+		words[n-1] = ""
+	}
+	p := completion.Program{
+		Flags: flagsOf, Choices: settings.Choices,
+		Words: map[string][]string{
+			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": prompts.Names(), "completion": completion.Shells,
+			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
+			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
+		},
+		Paths: func(line []string, prefix string) []string { return notesFor(ctx, std, line, prefix) },
+	}
+	for _, c := range subcommands() {
+		p.Commands = append(p.Commands, completion.Candidate{Word: c.name, Description: c.summary})
+		p.Words["help"] = append(p.Words["help"], c.name)
+	}
+	return p.Complete(words).Print(std.Out)
+}
+
+// flagsOf returns the flags of a command as its help has them.
+func flagsOf(name string) (list []completion.Flag) {
+	c, found := subcommandNamed(name)
+	if !found || c.run == nil {
+		return nil
+	}
+	quiet := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Environ: func() []string { return nil }}
+	var asked *flags.Help
+	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &asked) {
+		return nil
+	}
+	for line := range strings.Lines(asked.Usages) {
+		before, usage, _ := strings.Cut(strings.TrimSpace(line), "   ")
+		for i, word := range strings.Fields(before) {
+			if strings.HasPrefix(word, "--") {
+				value := strings.Fields(before)[i+1:]
+				list = append(list, completion.Flag{Name: word, Usage: strings.TrimSpace(usage), IsValue: len(value) > 0})
+			}
+		}
+	}
+	return list
+}
+
+// completionTime is how long a person waits for paths at most, and maxPaths how many are
+// looked at.
+const (
+	completionTime = 2 * time.Second
+	maxPaths       = 5_000
+)
+
+// notesFor returns the paths of notes that the settings of a line let be seen: it asks the
+// gateway for them, which refuses where listing is not enabled.
+func notesFor(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	o, err := open(line[0], std, settingsIn(line[1:]), nil)
+	if err != nil {
+		return nil
+	}
+	defer o.runner.Close()
+	o.log = slog.New(slog.DiscardHandler)
+	params := allowlist.Params{}
+	if at := strings.LastIndexByte(prefix, '/'); at > 0 {
+		params["folder"] = allowlist.Text(prefix[:at])
+	}
+	answer := o.gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
+	if !answer.OK {
+		return nil
+	}
+	var paths []string
+	for file := range strings.Lines(answer.Stdout) {
+		if file = strings.TrimSuffix(file, "\n"); strings.HasPrefix(file, prefix) && len(paths) < maxPaths {
+			paths = append(paths, file)
+		}
+	}
+	return paths
+}
+
+// settingsIn are the flags of a line before the command of the vault: with them the
+// settings are those that the line would run with.
+func settingsIn(line []string) (given []string) {
+	for i, word := range line {
+		if _, err := allowlist.Describe(word); err == nil {
+			return line[:i]
+		}
+	}
+	return nil
+}
