@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/noise"
 	"vaultwicket/policy"
 )
 
@@ -118,10 +120,10 @@ func (q question) judgeEmbedded(v *verdict) {
 func (q question) clean(v *verdict) {
 	var out, err []string
 	whole := len(v.stdout)
-	v.stdout, out = cutNoise(v.stdout, noisyLine)
-	v.stderr, err = cutNoise(v.stderr, noisyErrorLine)
+	v.stdout, out = noise.Cut(v.stdout, noise.Line)
+	v.stderr, err = noise.Cut(v.stderr, noise.ErrorLine)
 	if q.reply.Kind != allowlist.Content || q.windows {
-		v.stdout = cutBlank(v.stdout)
+		v.stdout = noise.CutBlank(v.stdout)
 	}
 	if v.cut {
 		v.gap = max(v.gap-(whole-len(v.stdout)), 0)
@@ -243,9 +245,9 @@ func (q question) refusal(text string, exit int) *Failure {
 	case text == "":
 		return endedWithStatus(exit)
 	case exit == 0 && q.reply.Kind == allowlist.Confirmation:
-		return &Failure{code: CodeNotApplied, reason: "the client answered " + quote(firstLine(text)), hint: hintReadBack}
+		return &Failure{code: CodeNotApplied, reason: "the client answered " + quote.Quoted(firstLine(text)), hint: hintReadBack}
 	}
-	return &Failure{code: CodeCLIError, reason: "the client answered " + quote(firstLine(text))}
+	return &Failure{code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(text))}
 }
 
 // endedWithStatus is the failure of a program that did not say what is wrong.
@@ -271,7 +273,7 @@ func (q question) settle(v *verdict, text string) {
 		v.failure = q.silence()
 	case q.reply.Kind == allowlist.Confirmation && !confirms(q.reply, firstLine(v.stdout)):
 		v.failure = &Failure{code: CodeNotApplied, hint: hintReadBack,
-			reason: "the client did not confirm the change but answered " + quote(firstLine(text))}
+			reason: "the client did not confirm the change but answered " + quote.Quoted(firstLine(text))}
 	case q.reply.JSON && !v.cut && !json.Valid([]byte(v.stdout)):
 		v.failure = &Failure{code: CodeCLIError, hint: "repeat the call, or leave out format=json",
 			reason: "the answer of the Obsidian CLI is not one complete JSON value"}
@@ -310,12 +312,5 @@ func confirms(reply allowlist.Reply, text string) bool {
 	return false
 }
 
-// maxQuoted is how much of an answer a message repeats.
-const maxQuoted = 200
-
-func quote(line string) string {
-	if len(line) > maxQuoted {
-		line = strings.ToValidUTF8(line[:maxQuoted], "") + "…"
-	}
-	return fmt.Sprintf("%q", line)
-}
+// probeCommand is the one command that needs no probe: it is the probe.
+const probeCommand = "version"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
 )
 
@@ -246,7 +247,7 @@ func TestReasons(t *testing.T) {
 		"Error: Base file not found: \x1b[31m.base":          `the client answered "Error: Base file not found: \x1b[31m.base"`,
 		"Error: Élan not found.":                             "élan not found",
 		"TypeError: x":                                       `the client answered "TypeError: x"`,
-		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", maxQuoted-len("Error: ")) + `…"`,
+		"Error: " + strings.Repeat("x", 500) + " not found.": `the client answered "Error: ` + strings.Repeat("x", quote.Limit-len("Error: ")) + `…"`,
 	} {
 		if got := asked(t, "file", note).refusal(text, 1).Error(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"vaultwicket/exec/suitable"
 )
 
 // searchAgain is how long a failed search is believed: a person who has just
@@ -128,9 +129,24 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	return path, file, checkWay(candidate)
 }
 
+// suitable refuses a file that must not be started. The path is absolute and without
+// links.
+func (r *Runner) suitable(path string, file fs.FileInfo) error {
+	at := suitable.Surroundings{Vaults: r.config.Vaults, Home: r.config.Getenv("HOME")}
+	if reason := suitable.File(path, file, at); reason != "" {
+		return unsuitable(path, reason)
+	}
+	return nil
+}
+
+func unsuitable(path, reason string) *Unavailable {
+	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
+		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
+}
+
 // checkWay refuses a path that somebody else can make lead to another program.
 func checkWay(path string) error {
-	reason, err := safeWay(path)
+	reason, err := suitable.Way(path)
 	switch {
 	case err != nil:
 		return cannotLookAt(path, err)
@@ -187,4 +203,24 @@ func (r *Runner) recheck(p Program) error {
 	}
 	c.program, c.checked, c.release = p, file, nil
 	return nil
+}
+
+// Embedded returns this binary as the vault CLI of a folder. The error is an
+// [*Unavailable] with CodeVaultNotFound when folder is no directory.
+func (r *Runner) Embedded(folder string) (Program, error) {
+	if !filepath.IsAbs(r.config.Self) {
+		return Program{}, selfNotAbsolute(r.config.Self)
+	}
+	abs, err := filepath.Abs(folder)
+	if err != nil || folder == "" {
+		return Program{}, invalidVault(folder, "has no absolute path", err)
+	}
+	info, err := os.Stat(abs)
+	if err != nil {
+		return Program{}, invalidVault(folder, "not found", err)
+	}
+	if !info.IsDir() {
+		return Program{}, invalidVault(folder, "is not a folder", nil)
+	}
+	return Program{backend: embeddedBackend, path: r.config.Self, name: r.config.Self, folder: abs}, nil
 }

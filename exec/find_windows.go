@@ -1,12 +1,15 @@
 package exec
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"vaultwicket/exec/suitable"
+)
 
 // fileNames are the files that a bare name stands for. ".exe" is never added:
 // Obsidian.exe is the app, which answers a captured call with nothing.
 func fileNames(name string) []string {
 	if name == defaultCLI {
-		return []string{shimName, nativeName + ".com"}
+		return []string{suitable.ShimName, suitable.NativeName + ".com"}
 	}
 	if filepath.Ext(name) != "" {
 		return []string{name}
@@ -22,7 +25,7 @@ func wellKnown(getenv func(string) string) []string {
 		{"ProgramFiles", "Obsidian"}, {"ProgramFiles(x86)", "Obsidian"},
 	} {
 		if base := getenv(place.variable); filepath.IsAbs(base) {
-			all = append(all, filepath.Join(base, place.folder, shimName))
+			all = append(all, filepath.Join(base, place.folder, suitable.ShimName))
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/policy"
 )
 
@@ -36,9 +37,6 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 	return remarks, nil
 }
 
-// probeCommand is the one command that needs no probe: it is the probe.
-const probeCommand = "version"
-
 // probe asks the client for its version. Nothing of the call itself has been
 // run when it fails.
 func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*release, error) {
@@ -69,7 +67,7 @@ func isForeign(out Outcome, err error) bool {
 
 func notTheCLI(path string, guarded bool, out Outcome) *Unavailable {
 	const reason = "is not the Obsidian CLI: asked for its version it "
-	answered := "answered " + quote(firstLine(trimmed(out.Stdout)))
+	answered := "answered " + quote.Quoted(firstLine(trimmed(out.Stdout)))
 	switch {
 	case out.Stdout == "":
 		answered = "printed nothing"

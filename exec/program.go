@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 
@@ -174,26 +173,6 @@ func (p Program) withFolderName(call allowlist.Call) (allowlist.Call, error) {
 // vault, which a worker has already, and the rest.
 func (c Command) folder() string  { return c.Args[1] }
 func (c Command) words() []string { return c.Args[2:] }
-
-// Embedded returns this binary as the vault CLI of a folder. The error is an
-// [*Unavailable] with CodeVaultNotFound when folder is no directory.
-func (r *Runner) Embedded(folder string) (Program, error) {
-	if !filepath.IsAbs(r.config.Self) {
-		return Program{}, selfNotAbsolute(r.config.Self)
-	}
-	abs, err := filepath.Abs(folder)
-	if err != nil || folder == "" {
-		return Program{}, invalidVault(folder, "has no absolute path", err)
-	}
-	info, err := os.Stat(abs)
-	if err != nil {
-		return Program{}, invalidVault(folder, "not found", err)
-	}
-	if !info.IsDir() {
-		return Program{}, invalidVault(folder, "is not a folder", nil)
-	}
-	return Program{backend: embeddedBackend, path: r.config.Self, name: r.config.Self, folder: abs}, nil
-}
 
 func invalidVault(folder, reason string, cause error) *Unavailable {
 	return &Unavailable{

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
 )
 
@@ -73,8 +74,8 @@ func shapeOf(text string) *shape {
 func plainly(line string) string {
 	text := strings.TrimRight(strings.TrimPrefix(line, prefixError), ".!")
 	first, size := utf8.DecodeRuneInString(text)
-	if len(text) > maxQuoted || strings.IndexFunc(text, notPrintable) >= 0 || !utf8.ValidString(text) {
-		return "the client answered " + quote(line)
+	if len(text) > quote.Limit || strings.IndexFunc(text, notPrintable) >= 0 || !utf8.ValidString(text) {
+		return "the client answered " + quote.Quoted(line)
 	}
 	return string(unicode.ToLower(first)) + text[size:]
 }

@@ -1,5 +1,7 @@
 package exec
 
+import "vaultwicket/allowlist/quote"
+
 // The answers of the client that tell of its surroundings, with what mends
 // them.
 
@@ -52,7 +54,7 @@ func afterColdStart(name, first, second string) (*Failure, *Unavailable) {
 		return nil, vaultStarting()
 	}
 	return &Failure{
-		code: CodeCLIError, reason: "the client answered " + quote(firstLine(second)),
+		code: CodeCLIError, reason: "the client answered " + quote.Quoted(firstLine(second)),
 		hint: "the user can switch on the core plugin that brings this command, in Obsidian under Settings > Core plugins",
 	}, nil
 }

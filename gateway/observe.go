@@ -157,3 +157,7 @@ type Load struct {
 func (g *Gateway) Load() Load {
 	return Load{Running: g.running.Running(), Waiting: g.admission.Waiting()}
 }
+
+// Flush writes to the audit log what was only counted until then. It is for the end
+// of a program; the gateway can be used afterwards.
+func (g *Gateway) Flush() { g.records.limited.Flush() }

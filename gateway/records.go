@@ -217,7 +217,3 @@ func newRecords(state, session string) *records {
 	r.limited.Write = func(line audit.Line) { _ = r.logs.Write(line, false, false) }
 	return r
 }
-
-// Flush writes to the audit log what was only counted until then. It is for the end
-// of a program; the gateway can be used afterwards.
-func (g *Gateway) Flush() { g.records.limited.Flush() }

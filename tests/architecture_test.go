@@ -24,9 +24,11 @@ allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
 policy/ignore                :
-exec                         : exec/frame exec/process exec/way policy allowlist tiers
+exec                         : exec/noise exec/suitable exec/frame exec/process exec/way policy allowlist tiers allowlist/quote
 exec/frame                   :
 exec/process                 : exec/frame
+exec/noise                   :
+exec/suitable                : exec/way allowlist/quote
 exec/way                     :
 gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
 gateway/state/approvals      : gateway/state/private

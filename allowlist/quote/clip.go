@@ -3,7 +3,10 @@
 // nothing of this module.
 package quote
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Limit is how many bytes of a text from outside a message usually repeats: the
 // model or the user has to recognize it, not to read it again.
@@ -11,6 +14,9 @@ const Limit = 200
 
 // Short returns text as messages repeat it: clipped to [Limit] bytes.
 func Short(text string) string { return Clip(text, Limit) }
+
+// Quoted returns [Short] of a text in quotation marks, with escapes as in a Go string.
+func Quoted(text string) string { return strconv.Quote(Short(text)) }
 
 // Clip returns text if it has at most limit bytes. A longer text is cut at the last
 // character boundary within limit and ends with an ellipsis, which is not counted.

@@ -1,4 +1,6 @@
-package exec
+// Package noise knows what programs around the Obsidian CLI print in front of its answer:
+// warnings of the installer, of Electron and of Chromium.
+package noise
 
 import "strings"
 
@@ -21,9 +23,9 @@ var (
 	packageKinds = [...]string{"updated app package", "main app package"}
 )
 
-// cutNoise takes noise lines from the start of a stream and returns them. What
-// stands behind the first other line is left alone, whatever it looks like.
-func cutNoise(text string, isNoise func(string) bool) (rest string, noise []string) {
+// Cut takes noise lines from the start of a stream and returns them. What
+// comes after the first other line is kept, whatever it looks like.
+func Cut(text string, isNoise func(string) bool) (rest string, noise []string) {
 	for rest = text; len(noise) < maxNoise; {
 		line, after, _ := strings.Cut(rest, "\n")
 		line = strings.Trim(line, "\r")
@@ -35,8 +37,8 @@ func cutNoise(text string, isNoise func(string) bool) (rest string, noise []stri
 	return rest, noise
 }
 
-// noisyLine reports whether a line of either stream is noise.
-func noisyLine(line string) bool {
+// Line reports whether a line of either stream is noise.
+func Line(line string) bool {
 	line = withoutTime(line)
 	for _, sentence := range noiseSentences {
 		if strings.HasPrefix(line, sentence) {
@@ -57,10 +59,10 @@ func noisyLine(line string) bool {
 	return false
 }
 
-// noisyErrorLine also knows the warnings of the runtime of the older client,
+// ErrorLine also knows the warnings of the runtime of the older client,
 // which are seen on standard error of machines without a display.
-func noisyErrorLine(line string) bool {
-	return noisyLine(line) || chromiumLog(line) ||
+func ErrorLine(line string) bool {
+	return Line(line) || chromiumLog(line) ||
 		strings.HasPrefix(line, "(electron) ") || strings.HasPrefix(line, "(node:")
 }
 
@@ -94,9 +96,9 @@ func withoutTime(line string) string {
 	return line[len(timeShape):]
 }
 
-// cutBlank takes one empty line from the start, unless nothing else is there:
+// CutBlank takes one empty line from the start, unless nothing else is there:
 // recorded on Windows in front of several answers.
-func cutBlank(text string) string {
+func CutBlank(text string) string {
 	for _, blank := range [...]string{"\r\n", "\n"} {
 		if rest, found := strings.CutPrefix(text, blank); found && rest != "" {
 			return rest

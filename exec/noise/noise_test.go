@@ -1,11 +1,8 @@
-package exec
+package noise
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"vaultwicket/tiers"
 )
 
 const noise1 = "2026-05-04 13:56:24 Loading updated app package /home/me/.config/obsidian/obsidian-1.12.7.asar\n" +
@@ -31,7 +28,7 @@ func TestCutNoise(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			rest, noise := cutNoise(tt.text, noisyLine)
+			rest, noise := Cut(tt.text, Line)
 			if rest != tt.rest || len(noise) != tt.noise {
 				t.Errorf("rest %q, noise %q", rest, noise)
 			}
@@ -45,43 +42,19 @@ func TestWarningsOfTheRuntime(t *testing.T) {
 		"(electron) 'x' is deprecated", "(node:4711) Warning: x",
 	}
 	for _, line := range lines {
-		if !noisyErrorLine(line) || noisyLine(line) {
-			t.Errorf("%q: noise on stderr %v, on stdout %v", line, noisyErrorLine(line), noisyLine(line))
+		if !ErrorLine(line) || Line(line) {
+			t.Errorf("%q: noise on stderr %v, on stdout %v", line, ErrorLine(line), Line(line))
 		}
 	}
-	if noisyErrorLine("[draft] ERROR: x") {
+	if ErrorLine("[draft] ERROR: x") {
 		t.Error("a line of a person was taken for noise")
 	}
 }
 
 func TestCutBlank(t *testing.T) {
 	for text, want := range map[string]string{"\nx\n": "x\n", "\r\nx": "x", "\n": "\n", "": "", "x\n\n": "x\n\n", "\n\nx": "\nx"} {
-		if got := cutBlank(text); got != want {
+		if got := CutBlank(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestParseRelease(t *testing.T) {
-	good := map[string]string{
-		"1.12.7": "1.12.7", "1.12.7 (installer 1.12.4)": "1.12.7 1.12.4", "1.13.7 (installer 1.13.4)": "1.13.7 1.13.4",
-	}
-	for line, want := range good {
-		r, ok := parseRelease(line)
-		var got []string
-		if ok {
-			got = append(got, r.app.String())
-			if r.installer != (tiers.Version{}) {
-				got = append(got, r.installer.String())
-			}
-		}
-		if !slices.Equal(got, strings.Fields(want)) {
-			t.Errorf("%q: %q", line, got)
-		}
-	}
-	for _, line := range []string{"", "1.12", "v1.12.7", "1.12.7.1", "1.12.7-beta", " 1.12.7", "1.12.7 (installer 1.12)", "1.12.7 (installer 1.12.7", "1..7", "1.12.7\n1.12.8", "Obsidian 1.12.7"} {
-		if _, ok := parseRelease(line); ok {
-			t.Errorf("%q was taken for a version", line)
 		}
 	}
 }

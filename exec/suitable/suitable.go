@@ -1,4 +1,7 @@
-package exec
+// Package suitable tells whether a file may be started as the Obsidian CLI: that it is
+// the command line client and not the app, and that nobody but the user, root and the
+// administrators can have put it there or can replace it. It starts nothing.
+package suitable
 
 import (
 	"bytes"
@@ -7,36 +10,49 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"vaultwicket/allowlist/quote"
 )
 
 const (
-	nativeName = "obsidian-cli" // the native client in the app's own folder
-	shimName   = "Obsidian.com" // the native client on Windows
-	// maxClientSize tells the client, which has 18 to 70 KB, from an Electron
+	// NativeName is the native client in the app's own folder.
+	NativeName = "obsidian-cli"
+	// ShimName is the native client on Windows.
+	ShimName = "Obsidian.com"
+	// MaxClientSize tells the client, which has 18 to 70 KB, from an Electron
 	// executable with well over 90 MB. Stand-ins written in Go have 10 to 40.
-	maxClientSize = 64 << 20
+	MaxClientSize = 64 << 20
 	scriptHead    = 4 << 10 // a launcher names what it starts in its first lines
 )
 
-// suitable says why a file must not be started, nil when it may. The path is
-// absolute and without links.
-func (r *Runner) suitable(path string, file fs.FileInfo) error {
-	for _, check := range [...]func(*Runner, string, fs.FileInfo) string{
+// Surroundings is what a suitable file must not be in. The zero value is nowhere.
+type Surroundings struct {
+	// Vaults lists the folders of the vaults; nil is none.
+	Vaults func() []string
+	// Home is the home folder of the user, "" if it is not known.
+	Home string
+}
+
+func (at Surroundings) vaults() []string {
+	if at.Vaults == nil {
+		return nil
+	}
+	return at.Vaults()
+}
+
+// File says why a file must not be started, in words that follow its name, "" if it may.
+// The path is absolute and without links.
+func File(path string, file fs.FileInfo, at Surroundings) (reason string) {
+	for _, check := range [...]func(Surroundings, string, fs.FileInfo) string{
 		regular, noBatchFile, noElectron, noLauncher, safeFile, safePlace,
 	} {
-		if reason := check(r, path, file); reason != "" {
-			return unsuitable(path, reason)
+		if reason := check(at, path, file); reason != "" {
+			return reason
 		}
 	}
-	return nil
+	return ""
 }
 
-func unsuitable(path, reason string) *Unavailable {
-	return &Unavailable{code: CodeUnsuitable, program: path, reason: reason,
-		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
-}
-
-func regular(_ *Runner, _ string, file fs.FileInfo) string {
+func regular(_ Surroundings, _ string, file fs.FileInfo) string {
 	if !file.Mode().IsRegular() {
 		return "is not a regular file"
 	}
@@ -45,7 +61,7 @@ func regular(_ *Runner, _ string, file fs.FileInfo) string {
 
 // noBatchFile refuses what is run by a command interpreter: there is no way to
 // quote an argument for it that is always right.
-func noBatchFile(_ *Runner, path string, _ fs.FileInfo) string {
+func noBatchFile(_ Surroundings, path string, _ fs.FileInfo) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".bat", ".cmd", ".ps1":
 		return "is a batch file, whose arguments cannot be quoted safely"
@@ -60,14 +76,14 @@ var electronNeighbours = [...]string{
 
 // noElectron refuses the app itself. It would open a window, may become the
 // user's app, and stopping it could kill that.
-func noElectron(_ *Runner, path string, file fs.FileInfo) string {
+func noElectron(_ Surroundings, path string, file fs.FileInfo) string {
 	const reason = "is the Obsidian app itself and not its command line client"
 	base, dir := strings.ToLower(filepath.Base(path)), filepath.Dir(path)
-	if file.Size() > maxClientSize || base == "obsidian.exe" || path == "/opt/Obsidian/obsidian" ||
+	if file.Size() > MaxClientSize || base == "obsidian.exe" || path == "/opt/Obsidian/obsidian" ||
 		base == "obsidian" && filepath.Base(dir) == "MacOS" {
 		return reason
 	}
-	if base == nativeName || base == nativeName+".exe" || base == nativeName+".com" || base == strings.ToLower(shimName) {
+	if base == NativeName || base == NativeName+".exe" || base == NativeName+".com" || base == strings.ToLower(ShimName) {
 		return ""
 	}
 	for _, neighbour := range electronNeighbours {
@@ -80,7 +96,7 @@ func noElectron(_ *Runner, path string, file fs.FileInfo) string {
 
 // noLauncher refuses scripts that start Electron, as some distributions put in
 // the place of the app.
-func noLauncher(_ *Runner, path string, _ fs.FileInfo) string {
+func noLauncher(_ Surroundings, path string, _ fs.FileInfo) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		return "" // what cannot be read may still be started
@@ -97,10 +113,10 @@ func noLauncher(_ *Runner, path string, _ fs.FileInfo) string {
 
 // safePlace refuses what an agent, or a repository somebody else made, could
 // have put there: inside a vault and inside the working folder.
-func safePlace(r *Runner, path string, _ fs.FileInfo) string {
-	for _, vault := range r.vaults() {
+func safePlace(at Surroundings, path string, _ fs.FileInfo) string {
+	for _, vault := range at.vaults() {
 		if info, err := os.Stat(vault); err == nil && inside(path, info) {
-			return "is inside the vault " + quote(vault)
+			return "is inside the vault " + quote.Quoted(vault)
 		}
 	}
 	work, err := os.Getwd()
@@ -111,17 +127,10 @@ func safePlace(r *Runner, path string, _ fs.FileInfo) string {
 	if err != nil || !inside(path, info) {
 		return ""
 	}
-	if home := r.config.Getenv("HOME"); isAbove(info, home) && !isFolder(filepath.Dir(path), info) {
+	if home := at.Home; isAbove(info, home) && !isFolder(filepath.Dir(path), info) {
 		return "" // a session that starts in the home folder, or in the root, is no project
 	}
 	return "is inside the working folder"
-}
-
-func (r *Runner) vaults() []string {
-	if r.config.Vaults == nil {
-		return nil
-	}
-	return r.config.Vaults()
 }
 
 // inside reports whether a folder is one of those around path. Folders are

@@ -1,6 +1,6 @@
 //go:build unix
 
-package exec
+package suitable
 
 import (
 	"io/fs"
@@ -16,7 +16,7 @@ const (
 
 // safeFile refuses what cannot be executed, what somebody else could have
 // changed, and what would run with other rights than this process has.
-func safeFile(_ *Runner, path string, file fs.FileInfo) string {
+func safeFile(_ Surroundings, path string, file fs.FileInfo) string {
 	mode := file.Mode()
 	if mode.Perm()&anyExecute == 0 {
 		return "is not executable"

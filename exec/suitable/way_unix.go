@@ -1,6 +1,6 @@
 //go:build unix
 
-package exec
+package suitable
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/way"
 )
 
@@ -16,10 +17,11 @@ import (
 // write where programs are installed.
 const macAdmins = 80
 
-// safeWay looks at every folder on the way to a program, through the links as
+// Way looks at every folder on the way to a program, through the links as
 // they are: whoever can rename something on it, or turn a link elsewhere, can put
-// another program in its place. The path is absolute.
-func safeWay(path string) (reason string, err error) {
+// another program in its place. It says why a path is not safe, "" if it is. The path is
+// absolute.
+func Way(path string) (reason string, err error) {
 	errUnsafe := errors.New("a folder is not safe")
 	err = way.Walk(path, func(folder, _ string, info fs.FileInfo) (err error) {
 		if reason, err = safeFolder(folder, info.IsDir()); reason != "" {
@@ -44,16 +46,16 @@ func safeFolder(name string, holdsFolder bool) (reason string, err error) {
 	}
 	mode := info.Mode()
 	if mode.Perm()&othersWrite != 0 && (mode&fs.ModeSticky == 0 || !holdsFolder) {
-		return "is in a folder that every user of this machine can change, " + quote(name), nil
+		return "is in a folder that every user of this machine can change, " + quote.Quoted(name), nil
 	}
 	stat, known := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !known:
-		return "is in the folder " + quote(name) + ", which does not tell who owns it", nil
+		return "is in the folder " + quote.Quoted(name) + ", which does not tell who owns it", nil
 	case stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
-		return "is in the folder " + quote(name) + ", which belongs to another user", nil
+		return "is in the folder " + quote.Quoted(name) + ", which belongs to another user", nil
 	case mode.Perm()&theGroupsToo != 0 && mode.Perm()&othersWrite == 0 && isSharedGroup(int(stat.Gid)):
-		return "is in the folder " + quote(name) + ", which a group of users can change", nil
+		return "is in the folder " + quote.Quoted(name) + ", which a group of users can change", nil
 	}
 	return "", nil
 }
