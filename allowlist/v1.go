@@ -84,6 +84,36 @@ var v1Rows = []row{
 		printsNote: true,
 	},
 	{
+		// An extension: the JSON of a canvas is mostly ids and places.
+		name: "canvas:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, ours: true,
+		summary: "Print a canvas as an outline of its groups, cards and edges",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format; JSON has the ids"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Content},
+	},
+	{
+		name: "attachments", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		summary: "List files that are no notes, with type, size and what uses them",
+		params: []param{
+			inFolder,
+			{name: "type", kind: kindChoice, choices: []string{"image", "audio", "video", "pdf", "other"}, rare: true, summary: "Only files of this type"},
+			{name: "unused", kind: kindFlag, summary: "Only files that nothing links to or embeds"},
+			onlyTotal,
+			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
+		},
+		reply: Reply{Kind: Lines, Empty: "No attachments found."},
+	},
+	{
+		// Of an image a client of MCP gets the image, see gateway.Image.
+		name: "attachment:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, ours: true,
+		summary: "Show an image or a text file; of other files, type and size",
+		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
 		summary: "Add text at the end of a note",
 		params:  []param{noteByName, noteByPath, newText, inlineEnd, belowHeading}, exclusive: [][]string{{"file", "path"}, {"heading", "inline"}},

@@ -195,8 +195,25 @@ var v2Rows = []row{
 		// behind it, so these lines are no paths.
 		name: "links", tier: tiers.V2, effect: tiers.Reads,
 		summary: "List the links of a note",
-		params:  []param{noteByName, noteByPath, onlyTotal}, exclusive: fileOrPath,
-		reply: Reply{Kind: Lines, Empty: "No links found."},
+		params: []param{
+			noteByName, noteByPath, onlyTotal,
+			{name: "depth", kind: kindNumber, least: 1, most: 5, ours: true, summary: "Also files further away; maximum number of steps"},
+			{name: "direction", kind: kindChoice, choices: []string{"out", "in", "both"}, ours: true, rare: true, summary: "Along the links of the note, the links to it, or both"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, ours: true, rare: true, summary: "Maximum number of files, with depth or direction"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Lines, Empty: "No links found."},
+	},
+	{
+		name: "related", tier: tiers.V2, effect: tiers.Reads, ours: true,
+		summary: "List notes with the same links, tags or rare words, and the reasons",
+		params: []param{
+			noteByName, noteByPath,
+			{name: "limit", kind: kindNumber, least: 1, most: 100, rare: true, summary: "Maximum number of notes"},
+			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
+		},
+		exclusive: fileOrPath,
+		reply:     Reply{Kind: Lines, Empty: "No related notes found."},
 	},
 	{
 		name: "unresolved", tier: tiers.V2, effect: tiers.Reads, target: targetVault,

@@ -46,6 +46,10 @@ var deviations = map[string]string{
 	"workspace:save name required": "which layout is replaced without a name is stated nowhere",
 	"template:insert path":         "an extension of the embedded vault CLI; the app has no target for it",
 
+	"links depth":     "an extension of the embedded vault CLI",
+	"links direction": "as depth",
+	"links limit":     "as depth",
+
 	"property:set folder":    "an extension of the embedded vault CLI: several notes at once",
 	"property:set query":     "as folder",
 	"property:set exclusive": "one note, or several",

@@ -35,6 +35,9 @@ type Outcome struct {
 	// Loses says that it took away so much that it was destructive.
 	Added, Removed int
 	Loses          bool
+	// Image is the media type of an image, whose bytes are the last line of Stdout in
+	// base64; "" for other answers.
+	Image string
 	// Failure is nil when the call did what it was asked to.
 	Failure *Failure
 }

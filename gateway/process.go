@@ -201,11 +201,12 @@ func (g *vaultGateway) runAt(ctx context.Context, r route) (exec.Outcome, error)
 // report turns what a program did into a result.
 func report(r route, out exec.Outcome, err error) Result {
 	call := r.call
+	image := takeImage(&out)
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
 		Path: out.Path, Hash: out.Hash, Notices: clean.Strings(cloneAll(out.Notices)), raw: out.Stdout,
-		form: formOf(call),
+		form: formOf(call), Image: image,
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}

@@ -32,6 +32,10 @@ type Result struct {
 	Change     *Change        `json:"change,omitempty"`
 	Error      *failure.Error `json:"error,omitempty"`
 
+	// Image is an image that the call has read, nil for none. It is in no JSON: a client
+	// gets it as what it is.
+	Image *Image `json:"-"`
+
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
 	form        pages.Form

@@ -48,6 +48,9 @@ type Facts struct {
 	// LineEnds says that the written text was converted to the line ends of the
 	// note.
 	LineEnds bool `json:"lineEnds,omitempty"`
+	// Image is the media type of an image, "" for none. Its bytes are the last line of
+	// the answer, in base64.
+	Image string `json:"image,omitempty"`
 }
 
 // Failure is what the embedded program reports about a call that failed. The

@@ -163,7 +163,11 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	if h.MarkUntrusted {
 		result = result.Marked()
 	}
-	return form(result)
+	answer, err := form(result)
+	if err == nil && result.Image != nil {
+		answer.Content = append(answer.Content, mcp.NewImageContent(result.Image.Base64, result.Image.MediaType))
+	}
+	return answer, err
 }
 
 // changes reports whether a call would change something. A dry run, or a call that is

@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"vaultwicket/tests/bench/vaultgen"
@@ -22,11 +23,14 @@ func fillLibrary(t *testing.T, vault string) {
 	put("Hub.md", hub())
 	put("Wrong.base", "views:\n"+rig.Repeat(60, "  - name: The view number %d\n"))
 	put("Big.base", "views:\n"+rig.Repeat(60, "  - type: table\n    name: The view number %d\n"))
+	put("Files/long.txt", rig.Repeat(200, "line %d of a file\n"))
+	put("Big.canvas", `{"nodes":[`+strings.TrimSuffix(rig.Repeat(60, `{"id":"%[1]d","type":"text","y":%[1]d,"text":"the card number %[1]d"},`), ",")+`]}`)
 	var opened []string
 	var marks []map[string]string
 	for i := range 60 {
 		name := fmt.Sprintf("Spokes/Spoke %02d.md", i)
 		put(name, fmt.Sprintf("---\naliases: [the spoke %d, \"alias, %d\"]\n---\n# Spoke %d\nback to [[Hub]] and on to [[nowhere %d]]\n- [ ] #turn task %d\n", i, i, i, i, i))
+		put(fmt.Sprintf("Files/picture %02d.png", i), "\x89PNG")
 		put(fmt.Sprintf("Lonely/Alone %02d.md", i), "nobody knows me\n")
 		put(fmt.Sprintf("Templates/Form %02d of those for tests.md", i), rig.Repeat(80, "line %d of a form\n"))
 		put(fmt.Sprintf("Bases/Of the year %02d/Base.base", i), "views: []\n")

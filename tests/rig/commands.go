@@ -12,5 +12,5 @@ const (
 		snippets:enabled sync:deleted sync:history sync:read sync:status tabs theme themes workspace workspaces`
 
 	// OwnReads are the reading commands that the app does not have.
-	OwnReads = `base:check base:eval daily:range note:section query recent`
+	OwnReads = `attachment:read attachments base:check base:eval canvas:read daily:range note:section query recent related`
 )

@@ -171,6 +171,7 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 var extensions = []string{
 	"base:check", "base:eval", "base:set", "daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "query", "recent", "undo",
 	"heading:rename", "property:rename", "tag:rename", "vault:replace",
+	"attachment:read", "attachments", "canvas:read", "related",
 }
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {

@@ -6,12 +6,15 @@ import (
 	"sync"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/attachments"
 	"vaultwicket/cmd/internal/vault/commands/base"
+	"vaultwicket/cmd/internal/vault/commands/canvas"
 	"vaultwicket/cmd/internal/vault/commands/files"
 	"vaultwicket/cmd/internal/vault/commands/history"
 	"vaultwicket/cmd/internal/vault/commands/metadata"
 	"vaultwicket/cmd/internal/vault/commands/notes"
 	"vaultwicket/cmd/internal/vault/commands/refactor"
+	"vaultwicket/cmd/internal/vault/commands/related"
 	"vaultwicket/cmd/internal/vault/commands/search"
 	"vaultwicket/cmd/internal/vault/commands/tasks"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -32,7 +35,7 @@ var known struct {
 
 func everyRow() []command.Command {
 	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), tasks.Commands(), search.Commands(), base.Commands(), history.Commands(),
-		refactor.Commands())
+		refactor.Commands(), related.Commands(), canvas.Commands(), attachments.Commands())
 	slices.SortFunc(rows, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
 	return rows
 }

@@ -23,11 +23,12 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("aliases append backlinks base:check base:create base:eval base:query base:set base:views bases bookmark bookmarks create daily daily:append " +
-		"daily:path daily:prepend daily:range daily:read deadends delete diff file files folder folders heading:rename help history history:list " +
-		"history:read history:restore links move note:insert note:replace note:section note:set-section orphans outline prepend properties " +
-		"property:read property:remove property:rename property:set query random random:read read recent recents rename search search:context tag " +
-		"tag:rename tags task tasks template:insert template:read templates undo unique unresolved vault vault:replace vaults version wordcount")
+	want := strings.Fields("aliases append attachment:read attachments backlinks base:check base:create base:eval base:query base:set base:views bases bookmark " +
+		"bookmarks canvas:read create daily daily:append daily:path daily:prepend daily:range daily:read deadends delete diff file files folder " +
+		"folders heading:rename help history history:list history:read history:restore links move note:insert note:replace note:section " +
+		"note:set-section orphans outline prepend properties property:read property:remove property:rename property:set query random random:read read " +
+		"recent recents related rename search search:context tag tag:rename tags task tasks template:insert template:read templates undo unique " +
+		"unresolved vault vault:replace vaults version wordcount")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
 	}

@@ -23,6 +23,7 @@ type Facts struct {
 	overtaken bool
 	// lineEnds says that the text got the line ends of the note.
 	lineEnds bool
+	image    string // the media type of an image in the answer
 	// hash is computed once the answer is printed, for the body streams.
 	hash func() string
 }
@@ -31,7 +32,7 @@ type Facts struct {
 func (f *Facts) Line() string {
 	return frame.Facts{
 		Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
-		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds,
+		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
 	}.Line()
 }
 
@@ -41,7 +42,7 @@ func (r *Reply) Facts(folder *disk.Folder) *Facts {
 	if r.Status != ExitDone || r.Note == (disk.Path{}) {
 		return nil
 	}
-	f := &Facts{path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds}
+	f := &Facts{path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds, image: r.Image}
 	switch {
 	case r.Change != nil:
 		f.before, f.hash = &r.Change.Before, func() string { return r.Change.After }

@@ -38,6 +38,9 @@ type Reply struct {
 	Overtaken bool
 	// lineEnds says that the text got the line ends of the note.
 	LineEnds bool
+	// Image is the media type of an image, whose bytes are the last line of Text in
+	// base64; "" for other answers.
+	Image string
 	// seen is the hash of body while it is printed.
 	seen hash.Hash
 	// hash is that of the note as it was read for the text, "" if it was not.

@@ -24,7 +24,11 @@ func linkCommands() []command.Command {
 		},
 		{
 			Name: "links", Help: "List where the links of a note lead",
-			Params: append(grammar.TargetParams(), total), Run: links,
+			Params: append(grammar.TargetParams(), total,
+				grammar.Param{Name: "depth", Hint: "n", Help: "Also files further away; maximum number of steps"},
+				grammar.Param{Name: "direction", OneOf: []string{"out", "in", "both"}, Help: "Along the links of a file, the links to it, or both"},
+				grammar.Param{Name: "limit", Hint: "n", Help: "Maximum number of files, with depth or direction"}),
+			Run: links,
 		},
 		{
 			Name: "unresolved", Help: "List the links that lead nowhere",
@@ -64,6 +68,9 @@ func backlinks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 // not there are marked. Only notes have links here: the app says so of canvases
 // too, although their links count elsewhere.
 func links(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	if p.Has("depth") || p.Has("direction") || p.Has("limit") {
+		return linksAround(v, p)
+	}
 	x, place, err := v.IndexedTarget(p)
 	if err != nil {
 		return answer.Reply{}, err

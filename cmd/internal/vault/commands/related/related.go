@@ -1,0 +1,274 @@
+// Package related has the command that finds the notes that have to do with a note, and
+// says of each why: links in both directions, links to the same notes, notes that link to
+// both, shared tags, and rare words that both contain.
+//
+// Nothing is learned or kept: a reason is something that a reader can look up in the
+// notes. What a caller may not see is no reason, and counts in none.
+package related
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+const (
+	defaultRows = 10
+	maxRows     = 100
+)
+
+// Commands returns the command of this package.
+func Commands() []command.Command {
+	return []command.Command{{
+		Name: "related", Help: "List the notes that have to do with a note, and why",
+		Params: append(grammar.TargetParams(),
+			grammar.Param{Name: "limit", Hint: "n", Help: "Maximum number of notes, default: 10"},
+			grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format"}),
+		Run: related,
+	}}
+}
+
+// row is one related note.
+type row struct {
+	Path    string   `json:"path"`
+	Score   float64  `json:"score"`
+	Reasons []string `json:"reasons"`
+}
+
+func related(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	limit, err := p.Number("limit", defaultRows, 1, maxRows)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	x, place, err := v.IndexedTarget(p)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	excluded, err := v.Excluded()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	s := newScores(x, place, excluded)
+	s.links()
+	s.tags()
+	if err := s.words(v, excluded); err != nil {
+		return answer.Reply{}, err
+	}
+	rows := s.best(limit)
+	if p["format"] == answer.FormatJSON {
+		text, err := json.Marshal(rows)
+		return answer.Text(string(text)), err
+	}
+	if len(rows) == 0 {
+		return answer.Text("No related notes found."), nil
+	}
+	table := answer.Table{}
+	for _, r := range rows {
+		table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
+	}
+	return answer.Text(table.Print(answer.FormatTSV)), nil
+}
+
+// scores are what speaks for each file of an index, by its place.
+type scores struct {
+	x        *index.Index
+	from     int
+	notes    int // that can be related
+	isNote   []bool
+	evidence map[int]*evidence
+}
+
+// evidence is what speaks for one note. Names are collected in the order of listings.
+type evidence struct {
+	score               float64
+	linksTo, linkedFrom bool
+	targets, sources    []int // to which both link, and which link to both
+	tags, words         []string
+}
+
+func newScores(x *index.Index, from int, excluded func(string) bool) *scores {
+	s := &scores{x: x, from: from, isNote: make([]bool, len(x.Files)), evidence: map[int]*evidence{}}
+	for i, f := range x.Files {
+		s.isNote[i] = i != from && f.IsNote() && !excluded(f.Path.String())
+		if s.isNote[i] {
+			s.notes++
+		}
+	}
+	return s
+}
+
+// of returns the evidence for a file, nil if it cannot be related.
+func (s *scores) of(place int) *evidence {
+	if !s.isNote[place] {
+		return nil
+	}
+	e := s.evidence[place]
+	if e == nil {
+		e = &evidence{}
+		s.evidence[place] = e
+	}
+	return e
+}
+
+// What the kinds of evidence weigh. A link was made by somebody who saw a relation; one
+// that many notes share says little.
+const (
+	linkWeight = 2.0
+	tagWeight  = 0.5
+	wordWeight = 0.6
+)
+
+// share is the weight of something that several notes have in common.
+func share(common int) float64 { return 1 / math.Log2(2+float64(common)) }
+
+// links looks at the links of the note, the links to it, what else links to the same
+// notes, and what else is linked from where it is.
+func (s *scores) links() {
+	g := s.x.Graph()
+	for _, out := range g.Out[s.from] {
+		if e := s.of(int(out.Place)); e != nil {
+			e.linkedFrom = true
+			e.score += linkWeight
+		}
+		s.shared(int(out.Place), g.In[out.Place], func(e *evidence) *[]int { return &e.targets })
+	}
+	for _, in := range g.In[s.from] {
+		if e := s.of(int(in.Place)); e != nil {
+			e.linksTo = true
+			e.score += linkWeight
+		}
+		s.shared(int(in.Place), g.Out[in.Place], func(e *evidence) *[]int { return &e.sources })
+	}
+}
+
+// maxCommon is how many notes may share a link for it to be a reason: an index page, or a
+// note that everything links to, relates nothing.
+const maxCommon = 500
+
+func (s *scores) shared(with int, others []index.Edge, list func(*evidence) *[]int) {
+	if len(others) > maxCommon {
+		return
+	}
+	for _, other := range others {
+		if e := s.of(int(other.Place)); e != nil && int(other.Place) != with {
+			*list(e) = append(*list(e), with)
+			e.score += share(len(others))
+		}
+	}
+}
+
+// tags looks at the notes with the same tags.
+func (s *scores) tags() {
+	own := tagSet(s.x.Files[s.from])
+	if len(own) == 0 {
+		return
+	}
+	with := map[string][]int{}
+	for i, f := range s.x.Files {
+		if !s.isNote[i] {
+			continue
+		}
+		for tag := range tagSet(f) {
+			if own[tag] {
+				with[tag] = append(with[tag], i)
+			}
+		}
+	}
+	for _, tag := range slices.Sorted(maps.Keys(with)) { // in one order, for sums of fractions depend on it
+		places := with[tag]
+		weight := tagWeight * math.Log2(1+float64(s.notes)/float64(len(places)))
+		for _, place := range places {
+			e := s.of(place)
+			e.tags = append(e.tags, tag)
+			e.score += weight
+		}
+	}
+}
+
+// tagSet are the tags of a file in lower case.
+func tagSet(f *index.File) map[string]bool {
+	set := map[string]bool{}
+	for _, tag := range f.Facts.Tags() {
+		set[strings.ToLower(tag)] = true
+	}
+	return set
+}
+
+// best returns the rows with the highest scores; of equal ones those first that are
+// first in listings.
+func (s *scores) best(limit int) []row {
+	var places []int
+	for place, e := range s.evidence {
+		e.score = math.Round(e.score*100) / 100
+		places = append(places, place)
+	}
+	slices.SortFunc(places, func(a, b int) int {
+		if one, other := s.evidence[a].score, s.evidence[b].score; one != other {
+			return int(math.Copysign(1, other-one))
+		}
+		return a - b
+	})
+	rows := []row{}
+	for _, place := range places[:min(limit, len(places))] {
+		e := s.evidence[place]
+		rows = append(rows, row{Path: s.x.Files[place].Path.String(), Score: e.score, Reasons: s.reasons(e)})
+	}
+	return rows
+}
+
+// maxNames is how many names a reason lists.
+const maxNames = 4
+
+func (s *scores) reasons(e *evidence) (reasons []string) {
+	if e.linksTo {
+		reasons = append(reasons, "links here")
+	}
+	if e.linkedFrom {
+		reasons = append(reasons, "linked from here")
+	}
+	if len(e.targets) > 0 {
+		reasons = append(reasons, "both link to "+s.names(e.targets))
+	}
+	if len(e.sources) > 0 {
+		reasons = append(reasons, "both linked in "+s.names(e.sources))
+	}
+	if len(e.tags) > 0 {
+		reasons = append(reasons, "tags "+listed(e.tags))
+	}
+	if len(e.words) > 0 {
+		reasons = append(reasons, "words "+listed(e.words))
+	}
+	return reasons
+}
+
+// names are the names of files without their folders and the extension of notes.
+func (s *scores) names(places []int) string {
+	slices.Sort(places)
+	var names []string
+	for _, place := range places {
+		path := s.x.Files[place].Path
+		name := path.Stem()
+		if path.Ext() != "md" {
+			name += "." + path.Ext()
+		}
+		names = append(names, name)
+	}
+	return listed(names)
+}
+
+func listed(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNames)], ", ")
+	if left := len(names) - maxNames; left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}

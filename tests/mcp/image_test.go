@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// An image is a content of its own in the answer of the tool, and its bytes are in no
+// other; a batch, a dry run and another file have none.
+func TestAnImageIsImageContent(t *testing.T) {
+	t.Parallel()
+	vault := filepath.Join(t.TempDir(), "Vault")
+	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02" + strings.Repeat("\x00\xff", 50_000)
+	encoded := base64.StdEncoding.EncodeToString([]byte(picture))
+	for name, text := range map[string]string{"pic.png": picture, "note.txt": "a text", "pic.bin": "\x00", "Private/secret.png": picture} {
+		rig.WriteFile(t, filepath.Join(vault, filepath.FromSlash(name)), []byte(text))
+	}
+	rig.WriteFile(t, filepath.Join(vault, ".vaultwicketignore"), []byte("Private/\n"))
+	s := rig.StartSession(t, t.TempDir(), append(rig.EverythingEnabled(vault), "--max-output=1KiB")...)
+	for _, test := range []struct{ tool, arguments, stdout, image string }{
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`, "image/png, 3x2, 100024 bytes\n", encoded},
+		{"obsidianRead", `{"command":"attachment:read","params":{"file":"pic.png"}}`, "image/png, 3x2, 100024 bytes\n", encoded},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"note.txt"}}`, "a text\n", ""},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.bin"}}`, "application/octet-stream, 1 bytes: not a text, and not an image that can be shown\n", ""},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"Private/secret.png"}}`, "Error: File \"Private/secret.png\" not found.\n", ""},
+		{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"},"dryRun":true}`, "", ""},
+	} {
+		answer, err := s.Exchange("tools/call", map[string]any{"name": test.tool, "arguments": json.RawMessage(test.arguments)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Result struct {
+				StructuredContent struct{ Stdout, Path string }
+				Content           []struct{ Type, Data, MimeType string }
+			}
+		}
+		if err := json.Unmarshal(answer, &got); err != nil {
+			t.Fatal(err)
+		}
+		content := got.Result.Content
+		if got.Result.StructuredContent.Stdout != test.stdout {
+			t.Errorf("%s: stdout %.200q, want %q", test.arguments, got.Result.StructuredContent.Stdout, test.stdout)
+		}
+		want := 0
+		if test.image != "" {
+			want = 1
+		}
+		if n := strings.Count(string(answer), encoded); n != want {
+			t.Errorf("%s: the bytes are there %d times", test.arguments, n)
+		}
+		if test.image == "" && len(content) != 1 || test.image != "" && (len(content) != 2 || content[1].Type != "image" || content[1].MimeType != "image/png" || content[1].Data != encoded) {
+			t.Errorf("%s: %d contents", test.arguments, len(content))
+		}
+	}
+}
