@@ -21,16 +21,20 @@ type pattern struct {
 	matcher gitignore.Matcher
 	negated bool // it takes back what those before it say
 	folders bool // it is about folders alone
+	line    int  // its number in the file
+	text    string
 }
 
 func newPatterns(text string) patterns {
 	p := patterns{any: &gitignore.Matcher{}}
+	number := 0
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		number++
 		line = withoutEnd(strings.TrimSuffix(line, "\r"))
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		var one pattern
+		one := pattern{line: number, text: line}
 		line, one.negated = strings.CutPrefix(line, "!")
 		line, one.folders = strings.CutSuffix(line, "/")
 		if line == "" {
@@ -69,15 +73,21 @@ func withoutEnd(line string) string {
 }
 
 func (p patterns) match(name string, folder bool) bool {
+	decides := p.decides(name, folder)
+	return decides != nil && !decides.negated
+}
+
+// decides returns the line that decides about a name, nil if none matches.
+func (p patterns) decides(name string, folder bool) *pattern {
 	if !p.any.MatchPath(name, true) {
-		return false
+		return nil
 	}
 	for i := len(p.lines) - 1; i >= 0; i-- {
 		if p.lines[i].match(name, folder) {
-			return !p.lines[i].negated
+			return &p.lines[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // match reports whether a line is about this name, and not about a folder around

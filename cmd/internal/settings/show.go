@@ -34,6 +34,7 @@ type shownVault struct {
 	Name   string            `json:"name,omitempty"`
 	ID     string            `json:"id,omitempty"`
 	Folder string            `json:"folder,omitempty"`
+	Ignore string            `json:"ignoreFile,omitempty"` // "" if there is none
 	Tier   string            `json:"tier"`
 	Origin string            `json:"origin"`           // of the tier
 	Access map[string]string `json:"access,omitempty"` // as written
@@ -81,7 +82,7 @@ func (s setting) valueOf(text string) any {
 
 func (s Settings) shownVaultOf(served gateway.Served) shownVault {
 	shown := shownVault{
-		Name: served.Name, ID: served.ID, Folder: served.Folder,
+		Name: served.Name, ID: served.ID, Folder: served.Folder, Ignore: gateway.IgnoreFile(served.Folder),
 		Tier: served.Policy.Ceiling.String(), Origin: served.Policy.Origins["tier"],
 	}
 	for _, t := range s.tables {
@@ -129,6 +130,9 @@ func (v shownVault) lines() [][2]string {
 	}
 	if v.Folder != "" {
 		lines = append(lines, [2]string{"  folder", v.Folder})
+	}
+	if v.Ignore != "" {
+		lines = append(lines, [2]string{"  ignore file", v.Ignore})
 	}
 	lines = append(lines, [2]string{"  tier", v.Tier + " (" + v.Origin + ")"})
 	for _, path := range slices.Sorted(maps.Keys(v.Access)) {

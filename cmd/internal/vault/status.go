@@ -2,11 +2,15 @@ package vault
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy/ignore"
 )
 
 // status says how the program would work on a folder: what it is locked into,
@@ -25,9 +29,19 @@ func status(h *session.Host, folder string) answer.Reply {
 	for _, line := range [][2]string{
 		{"folder", path},
 		{"sandbox", h.Sandbox.String()},
+		{"ignore file", ignoreFile(path)},
 		{"cache", cmp.Or(paths.Cache(h.Env, path), "none: no place outside the vault")},
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}
 	return answer.Text(table.Print(answer.FormatTSV))
+}
+
+// ignoreFile returns where the file is that hides notes of a vault.
+func ignoreFile(folder string) string {
+	file := filepath.Join(folder, ignore.File)
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return "none"
+	}
+	return file
 }

@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/notes"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
+)
+
+// Access is what agents can do with a note or folder, and why. It is for the owner of the
+// vault: it tells of what is hidden.
+type Access struct {
+	Vault string `json:"vault,omitempty"`
+	Path  string `json:"path"` // as the disk has it
+	// Level is that of the access rules, Rule the path of the one that decides, "" if
+	// none covers the note, and Origin where the rules come from.
+	Level  string `json:"level"`
+	Rule   string `json:"rule,omitempty"`
+	Origin string `json:"origin,omitempty"`
+	// Ignored is the line of the ignore file that hides it, nil if none does.
+	Ignored *IgnoredBy `json:"ignored,omitempty"`
+	Read    Permitted  `json:"read"`
+	Change  Permitted  `json:"change"`
+	Delete  Permitted  `json:"delete"`
+}
+
+// IgnoredBy is a line of the ignore file. Path is what it matches: the note, or a folder
+// around it.
+type IgnoredBy struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+	Path    string `json:"path,omitempty"`
+}
+
+// Permitted says whether something can be done, and why not or under which condition.
+type Permitted struct {
+	Allowed bool   `json:"allowed"`
+	Why     string `json:"why,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// AccessOf returns what can be done with the note or folder at a path in a vault, "" for
+// the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
+func (g *Gateway) AccessOf(vault, path string) (Access, error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return Access{}, err
+	}
+	path = d.inVault(path)
+	if named, err := d.names.Name(path); err == nil && d.target().folder != "" {
+		path = named
+	}
+	p := d.rules()
+	a := Access{Vault: d.name(), Path: path, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
+	if p.Access.Restrict() {
+		a.Origin = p.Origins["access"]
+	}
+	a.Ignored = d.ignoredBy(path)
+	for _, one := range []struct {
+		permitted *Permitted
+		command   string
+		params    allowlist.Params
+	}{
+		{&a.Read, "read", allowlist.Params{}},
+		{&a.Change, "append", allowlist.Params{"content": allowlist.Text("x")}},
+		{&a.Delete, "delete", allowlist.Params{}},
+	} {
+		one.params["path"] = allowlist.Text(path)
+		call, err := allowlist.Parse(one.command, one.params)
+		if err != nil {
+			return Access{}, err
+		}
+		*one.permitted = permitted(p, call, a)
+	}
+	return a, nil
+}
+
+// permitted says whether a call is permitted on a note of which a is known.
+func permitted(p policy.Policy, call allowlist.Call, a Access) Permitted {
+	switch {
+	case a.Level == access.None.String():
+		return Permitted{Why: "hidden by the access rules"}
+	case a.Ignored != nil:
+		return Permitted{Why: "hidden by the ignore file"}
+	}
+	err := p.Decide(call).Err()
+	var denial *policy.Denial
+	switch {
+	case err == nil:
+		return Permitted{Allowed: true}
+	case errors.As(err, &denial) && denial.NeedsApproval():
+		return Permitted{Allowed: true, Why: denial.Reason, Hint: denial.Hint()}
+	case denial != nil:
+		return Permitted{Why: denial.Reason, Hint: denial.Hint()}
+	}
+	return Permitted{Why: err.Error()}
+}
+
+// inVault returns a path as one in the vault, where it is that of a file below its folder.
+func (g *vaultGateway) inVault(path string) string {
+	folder := g.target().folder
+	if folder == "" || !filepath.IsAbs(path) {
+		return strings.TrimSuffix(filepath.ToSlash(path), "/")
+	}
+	if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+		return filepath.ToSlash(below)
+	}
+	return path
+}
+
+// ignoredBy returns the line of the ignore file that hides a path. A file that cannot be
+// used hides everything.
+func (g *vaultGateway) ignoredBy(path string) *IgnoredBy {
+	text, ok := notes.Patterns(g.target().folder)
+	file := filepath.Join(g.target().folder, ignore.File)
+	if !ok {
+		return &IgnoredBy{File: file}
+	}
+	patterns := ignore.New(string(text))
+	reason, hidden := patterns.Reason(path, false)
+	if !hidden {
+		reason, hidden = patterns.Reason(path, true)
+	}
+	if !hidden {
+		return nil
+	}
+	return &IgnoredBy{File: file, Line: reason.Line, Pattern: reason.Pattern, Path: reason.Path}
+}
+
+// IgnoreFile returns the path of the ignore file of a vault in a folder, "" if it has none.
+func IgnoreFile(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	if text, ok := notes.Patterns(folder); ok && text == nil {
+		return ""
+	}
+	return filepath.Join(folder, ignore.File)
+}
