@@ -50,9 +50,8 @@ type row struct {
 	printsNote bool
 	// random says that the answer is another one each time.
 	random bool
-	// explains says that the gateway answers the call itself: it tells what the
-	// gateway allows.
-	explains bool
+	// ownAnswer says what the gateway itself answers the call with.
+	ownAnswer OwnAnswer
 	// needsApp marks a command that only the app can answer, or that shows something
 	// there and has nothing else to say.
 	needsApp bool

@@ -22,7 +22,7 @@ func TestWhatSingleCommandsHave(t *testing.T) {
 		"names a new note":     {func(r *row) bool { return r.newNote != "" }, "create"},
 		"prints a note":        {func(r *row) bool { return r.printsNote }, "daily:read read"},
 		"random":               {func(r *row) bool { return r.random }, "random random:read"},
-		"explains":             {func(r *row) bool { return r.explains }, "help"},
+		"own answer":           {func(r *row) bool { return r.ownAnswer != AnswersNothing }, "help undo:list"},
 	} {
 		var names []string
 		for _, part := range table {
@@ -65,7 +65,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	var zero Call
-	if zero.PathAccess() != AccessByEffect || zero.PrintsNote() || zero.IsDaily() || zero.IsRandom() || zero.Explains() {
+	if zero.PathAccess() != AccessByEffect || zero.PrintsNote() || zero.IsDaily() || zero.IsRandom() || zero.OwnAnswer() != AnswersNothing {
 		t.Error("the zero call has something of a command")
 	}
 }

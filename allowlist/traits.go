@@ -35,6 +35,22 @@ func (c Call) IsDaily() bool { return c.row != nil && c.row.target == targetDail
 // IsRandom reports whether the same call has another answer each time.
 func (c Call) IsRandom() bool { return c.row != nil && c.row.random }
 
-// Explains reports whether the gateway answers the call itself: it tells what the
-// gateway allows, which no program knows.
-func (c Call) Explains() bool { return c.row != nil && c.row.explains }
+// OwnAnswer is what the gateway itself answers a call with, because no program knows it.
+type OwnAnswer uint8
+
+const (
+	// AnswersNothing is the zero value: a program answers.
+	AnswersNothing OwnAnswer = iota
+	// AnswersHelp is for a call that asks what the gateway allows.
+	AnswersHelp
+	// AnswersUndoList is for a call that asks for the changes of who asks.
+	AnswersUndoList
+)
+
+// OwnAnswer returns what the gateway itself answers the call with.
+func (c Call) OwnAnswer() OwnAnswer {
+	if c.row == nil {
+		return AnswersNothing
+	}
+	return c.row.ownAnswer
+}

@@ -7,11 +7,11 @@ var v0Rows = []row{
 	{
 		// The gateway probes the client with it, so it is open in every tier.
 		name: "help", tier: tiers.V0, effect: tiers.Reads, target: targetNone, reach: reachNothing,
-		summary:  "List the enabled commands, or explain one",
-		params:   []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
-		since:    tiers.Version{1, 12, 2}, // the name of one command
-		reply:    Reply{Kind: Facts},
-		explains: true,
+		summary:   "List the enabled commands, or explain one",
+		params:    []param{{name: "command", kind: kindWord, summary: "The command to explain, a bare word"}},
+		since:     tiers.Version{1, 12, 2}, // the name of one command
+		reply:     Reply{Kind: Facts},
+		ownAnswer: AnswersHelp,
 	},
 	{
 		// As help: the version gate needs it.
@@ -99,6 +99,14 @@ var v0Rows = []row{
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 		},
 		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		// An extension that the gateway answers by itself: it knows who asks.
+		name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, ours: true,
+		summary:   "List your changes that undo can take back, newest first",
+		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, summary: "Maximum number of changes (default: 20)"}},
+		reply:     Reply{Kind: Lines, Silent: true},
+		ownAnswer: AnswersUndoList,
 	},
 	{
 		// An extension, of the embedded vault CLI alone: it has the journal. Taking

@@ -37,8 +37,12 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if call.Tier() == tiers.Restricted {
 		return plan, plan.refusal // there is no way to show
 	}
-	if plan.answer = g.explanation(plan, req); plan.answer != "" {
-		return plan, plan.refusal
+	if call.OwnAnswer() != allowlist.AnswersNothing {
+		err := plan.refusal
+		if err == nil {
+			plan.answer, err = g.ownAnswerTo(plan, req)
+		}
+		return plan, err
 	}
 	if err := g.route(&plan); plan.refusal == nil || needsApproval(plan.refusal) && err != nil {
 		return plan, err
@@ -254,24 +258,22 @@ func (g *Gateway) Permits(req Request) error {
 // that hands out what an earlier call has read asks it first.
 func (g *Gateway) Admits() error { return g.admission.Open() }
 
-// explanation returns the text with which the gateway itself answers a call, "" for
-// one that a program has to answer. What a program would explain is what it takes
-// itself and how it is started, not what the gateway allows.
-func (g *vaultGateway) explanation(plan Plan, req Request) string {
-	if !plan.call.Explains() {
-		return ""
+// ownAnswerTo returns the text with which the gateway itself answers a call.
+func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
+	if plan.call.OwnAnswer() == allowlist.AnswersUndoList {
+		return g.undoList(plan)
 	}
 	name, ok := plan.call.Param("command")
 	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}
 	switch {
 	case !ok && req.AtTerminal:
-		return catalog.Overview(vault)
+		return catalog.Overview(vault), nil
 	case !ok:
-		return catalog.AgentOverview(vault)
+		return catalog.AgentOverview(vault), nil
 	}
 	l, err := catalog.Explain([]catalog.Vault{vault}, name)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return l.Explained().Text()
+	return l.Explained().Text(), nil
 }

@@ -116,6 +116,10 @@ func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, wanted 
 			changes = append(changes, keptChangeOf(e))
 		}
 	}
+	return o.printChanges(std, changes)
+}
+
+func (o opened) printChanges(std terminal.Streams, changes []keptChange) error {
 	if o.JSON {
 		return exit.JSON(std.Out, changes, exit.Done)
 	}

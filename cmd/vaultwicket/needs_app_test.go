@@ -18,6 +18,9 @@ func TestTheAllowlistKnowsWhatNeedsTheApp(t *testing.T) {
 		if c.Tier == tiers.Restricted {
 			continue
 		}
+		if c.Name == "help" || c.Name == "undo:list" {
+			continue // the gateway answers
+		}
 		want := !slices.Contains(embedded, c.Name) || slices.Contains(opening, c.Name)
 		if c.NeedsApp != want {
 			t.Errorf("%s: needs the app: %v, want %v", c.Name, c.NeedsApp, want)

@@ -25,7 +25,7 @@ func subcommands() []subcommand {
 		{"dry-run", "[flags] COMMAND [key=value | flag …]", "preview a command; nothing is changed", dryRun},
 		{"batch", "[flags] FILE|-", "run several commands from a JSON file", batch},
 		{"serve", "[flags]", "serve MCP over stdio or HTTP", serve},
-		{"undo", "[flags] [ID | --batch ID | --session[=ID]]", "undo a change (default: the latest)", undo},
+		{"undo", "[flags] [list | ID | --batch ID | --session[=ID]]", "undo a change (default: the latest), or list what can be undone", undo},
 		{"journal", "[flags] list | show ID", "list changes", showJournal},
 		{"audit", "list [flags] | verify | export FILE|-", "list, verify or export the audit log", auditlog.Command},
 		{"approvals", "[--json]", "list pending approvals", listApprovals},

@@ -45,6 +45,8 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	id := ""
 	switch {
+	case len(o.rest) == 1 && o.rest[0] == "list":
+		return o.listUndoable(std)
 	case len(o.rest) > 1:
 		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Clip(o.rest[1], quote.Limit)), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
@@ -98,26 +100,31 @@ func callerOf(e journal.Entry) string {
 	return e.Caller
 }
 
+// listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
+// caller.
+func (o opened) listUndoable(std terminal.Streams) error {
+	changes := []keptChange{}
+	err := o.gateway.Undoable("", func(e journal.Entry) bool {
+		changes = append(changes, keptChangeOf(e))
+		return len(changes) < maxListed
+	})
+	if err != nil {
+		return exit.Of(failure.Of(err))
+	}
+	return o.printChanges(std, changes)
+}
+
+// maxListed is how many changes are listed.
+const maxListed = 50
+
 // latestChange returns the newest change that is not undone and no undo.
-func (o opened) latestChange() (latest journal.Entry, found bool, cause *failure.Error) {
-	kept, err := o.gateway.Journal("")
+func (o opened) latestChange() (latest journal.Entry, found bool, refusal *failure.Error) {
+	err := o.gateway.Undoable("", func(e journal.Entry) bool {
+		latest, found = e, true
+		return false
+	})
 	if err != nil {
 		return latest, false, failure.Of(err)
 	}
-	sees := o.gateway.Visible("")
-	for behind := ""; ; {
-		entries, _, err := kept.Entries(journal.Filter{OlderThan: behind})
-		if err != nil {
-			return latest, false, &failure.Error{Code: "state_unavailable", Message: err.Error()}
-		}
-		if len(entries) == 0 {
-			return latest, false, nil
-		}
-		for _, e := range entries {
-			behind = e.ID
-			if e.State != journal.Undone && e.Undoes == "" && seesAll(sees, e) {
-				return e, true, nil
-			}
-		}
-	}
+	return latest, found, nil
 }

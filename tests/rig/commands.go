@@ -11,6 +11,9 @@ const (
 		hotkey hotkeys plugin plugins plugins:enabled publish:list publish:site publish:status snippets
 		snippets:enabled sync:deleted sync:history sync:read sync:status tabs theme themes workspace workspaces`
 
+	// GatewayReads are the reading commands that the gateway answers and no program.
+	GatewayReads = `undo:list`
+
 	// OwnReads are the reading commands that the app does not have.
 	OwnReads = `attachment:read attachments base:check base:eval canvas:read daily:range note:section query recent related`
 )

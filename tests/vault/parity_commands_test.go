@@ -23,7 +23,7 @@ func TestEveryReadingCommandIsPlaced(t *testing.T) {
 			reading = append(reading, fields[2])
 		}
 	}
-	placed := strings.Fields(rig.FolderReads + " " + rig.AppReads + " " + rig.OwnReads)
+	placed := strings.Fields(rig.FolderReads + " " + rig.AppReads + " " + rig.OwnReads + " " + rig.GatewayReads)
 	slices.Sort(reading)
 	slices.Sort(placed)
 	if !slices.Equal(reading, placed) {

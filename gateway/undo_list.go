@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+// defaultUndoList is how many changes undo:list names.
+const defaultUndoList = 20
+
+// undoList returns the changes of the caller of a plan that undo can take back, one a
+// line: id, local time, command, note, and the batch that it was a part of.
+func (g *vaultGateway) undoList(plan Plan) (string, error) {
+	folder := g.target().folder
+	if folder == "" {
+		return "", errNoFolder
+	}
+	kept, err := g.journal(folder)
+	if err != nil {
+		return "", err
+	}
+	most := defaultUndoList
+	if text, given := plan.call.Param("limit"); given {
+		most, _ = strconv.Atoi(text) // it was parsed
+	}
+	var b strings.Builder
+	sees := g.visible()
+	err = eachUndoable(kept, journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
+		if seesAll(sees, e) {
+			b.WriteString(undoRow(e))
+			most--
+		}
+		return most > 0
+	})
+	if err != nil {
+		return "", failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err)
+	}
+	return cmp.Or(b.String(), "No change of yours can be undone.\n"), nil
+}
+
+// Undoable calls visit with the changes of a vault, "" for the default one, that undo can
+// take back and that may be seen, newest first, until it returns false.
+func (g *Gateway) Undoable(vault string, visit func(journal.Entry) bool) error {
+	kept, err := g.Journal(vault)
+	if err != nil {
+		return err
+	}
+	sees := g.Visible(vault)
+	return eachUndoable(kept, journal.Filter{}, func(e journal.Entry) bool { return !seesAll(sees, e) || visit(e) })
+}
+
+// eachUndoable calls visit with the entries of a filter that are not undone and no undo.
+func eachUndoable(kept *journal.Journal, filter journal.Filter, visit func(journal.Entry) bool) error {
+	for {
+		entries, _, err := kept.Entries(filter)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, e := range entries {
+			filter.OlderThan = e.ID
+			if e.State != journal.Undone && e.Undoes == "" && !visit(e) {
+				return nil
+			}
+		}
+	}
+}
+
+// seesAll reports whether all may be seen that an entry concerns. One that concerns more
+// is not there.
+func seesAll(sees func(path string) bool, e journal.Entry) bool {
+	for _, s := range e.Steps {
+		if !sees(s.Path) || !sees(s.Source()) {
+			return false
+		}
+	}
+	return true
+}
+
+func undoRow(e journal.Entry) string {
+	row := fmt.Sprintf("%s\t%s\t%s", e.ID, e.Time.Local().Format(time.DateTime), clean.Line(e.Command))
+	if len(e.Steps) > 0 {
+		row += "\t" + clean.Line(e.Steps[0].Path)
+	}
+	if more := len(e.Steps) - 1; more > 0 {
+		row += fmt.Sprintf(" and %d more", more)
+	}
+	if e.Batch != "" {
+		row += "\tbatch " + clean.Line(e.Batch)
+	}
+	return row + "\n"
+}
