@@ -52,6 +52,7 @@ type answer struct {
 	gap            int
 	exit           int
 	reported       frame.Failure // by the embedded program
+	explained      bool          // it reported why the answer is empty
 }
 
 // verdict is what an answer means. At most one of failure, away and cold is
@@ -263,7 +264,9 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 func (q question) settle(v *verdict, text string) {
 	switch {
 	case q.empty(text):
-		v.notices = append(v.notices, text)
+		if !v.explained {
+			v.notices = append(v.notices, text)
+		}
 		v.stdout = ""
 		if q.reply.JSON {
 			v.stdout = "[]"

@@ -186,6 +186,7 @@ func classifyEnding(e process.Ending, permit policy.Grant, p Program) attempt {
 	got.stderr, _ = a.Stderr.Text()
 	if a.embedded {
 		got.stderr, a.facts, got.reported = frame.CutReport(got.stderr)
+		got.explained = a.facts.Notice != ""
 		if a.Kind == process.Exited && panicked(got) {
 			a.Kind, a.How = process.Crashed, "a panic"
 		}
@@ -235,6 +236,9 @@ func (a attempt) outcome() Outcome {
 	if v.cut {
 		out.Cut, out.CutAt = true, v.gap
 		out.Total += a.Stdout.Total - int64(a.Stdout.Kept())
+	}
+	if a.facts.Notice != "" {
+		out.Notices = append(out.Notices, a.facts.Notice)
 	}
 	if a.facts.LineEnds {
 		out.Notices = append(out.Notices, "the note has CRLF line ends, and the text was given the same")

@@ -51,6 +51,9 @@ type Facts struct {
 	// Image is the media type of an image, "" for none. Its bytes are the last line of
 	// the answer, in base64.
 	Image string `json:"image,omitempty"`
+	// Notice is a remark on the answer: why it is empty, or how a query was read. It
+	// contains no text of a note.
+	Notice string `json:"notice,omitempty"`
 }
 
 // Failure is what the embedded program reports about a call that failed. The

@@ -424,14 +424,14 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 	}
 	switch p.Name {
 	case "file":
-		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN"}
+		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet", "drafts x"}
 	case "path":
 		if p.Hint == "path" && (c.Name == "search" || c.Name == "search:context" || c.Name == "folder") {
-			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md"}
+			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd", "zqadir"}
 		}
-		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md")
+		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md", "A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")
 	case "folder":
-		return []string{"", "A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid"}[1:]
+		return []string{"", "A", "A/B", "Hid", "Hid/Open", "D", "missing", "hid", "Hidd", "zqadir", "A/Plan.md"}[1:]
 	case "to":
 		if c.Name == "diff" {
 			return []string{"1", "2"}
@@ -449,11 +449,11 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 		}
 		return []string{"2026-11-19"}
 	case "date", "since", "due", "due-before", "due-after", "scheduled", "start":
-		return []string{"2026-11-21", "2026-01-01", "2026-04-01"}
+		return []string{"2026-11-21", "2026-01-01", "2026-04-01", "yesterday", "-1y"}
 	case "offset":
 		return []string{"0", "-1"}
 	case "name":
-		return []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft"}
+		return []string{"Plan", "Note", "zqa", "zqatag", "tag", "Tag", "prop", "tags", "zqaprop", "missing", "fresh", "Open/Plan", "2026-11-21", "x.draft", "zqatags", "zqapropp", "tga", "Paln", "zqaa"}
 	case "query":
 		return []string{
 			"zqaword", "do", "path:A", "path:Hid", "file:Plan", "tag:#tag", "tag:#zqatag", "[prop]", "[prop:1]", "[zqaprop:2]", "line:(text note)", "section:(Plan text)", "task:do", "task-todo:do",
@@ -464,9 +464,9 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 	case "old":
 		return []string{"text", "do it", "zqaword", "z[q]a.", "(t)ext"}
 	case "heading":
-		return []string{"Plan", "Part", "zqahead"}
+		return []string{"Plan", "Part", "zqahead", "zqaheads", "Patr"}
 	case "block":
-		return []string{"blk", "zqablk"}
+		return []string{"blk", "zqablk", "zqablok", "bkl"}
 	case "tag":
 		return []string{"tag", "#tag/sub", "zqatag"}
 	case "lines", "line":
@@ -496,7 +496,7 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 	case "base":
 		return []string{"Books.base", "A/Books.base", "Hid/Books.base", "missing.base"}
 	case "view":
-		return []string{"One", "Two", "1", "missing"}
+		return []string{"One", "Two", "1", "missing", "Oen"}
 	}
 	return []string{"x", "Plan"}
 }

@@ -134,15 +134,15 @@ func TestListings(t *testing.T) {
 		{"with a dot", "files ext=.md folder=sub", answer.ExitDone, "sub/z.md\n"},
 		{"an extension knows its case", "files ext=MD", answer.ExitDone, "a.MD\n"},
 		{"an unknown extension", "files ext=png", answer.ExitDone, ""},
-		{"a missing folder is empty", "files folder=none", answer.ExitDone, ""},
-		{"and counts none", "files folder=none total", answer.ExitDone, "0\n"},
-		{"a file is no folder", "files folder=b9.md", answer.ExitDone, ""},
-		{"a hidden folder is empty", "files folder=.obsidian", answer.ExitDone, ""},
-		{"outside is empty", "files folder=..", answer.ExitDone, ""},
+		{"a missing folder", "files folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"cannot be counted", "files folder=none total", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
+		{"a file is no folder", "files folder=b9.md", answer.ExitFailed, "Error: Folder \"b9.md\" not found.\n"},
+		{"a hidden folder is a missing one", "files folder=.obsidian", answer.ExitFailed, "Error: Folder \".obsidian\" not found.\n"},
+		{"so is one outside", "files folder=..", answer.ExitFailed, "Error: Folder \"..\" not found.\n"},
 		{"folders", "folders", answer.ExitDone, "sub\nsub/deep\nsub2\n"},
 		{"folders below a folder", "folders folder=sub", answer.ExitDone, "sub/deep\n"},
 		{"how many folders", "folders total", answer.ExitDone, "3\n"},
-		{"folders below nothing", "folders folder=none", answer.ExitDone, ""},
+		{"folders below nothing", "folders folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
 	})
 }
 
@@ -218,7 +218,7 @@ func TestRandom(t *testing.T) {
 		{"path and text", "random:read folder=sub/", answer.ExitDone, "sub/b.md\nB\n"},
 		{"an empty note", "random:read folder=sub2", answer.ExitDone, "sub2/d.md\n"},
 		{"no notes", "random folder=empty", answer.ExitDone, "No markdown files found.\n"},
-		{"no folder", "random:read folder=none", answer.ExitDone, "No markdown files found.\n"},
+		{"no folder", "random:read folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
 		{"no window", "random:read newtab", answer.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<number>] [min-age=<days>] [seed=<number>]\n"},
 	})
 }

@@ -91,7 +91,7 @@ func perform(h *session.Host, c resident.Call) int {
 	said, known := handle(h, c)
 	defer said.Close()
 	status := said.Print(c.Stdout)
-	if said.Notice != "" {
+	if said.Truncated && known == nil {
 		fmt.Fprintln(c.Stderr, said.Notice)
 	}
 	switch {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"vaultwicket/cmd/internal/vault/advice"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -31,7 +32,7 @@ func respond(v *session.Vault, r grammar.Request) answer.Reply {
 		said, err = row.Run(v, values)
 	}
 	if err != nil {
-		return answer.Explain(err)
+		return answer.Explain(advice.On(v, err))
 	}
 	return said
 }

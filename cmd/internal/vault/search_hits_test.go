@@ -18,7 +18,10 @@ func TestATruncatedSearchSaysSo(t *testing.T) {
 			t.Errorf("%s: status %d, %d bytes, %q", format, status, len(out), remark)
 		}
 	}
-	if status, _, remark := h.run("search:context", "query=water", "path=B.md"); status != answer.ExitDone || remark != "" {
+	if status, _, remark := h.run("search:context", "query=water", "path=/"); status != answer.ExitDone || remark == "" {
+		t.Errorf("status %d, %q", status, remark)
+	}
+	if status, _, remark := h.run("search", "query=water"); status != answer.ExitDone || remark != "" {
 		t.Errorf("status %d, %q", status, remark)
 	}
 }

@@ -44,8 +44,8 @@ func TestSearch(t *testing.T) {
 	h.expect(answer.ExitDone, "Work/Deep/Gamma.md\n", "search", "query=WATER", "case")
 	h.expect(answer.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work")
 	h.expect(answer.ExitDone, "Work/Beta.md\nWork/Deep/Gamma.md\n", "search", "query=water", "path=Work/")
-	h.expect(answer.ExitDone, "No matches found.\n", "search", "query=water", "path=work")
-	h.expect(answer.ExitDone, "No matches found.\n", "search", "query=water", "path=../x")
+	h.expect(answer.ExitFailed, "Error: Folder \"work\" not found.\n", "search", "query=water", "path=work")
+	h.expect(answer.ExitFailed, "Error: Folder \"../x\" not found.\n", "search", "query=water", "path=../x")
 	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100000.\n", "search", "query=x", "limit=0")
 	if status, out, _ := h.run("search", "query=\"open"); status != answer.ExitMisuse || !strings.HasPrefix(out, "Error: query, character ") {
 		t.Errorf("%d %q", status, out)
@@ -126,7 +126,7 @@ func TestReadingOneProperty(t *testing.T) {
 	h.expect(answer.ExitDone, "a\n2\ntrue\n", "property:read", "name=LIST", "path=A.md")
 	h.expect(answer.ExitDone, "(empty)\n", "property:read", "name=empty", "path=A.md")
 	h.expect(answer.ExitDone, "12\n", "property:read", "name=n", "path=A.md")
-	h.expect(answer.ExitFailed, "Error: Property \"x\" not found.\n", "property:read", "name=x", "path=A.md")
+	h.expect(answer.ExitFailed, "Error: Property \"x\" not found. The note has title, list, empty, n.\n", "property:read", "name=x", "path=A.md")
 	h.expect(answer.ExitFailed, "Error: File \"B.md\" not found.\n", "property:read", "name=x", "path=B.md")
 }
 

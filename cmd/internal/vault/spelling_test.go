@@ -64,8 +64,8 @@ func TestShortNamesPassNothing(t *testing.T) {
 				for _, note := range []string{"Secret note.md", secret, "new.md"} {
 					h.passesNothing(t, folder+"/"+note)
 				}
-				h.expect(answer.ExitDone, "", "files", "folder="+folder)
-				h.expect(answer.ExitDone, "No matches found.\n", "search", "query=secret", "path="+folder)
+				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "files", "folder="+folder)
+				h.expect(answer.ExitFailed, "Error: Folder \""+folder+"\" not found.\n", "search", "query=secret", "path="+folder)
 			}
 			if got := h.names("My private"); !slices.Equal(got, []string{"Secret note.md"}) || h.get("My private/Secret note.md") != "secret" {
 				t.Errorf("the hidden folder has %q, and the note %q", got, h.get("My private/Secret note.md"))

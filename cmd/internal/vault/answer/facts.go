@@ -26,23 +26,29 @@ type Facts struct {
 	image    string // the media type of an image in the answer
 	// hash is computed once the answer is printed, for the body streams.
 	hash func() string
+	// notice is a remark on the answer.
+	notice string
 }
 
 // Line returns what is written on standard error.
 func (f *Facts) Line() string {
 	return frame.Facts{
-		Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
+		Notice: f.notice, Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
 		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
 	}.Line()
 }
 
-// Facts returns the facts about a reply, or nil if it concerns no note. The
+// Facts returns the facts about a reply, or nil if it concerns no note and has no
+// notice. The
 // hash of a note that does not exist is empty.
 func (r *Reply) Facts(folder *disk.Folder) *Facts {
-	if r.Status != ExitDone || r.Note == (disk.Path{}) {
+	switch {
+	case r.Status != ExitDone, r.Note == (disk.Path{}) && r.Notice == "":
 		return nil
+	case r.Note == (disk.Path{}):
+		return &Facts{notice: r.Notice, hash: func() string { return "" }}
 	}
-	f := &Facts{path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds, image: r.Image}
+	f := &Facts{notice: r.Notice, path: r.Note.String(), entry: r.Entry, overtaken: r.Overtaken, lineEnds: r.LineEnds, image: r.Image}
 	switch {
 	case r.Change != nil:
 		f.before, f.hash = &r.Change.Before, func() string { return r.Change.After }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec/frame"
 )
 
@@ -14,6 +16,11 @@ type Kind struct{ Code, Hint string }
 
 var (
 	NotFound        = Kind{frame.CodeNotFound, frame.HintNotFound}
+	NotFoundFolder  = Kind{frame.CodeNotFound, "names are case-sensitive; the command folders lists the folders"}
+	NotFoundTag     = Kind{frame.CodeNotFound, "the command tags lists the tags of the vault"}
+	NotFoundLine    = Kind{frame.CodeNotFound, "the command outline shows the lines of headings; wordcount tells how long the note is"}
+	NotFoundText    = Kind{frame.CodeNotFound, "the text must be exactly that of the note, with its line breaks; read the note again"}
+	NotFoundID      = Kind{frame.CodeNotFound, "the id of a change is change.id in the result that made it; leave id out to take back your latest change"}
 	NotFoundNearest = Kind{frame.CodeNotFound, "the answer says what the note has"}
 	AlreadyExists   = Kind{frame.CodeAlreadyExists, "choose another name"}
 	Ambiguous       = Kind{frame.CodeAmbiguous, "name the note with path="}
@@ -35,6 +42,31 @@ var (
 // Failure says that a request was right and could not be fulfilled.
 func (k Kind) Failure(format string, args ...any) error {
 	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// DidYouMean is Failure with the names that may have been meant in the hint, if there
+// are any.
+func (k Kind) DidYouMean(names []string, format string, args ...any) error {
+	if hint := DidYouMean(names); hint != "" {
+		k.Hint = hint
+	}
+	return k.Failure(format, args...)
+}
+
+// DidYouMean asks for one of some names, "" if there are none.
+func DidYouMean(names []string) string {
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, fmt.Sprintf("%q", Verbatim(quote.Clip(name, quote.Limit))))
+	}
+	switch n := len(quoted); n {
+	case 0:
+		return ""
+	case 1:
+		return "did you mean " + quoted[0] + "?"
+	default:
+		return "did you mean " + strings.Join(quoted[:n-1], ", ") + " or " + quoted[n-1] + "?"
+	}
 }
 
 // kindOf returns the kind of an error that has no sentence of the app.

@@ -11,6 +11,25 @@ type Fault struct {
 	Status int
 	kind   Kind
 	Text   string
+	missing Missing
+}
+
+// Missing is what a request names and the vault does not have, for whoever looks for
+// names that are like it. The zero Missing is nothing.
+type Missing struct {
+	Typed  string // by the caller
+	Folder bool
+	Ext    string // of the files that it can be, "" for any
+}
+
+// Missing returns what was not found, the zero Missing for another failure.
+func (f *Fault) Missing() Missing { return f.missing }
+
+// WithHint returns the failure with another hint.
+func (f *Fault) WithHint(hint string) *Fault {
+	advised := *f
+	advised.kind.Hint = hint
+	return &advised
 }
 
 func (f *Fault) Error() string { return f.Text }
@@ -23,6 +42,11 @@ func Failure(format string, args ...any) error {
 // Misuse says that a request was wrong.
 func Misuse(format string, args ...any) error {
 	return &Fault{Status: ExitMisuse, kind: BadValue, Text: "Error: " + fmt.Sprintf(format, args...)}
+}
+
+// MisuseWithHint is Misuse with what would be right, for programs.
+func MisuseWithHint(hint, format string, args ...any) error {
+	return &Fault{Status: ExitMisuse, kind: Kind{BadValue.Code, hint}, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
 
 // Explain turns an error into what is printed.

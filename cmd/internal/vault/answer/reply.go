@@ -25,9 +25,12 @@ type Reply struct {
 	// body follows text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
 	Body *disk.File
-	// remark is what the user or the agent has to know of the answer, and goes to
-	// standard error.
+	// Notice is what the user or the agent has to know of the answer, such as why it is
+	// empty. It is one line without text of a note, for the gateway.
 	Notice string
+	// Truncated says that something is missing in the answer, and the notice what: it is
+	// told on standard error where nobody asks for a report.
+	Truncated bool
 
 	// note is the path of the one note that the answer concerns, if it concerns
 	// one; change says what became of it, if it was written.
@@ -57,6 +60,12 @@ type Change struct {
 
 // Text returns a reply of success.
 func Text(text string) Reply { return Reply{Text: text} }
+
+// Nothing returns a reply of success that has nothing to show, and why. sentence is
+// what the app prints then, which may be "".
+func Nothing(sentence, reason string, args ...any) Reply {
+	return Reply{Text: sentence, Notice: fmt.Sprintf(reason, args...)}
+}
 
 // FromNote returns a reply of success that was made from the text of a note.
 func FromNote(note disk.Path, text []byte, answer string) Reply {

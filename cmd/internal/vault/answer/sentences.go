@@ -2,6 +2,7 @@ package answer
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -10,12 +11,17 @@ import (
 
 // FileNotFound is the app's sentence for a target that cannot be seen.
 func FileNotFound(asTyped string) error {
-	return NotFound.Failure("File %q not found.", Verbatim(asTyped))
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: File %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped}}
 }
 
 // FolderNotFound is the app's sentence for a folder that cannot be seen.
 func FolderNotFound(asTyped string) error {
-	return NotFound.Failure("Folder %q not found.", Verbatim(asTyped))
+	return &Fault{Status: ExitFailed, kind: NotFoundFolder, Text: fmt.Sprintf("Error: Folder %q not found.", Verbatim(asTyped)), missing: Missing{Typed: asTyped, Folder: true}}
+}
+
+// BaseNotFound is the app's sentence for a base that cannot be seen.
+func BaseNotFound(asTyped string) error {
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: Missing{Typed: asTyped, Ext: "base"}}
 }
 
 // ReadError explains why a file could not be opened for reading.

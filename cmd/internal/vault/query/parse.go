@@ -16,7 +16,8 @@ type parser struct {
 	text     string
 	at       int
 	terms    int
-	sections int // section operators so far
+	special  bool // something but words side by side
+	sections int  // section operators so far
 }
 
 // whole reads everything.
@@ -46,6 +47,7 @@ func (p *parser) alternatives(set setting) (node, error) {
 		if !p.atOR() {
 			return newEither(sides), nil
 		}
+		p.special = true
 		p.at += len("OR")
 	}
 }
@@ -82,16 +84,23 @@ func (p *parser) term(set setting) (node, error) {
 	}
 	switch p.text[p.at] {
 	case '-':
+		p.special = true
 		return p.negation(set)
 	case '(':
+		p.special = true
 		return p.group(set)
 	case '[':
+		p.special = true
 		return p.property(set)
 	case ']':
 		return nil, p.closesNothing()
 	}
 	if name, ok := p.operatorName(set); ok {
+		p.special = true
 		return p.operation(set, name)
+	}
+	if name := p.unknownOperator(set); name != "" {
+		return nil, p.noOperator(name)
 	}
 	return p.leaf(set)
 }

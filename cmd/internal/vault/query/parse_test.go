@@ -55,11 +55,13 @@ func TestQueriesAreUnderstood(t *testing.T) {
 		{"operator with operator", "match-case:file:A", "match-case:file:A"},
 		{"every operator", "file:a path:a content:a match-case:a ignore-case:a tag:a line:a block:a section:a task:a task-todo:a task-done:a",
 			"file:a path:a content:a match-case:a ignore-case:a tag:a line:a block:a section:a task:a task-todo:a task-done:a"},
-		{"an unknown name is text", "foo:bar", "foo:bar"},
+		{"a name with a blank behind its colon is text", "foo: bar", "foo: bar"},
+		{"a name in quotes is text", `"foo:bar"`, `"foo:bar"`},
+		{"a drive is text", `C:/x C:\x`, `C:/x C:\x`},
+		{"a name within an operator is text", "file:foo:bar path:foo:bar tag:foo:bar", "file:foo:bar path:foo:bar tag:foo:bar"},
 		{"an address is text", "https://example.org/a?b=c", "https://example.org/a?b=c"},
 		{"a time of day is text", "12:30", "12:30"},
 		{"an inline field is text", "key::value", "key::value"},
-		{"an unknown name before a group", "foo:(a b)", "foo: (a b)"},
 		{"tag", "tag:#a/b", "tag:#a/b"},
 		{"property", "[status]", "[status]"},
 		{"property with value", "[ status : draft ]", "[status:draft]"},
@@ -83,6 +85,62 @@ func TestQueriesAreUnderstood(t *testing.T) {
 				t.Errorf("%s is understood as %s, want %s", c.query, got, c.want)
 			}
 		})
+	}
+}
+
+// TestOperatorsThatDoNotExist have an error that lists the operators, and begins with
+// what was most likely meant.
+func TestOperatorsThatDoNotExist(t *testing.T) {
+	const dates = `use the command "recent" with since=`
+	for _, c := range []struct {
+		query string
+		at    int
+		hint  string
+	}{
+		{"foo:bar", 1, `did you mean the property "[foo:bar]"?`},
+		{"status:draft -x", 1, `did you mean the property "[status:draft]"?`},
+		{"a tags:#work", 3, `did you mean "tag:#work"?`},
+		{"Title:Plan", 1, `did you mean "file:Plan"?`},
+		{"folder:Work", 1, `did you mean "path:Work"?`},
+		{"body:x", 1, `did you mean "content:x"?`},
+		{"fiel:x", 1, `did you mean "file:x"?`},
+		{"task_todo:x", 1, `did you mean "task-todo:x"?`},
+		{"modified:today", 1, dates},
+		{"line:(a created:2026)", 9, dates},
+		{"-(foo:bar)", 3, `did you mean the property "[foo:bar]"?`},
+		{"foo:(a b)", 1, "operators: file: path: content: tag: line: block: section: task: task-todo: task-done: match-case: ignore-case:"},
+	} {
+		_, err := Parse(c.query, Options{})
+		var wrong *ParseError
+		if !errors.As(err, &wrong) || wrong.Code() != CodeNoOperator || wrong.At != c.at || !strings.Contains(wrong.Hint(), c.hint) || !strings.Contains(wrong.Hint(), "operators: file:") {
+			t.Errorf("%s: %v, %+v", c.query, err, wrong)
+		}
+	}
+	for _, name := range Operators {
+		if _, err := Parse(name+":a", Options{}); err != nil {
+			t.Errorf("the list has %s: %v", name, err)
+		}
+	}
+}
+
+func TestHowAQueryWasRead(t *testing.T) {
+	for query, want := range map[string]string{
+		"a b":                       "",
+		`"a b"`:                     "",
+		"a b OR c":                  "(a AND b) OR c",
+		"a (b OR c)":                "a AND (b OR c)",
+		"tag:#work -draft":          "tag:#work AND NOT draft",
+		"-(a b)":                    "NOT (a AND b)",
+		"line:(a b) [status:done]":  "line:(a AND b) AND [status:done]",
+		"task-todo:call path:Work/": "task-todo:call AND path:Work/",
+		"[a OR b:1]":                "[a OR b:1]",
+	} {
+		if got := mustParse(t, query, Options{}).Reading(); got != want {
+			t.Errorf("%s is read as %q, want %q", query, got, want)
+		}
+	}
+	if got := new(Query).Reading(); got != "" {
+		t.Errorf("the zero query is read as %q", got)
 	}
 }
 

@@ -14,8 +14,9 @@
 // letters of one, do not count.
 //
 // Where the app's rules are not published, this package decides:
-//   - A name before a colon that is no operator is text: addresses and times of
-//     day are searched for more often than operators are misspelt.
+//   - A name directly before a colon and a value is an operator, and one that does
+//     not exist is refused. Addresses, times of day, drives, and a colon with a
+//     blank behind it are text.
 //   - What is half typed is refused with advice, never guessed.
 //   - A dash negates wherever a term may begin, behind an operator as well.
 //   - A hit that lies in the extension of a file does not count for a term
@@ -49,8 +50,9 @@ const (
 
 // Query is a parsed query. The zero Query matches nothing.
 type Query struct {
-	root node
-	cost spent
+	root    node
+	special bool
+	cost    spent
 }
 
 // Parse reads a query. Every error is a [*ParseError].
@@ -67,7 +69,7 @@ func Parse(text string, options Options) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.root = root
+	q.root, q.special = root, p.special
 	return q, nil
 }
 

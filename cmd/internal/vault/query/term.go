@@ -136,9 +136,9 @@ func (p phrase) each(_ *spent, text []byte, _ bool, try func(start, end int) ver
 
 func (p phrase) possible(text []byte) bool { return p.needle.in(text) }
 func (p phrase) cost() cost                { return looksAtText }
-func (p phrase) write(to []byte) []byte    { return quote(to, p.raw) }
+func (p phrase) write(to []byte) []byte    { return appendQuoted(to, p.raw) }
 
-func quote(to []byte, text string) []byte {
+func appendQuoted(to []byte, text string) []byte {
 	to = append(to, '"')
 	to = append(to, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)...)
 	return append(to, '"')

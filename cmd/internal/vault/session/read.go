@@ -20,22 +20,29 @@ func (v *Vault) Show(t Target) (answer.Reply, error) {
 	return answer.Reply{Body: file, Note: t.Path}, nil
 }
 
-// PathsBelow returns the paths of the wanted entries below a folder, unsorted. For
-// the app a folder that is not there is an empty one.
+// PathsBelow returns the paths of the wanted entries below a folder as it was typed,
+// unsorted. A folder that is not there is an error, although for the app it is an
+// empty one: nobody can tell the two apart in an answer without rows.
 func (v *Vault) PathsBelow(folder string, wanted func(disk.Entry) bool) ([]string, error) {
 	under, err := v.FolderOf(folder)
 	if err != nil {
-		return nil, nil
+		return nil, answer.FolderNotFound(folder)
 	}
-	var found []string
-	err = v.Disk.Walk(under, func(e disk.Entry) {
+	found, err := v.PathsIn(under, wanted)
+	if disk.IsMissing(err) {
+		return nil, answer.FolderNotFound(folder)
+	}
+	return found, err
+}
+
+// PathsIn is [Vault.PathsBelow] for the path of a folder. The error of one that is not
+// there is that of the disk.
+func (v *Vault) PathsIn(folder disk.Path, wanted func(disk.Entry) bool) (found []string, err error) {
+	err = v.Disk.Walk(folder, func(e disk.Entry) {
 		if wanted(e) {
 			found = append(found, e.Path.String())
 		}
 	})
-	if disk.IsMissing(err) {
-		return nil, nil
-	}
 	return found, err
 }
 

@@ -51,7 +51,7 @@ func listViews(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	text, err := v.Disk.Read(base)
 	if disk.IsMissing(err) {
-		return answer.Reply{}, answer.NotFound.Failure("Base file not found: %s", base)
+		return answer.Reply{}, answer.BaseNotFound(base.String())
 	}
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(base.String(), err)
@@ -79,7 +79,7 @@ func base(v *session.Vault, p grammar.Values) (disk.Path, error) {
 	t, err := v.Target(p)
 	switch {
 	case err != nil && (p.Has("file") || p.Has("path")):
-		return disk.Path{}, answer.NotFound.Failure("Base file not found: %s", p["file"]+p["path"])
+		return disk.Path{}, answer.BaseNotFound(p["file"] + p["path"])
 	case err != nil:
 		return disk.Path{}, err
 	case t.Path.Ext() == baseExtension:

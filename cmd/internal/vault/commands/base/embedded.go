@@ -44,7 +44,7 @@ func embeddedBase(v *session.Vault, path disk.Path, text []byte, name string) (*
 			names = append(names, known)
 		}
 	}
-	return nil, "", answer.NotFound.Failure("%v", &view.UnknownView{Name: name, Known: names})
+	return nil, "", noView(&view.UnknownView{Name: name, Known: names})
 }
 
 // views are the names of the views that the note shows.

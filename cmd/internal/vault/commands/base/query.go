@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -169,7 +170,7 @@ func queryFailed(err error) error {
 	var broken *view.Error
 	switch {
 	case errors.As(err, &unknown):
-		return answer.NotFound.Failure("%v", err)
+		return noView(unknown)
 	case errors.As(err, &broken):
 		return answer.Failure("%v", err)
 	case errors.Is(err, eval.ErrTooMuch):
@@ -177,6 +178,18 @@ func queryFailed(err error) error {
 	}
 	return err
 }
+
+// noView names the views that a base has instead.
+func noView(unknown *view.UnknownView) error {
+	kind := answer.NotFoundNearest
+	if len(unknown.Known) > 0 {
+		kind.Hint = fmt.Sprintf("the views are %s", strings.Join(unknown.Known[:min(len(unknown.Known), maxViews)], ", "))
+	}
+	return kind.DidYouMean(nearest.Names(unknown.Name, unknown.Known), "%v", unknown)
+}
+
+// maxViews bounds how many views a hint lists.
+const maxViews = 12
 
 // baseFiles returns the files of the vault as expressions see them. this is the
 // path for which this stands.
@@ -210,7 +223,7 @@ func baseOrNote(v *session.Vault, p grammar.Values) (disk.Path, error) {
 func readBase(v *session.Vault, path disk.Path, viewName string) (*view.Base, string, error) {
 	text, err := v.Disk.Read(path)
 	if disk.IsMissing(err) {
-		return nil, "", answer.NotFound.Failure("Base file not found: %s", path)
+		return nil, "", answer.BaseNotFound(path.String())
 	}
 	if err != nil {
 		return nil, "", answer.ReadError(path.String(), err)
@@ -294,7 +307,7 @@ func valueJSON(v value.Value) string {
 func formulasOf(v *session.Vault, text string) (*view.Base, error) {
 	path, err := v.PathOf(text)
 	if err != nil || path.Ext() != baseExtension {
-		return nil, answer.NotFound.Failure("Base file not found: %s", text)
+		return nil, answer.BaseNotFound(text)
 	}
 	base, _, err := readBase(v, path, "")
 	return base, err
@@ -308,7 +321,7 @@ func checkBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	text, err := v.Disk.Read(path)
 	if disk.IsMissing(err) {
-		return answer.Reply{}, answer.NotFound.Failure("Base file not found: %s", path)
+		return answer.Reply{}, answer.BaseNotFound(path.String())
 	}
 	if err != nil {
 		return answer.Reply{}, answer.ReadError(path.String(), err)

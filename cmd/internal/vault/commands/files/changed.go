@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
@@ -51,12 +52,14 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		path string
 		at   time.Time
 	}
+	var total atomic.Int64
 	var mu sync.Mutex
 	var notes []changed
 	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
 		if !session.IsNote(e) {
 			return
 		}
+		total.Add(1)
 		info, err := e.Info()
 		if err != nil || info.ModTime().Before(since) {
 			return
@@ -71,9 +74,20 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	slices.SortFunc(notes, func(a, b changed) int {
 		return cmp.Or(b.at.Compare(a.at), order.Compare(a.path, b.path))
 	})
+	if len(notes) == 0 {
+		return nothingChanged(p, total.Load(), since), nil
+	}
 	var out strings.Builder
 	for _, n := range notes[:min(limit, len(notes))] {
 		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339) + "\n")
 	}
 	return answer.Text(out.String()), nil
+}
+
+// nothingChanged says why no note was changed.
+func nothingChanged(p grammar.Values, total int64, since time.Time) answer.Reply {
+	if !p.Has("since") || total == 0 {
+		return answer.Nothing("", "the vault has no notes")
+	}
+	return answer.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), session.Count(int(total), "note"))
 }

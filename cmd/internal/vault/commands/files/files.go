@@ -1,7 +1,10 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,22 +81,51 @@ func listFiles(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
 	return listing(v, p, func(e disk.Entry) bool {
 		return !e.IsDir && (!p.Has("ext") || e.Path.Ext() == wanted)
-	})
+	}, func() (answer.Reply, error) { return noFiles(v, p, wanted) })
 }
 
 func listFolders(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	return listing(v, p, func(e disk.Entry) bool { return e.IsDir })
+	return listing(v, p, func(e disk.Entry) bool { return e.IsDir }, func() (answer.Reply, error) {
+		return answer.Nothing("", "%s has no folders", session.Place(p["folder"])), nil
+	})
 }
 
+// noFiles says that there are no files, or which extensions those have that there are.
+func noFiles(v *session.Vault, p grammar.Values, ext string) (answer.Reply, error) {
+	place := session.Place(p["folder"])
+	if !p.Has("ext") {
+		return answer.Nothing("", "%s has no files", place), nil
+	}
+	counts := map[string]int{}
+	files, err := v.PathsBelow(p["folder"], func(e disk.Entry) bool {
+		if !e.IsDir {
+			counts[e.Path.Ext()]++
+		}
+		return !e.IsDir
+	})
+	if err != nil || len(files) == 0 {
+		return answer.Nothing("", "%s has no files", place), err
+	}
+	exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
+		answer.Verbatim(ext), place, session.Count(len(files), "file"), strings.Join(exts[:min(len(exts), maxExts)], ", ")), nil
+}
+
+// maxExts bounds how many extensions a notice lists.
+const maxExts = 8
+
 // listing replies with the entries below folder= that are wanted, or with
-// their number.
-func listing(v *session.Vault, p grammar.Values, wanted func(disk.Entry) bool) (answer.Reply, error) {
+// their number. none says why there are none.
+func listing(v *session.Vault, p grammar.Values, wanted func(disk.Entry) bool, none func() (answer.Reply, error)) (answer.Reply, error) {
 	found, err := v.PathsBelow(p["folder"], wanted)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if p.Has("total") {
+	switch {
+	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(found))), nil
+	case len(found) == 0:
+		return none()
 	}
 	order.Sort(found)
 	return answer.Text(strings.Join(found, "\n")), nil

@@ -136,7 +136,7 @@ func unfound(id string, err error) error {
 }
 
 func unknownChange(id string) error {
-	return answer.NotFound.Failure("Change %q not found.", answer.Verbatim(id))
+	return answer.NotFoundID.Failure("Change %q not found.", answer.Verbatim(id))
 }
 
 // seesAll reports whether all that an entry concerns may be named. One that

@@ -55,7 +55,7 @@ func backlinks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Text(strconv.Itoa(len(sources))), nil
 	}
 	if len(sources) == 0 {
-		return answer.Text("No backlinks found."), nil
+		return answer.Nothing("No backlinks found.", "no file links to %s", session.Place(x.Files[place].Path.String())), nil
 	}
 	table := answer.Table{Columns: []string{"file", "count"}}
 	for _, source := range sources {
@@ -88,7 +88,7 @@ func links(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Text(strconv.Itoa(len(targets))), nil
 	}
 	if len(targets) == 0 {
-		return answer.Text("No links found."), nil
+		return answer.Nothing("No links found.", "%s links to nothing", session.Place(x.Files[place].Path.String())), nil
 	}
 	order.Sort(targets)
 	return answer.Text(strings.Join(targets, "\n")), nil

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -236,7 +237,7 @@ func readProperty(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	property, ok := found.Lookup(p["name"])
 	if !ok {
-		return answer.Reply{}, answer.NotFound.Failure("Property %q not found.", answer.Verbatim(p["name"]))
+		return answer.Reply{}, noProperty(p["name"], found)
 	}
 	text := property.Value.String()
 	if property.Value.Kind() == frontmatter.List {
@@ -251,6 +252,22 @@ func readProperty(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	return answer.Text(text), nil
 }
+
+// noProperty names the properties that the note has instead.
+func noProperty(wanted string, found frontmatter.Properties) error {
+	if len(found) == 0 {
+		return answer.NotFoundNearest.Failure("Property %q not found. The note has no properties.", answer.Verbatim(wanted))
+	}
+	var names []string
+	for _, property := range found {
+		names = append(names, property.Key)
+	}
+	shown := names[:min(len(names), maxListed)]
+	return answer.NotFoundNearest.DidYouMean(nearest.Names(wanted, names), "Property %q not found. The note has %s.", answer.Verbatim(wanted), strings.Join(shown, ", "))
+}
+
+// maxListed bounds how many properties an error lists.
+const maxListed = 20
 
 func aliases(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	files, err := v.ScopedFiles(p)

@@ -11,6 +11,7 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -106,7 +107,7 @@ func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(uses))), nil
 	case len(uses) == 0:
-		return answer.Text("No tags found."), nil
+		return answer.Nothing("No tags found.", "%s has no tags", scopeOf(p)), nil
 	case p["sort"] == "count":
 		uses = slices.Clone(uses)
 		slices.SortStableFunc(uses, func(a, b *tagUse) int { return cmp.Compare(b.count, a.count) })
@@ -116,6 +117,14 @@ func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		table.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
 	return answer.Text(table.Print(p["format"])), nil
+}
+
+// scopeOf says what a listing is about, for notices.
+func scopeOf(p grammar.Values) string {
+	if p.Has("active") {
+		return "the open note"
+	}
+	return session.Place(p["file"] + p["path"])
 }
 
 // tag takes the casing literally, as the app does: the one that tags lists.
@@ -138,5 +147,9 @@ func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		return answer.Text(strings.Join(lines, "\n")), nil
 	}
-	return answer.Reply{}, answer.NotFound.Failure("Tag %q not found.", answer.Verbatim(name))
+	var names []string
+	for _, use := range all {
+		names = append(names, use.name)
+	}
+	return answer.Reply{}, answer.NotFoundTag.DidYouMean(nearest.Names(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
 }

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/nearest"
 )
 
 // Edit makes an edit and explains the error, which names the places in the
@@ -30,11 +31,8 @@ func explainEditError(found markdown.Note, err error) error {
 	var refusal *edit.Refusal
 	switch {
 	case errors.As(err, &missing):
-		kind := answer.NotFound
-		if missing.What == "heading" {
-			kind = answer.NotFoundNearest
-		}
-		return kind.Failure("%s %q not found.%s", capital(missing.What), answer.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
+		return kindOfMissing(missing.What).DidYouMean(likeMissing(found, missing),
+			"%s %q not found.%s", capital(missing.What), answer.Verbatim(Excerpt(missing.Wanted)), instead(found, missing))
 	case errors.As(err, &several) && several.What == "text":
 		return answer.AmbiguousText.Failure("Text %q matches %d times: %s. Include more surrounding text.",
 			answer.Verbatim(Excerpt(several.Wanted)), several.Count, onLines(several.Candidates, several.Count))
@@ -50,11 +48,50 @@ func explainEditError(found markdown.Note, err error) error {
 	return err
 }
 
+// kindOfMissing is the kind of failure where a part of a note was not found: the
+// message lists headings and blocks.
+func kindOfMissing(what string) answer.Kind {
+	switch what {
+	case "heading", "block":
+		return answer.NotFoundNearest
+	case "line":
+		return answer.NotFoundLine
+	case "text":
+		return answer.NotFoundText
+	}
+	return answer.NotFound
+}
+
+// likeMissing returns the names in a note that may have been meant.
+func likeMissing(found markdown.Note, missing *edit.NotFound) []string {
+	switch missing.What {
+	case "heading":
+		var names []string
+		for _, h := range found.Headings {
+			names = append(names, h.Text)
+		}
+		wanted := missing.Wanted[strings.LastIndexByte(missing.Wanted, '#')+1:]
+		return nearest.Names(wanted, names)
+	case "block":
+		return nearest.Names(strings.TrimPrefix(missing.Wanted, "^"), blockIDs(found))
+	}
+	return nil
+}
+
+func blockIDs(found markdown.Note) (ids []string) {
+	for _, b := range found.Blocks {
+		ids = append(ids, b.ID)
+	}
+	return ids
+}
+
 // instead says what is there in place of what was looked for.
 func instead(found markdown.Note, missing *edit.NotFound) string {
 	switch {
 	case missing.What == "text" && len(missing.Near) > 0:
 		return " Its first line is on " + onLines(missing.Near, len(missing.Near)) + "."
+	case missing.What == "block":
+		return listBlocks(found)
 	case missing.What != "heading":
 		return ""
 	case len(found.Headings) == 0:
@@ -66,6 +103,19 @@ func instead(found markdown.Note, missing *edit.NotFound) string {
 	}
 	list := strings.Join(names, ", ")
 	if left := len(found.Headings) - maxListed; left > 0 {
+		list += fmt.Sprintf(" and %d more", left)
+	}
+	return " The note has " + list + "."
+}
+
+// listBlocks says which blocks a note has.
+func listBlocks(found markdown.Note) string {
+	ids := blockIDs(found)
+	if len(ids) == 0 {
+		return " The note has no blocks with an id."
+	}
+	list := strings.Join(ids[:min(len(ids), maxListed)], ", ")
+	if left := len(ids) - maxListed; left > 0 {
 		list += fmt.Sprintf(" and %d more", left)
 	}
 	return " The note has " + list + "."

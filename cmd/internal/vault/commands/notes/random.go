@@ -39,7 +39,7 @@ func randomCommands() []command.Command {
 func randomPath(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	notes, err := pickNotes(v, p, 1)
 	if err != nil || len(notes) == 0 {
-		return answer.Text(noNotes), err
+		return nothingPicked(v, p, err)
 	}
 	return answer.Reply{Text: notes[0].String(), Note: notes[0]}, nil
 }
@@ -53,7 +53,7 @@ func randomRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	notes, err := pickNotes(v, p, count)
 	if err != nil || len(notes) == 0 {
-		return answer.Text(noNotes), err
+		return nothingPicked(v, p, err)
 	}
 	if p.Has("count") {
 		return answer.Text(several(v, notes)), nil
@@ -103,6 +103,19 @@ func pickNotes(v *session.Vault, p grammar.Values, count int) ([]disk.Path, erro
 		names = names[:len(names)-1]
 	}
 	return notes, nil
+}
+
+// nothingPicked says why there is no note to pick, unless err does.
+func nothingPicked(v *session.Vault, p grammar.Values, err error) (answer.Reply, error) {
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	all, err := v.PathsBelow(p["folder"], session.IsNote)
+	if err != nil || len(all) == 0 {
+		return answer.Nothing(noNotes, "%s has no notes", session.Place(p["folder"])), err
+	}
+	days, err := session.Age(p["min-age"], v.Clock()) // nothing else leaves notes out
+	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", session.Count(days, "day"), session.Place(p["folder"]), session.Count(len(all), "note")), err
 }
 
 func unchangedSince(e disk.Entry, moment time.Time) bool {

@@ -86,7 +86,7 @@ func headingSpan(found markdown.Note, wanted string) (markdown.Span, error) {
 func blockSpan(found markdown.Note, id string) (markdown.Span, error) {
 	block, ok := found.Block(strings.TrimPrefix(id, "^"))
 	if !ok {
-		return markdown.Span{}, answer.NotFound.Failure("Block %q not found.", answer.Verbatim(id))
+		return markdown.Span{}, explainEditError(found, &edit.NotFound{What: "block", Wanted: id})
 	}
 	return block.Span, nil
 }
@@ -100,10 +100,18 @@ func lineSpan(text []byte, wanted string) (markdown.Span, error) {
 	}
 	start, ok := lineStart(text, 0, first-1)
 	if !ok {
-		return markdown.Span{}, answer.NotFound.Failure("Line %q not found.", answer.Verbatim(strconv.Itoa(first)))
+		return markdown.Span{}, answer.NotFoundLine.Failure("Line %q not found. The note has %d lines.", answer.Verbatim(strconv.Itoa(first)), countLines(text))
 	}
 	end, _ := lineStart(text, start, last-first+1)
 	return markdown.Span{Start: start, End: end}, nil
+}
+
+func countLines(text []byte) int {
+	lines := bytes.Count(text, []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		lines++
+	}
+	return lines
 }
 
 // parseLines reads lines that are given as "12" or "12-20", counted from 1.

@@ -9,6 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/moment"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -56,19 +57,31 @@ func listTemplates(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	paths, err := v.PathsBelow(folder.String(), session.IsNote)
-	if err != nil {
+	names, err := templateNames(v, folder)
+	switch {
+	case err != nil:
 		return answer.Reply{}, err
+	case p.Has("total"):
+		return answer.Text(strconv.Itoa(len(names))), nil
+	case len(names) == 0:
+		return answer.Nothing("", "the template folder %q has no notes", answer.Verbatim(folder.String())), nil
 	}
-	if p.Has("total") {
-		return answer.Text(strconv.Itoa(len(paths))), nil
+	return answer.Text(strings.Join(names, "\n")), nil
+}
+
+// templateNames returns the names of the templates that the caller may see. A template
+// folder that does not exist has none.
+func templateNames(v *session.Vault, folder disk.Path) ([]string, error) {
+	paths, err := v.PathsIn(folder, session.IsNote)
+	if err != nil && !disk.IsMissing(err) {
+		return nil, err
 	}
 	for i, path := range paths {
 		path = strings.TrimPrefix(strings.TrimPrefix(path, folder.String()), "/")
 		paths[i] = strings.TrimSuffix(path, ".md")
 	}
 	order.Sort(paths)
-	return answer.Text(strings.Join(paths, "\n")), nil
+	return paths, nil
 }
 
 // readTemplate prints a template, as it is or filled in. Without a title the
@@ -127,5 +140,9 @@ func template(v *session.Vault, folder disk.Path, name string) (disk.Path, error
 			return path, nil
 		}
 	}
-	return disk.Path{}, answer.NotFound.Failure("Template %q not found.", answer.Verbatim(name))
+	names, err := templateNames(v, folder)
+	if err != nil {
+		return disk.Path{}, err
+	}
+	return disk.Path{}, answer.NotFound.DidYouMean(nearest.Paths(name, names), "Template %q not found.", answer.Verbatim(name))
 }

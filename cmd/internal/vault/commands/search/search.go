@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
@@ -41,45 +42,75 @@ func Commands() []command.Command {
 
 // searchPaths and searchLines have the same sentence for nothing in every form.
 func searchPaths(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	hits, err := search(v, p, false)
+	found, err := search(v, p, false)
 	switch {
 	case err != nil:
 		return answer.Reply{}, err
 	case p.Has("total"):
-		return answer.Text(strconv.Itoa(len(hits))), nil
-	case len(hits) == 0:
-		return answer.Text(noMatches), nil
+		return found.reply(strconv.Itoa(len(found.hits))), nil
+	case len(found.hits) == 0:
+		return found.nothing(p), nil
 	}
-	paths := make([]string, len(hits))
-	for i, h := range hits {
+	paths := make([]string, len(found.hits))
+	for i, h := range found.hits {
 		paths[i] = h.path
 		if p["format"] == answer.FormatJSON {
 			paths[i] = answer.QuoteJSON(h.path)
 		}
 	}
 	if p["format"] == answer.FormatJSON {
-		return answer.Text("[" + strings.Join(paths, ",") + "]"), nil
+		return found.reply("[" + strings.Join(paths, ",") + "]"), nil
 	}
-	return answer.Text(strings.Join(paths, "\n")), nil
+	return found.reply(strings.Join(paths, "\n")), nil
+}
+
+// result is what a search found, and how it read the query.
+type result struct {
+	hits    []hit
+	reading string // "" for words side by side
+	notes   int    // that were looked at
+}
+
+// reply returns an answer with how the query was read.
+func (r result) reply(text string) answer.Reply {
+	said := answer.Text(text)
+	if r.reading != "" {
+		said.Notice = "query read as: " + r.reading
+	}
+	return said
+}
+
+// nothing says what was searched in vain.
+func (r result) nothing(p grammar.Values) answer.Reply {
+	said := answer.Nothing(noMatches, "none of the %s in %s matches", session.Count(r.notes, "note"), session.Place(p["path"]))
+	if r.notes == 0 {
+		said.Notice = session.Place(p["path"]) + " has no notes"
+	}
+	if r.reading != "" {
+		said.Notice += "; query read as: " + r.reading
+	}
+	return said
 }
 
 func searchLines(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	hits, err := search(v, p, true)
+	found, err := search(v, p, true)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	if len(hits) == 0 {
-		return answer.Text(noMatches), nil
+	if len(found.hits) == 0 {
+		return found.nothing(p), nil
 	}
-	text := contextText(hits)
+	text := contextText(found.hits)
 	if p["format"] == answer.FormatJSON {
-		text = contextJSON(hits)
+		text = contextJSON(found.hits)
 	}
+	said := found.reply(text)
 	if text == "" {
-		text = noMatches // only names were found, and that form has no lines for them
+		// Only names were found, and that form has no lines for them.
+		return answer.Nothing(noMatches, "%s by name and none by a line of its text: the command search lists them", session.Count(len(found.hits), "note")), nil
 	}
-	said := answer.Text(text)
-	if slices.ContainsFunc(hits, func(h hit) bool { return h.cut }) {
+	if slices.ContainsFunc(found.hits, func(h hit) bool { return h.cut }) {
+		said.Truncated = true
 		said.Notice = fmt.Sprintf("Truncated after %d KiB of lines: narrow the query, or search below a folder with path=.", maxContext>>10)
 	}
 	return said, nil
@@ -120,25 +151,27 @@ func contextJSON(hits []hit) string {
 // search returns the notes that a query finds, in the order of listings, and
 // if they are wanted the lines in them. Only notes are found, and none that is
 // excluded.
-func search(v *session.Vault, p grammar.Values, lines bool) ([]hit, error) {
+func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case")})
 	if err != nil {
-		return nil, badQuery(err)
+		return result{}, badQuery(err)
 	}
 	limit, err := p.Number("limit", 0, 1, maxHits)
 	if err != nil {
-		return nil, err
+		return result{}, err
 	}
 	under, err := v.FolderOf(p["path"])
 	if err != nil {
-		return nil, nil // a folder that cannot be is an empty one
+		return result{}, answer.FolderNotFound(p["path"])
 	}
 	excluded, err := v.Excluded()
 	if err != nil {
-		return nil, err
+		return result{}, err
 	}
 	var found hits
+	var notes atomic.Int64
 	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText()}, func(n *knowledge.Note) {
+		notes.Add(1)
 		if v.Ctx.Err() != nil || !q.Match(n) {
 			return
 		}
@@ -150,16 +183,21 @@ func search(v *session.Vault, p grammar.Values, lines bool) ([]hit, error) {
 	})
 	switch {
 	case disk.IsMissing(err):
-		return nil, nil
+		return result{}, answer.FolderNotFound(p["path"])
 	case err != nil:
-		return nil, err
+		return result{}, err
 	case v.Ctx.Err() != nil:
-		return nil, v.Ctx.Err()
+		return result{}, v.Ctx.Err()
 	case q.Err() != nil:
-		return nil, badQuery(q.Err())
+		return result{}, badQuery(q.Err())
+	}
+	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
+		if _, err := v.PathsBelow(p["path"], session.IsNote); err != nil {
+			return result{}, err
+		}
 	}
 	sorted := found.sorted()
-	return sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], nil
+	return result{sorted[:min(len(sorted), cmp.Or(limit, len(sorted)))], q.Reading(), int(notes.Load())}, nil
 }
 
 // maxHits is where the app stops a search.
@@ -171,7 +209,11 @@ func badQuery(err error) error {
 		error
 		Hint() string
 	}
-	if errors.As(err, &advised) && advised.Hint() != "" {
+	var wrong *query.ParseError
+	switch {
+	case errors.As(err, &wrong) && wrong.Code() == query.CodeNoOperator:
+		return answer.MisuseWithHint(wrong.Hint(), "%v.\n%s", err, wrong.Hint())
+	case errors.As(err, &advised) && advised.Hint() != "":
 		return answer.Misuse("%v; %s", err, advised.Hint())
 	}
 	return answer.Misuse("%v", err)

@@ -63,7 +63,8 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	var found []item
-	for _, one := range itemsOf(v, p, files) {
+	all := itemsOf(v, p, files)
+	for _, one := range all {
 		if wanted.takes(one) {
 			found = append(found, one)
 		}
@@ -72,9 +73,32 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Text(strconv.Itoa(len(found))), nil
 	}
 	if len(found) == 0 {
-		return answer.Text("No tasks found."), nil
+		return none(p, len(all)), nil
 	}
 	return answer.Text(printed(arranged(found, p), p)), nil
+}
+
+// none says why no task is listed: how many there are that the request leaves out.
+func none(p grammar.Values, all int) answer.Reply {
+	const sentence = "No tasks found."
+	where := session.Place(p["file"] + p["path"] + p["folder"])
+	switch {
+	case p.Has("daily"):
+		where = "today's daily note"
+	case p.Has("active"):
+		where = "the open note"
+	}
+	switch {
+	case all == 0:
+		return answer.Nothing(sentence, "%s has no tasks", where)
+	case isDetailed(p):
+		return answer.Nothing(sentence, "none of the %s in %s is wanted by all filters together", session.Count(all, "task"), where)
+	case p.Has("status"):
+		return answer.Nothing(sentence, "no task with the status %q in %s (%s of other status)", answer.Verbatim(p["status"]), where, session.Count(all, "task"))
+	case p.Has("done"):
+		return answer.Nothing(sentence, "no finished task in %s (%s of another kind)", where, session.Count(all, "task"))
+	}
+	return answer.Nothing(sentence, "no open task in %s (%s of another kind)", where, session.Count(all, "task"))
 }
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.

@@ -51,15 +51,16 @@ func taskAt(t session.Target, text []byte, line int) (markdown.Task, error) {
 			return task, nil
 		}
 	}
-	nearest := edit.NoTask(found, line).Instead
-	if len(nearest) == 0 {
+	around := edit.NoTask(found, line).Instead
+	if len(around) == 0 {
 		return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. The note has none.", where)
 	}
-	var lines []string
-	for _, task := range nearest {
+	var lines, refs []string
+	for _, task := range around {
+		refs = append(refs, t.Path.String()+":"+strconv.Itoa(task.Line))
 		lines = append(lines, fmt.Sprintf("line %d %q", task.Line, answer.Verbatim(notes.Excerpt(task.Text))))
 	}
-	return markdown.Task{}, answer.NotFoundNearest.Failure("Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
+	return markdown.Task{}, answer.NotFoundNearest.DidYouMean(refs[:min(len(refs), 3)], "Task %q not found. The nearest are %s.", where, strings.Join(lines, ", "))
 }
 
 // taskPlace finds out in which file and on which line the task is.

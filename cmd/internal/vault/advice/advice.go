@@ -1,0 +1,119 @@
+// Package advice says what a request that found nothing may have meant. It looks at
+// the vault as the caller may see it: what is hidden is never suggested, and a
+// hidden note gets the advice of one that does not exist.
+package advice
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/nearest"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// On returns the error with the names that may have been meant, if it is about a file
+// or folder that was not found and there are any.
+func On(v *session.Vault, err error) error {
+	var fault *answer.Fault
+	if !errors.As(err, &fault) || fault.Missing() == (answer.Missing{}) || v.Ctx.Err() != nil {
+		return err
+	}
+	if hint := hintFor(v, fault.Missing()); hint != "" {
+		return fault.WithHint(hint)
+	}
+	return err
+}
+
+func hintFor(v *session.Vault, missing answer.Missing) string {
+	files, folders, err := names(v)
+	if err != nil {
+		return ""
+	}
+	if missing.Folder {
+		return hintForFolder(missing.Typed, files, folders)
+	}
+	return hintForFile(missing, files, folders)
+}
+
+// names are the files and folders that the caller may see.
+func names(v *session.Vault) (files, folders []string, err error) {
+	err = v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
+		if e.IsDir {
+			folders = append(folders, e.Path.String())
+			return
+		}
+		files = append(files, e.Path.String())
+	})
+	return files, folders, err
+}
+
+// hintForFile names the files that are like the one that was asked for. A folder of
+// that very name goes before them, and one that is like its folder behind them.
+func hintForFile(missing answer.Missing, files, folders []string) string {
+	typed := missing.Typed
+	if folder := sameFolder(typed, folders); folder != "" {
+		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
+	}
+	if near := nearest.Paths(typed, only(files, missing.Ext)); len(near) > 0 {
+		return answer.DidYouMean(near)
+	}
+	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
+	if slash < 0 {
+		return ""
+	}
+	parent := strings.Trim(typed, "/")[:slash]
+	if near := nearest.Paths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
+		return fmt.Sprintf("folder %s not found; %s", quoted(parent), answer.DidYouMean(near))
+	}
+	return ""
+}
+
+// only returns the files with an extension, all of them for "".
+func only(files []string, ext string) []string {
+	if ext == "" {
+		return files
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !strings.HasSuffix(file, "."+ext) })
+}
+
+func hintForFolder(typed string, files, folders []string) string {
+	if note := sameFile(typed, files); note != "" {
+		folder := note[:max(strings.LastIndexByte(note, '/'), 0)]
+		if folder == "" {
+			folder = "/"
+		}
+		return fmt.Sprintf("did you mean %s? %s is a file in it", quoted(folder), quoted(note))
+	}
+	return answer.DidYouMean(nearest.Paths(typed, folders))
+}
+
+// sameFolder returns the folder with this path, "" if there is none.
+func sameFolder(typed string, folders []string) string {
+	wanted := strings.Trim(typed, "/")
+	for _, folder := range folders {
+		if strings.EqualFold(folder, wanted) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// sameFile returns the file with this path, with or without .md, "" if there is none.
+func sameFile(typed string, files []string) string {
+	wanted := strings.Trim(typed, "/")
+	for _, file := range files {
+		if strings.EqualFold(file, wanted) || strings.EqualFold(file, wanted+".md") {
+			return file
+		}
+	}
+	return ""
+}
+
+func quoted(name string) string {
+	return fmt.Sprintf("%q", answer.Verbatim(quote.Clip(name, quote.Limit)))
+}
