@@ -22,6 +22,28 @@ func (c Call) Respelled(name func(path string) string) (Call, error) {
 	return again, err
 }
 
+// Completed returns the call with the path of each note that has to exist as complete
+// returns it: callers leave out the extension, as links do. Folders, and what is to be
+// made, stay as they are. The error is that of [Call.Respelled].
+func (c Call) Completed(complete func(path string) string) (Call, error) {
+	params, changed := c.Params(), false
+	for _, a := range c.args {
+		if a.kind != kindPath && a.kind != kindRef {
+			continue
+		}
+		if value := a.respelled(complete); value != a.value {
+			params[a.key] = Text(value)
+			changed = true
+		}
+	}
+	if !changed {
+		return c, nil
+	}
+	again, err := Parse(c.Name(), params)
+	again.vault = c.vault
+	return again, err
+}
+
 // respelled returns the value of an argument with its path as name returns it.
 func (a arg) respelled(name func(path string) string) string {
 	switch a.kind {

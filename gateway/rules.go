@@ -66,6 +66,7 @@ func (g *vaultGateway) withDiskNames(call allowlist.Call) (named allowlist.Call,
 	if g.target().folder == "" || len(call.Spells()) == 0 {
 		return call, false
 	}
+	call = g.withExtensions(call)
 	var others []string
 	named, err := call.Respelled(func(path string) string {
 		name, err := g.names.Name(path)

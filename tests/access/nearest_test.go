@@ -1,0 +1,154 @@
+package access
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// shownNotes are what a caller of the tests below may see. Their names are like those
+// of what is hidden.
+var shownNotes = map[string]string{
+	".obsidian/templates.json": `{"folder":"Templates"}`,
+	"Ideas/Bread.md":           "---\nstatus: draft\n---\n# Bread\n## Method\nflour ^dough\n- [ ] knead #baking\n",
+	"Projects/Kitchen.md":      "tiles\n",
+	"Templates/Meeting.md":     "# {{title}}\n",
+	"Books.base":               "views:\n  - type: table\n    name: Unread\n",
+}
+
+// hiddenNotes are two sets of what is hidden, which no answer may tell apart. Nothing
+// at all is the third.
+var hiddenNotes = []map[string]string{
+	{},
+	{
+		"Private/Broad plan.md": "---\nstate: x\n---\n# Methods\nflour ^doughs\n#bakery\n", "Private/Secret.md": "secret\n", "Ideas/Breads.secret.md": "x\n",
+		"Ideas/Breat.secret.md": "x\n", "Templates/Meetings.secret.md": "x\n", "Private/Bookes.base": "views: []\n",
+	},
+	{"Private/Kitchens/Plan.md": "#bakin\n", "Private/Braed.md": "x\n", "Projects/Kitchens.secret.md": "x\n"},
+}
+
+// nearCalls name what does not exist, or is hidden, beside what does.
+var nearCalls = []rig.Call{
+	rig.Calling("read", "path=Ideas/Braed.md"),
+	rig.Calling("read", "path=Private/Broad plan.md"),
+	rig.Calling("read", "path=Private/Broad plan"),
+	rig.Calling("read", "path=Private/Secret"),
+	rig.Calling("read", "path=Private/Secrets.md"),
+	rig.Calling("read", "path=Private"),
+	rig.Calling("read", "path=Ideas/Breads.secret"),
+	rig.Calling("read", "path=Ideas/Breads.md"),
+	rig.Calling("read", "file=Braed"),
+	rig.Calling("read", "file=Secret"),
+	rig.Calling("outline", "file=Broad plan"),
+	rig.Calling("backlinks", "path=Private/Secret.md"),
+	rig.Calling("files", "folder=Private"),
+	rig.Calling("files", "folder=Privat"),
+	rig.Calling("files", "folder=Project"),
+	rig.Calling("folder", "path=Private"),
+	rig.Calling("random:read", "folder=Private"),
+	rig.Calling("random:read", "folder=Ideas", "min-age=-30y"),
+	rig.Calling("search", "query=zebra"),
+	rig.Calling("search", "query=x", "path=Private"),
+	rig.Calling("search", "query=x", "path=Private/Kitchens"),
+	rig.Calling("search:context", "query=path:Private"),
+	rig.Calling("note:section", "path=Ideas/Bread.md", "heading=Metod"),
+	rig.Calling("note:section", "path=Private/Broad plan.md", "heading=Method"),
+	rig.Calling("note:section", "path=Ideas/Bread.md", "block=doug"),
+	rig.Calling("tag", "name=bakery"),
+	rig.Calling("tag", "name=bakin"),
+	rig.Calling("property:read", "path=Ideas/Bread.md", "name=state"),
+	rig.Calling("template:read", "name=Meetings"),
+	rig.Calling("template:read", "name=Meetings.secret"),
+	rig.Calling("base:query", "file=Bookes"),
+	rig.Calling("base:query", "file=Books", "view=Unraed"),
+	rig.Calling("task", "ref=Private/Secret.md:1"),
+	rig.Calling("tasks", "path=Private/Secret.md"),
+	rig.Calling("tasks", "done"),
+	rig.Calling("recent", "since=9000-01-01"),
+	rig.Calling("append", "path=Private/Secret", "content=x"),
+	rig.Calling("append", "path=Private/Secret.md", "content=x"),
+	rig.Calling("move", "path=Private/Secret", "to=Ideas/"),
+	rig.Calling("property:set", "path=Ideas/Breads.secret", "name=a", "value=b"),
+}
+
+// TestSuggestionsDoNotDependOnWhatIsHidden asks the same calls over MCP of vaults that
+// differ in what is hidden alone, by the rules and by the ignore file.
+func TestSuggestionsDoNotDependOnWhatIsHidden(t *testing.T) {
+	for name, hide := range map[string]func(r *rig.Rig){
+		"rules": func(r *rig.Rig) {
+			r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
+			for _, path := range []string{"Ideas/Breads.secret.md", "Ideas/Breat.secret.md", "Templates/Meetings.secret.md", "Projects/Kitchens.secret.md"} {
+				r.Tables += "\"" + path + "\" = \"none\"\n"
+			}
+		},
+		"ignore file": func(r *rig.Rig) { r.Write(".vaultwicketignore", "Private/\n*.secret.md\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := answersBeside(t, hiddenNotes[0], hide)
+			for _, hidden := range hiddenNotes[1:] {
+				for i, said := range answersBeside(t, hidden, hide) {
+					if said != first[i] {
+						t.Errorf("%v: %s\nwith something hidden: %s", nearCalls[i], first[i], said)
+					}
+				}
+			}
+		})
+	}
+}
+
+// answersBeside returns the answers of a server to the calls, as JSON.
+func answersBeside(t *testing.T, hidden map[string]string, hide func(*rig.Rig)) (all []string) {
+	t.Helper()
+	notes := maps.Clone(shownNotes)
+	maps.Copy(notes, hidden)
+	r := rig.New(t, notes)
+	hide(r)
+	client := r.Stdio(false, "")
+	for _, call := range nearCalls {
+		result := client.Do(call)
+		result.DurationMs = 0
+		said := rig.JSON(t, result)
+		for path := range hidden {
+			if strings.Contains(said, path) && !strings.Contains(rig.JSON(t, call), path) {
+				t.Errorf("%v: %s", call, said)
+			}
+		}
+		all = append(all, said)
+	}
+	return all
+}
+
+// TestANoteWithoutItsExtension is found, also by what changes it, and a hidden one is
+// not.
+func TestANoteWithoutItsExtension(t *testing.T) {
+	r := rig.New(t, map[string]string{"Ideas/Bread.md": "bread\n- [ ] knead\n", "Ideas/Tea": "no extension\n", "Ideas/Tea.md": "tea\n", "Ideas/Rye.md": "rye\n", "Ideas/Rye/x.md": "x\n", "Private/Secret.md": "secret\n"})
+	r.Write(".vaultwicketignore", "Private/\n")
+	client := r.Stdio(false, "")
+	for _, tt := range []struct {
+		call       rig.Call
+		path, code string
+	}{
+		{rig.Calling("read", "path=Ideas/Bread"), "Ideas/Bread.md", ""},
+		{rig.Calling("append", "path=Ideas/Bread", "content=x"), "Ideas/Bread.md", ""},
+		{rig.Calling("task", "ref=Ideas/Bread:2", "done"), "Ideas/Bread.md", ""},
+		{rig.Calling("read", "path=Ideas/Rye"), "Ideas/Rye.md", ""},
+		{rig.Calling("read", "path=Ideas/Tea"), "Ideas/Tea", ""},
+		{rig.Calling("read", "path=Ideas/Braed"), "", "not_found"},
+		{rig.Calling("read", "path=Ideas"), "", "not_found"},
+		{rig.Calling("read", "path=Private/Secret"), "", "not_found"},
+		{rig.Calling("append", "path=Private/Secret", "content=x"), "", "not_found"},
+	} {
+		result := client.Do(tt.call)
+		if result.Path != tt.path || rig.CodeOf(result) != tt.code {
+			t.Errorf("%v: path %q, code %q, want %q, %q", tt.call, result.Path, rig.CodeOf(result), tt.path, tt.code)
+		}
+		if strings.Contains(rig.JSON(t, result), "Secret.md") {
+			t.Errorf("%v: %s", tt.call, rig.JSON(t, result))
+		}
+	}
+	if got := r.Read("Private/Secret.md"); got != "secret\n" {
+		t.Errorf("the hidden note is %q", got)
+	}
+}
