@@ -49,6 +49,7 @@ var openNotes = map[string]string{
 	"Templates/Day.md":    "# {{title}}\n",
 	"2026-11-21.md":       "# Today\n- [ ] today 📅 2026-11-20\n",
 	"Open/Secret Note.md": "a name that begins like another\n",
+	"Open/Absent Note.md": "and one that begins like a missing one\n",
 }
 
 var hiddenLevels = map[string]access.Level{
@@ -310,7 +311,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 		{"Shut/Secret.md", "Own/Absent.md", true},
 		{"Hid/Secret.md", "Hid/Absent.md", false},
 		{"Open/One.md", "Open/Two.md", true},
-		{"Open/x.draft.md", "Open/x.absent.md", true},
+		{"Open/x.draft.md", "Open/x.gone.md", true},
 		{"Hid/Secret.md/In.md", "Hid/Absent.md/In.md", false},
 	}
 	compared, mine := 0, long.Shard(t, 4)
@@ -343,7 +344,7 @@ func TestAHiddenNoteIsMissing(t *testing.T) {
 					}
 					a, b := withParam(req, p.Name, to(pair.hidden)), withParam(req, p.Name, to(pair.missing))
 					got, want := h.ask(a), h.ask(b)
-					same := strings.NewReplacer(pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
+					same := strings.NewReplacer("Open/Absent Note.md", "Open/Secret Note.md", pair.missing, pair.hidden, to(pair.missing), to(pair.hidden), filepath.Dir(pair.missing), filepath.Dir(pair.hidden), strings.TrimSuffix(pair.missing, ".md"), strings.TrimSuffix(pair.hidden, ".md")).Replace(want)
 					if got != same && got != want {
 						t.Errorf("%s %v: %s\nof a missing one: %s", c.Name, a.Params, got, want)
 					}

@@ -103,7 +103,7 @@ func compare(wanted, name string) closeness {
 		return sameWords
 	case len(wanted) >= 3 && strings.HasPrefix(name, wanted), len(name) >= 3 && strings.HasPrefix(wanted, name):
 		return begins
-	case len(wanted) >= 3 && strings.Contains(name, wanted), len(name) >= 3 && strings.Contains(wanted, name):
+	case len(wanted) >= 4 && strings.Contains(name, wanted), len(name) >= 4 && strings.Contains(wanted, name):
 		return contains
 	}
 	if n := mistakes([]rune(wanted), []rune(name), allowed(wanted)); n <= allowed(wanted) {
