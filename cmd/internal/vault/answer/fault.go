@@ -8,9 +8,9 @@ import (
 
 // Fault is an error whose sentence is what the app would print.
 type Fault struct {
-	Status int
-	kind   Kind
-	Text   string
+	Status  int
+	kind    Kind
+	Text    string
 	missing Missing
 }
 

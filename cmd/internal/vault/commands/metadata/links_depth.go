@@ -47,6 +47,7 @@ func linksAround(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	said := answer.Text(table.Print(answer.FormatTSV))
 	if len(found) > limit {
+		said.Truncated = true
 		said.Notice = fmt.Sprintf("Truncated: %d of %d files. Use limit=<n>, or a smaller depth.", limit, len(found))
 	}
 	return said, nil
