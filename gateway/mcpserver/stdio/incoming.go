@@ -25,6 +25,7 @@ func (c *Requests) waitForCapacity() bool {
 // accept queues a message. The error is the fault of the client; the message is then
 // not queued.
 func (c *Requests) accept(m message.Message, line []byte) error {
+	changes := c.mayChange(m) // it decodes the arguments, for which no other message has to wait
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.changed.Broadcast()
@@ -32,7 +33,7 @@ func (c *Requests) accept(m message.Message, line []byte) error {
 	case c.stopped:
 		return nil
 	case m.Kind == message.Request:
-		return c.acceptRequest(m, line)
+		return c.acceptRequest(m, line, changes)
 	case m.Kind == message.Response && m.ID == nil:
 		return nil // it matches no request
 	case m.Cancels != nil && !c.cancel(m.Cancels):
@@ -42,11 +43,16 @@ func (c *Requests) accept(m message.Message, line []byte) error {
 	return nil
 }
 
-func (c *Requests) acceptRequest(m message.Message, line []byte) error {
+// mayChange reports whether a message is a call that would change something.
+func (c *Requests) mayChange(m message.Message) bool {
+	return c.Changes != nil && m.Kind == message.Request && m.Arguments != nil && c.Changes(m.Tool, m.Arguments)
+}
+
+func (c *Requests) acceptRequest(m message.Message, line []byte, changes bool) error {
 	if c.pending[key(m.ID)] != nil {
 		return errDuplicateID
 	}
-	r := &pendingRequest{id: m.ID, method: m.Method, size: len(line), acceptedAt: time.Now(), changes: c.Changes != nil && m.Arguments != nil && c.Changes(m.Tool, m.Arguments)}
+	r := &pendingRequest{id: m.ID, method: m.Method, size: len(line), acceptedAt: time.Now(), changes: changes}
 	if r.subscribes() {
 		if c.subscriptions == maxSubscriptions {
 			return errTooManySubscriptions

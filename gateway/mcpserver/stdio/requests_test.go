@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"testing"
@@ -147,5 +148,21 @@ func TestCallsOutsideOfStdioAreHarmless(t *testing.T) {
 	stop()
 	if c.Notify(ctx, "notifications/progress", nil) == nil {
 		t.Error("a notification without a client")
+	}
+}
+
+func TestTheLockIsFreeWhileArgumentsAreDecoded(t *testing.T) {
+	c, asked := NewRequests(), false
+	c.Changes = func(string, json.RawMessage) bool {
+		if asked = true; !c.mu.TryLock() {
+			t.Error("the lock is held")
+			return true
+		}
+		c.mu.Unlock()
+		return true
+	}
+	call := message.Message{Kind: message.Request, ID: json.Number("1"), Method: "tools/call", Tool: "x", Arguments: json.RawMessage(`{}`)}
+	if err := c.accept(call, []byte("{}")); err != nil || !asked {
+		t.Errorf("asked %v, %v", asked, err)
 	}
 }
