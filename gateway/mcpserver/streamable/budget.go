@@ -144,13 +144,6 @@ func (p *reservation) release() {
 	}
 }
 
-// held returns how many bytes are counted.
-func (a *messageBudget) budget() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.used
-}
-
 // counted counts what is read of a message.
 type counted struct {
 	from io.Reader

@@ -68,3 +68,10 @@ func TestAStalledMessageGoesForAnotherOfItsSender(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// budget returns how many bytes are counted.
+func (a *messageBudget) budget() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
+}

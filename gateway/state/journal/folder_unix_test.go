@@ -52,7 +52,7 @@ func TestAnUnfitFolderIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if err := Open("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil); !isTyped(err) {
+	if err := openAt("", testVault, Limits{}).Begin(Entry{ID: NewID(time.Now())}, nil); !isTyped(err) {
 		t.Error(err)
 	}
 }

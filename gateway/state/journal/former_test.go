@@ -14,7 +14,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 	first := func(t *testing.T, dir, vault string) {
 		must(t, os.MkdirAll(dir, 0o700))
 		e, content := change("a.md", "old", "new")
-		must(t, Open(dir, vault, Limits{}).Begin(e, content))
+		must(t, openAt(dir, vault, Limits{}).Begin(e, content))
 	}
 	count := func(t *testing.T, j *Journal) int {
 		entries, _, err := j.Entries(Filter{Limit: 10})
@@ -36,7 +36,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		first(t, dir, "/link")
 		e, content := change("b.md", "old", "new")
 		must(t, OpenAs(dir, "/real", "/link", Limits{}).Begin(e, content))
-		if n := count(t, Open(dir, "/real", Limits{})); n != 2 {
+		if n := count(t, openAt(dir, "/real", Limits{})); n != 2 {
 			t.Errorf("%d entries", n)
 		}
 	})
@@ -47,7 +47,7 @@ func TestAJournalUnderAnotherPathIsTakenOver(t *testing.T) {
 		if n := count(t, OpenAs(dir, "/real", "/link", Limits{})); n != 1 {
 			t.Errorf("%d entries by the identity", n)
 		}
-		if n := count(t, Open(dir, "/link", Limits{})); n != 1 {
+		if n := count(t, openAt(dir, "/link", Limits{})); n != 1 {
 			t.Errorf("%d entries are left under the other path", n)
 		}
 	})

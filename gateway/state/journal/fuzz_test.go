@@ -14,7 +14,7 @@ import (
 // as a full look, and whatever it was, something can be written behind it.
 func FuzzRecord(f *testing.F) {
 	dir := f.TempDir()
-	j := Open(dir+"/j", testVault, Limits{})
+	j := openAt(dir+"/j", testVault, Limits{})
 	e, content := change("a.md", "text", "other")
 	must(f, j.Begin(e, content))
 	e, content = change("a.md", string(bytes.Repeat([]byte("text "), 100)), "other")
@@ -68,7 +68,7 @@ func checkRecord(t *testing.T, record []byte) {
 func checkSegment(t *testing.T, segment []byte) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o700))
-	j := Open(dir, testVault, Limits{})
+	j := openAt(dir, testVault, Limits{})
 	must(t, j.prepare())
 	must(t, os.WriteFile(j.folder.file(segmentName(1)), segment, 0o600))
 	list, _, err := j.Entries(Filter{})

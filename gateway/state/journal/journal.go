@@ -94,15 +94,10 @@ type Journal struct {
 	seen   map[uint64]*index
 }
 
-// Open returns the journal of the vault at an absolute path, which is kept below
-// the folder dir. It reads nothing; a folder that is missing is made when
-// something is written, and holds nothing until then.
-func Open(dir, vault string, limits Limits) *Journal {
-	return OpenAs(dir, vault, vault, limits)
-}
-
-// OpenAs is [Open] for a vault whose journal may have been kept under another
-// path, by former. That journal is taken over when there is none under this one.
+// OpenAs returns the journal of the vault at an absolute path, which is kept below
+// the folder dir. The journal may have been kept under another path, former, and is then
+// taken over if there is none under vault. It reads nothing; a folder that is missing is
+// made when something is written, and is empty until then.
 func OpenAs(dir, vault, former string, limits Limits) *Journal {
 	return &Journal{folder: newPlace(dir, vault, former), limits: limits.orDefaults(), sys: private.Disk{}, now: time.Now, inText: object.MaxText}
 }

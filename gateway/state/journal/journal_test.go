@@ -20,11 +20,11 @@ const testVault = "/home/somebody/vault"
 
 func newJournal(t testing.TB, limits Limits) *Journal {
 	t.Helper()
-	return Open(filepath.Join(t.TempDir(), "state", "journal"), testVault, limits)
+	return openAt(filepath.Join(t.TempDir(), "state", "journal"), testVault, limits)
 }
 
 func again(j *Journal) *Journal {
-	next := Open(j.folder.root, j.folder.vault, j.limits)
+	next := openAt(j.folder.root, j.folder.vault, j.limits)
 	next.now, next.inText = j.now, j.inText
 	return next
 }
@@ -445,7 +445,7 @@ func TestOneWriterAtATime(t *testing.T) {
 
 func TestVaultsAreApart(t *testing.T) {
 	j := newJournal(t, Limits{})
-	other := Open(j.folder.root, testVault+"2", Limits{})
+	other := openAt(j.folder.root, testVault+"2", Limits{})
 	e, content := change("a.md", "a", "b")
 	must(t, j.Begin(e, content))
 	if list := entries(t, other); len(list) != 0 {
@@ -456,3 +456,5 @@ func TestVaultsAreApart(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+func openAt(dir, vault string, limits Limits) *Journal { return OpenAs(dir, vault, vault, limits) }

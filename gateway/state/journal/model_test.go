@@ -50,7 +50,7 @@ func TestAnyUseIsAList(t *testing.T) {
 }
 
 func (m *model) open() *Journal {
-	j := Open(m.dir, testVault, m.limits)
+	j := openAt(m.dir, testVault, m.limits)
 	j.now = m.now
 	return j
 }

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // child changes notes until it is killed, or was asked to do so many, and says
 // what was confirmed.
 func child(dir string) {
-	j := Open(dir, testVault, Limits{})
+	j := openAt(dir, testVault, Limits{})
 	count := 1 << 30
 	_, _ = fmt.Sscan(os.Getenv("COUNT"), &count)
 	out := bufio.NewWriterSize(os.Stdout, 1) // written through
@@ -88,7 +88,7 @@ func start(t *testing.T, dir string, count int, said io.Writer) *exec.Cmd {
 // how much that was.
 func verify(t *testing.T, dir, said string) (confirmedEntries int) {
 	t.Helper()
-	j := Open(dir, testVault, Limits{})
+	j := openAt(dir, testVault, Limits{})
 	list, damage, err := j.Entries(Filter{Limit: 1 << 20})
 	must(t, err)
 	for _, d := range damage {
@@ -156,7 +156,7 @@ func TestFourProcessesAtOnce(t *testing.T) {
 		commands, said = append(commands, start(t, dir, each, out)), append(said, out)
 	}
 	// Meanwhile somebody reads, and somebody prunes.
-	j := Open(dir, testVault, Limits{})
+	j := openAt(dir, testVault, Limits{})
 	for range 30 {
 		entries(t, j)
 		must(t, j.Prune())

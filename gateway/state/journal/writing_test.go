@@ -10,7 +10,7 @@ import (
 // A writer that ended is not told of, and one that was killed is, since when it
 // was, until somebody has looked after it.
 func TestInterrupted(t *testing.T) {
-	j := Open(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
+	j := openAt(filepath.Join(t.TempDir(), "journal"), t.TempDir(), Limits{})
 	unlock, err := j.Lock(context.Background())
 	if err != nil {
 		t.Fatal(err)
