@@ -36,6 +36,7 @@ func subcommands() []subcommand {
 		{"commands", "[flags] [--all]", "list enabled commands; with --all also the others, and why not", listCommands},
 		{"explain", "[flags] COMMAND", "describe a command: parameters, tier, effect, whether it is enabled", explain},
 		{"access", "[flags] PATH", "what agents can do with a note or folder, and which rule says so", showAccess},
+		{"compare", "[flags]", "ask both backends the same reading commands, and show where they differ", compareBackends},
 		{"prompt", "[flags] NAME [key=value …]", "print an MCP prompt, for a client without prompts", promptText},
 		{"config", "[flags] show | check | path | init | schema", "show, check or create the settings", settings.Command},
 		{"install", "[flags] CLIENT | --all | --list", "add vaultwicket to an MCP client, after showing the change", install},
