@@ -54,7 +54,7 @@ func whatHappened(l audit.Line) string {
 	return clean.Line(l.Kind)
 }
 
-// facts is what else a person wants to know of a line.
+// facts are the other values of a line, with their names.
 func facts(l audit.Line) string {
 	var text []string
 	add := func(name, value string) {
@@ -67,15 +67,15 @@ func facts(l audit.Line) string {
 		add("", fmt.Sprintf("%d more calls", l.Count))
 	}
 	if l.Exit != nil && *l.Exit != 0 {
-		add("exit ", strconv.Itoa(*l.Exit))
+		add("exit=", strconv.Itoa(*l.Exit))
 	}
-	add("rule ", l.Rule)
-	add("change ", l.Change)
-	add("by ", l.Client)
+	add("rule=", l.Rule)
+	add("change=", l.Change)
+	add("client=", l.Client)
 	if l.Repair != nil {
 		add("", l.Repair.Why)
 	}
-	add("session ", l.Session)
+	add("session=", l.Session)
 	return strings.Join(text, ", ")
 }
 
