@@ -37,13 +37,13 @@ func (e *ParseError) Hint() string { return e.hint }
 func (e *ParseError) Error() string {
 	switch {
 	case e.code == CodeUnknownCommand && e.Reason == unknown:
-		return fmt.Sprintf("unknown command %q", quote.Clip(e.Command, quote.Limit))
+		return fmt.Sprintf("unknown command %q", quote.Short(e.Command))
 	case e.code == CodeUnknownParam && e.Reason == unknown:
-		return fmt.Sprintf("command %q: unknown parameter %q", quote.Clip(e.Command, quote.Limit), quote.Clip(e.Param, quote.Limit))
+		return fmt.Sprintf("command %q: unknown parameter %q", quote.Short(e.Command), quote.Short(e.Param))
 	case e.Param == "":
-		return fmt.Sprintf("command %q: %s", quote.Clip(e.Command, quote.Limit), e.Reason)
+		return fmt.Sprintf("command %q: %s", quote.Short(e.Command), e.Reason)
 	}
-	return fmt.Sprintf("command %q: parameter %q: %s", quote.Clip(e.Command, quote.Limit), quote.Clip(e.Param, quote.Limit), e.Reason)
+	return fmt.Sprintf("command %q: parameter %q: %s", quote.Short(e.Command), quote.Short(e.Param), e.Reason)
 }
 
 // unknown is the reason for a name that is not in the table.

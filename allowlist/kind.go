@@ -161,7 +161,7 @@ func checkRef(s string) string {
 func (p *param) checkNumber(s string) string {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != s {
-		return fmt.Sprintf("invalid number %q: want %s", quote.Clip(s, quote.Limit), p.wants())
+		return fmt.Sprintf("invalid number %q: want %s", quote.Short(s), p.wants())
 	}
 	if n < p.least || n > p.largest() {
 		return fmt.Sprintf("is %d, want %s", n, p.wants())
@@ -176,7 +176,7 @@ func (p *param) largest() int64 { return cmp.Or(p.most, maxNumber) }
 // decided where the call is carried out, by the clock of the vault.
 func checkDate(s string) string {
 	if _, err := day.Parse(s); err != nil {
-		return fmt.Sprintf("invalid date %q: %s", quote.Clip(s, quote.Limit), err)
+		return fmt.Sprintf("invalid date %q: %s", quote.Short(s), err)
 	}
 	return ""
 }
@@ -193,7 +193,7 @@ func (p *param) checkChoice(s string) string {
 	if slices.Contains(p.choices, s) {
 		return ""
 	}
-	reason := fmt.Sprintf("has no value %q, want %s", quote.Clip(s, quote.Limit), p.wants())
+	reason := fmt.Sprintf("has no value %q, want %s", quote.Short(s), p.wants())
 	if near := quote.Nearest(s, p.choices); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -204,7 +204,7 @@ func (p *param) checkChoice(s string) string {
 func checkChar(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size != len(s) || unprintable(r) {
-		return fmt.Sprintf("is %q, want exactly one printable character", quote.Clip(s, quote.Limit))
+		return fmt.Sprintf("is %q, want exactly one printable character", quote.Short(s))
 	}
 	return ""
 }
@@ -217,7 +217,7 @@ func checkURL(s string) string {
 	}
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || firstUnprintable(s) >= 0 {
-		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Clip(s, quote.Limit))
+		return fmt.Sprintf("is %q, want an address that begins with https:// or http://", quote.Short(s))
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func checkCommandName(s string) string {
 	if find(s) != nil {
 		return ""
 	}
-	reason := fmt.Sprintf("unknown command %q", quote.Clip(s, quote.Limit))
+	reason := fmt.Sprintf("unknown command %q", quote.Short(s))
 	if near := quote.Nearest(s, Names()); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}

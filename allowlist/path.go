@@ -91,7 +91,7 @@ func canonicalDestination(p string) (reason string) {
 		return reason
 	}
 	if name := p[strings.LastIndexByte(p, '/')+1:]; !strings.Contains(name, ".") {
-		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", quote.Clip(p, quote.Limit)+"/", quote.Clip(p, quote.Limit)+".md")
+		return fmt.Sprintf("could be a folder or a file; want %q for the folder or %q for the note", quote.Short(p)+"/", quote.Short(p)+".md")
 	}
 	return ""
 }

@@ -154,13 +154,13 @@ func TestAReasonAgainstAPathShowsWhere(t *testing.T) {
 		{"newpath", "a#/?b", `contains '?', which is not allowed in the name of a note`},
 		{"destination", "a/v1.2/b", `could be a folder or a file; want "a/v1.2/b/" for the folder or "a/v1.2/b.md" for the note`},
 		{"destination", "a", `could be a folder or a file; want "a/" for the folder or "a.md" for the note`},
-		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + quote.Clip("a/"+long[:200], quote.Limit) + `/" for the folder or "` + quote.Clip("a/"+long[:200], quote.Limit) + `.md" for the note`},
+		{"destination", "a/" + long[:200], `could be a folder or a file; want "` + quote.Short("a/"+long[:200]) + `/" for the folder or "` + quote.Short("a/"+long[:200]) + `.md" for the note`},
 	} {
 		if got := placeChecks[test.as](test.value); got != test.want {
 			t.Errorf("%s %q: got %q, want %q", test.as, test.value, got, test.want)
 		}
 	}
-	if quote.Clip("a/"+long[:200], quote.Limit) == "a/"+long[:200] {
+	if quote.Short("a/"+long[:200]) == "a/"+long[:200] {
 		t.Error("the longest value is not long enough to be clipped")
 	}
 }

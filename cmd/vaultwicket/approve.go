@@ -57,7 +57,7 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket approve CODE" approves one`}
+		return &exit.UsageError{Reason: fmt.Sprintf("approvals: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket approve CODE" approves one`}
 	}
 	store, err := openStore(std)
 	if err != nil {

@@ -55,7 +55,7 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), errors.Unwrap(err)), Advice: `use a JSON file, or "-" for standard input`}
 		}
 		defer file.Close()
 		in = file
@@ -75,11 +75,11 @@ func readBatch(ctx context.Context, std terminal.Streams, name string) ([]byte, 
 	case r := <-done:
 		switch {
 		case r.err != nil:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Clip(name, quote.Limit), r.err)}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q: %v", quote.Short(name), r.err)}
 		case len(r.input) > maxBatchInput:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Clip(name, quote.Limit), maxBatchInput), Advice: "split it into several files"}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is longer than %d bytes", quote.Short(name), maxBatchInput), Advice: "split it into several files"}
 		case len(r.input) == 0:
-			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Clip(name, quote.Limit)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
+			return nil, &exit.UsageError{Reason: fmt.Sprintf("batch %q is empty", quote.Short(name)), Advice: `send {"operations": [{"clientId": "c1", "command": "daily:read"}]}`}
 		}
 		return r.input, nil
 	}

@@ -36,7 +36,7 @@ func printCompletion(_ context.Context, std terminal.Streams, args []string) err
 	}
 	script, known := completion.Script(args[0])
 	if !known {
-		return &exit.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Clip(args[0], quote.Limit)), Advice: "use one of " + shells}
+		return &exit.UsageError{Reason: fmt.Sprintf("completion: unknown shell %q", quote.Short(args[0])), Advice: "use one of " + shells}
 	}
 	_, err = io.WriteString(std.Out, script)
 	return err

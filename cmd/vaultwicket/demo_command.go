@@ -20,7 +20,7 @@ func runDemo(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(args) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", quote.Clip(args[0], quote.Limit)), Advice: "demo has no arguments"}
+		return &exit.UsageError{Reason: fmt.Sprintf("demo: unexpected argument %q", quote.Short(args[0])), Advice: "demo has no arguments"}
 	}
 	clock, err := clockOf(std)
 	if err != nil {

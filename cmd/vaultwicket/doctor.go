@@ -63,7 +63,7 @@ func machineOf(std terminal.Streams, args []string) (m doctor.Machine, asJSON bo
 		return m, false, invalid
 	}
 	if invalid == nil && len(rest) > 0 {
-		return m, false, &exit.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: "doctor takes only flags"}
+		return m, false, &exit.UsageError{Reason: fmt.Sprintf("doctor: unexpected argument %q", quote.Short(rest[0])), Advice: "doctor takes only flags"}
 	}
 	if _, _, without := settings.NewFlags("doctor").Load(std, nil); invalid != nil && without == nil {
 		return m, false, invalid // it is the flags
@@ -155,7 +155,7 @@ func sandboxOf(ctx context.Context, self, folder string) (string, error) {
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return quote.Clip(line, quote.Limit)
+	return quote.Short(line)
 }
 
 // hello is the first message of a client.

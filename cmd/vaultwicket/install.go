@@ -54,7 +54,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		return err
 	}
 	if len(rest) > 1 {
-		return &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Clip(rest[1], quote.Limit)), Advice: name + " takes one client, or --all"}
+		return &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[1])), Advice: name + " takes one client, or --all"}
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]

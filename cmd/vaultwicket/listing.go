@@ -23,7 +23,7 @@ func listCommands(_ context.Context, std terminal.Streams, args []string) error 
 		return err
 	}
 	if len(o.rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket explain COMMAND" shows one command`}
+		return &exit.UsageError{Reason: fmt.Sprintf("commands: unexpected argument %q", quote.Short(o.rest[0])), Advice: `"vaultwicket explain COMMAND" shows one command`}
 	}
 	commands := []catalog.Explained{}
 	for _, c := range o.gateway.Listing() {

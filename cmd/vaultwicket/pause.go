@@ -85,7 +85,7 @@ func pauseWords(name string, std terminal.Streams, args []string) (state string,
 		return "", false, err
 	}
 	if len(rest) > 0 {
-		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Clip(rest[0], quote.Limit)), Advice: "it applies to every server of this user"}
+		return "", false, &exit.UsageError{Reason: fmt.Sprintf("%s: unexpected argument %q", name, quote.Short(rest[0])), Advice: "it applies to every server of this user"}
 	}
 	state, err = settings.StateFolder(std)
 	return state, asJSON, err

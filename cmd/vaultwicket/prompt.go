@@ -25,7 +25,7 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	for _, word := range o.rest[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if _, twice := arguments[name]; twice || !ok {
-			return &exit.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", quote.Clip(word, quote.Limit)), Advice: "write key=value, such as days=3"}
+			return &exit.UsageError{Reason: fmt.Sprintf("invalid or duplicate argument %q", quote.Short(word)), Advice: "write key=value, such as days=3"}
 		}
 		arguments[name] = value
 	}

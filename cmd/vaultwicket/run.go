@@ -89,8 +89,8 @@ func (o opened) request() (gateway.Request, error) {
 	for _, word := range words {
 		if name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && o.Flags.Lookup(name) != nil {
 			return gateway.Request{}, &exit.UsageError{
-				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Clip(word, quote.Limit), quote.Clip(command, quote.Limit)),
-				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Clip(word, quote.Limit), quote.Clip(command, quote.Limit)),
+				Reason: fmt.Sprintf("flag %q must come before the command %q", quote.Short(word), quote.Short(command)),
+				Advice: fmt.Sprintf("put it before the command: vaultwicket %s %s … %s", o.Flags.Name(), quote.Short(word), quote.Short(command)),
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		debug.SetMemoryLimit(serveMemory)
 	}
 	if len(o.rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Clip(o.rest[0], quote.Limit)), Advice: `"vaultwicket help serve" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("serve: unexpected argument %q", quote.Short(o.rest[0])), Advice: `"vaultwicket help serve" shows the flags`}
 	}
 	if err := o.checkVaultFolders(); err != nil {
 		return err

@@ -55,7 +55,7 @@ func unknownSubcommand(name string) error {
 	for _, c := range subcommands() {
 		names = append(names, c.name)
 	}
-	err := &exit.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Clip(name, quote.Limit)), Advice: `"vaultwicket help" shows the commands`}
+	err := &exit.UsageError{Reason: fmt.Sprintf("unknown command %q", quote.Short(name)), Advice: `"vaultwicket help" shows the commands`}
 	if near := quote.Nearest(name, names); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {

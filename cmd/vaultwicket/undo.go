@@ -48,7 +48,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	case len(o.rest) == 1 && o.rest[0] == "list":
 		return o.listUndoable(std)
 	case len(o.rest) > 1:
-		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Clip(o.rest[1], quote.Limit)), Advice: `"vaultwicket journal list" shows the ids`}
+		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
 		id = o.rest[0]
 	}

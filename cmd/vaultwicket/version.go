@@ -22,5 +22,5 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 			"version": release.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 		}, exit.Done)
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Clip(args[0], quote.Limit)), Advice: "the one flag is --json"}
+	return &exit.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(args[0])), Advice: "the one flag is --json"}
 }

@@ -91,7 +91,7 @@ func (*Gone) Error() string { return "the rest of this answer is not kept any mo
 // Hint says what to do.
 func (*Gone) Hint() string { return "run the command again, without a cursor" }
 
-// maxQuoted bounds what an error repeats of a text from outside, in bytes.
+// maxQuoted bounds what an error repeats of a name, in bytes: it may list forty of them.
 const maxQuoted = 60
 
 func quoted(s string) string { return fmt.Sprintf("%q", quote.Clip(s, maxQuoted)) }

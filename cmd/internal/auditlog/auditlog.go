@@ -95,7 +95,7 @@ func verifyAudit(std terminal.Streams, args []string) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: "it verifies the whole log"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit verify: unexpected argument %q", quote.Short(rest[0])), Advice: "it verifies the whole log"}
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
@@ -212,9 +212,9 @@ func exportAudit(ctx context.Context, std terminal.Streams, args []string) error
 
 func cannotMake(name string, err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return &exit.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Clip(name, quote.Limit)), Advice: "choose a file that does not exist"}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit export: %q already exists", quote.Short(name)), Advice: "choose a file that does not exist"}
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Clip(name, quote.Limit), errors.Unwrap(err))}
+	return &exit.UsageError{Reason: fmt.Sprintf("audit export %q: %v", quote.Short(name), errors.Unwrap(err))}
 }
 
 // exported counts what was exported.

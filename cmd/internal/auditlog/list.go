@@ -47,13 +47,13 @@ var auditDecisions = []string{"allow", "ask", "reply", "deny"}
 func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 	switch {
 	case len(rest) > 0:
-		return &exit.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Clip(rest[0], quote.Limit)), Advice: `"vaultwicket audit list --help" shows the flags`}
+		return &exit.UsageError{Reason: fmt.Sprintf("audit list: unexpected argument %q", quote.Short(rest[0])), Advice: `"vaultwicket audit list --help" shows the flags`}
 	case q.json && q.csv:
 		return &exit.UsageError{Reason: "--json and --csv cannot be combined"}
 	case q.filter.Limit < 0:
 		return &exit.UsageError{Reason: fmt.Sprintf("flag --limit: invalid value %d, want 0 or more", q.filter.Limit), Advice: "0 shows all entries"}
 	case q.filter.Decision != "" && !slices.Contains(auditDecisions, q.filter.Decision):
-		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Clip(q.filter.Decision, quote.Limit), quote.DidYouMean(q.filter.Decision, auditDecisions)),
+		return &exit.UsageError{Reason: fmt.Sprintf("flag --decision: unknown decision %q%s", quote.Short(q.filter.Decision), quote.DidYouMean(q.filter.Decision, auditDecisions)),
 			Advice: "the decisions are " + strings.Join(auditDecisions, ", ")}
 	}
 	if q.filter.Since, err = flags.Moment("since", q.since, now, false); err != nil {
@@ -63,7 +63,7 @@ func (q *auditQuery) parse(rest []string, now time.Time) (err error) {
 		return err
 	}
 	if !q.filter.Since.IsZero() && !q.filter.Until.IsZero() && !q.filter.Since.Before(q.filter.Until) {
-		return &exit.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Clip(q.since, quote.Limit), quote.Clip(q.until, quote.Limit))}
+		return &exit.UsageError{Reason: fmt.Sprintf("--since %q is not before --until %q", quote.Short(q.since), quote.Short(q.until))}
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (s Set) Parse(args []string) error {
 }
 
 func (s Set) unknownFlag(name string) error {
-	err := &exit.UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Clip("--"+name, quote.Limit))}
+	err := &exit.UsageError{Reason: fmt.Sprintf("unknown flag %q", quote.Short("--"+name))}
 	var names []string
 	s.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	if near := quote.Nearest(name, names); near != "" {

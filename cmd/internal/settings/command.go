@@ -37,7 +37,7 @@ func Command(_ context.Context, std terminal.Streams, args []string) error {
 		return &exit.UsageError{Reason: "usage: vaultwicket config show|check|path|init|schema", Advice: "one of " + strings.Join(names, ", ")}
 	}
 	return &exit.UsageError{
-		Reason: fmt.Sprintf("unknown action %q%s", quote.Clip(f.Arg(0), quote.Limit), quote.DidYouMean(f.Arg(0), names)),
+		Reason: fmt.Sprintf("unknown action %q%s", quote.Short(f.Arg(0)), quote.DidYouMean(f.Arg(0), names)),
 		Advice: "one of " + strings.Join(names, ", "),
 	}
 }

@@ -127,10 +127,10 @@ func (r *reading) settings(values map[string]any, path []string) map[string]stri
 		case path == nil && slices.Contains(tablesBeside, name):
 			continue
 		case !known && path == nil:
-			r.report(at, "unknown setting %q%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, append(Names(), tablesBeside...)))
+			r.report(at, "unknown setting %q%s", quote.Short(name), quote.DidYouMean(name, append(Names(), tablesBeside...)))
 			continue
 		case !known:
-			r.report(at, "unknown setting %q%s", quote.Clip(strings.Join(at, "."), quote.Limit), quote.DidYouMean(name, Names()))
+			r.report(at, "unknown setting %q%s", quote.Short(strings.Join(at, ".")), quote.DidYouMean(name, Names()))
 			continue
 		case path != nil && name == "profile":
 			r.report(at, "setting %q: a profile cannot choose a profile", strings.Join(at, "."))
@@ -154,7 +154,7 @@ func (s setting) read(value any) (string, error) {
 		return "", err
 	}
 	if s.name == "vault" && strings.ContainsAny(text, `/\`) && !filepath.IsAbs(text) {
-		return "", fmt.Errorf("%q is a relative path, want an absolute one", quote.Clip(text, quote.Limit))
+		return "", fmt.Errorf("%q is a relative path, want an absolute one", quote.Short(text))
 	}
 	return text, s.set(&Settings{}, text)
 }
@@ -204,7 +204,7 @@ func joined(values []any) (string, error) {
 			return "", fmt.Errorf("contains %s, want %s", typeName(value), wanted[list])
 		}
 		if name == "" || strings.Contains(name, ",") || strings.TrimSpace(name) != name {
-			return "", fmt.Errorf("invalid name %q", quote.Clip(name, quote.Limit))
+			return "", fmt.Errorf("invalid name %q", quote.Short(name))
 		}
 		names = append(names, name)
 	}
@@ -248,7 +248,7 @@ func (r *reading) profiles(value any) map[string]map[string]string {
 		case name == "":
 			r.report(at, "a profile needs a name")
 		case !ok:
-			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Clip(name, quote.Limit))
+			r.report(at, "%q is %s, want a table [profiles.%s]", strings.Join(at, "."), typeName(all[name]), quote.Short(name))
 		default:
 			read[name] = r.settings(values, at)
 		}

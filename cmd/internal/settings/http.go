@@ -48,7 +48,7 @@ func setToolsets(s *Settings, text string) error {
 	s.Toolsets = nil
 	for _, name := range names(text) {
 		if !slices.Contains(mcpserver.ToolsetNames(), name) {
-			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Clip(name, quote.Limit), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
+			return fmt.Errorf("unknown toolset %q: want %s%s", quote.Short(name), strings.Join(mcpserver.ToolsetNames(), ", "), quote.DidYouMean(name, mcpserver.ToolsetNames()))
 		}
 		s.Toolsets = append(s.Toolsets, name)
 	}
@@ -67,7 +67,7 @@ func setHTTP(s *Settings, text string) error {
 func fromServer(err error) error {
 	var wrong *streamable.SettingError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("%q %s; %s", quote.Clip(wrong.Value, quote.Limit), wrong.Reason, wrong.Hint())
+		return fmt.Errorf("%q %s; %s", quote.Short(wrong.Value), wrong.Reason, wrong.Hint())
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func setTLSKey(s *Settings, text string) error { return setFile(&s.HTTP.Key, tex
 // setFile takes an absolute path: a client starts us where it likes.
 func setFile(to *string, text string) error {
 	if text != "" && !filepath.IsAbs(text) {
-		return fmt.Errorf("%q is not an absolute path", quote.Clip(text, quote.Limit))
+		return fmt.Errorf("%q is not an absolute path", quote.Short(text))
 	}
 	*to = text
 	return nil

@@ -28,7 +28,7 @@ func (f *Flags) fromProfile() error {
 }
 
 func (f *Flags) unknownProfile(chosen raw) error {
-	reason := fmt.Sprintf("setting %q (%s): no settings file defines [profiles.%s]", "profile", chosen.origin, quote.Clip(chosen.text, quote.Limit))
+	reason := fmt.Sprintf("setting %q (%s): no settings file defines [profiles.%s]", "profile", chosen.origin, quote.Short(chosen.text))
 	if f.file.info != nil {
 		reason = fmt.Sprintf("setting %q (%s): %s", "profile", chosen.origin, f.file.noProfile(chosen.text))
 	}
@@ -37,5 +37,5 @@ func (f *Flags) unknownProfile(chosen raw) error {
 
 // noProfile says that the file has no such profile.
 func (d document) noProfile(name string) string {
-	return fmt.Sprintf("unknown profile %q%s", quote.Clip(name, quote.Limit), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
+	return fmt.Sprintf("unknown profile %q%s", quote.Short(name), quote.DidYouMean(name, slices.Sorted(maps.Keys(d.profiles))))
 }

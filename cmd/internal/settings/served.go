@@ -106,7 +106,7 @@ func unknownVault(r raw, tables []vaultTable) error {
 		}
 	}
 	return &exit.UsageError{
-		Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Clip(r.text, quote.Limit), quote.DidYouMean(r.text, known)),
+		Reason: fmt.Sprintf("setting %q (%s): unknown vault %q%s", "vault", r.origin, quote.Short(r.text), quote.DidYouMean(r.text, known)),
 		Advice: "the vaults are " + strings.Join(labels, ", "),
 	}
 }

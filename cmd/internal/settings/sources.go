@@ -214,7 +214,7 @@ func unknownVariable(name string) error {
 	for _, s := range Names() {
 		known = append(known, VariableOf(s))
 	}
-	err := &exit.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Clip(name, quote.Limit))}
+	err := &exit.UsageError{Reason: fmt.Sprintf("unknown environment variable %q", quote.Short(name))}
 	if near := quote.Nearest(name, known); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	}

@@ -112,7 +112,7 @@ func setUI(s *Settings, text string) (err error) {
 
 func setResultFormat(s *Settings, text string) error {
 	if !slices.Contains(resultFormats, text) {
-		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, resultFormats))
+		return fmt.Errorf("invalid result format %q: want json or text%s", quote.Short(text), quote.DidYouMean(text, resultFormats))
 	}
 	s.ResultFormat = text
 	return nil
@@ -230,10 +230,10 @@ func setRateMutationsHour(s *Settings, text string) (err error) {
 func parseNumber(text string, least, most int) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Clip(text, quote.Limit), least, most)
+		return 0, fmt.Errorf("invalid number %q: want %d to %d", quote.Short(text), least, most)
 	}
 	if n < least || n > most {
-		return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Clip(text, quote.Limit), least, most)
+		return 0, fmt.Errorf("%q is out of range: want %d to %d", quote.Short(text), least, most)
 	}
 	return n, nil
 }
@@ -241,7 +241,7 @@ func parseNumber(text string, least, most int) (int, error) {
 func setLogLevel(s *Settings, text string) error {
 	level, known := logging.Levels[text]
 	if !known {
-		return fmt.Errorf("invalid log level %q: want debug, info, warn or error%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logLevels))
+		return fmt.Errorf("invalid log level %q: want debug, info, warn or error%s", quote.Short(text), quote.DidYouMean(text, logLevels))
 	}
 	s.logLevel = level
 	return nil
@@ -249,7 +249,7 @@ func setLogLevel(s *Settings, text string) error {
 
 func setLogFormat(s *Settings, text string) error {
 	if !slices.Contains(logFormats, text) {
-		return fmt.Errorf("invalid log format %q: want text or json%s", quote.Clip(text, quote.Limit), quote.DidYouMean(text, logFormats))
+		return fmt.Errorf("invalid log format %q: want text or json%s", quote.Short(text), quote.DidYouMean(text, logFormats))
 	}
 	s.LogJSON = text == "json"
 	return nil

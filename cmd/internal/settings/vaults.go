@@ -66,7 +66,7 @@ func (r *reading) vault(values map[string]any, at []string) vaultTable {
 	var t vaultTable
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err := r.vaultKey(&t, key, values[key], at); err != nil {
-			r.report(append(at, key), "vault setting %q: %v", quote.Clip(key, quote.Limit), err)
+			r.report(append(at, key), "vault setting %q: %v", quote.Short(key), err)
 		}
 	}
 	t.Pinned = t.Folder != "" && (t.Name != "" || t.ID != "")
@@ -97,11 +97,11 @@ func (r *reading) vaultKey(t *vaultTable, key string, value any, at []string) er
 		return t.setName(text)
 	case "id":
 		if t.ID = text; !registry.IsID(text) {
-			return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Clip(text, quote.Limit))
+			return fmt.Errorf("invalid id %q, want 16 hexadecimal digits", quote.Short(text))
 		}
 	case "folder":
 		if t.Folder = filepath.Clean(text); !filepath.IsAbs(text) || strings.ContainsRune(text, 0) {
-			return fmt.Errorf("%q is not an absolute path", quote.Clip(text, quote.Limit))
+			return fmt.Errorf("%q is not an absolute path", quote.Short(text))
 		}
 	case "tier":
 		var err error
@@ -118,7 +118,7 @@ func (t *vaultTable) setName(text string) error {
 	case text == "":
 		return fmt.Errorf("is empty; leave it out where an id or a folder says which vault it is")
 	case strings.ContainsAny(text, `/\`):
-		return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Clip(text, quote.Limit))
+		return fmt.Errorf("%q contains a path separator; use the key \"folder\" for a folder", quote.Short(text))
 	}
 	return checkName(text)
 }
@@ -146,7 +146,7 @@ func (r *reading) vaultAccess(t *vaultTable, value any, at []string) error {
 	for _, path := range slices.Sorted(maps.Keys(table)) {
 		level, err := accessLevel(path, table[path])
 		if err != nil {
-			r.report(append(at, path), "access of %q: %v", quote.Clip(path, quote.Limit), err)
+			r.report(append(at, path), "access of %q: %v", quote.Short(path), err)
 			continue
 		}
 		t.levels[path] = level
@@ -179,7 +179,7 @@ func (r *reading) apart(tables []vaultTable, at []string) {
 		case last.Folder != "" && other.Folder != "" && registry.SameFolder(last.Folder, other.Folder):
 			r.report(append(at, "folder"), "two vaults have the folder %q", last.Folder)
 		case last.label() != "" && other.label() != "" && (last.label() == other.label() || last.label() == other.ID || last.ID == other.label()):
-			r.report(append(at, "name"), "two vaults have the name %q; give one of them another", quote.Clip(other.label(), quote.Limit))
+			r.report(append(at, "name"), "two vaults have the name %q; give one of them another", quote.Short(other.label()))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/tests/strictjson"
 )
 
@@ -123,7 +124,7 @@ func TestClip(t *testing.T) {
 	if got := Clip("a\x1b[31m\n"); strings.ContainsAny(got, "\x1b\n") {
 		t.Errorf("%q", got)
 	}
-	if got := Clip(strings.Repeat("é", 300)); len(got) > maxQuoted+len("…") {
+	if got := Clip(strings.Repeat("é", 300)); len(got) > quote.Limit+len("…") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

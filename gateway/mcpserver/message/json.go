@@ -15,9 +15,6 @@ const (
 
 	// Space is the white space that JSON allows around a document, and nothing else.
 	Space = " \t\r\n"
-
-	// maxQuoted bounds what [Clip] keeps of a text, in bytes.
-	maxQuoted = 80
 )
 
 // IsString reports whether a valid JSON value without leading space is a string.
@@ -29,15 +26,14 @@ func IsObject(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte("{"
 // IsNull reports whether a JSON value is missing or null.
 func IsNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// Clip shortens a text for an error to about 80 bytes and replaces control
-// characters.
+// Clip returns [quote.Short] of a text with control characters replaced.
 func Clip(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, quote.Clip(text, maxQuoted))
+	}, quote.Short(text))
 }
 
 // Encode returns v as JSON. It panics on a value that cannot be encoded; callers pass

@@ -113,7 +113,7 @@ func (get environment) protocol() (ignored string, err error) {
 	if near := quote.Nearest(asked, []string{jsonProtocol}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Clip(asked, maxQuoted)), hint}
+	return "", &ConfigError{name, fmt.Sprintf("%q is not supported", quote.Short(asked)), hint}
 }
 
 // endpointURL returns the address for traces. That of all signals is the folder
@@ -165,7 +165,7 @@ func (get environment) timeout() (time.Duration, error) {
 	}
 	ms, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || ms <= 0 {
-		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Clip(text, maxQuoted)), "such as 10000, up to 60000"}
+		return 0, &ConfigError{name, fmt.Sprintf("%q is not a number of milliseconds", quote.Short(text)), "such as 10000, up to 60000"}
 	}
 	return min(time.Duration(ms)*time.Millisecond, maxTimeout), nil
 }
@@ -181,5 +181,3 @@ func resourceOf(version string) *resource.Resource {
 	}
 	return found
 }
-
-const maxQuoted = 100 // of a value from outside in one of our messages

@@ -158,7 +158,7 @@ func (e *exporter) read(answer *http.Response, text []byte) error {
 	}
 	refused, _ := strconv.Atoi(string(bytes.Trim(taken.PartialSuccess.RejectedSpans, `"`)))
 	if message := taken.PartialSuccess.ErrorMessage; refused > 0 || message != "" {
-		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", quote.Clip(message, maxQuoted)))
+		e.warn.lost(refused, fmt.Errorf("the collector does not take all: %s", quote.Short(message)))
 	}
 	return nil
 }

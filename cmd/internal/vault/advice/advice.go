@@ -115,5 +115,5 @@ func sameFile(typed string, files []string) string {
 }
 
 func quoted(name string) string {
-	return fmt.Sprintf("%q", answer.Verbatim(quote.Clip(name, quote.Limit)))
+	return fmt.Sprintf("%q", answer.Verbatim(quote.Short(name)))
 }

@@ -57,7 +57,7 @@ func (k Kind) DidYouMean(names []string, format string, args ...any) error {
 func DidYouMean(names []string) string {
 	var quoted []string
 	for _, name := range names {
-		quoted = append(quoted, fmt.Sprintf("%q", Verbatim(quote.Clip(name, quote.Limit))))
+		quoted = append(quoted, fmt.Sprintf("%q", Verbatim(quote.Short(name))))
 	}
 	switch n := len(quoted); n {
 	case 0:

@@ -37,8 +37,8 @@ func (p *parser) noOperator(name string) error {
 		value = value[:end]
 	}
 	lower, list := strings.ToLower(name), "operators: "+strings.Join(Operators, ": ")+":"
-	return p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Clip(name, quote.Limit)+":"),
-		mend(lower, quote.Clip(name, quote.Limit), quote.Clip(value, quote.Limit))+"; "+list+"; [name:value] finds a property, quotes a text")
+	return p.fail(p.at, CodeNoOperator, fmt.Sprintf("there is no operator %q", quote.Short(name)+":"),
+		mend(lower, quote.Short(name), quote.Short(value))+"; "+list+"; [name:value] finds a property, quotes a text")
 }
 
 // CodeNoOperator is the code of a [ParseError] about an operator that does not exist.

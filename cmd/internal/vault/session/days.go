@@ -22,7 +22,7 @@ func DaysAhead(text string, now time.Time) (day.Span, error) { return read(text,
 func read(text string, now time.Time, toward day.Direction) (day.Span, error) {
 	span, err := day.Read(text, now, toward)
 	if err != nil {
-		return span, answer.Misuse("Invalid date %q: %v", answer.Verbatim(quote.Clip(text, quote.Limit)), err)
+		return span, answer.Misuse("Invalid date %q: %v", answer.Verbatim(quote.Short(text)), err)
 	}
 	return span, nil
 }
@@ -33,7 +33,7 @@ func Age(text string, now time.Time) (days int, err error) {
 	if strings.Trim(text, "0123456789") == "" {
 		days, err = strconv.Atoi(text)
 		if err != nil || days > day.MaxDays {
-			return 0, answer.Misuse("Invalid number: %s. Use a number of days up to %d.", quote.Clip(text, quote.Limit), day.MaxDays)
+			return 0, answer.Misuse("Invalid number: %s. Use a number of days up to %d.", quote.Short(text), day.MaxDays)
 		}
 		return days, nil
 	}

@@ -13,7 +13,7 @@ import (
 // the folder as it was typed, or the vault.
 func Place(folder string) string {
 	if bare := strings.Trim(folder, "/"); bare != "" {
-		return fmt.Sprintf("%q", answer.Verbatim(quote.Clip(bare, quote.Limit)))
+		return fmt.Sprintf("%q", answer.Verbatim(quote.Short(bare)))
 	}
 	return "the vault"
 }
