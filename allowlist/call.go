@@ -71,17 +71,17 @@ func (c Call) Effect() tiers.Effect {
 // table says of its command and its parameters.
 func (c Call) TableEffect() tiers.Effect { return c.effect }
 
-// Losing returns the call as one of which it is known that it removes or replaces
-// much of what is in the vault, and why. It makes a call no better.
-func (c Call) Losing(why string) Call {
+// WithLoss returns the call with the reason why it is destructive: it is known to remove or
+// replace much of the vault. The effect of the call never gets milder by it.
+func (c Call) WithLoss(why string) Call {
 	if c.Valid() {
 		c.loses = why
 	}
 	return c
 }
 
-// Loses says what the call is known to remove, "" if that is not known to be much.
-func (c Call) Loses() string { return c.loses }
+// Loss is the reason of [Call.WithLoss], "" if the call is not known to remove much.
+func (c Call) Loss() string { return c.loses }
 
 // Shows reports whether the call moves the focus or opens a view, besides its
 // effect.
@@ -91,12 +91,12 @@ func (c Call) Shows() bool { return c.shows }
 // effect is not Publishes.
 func (c Call) Sends() bool { return c.row != nil && c.row.sends }
 
-// Ours reports whether the call is an extension of the embedded vault CLI, by
-// its command or by one of its parameters: the app cannot run it.
-func (c Call) Ours() bool { return c.row != nil && (c.row.ours || c.oursParam() != "") }
+// EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
+// command or of one of its parameters.
+func (c Call) EmbeddedOnly() bool { return c.row != nil && (c.row.ours || c.embeddedOnlyParam() != "") }
 
-// oursParam returns the first parameter of the call that the app does not know.
-func (c Call) oursParam() string {
+// embeddedOnlyParam returns the first parameter of the call that the app does not know.
+func (c Call) embeddedOnlyParam() string {
 	for _, a := range c.args {
 		if c.row.param(a.key).ours {
 			return a.key
@@ -117,9 +117,9 @@ func (c Call) Since() tiers.Version {
 // targetParams are the parameters that name the note a call works on.
 var targetParams = [...]string{"path", "file", "ref", "daily"}
 
-// FallsBack reports whether the call works on the note that the person has
-// open, because it names none itself.
-func (c Call) FallsBack() bool {
+// UsesOpenNote reports whether the call works on the note that is open in the app,
+// because it names none.
+func (c Call) UsesOpenNote() bool {
 	if c.row == nil {
 		return true
 	}

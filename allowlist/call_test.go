@@ -12,11 +12,11 @@ import (
 
 func TestTheZeroCallIsGoodForNothing(t *testing.T) {
 	var c Call
-	if c.Valid() || c.Name() != "" || c.Tier() != tiers.None || c.Effect() != tiers.Unknown || c.Shows() || c.Sends() || c.Ours() ||
+	if c.Valid() || c.Name() != "" || c.Tier() != tiers.None || c.Effect() != tiers.Unknown || c.Shows() || c.Sends() || c.EmbeddedOnly() ||
 		c.Since() != (tiers.Version{}) || c.Vault() != "" || c.String() != "" || len(c.Params()) != 0 {
 		t.Errorf("the zero call says something: %+v", c)
 	}
-	if !c.FallsBack() {
+	if !c.UsesOpenNote() {
 		t.Error("the zero call names a target")
 	}
 	if !reflect.DeepEqual(c.Reply(), Reply{}) {
@@ -73,11 +73,11 @@ func TestOrderOfArguments(t *testing.T) {
 func TestOurs(t *testing.T) {
 	extensions := strings.Fields("daily:range undo:list undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set tag:rename property:rename heading:rename vault:replace canvas:read attachments attachment:read related")
 	eachRow(func(r *row) {
-		if got := mustParse(t, r.name, r.fewest()).Ours(); got != slices.Contains(extensions, r.name) {
+		if got := mustParse(t, r.name, r.fewest()).EmbeddedOnly(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)
 		}
 	})
-	if !mustParse(t, "daily:read", Params{"offset": Number("-1")}).Ours() {
+	if !mustParse(t, "daily:read", Params{"offset": Number("-1")}).EmbeddedOnly() {
 		t.Error("the app knows no other day than today")
 	}
 }

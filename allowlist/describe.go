@@ -16,7 +16,7 @@ type Command struct {
 	Effect, Worst tiers.Effect
 	Shows         bool // every call moves the focus or opens a view
 	Sends         bool // can carry data off the machine
-	Ours          bool // an extension of the embedded vault CLI
+	EmbeddedOnly  bool // an extension of the embedded vault CLI
 	NeedsApp      bool // the embedded vault CLI does not answer it
 	Since         tiers.Version
 	Params        []Param
@@ -59,7 +59,7 @@ func Describe(name string) (Command, error) {
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, Ours: r.ours, NeedsApp: r.needsApp, Since: r.minimum(),
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.ours, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
 	for i := range r.params {
 		p := r.describeParam(&r.params[i])

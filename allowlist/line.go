@@ -53,7 +53,7 @@ func (c Call) Line(k Carrier) (Line, error) {
 	}
 	if k.embedded {
 		line.StdinParam, line.Stdin = c.forStdin()
-	} else if key := c.oursParam(); key != "" {
+	} else if key := c.embeddedOnlyParam(); key != "" {
 		return line, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
 	}
 	if rewritten(c.vault) {

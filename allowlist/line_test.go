@@ -252,8 +252,8 @@ func TestAVaultNameIsNotRewritten(t *testing.T) {
 func TestAnExtensionNeverReachesTheApp(t *testing.T) {
 	plain := mustParse(t, "template:insert", Params{"name": Text("A")})
 	extended := mustParse(t, "template:insert", Params{"name": Text("A"), "path": Text("B.md")})
-	if plain.Ours() || !extended.Ours() {
-		t.Errorf("ours: %v without and %v with path", plain.Ours(), extended.Ours())
+	if plain.EmbeddedOnly() || !extended.EmbeddedOnly() {
+		t.Errorf("ours: %v without and %v with path", plain.EmbeddedOnly(), extended.EmbeddedOnly())
 	}
 	for name, carrier := range carriers {
 		line, err := extended.Line(carrier)

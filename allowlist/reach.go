@@ -14,20 +14,20 @@ const (
 	reachNothing
 )
 
-// Spelled is a path that stands in a call.
-type Spelled struct {
+// NamedPath is a path that a call names.
+type NamedPath struct {
 	Param string
 	Path  string // canonical, without a slash at its end; "" is the root folder
 	// Folder says that it is a folder; To that a file is moved there.
 	Folder, To bool
 }
 
-// Spells lists the paths of notes and folders that the call spells out, in the
-// order of its arguments. Names that are resolved like links are none.
-func (c Call) Spells() []Spelled {
-	var list []Spelled
+// NamedPaths lists the paths of notes and folders that the call names, in the order of
+// its arguments, without names that are resolved like links.
+func (c Call) NamedPaths() []NamedPath {
+	var list []NamedPath
 	for _, a := range c.args {
-		s := Spelled{Param: a.key, Path: a.value}
+		s := NamedPath{Param: a.key, Path: a.value}
 		switch a.kind {
 		case kindPath, kindNewPath:
 		case kindRef:
@@ -45,13 +45,13 @@ func (c Call) Spells() []Spelled {
 	return list
 }
 
-// Alone reports whether the answer of the call depends on no other note than the
-// one whose path it spells out, and whether it touches no other.
-func (c Call) Alone() bool {
+// TouchesOneNote reports whether the call reads and changes no other note than the one
+// whose path it names.
+func (c Call) TouchesOneNote() bool {
 	if c.row == nil || c.row.reach != reachNote || c.has("template") {
 		return false
 	}
-	for _, s := range c.Spells() {
+	for _, s := range c.NamedPaths() {
 		if !s.Folder && !s.To {
 			return true
 		}
@@ -59,5 +59,5 @@ func (c Call) Alone() bool {
 	return false
 }
 
-// Apart reports whether the call has to do with no note at all.
-func (c Call) Apart() bool { return c.row != nil && c.row.reach == reachNothing }
+// TouchesNoNote reports whether the call reads and changes no note at all.
+func (c Call) TouchesNoNote() bool { return c.row != nil && c.row.reach == reachNothing }

@@ -10,26 +10,26 @@ func TestSpells(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		line []string
-		want []Spelled
+		want []NamedPath
 	}{
 		{"no path", []string{"version"}, nil},
-		{"a note by its path", []string{"read", "path=A/B.md"}, []Spelled{{Param: "path", Path: "A/B.md"}}},
+		{"a note by its path", []string{"read", "path=A/B.md"}, []NamedPath{{Param: "path", Path: "A/B.md"}}},
 		{"a note by its name", []string{"read", "file=B"}, nil},
-		{"a new note", []string{"create", "path=A/B.md", "content=C/D.md"}, []Spelled{{Param: "path", Path: "A/B.md"}}},
+		{"a new note", []string{"create", "path=A/B.md", "content=C/D.md"}, []NamedPath{{Param: "path", Path: "A/B.md"}}},
 		{"a new note by its name", []string{"create", "name=B", "template=C/D"}, nil},
-		{"a note and a line", []string{"task", "ref=A/B.md:3"}, []Spelled{{Param: "ref", Path: "A/B.md"}}},
-		{"a folder", []string{"files", "folder=A/B"}, []Spelled{{Param: "folder", Path: "A/B", Folder: true}}},
-		{"a folder with a slash", []string{"files", "folder=A/"}, []Spelled{{Param: "folder", Path: "A", Folder: true}}},
-		{"the root", []string{"files", "folder=/"}, []Spelled{{Param: "folder", Path: "", Folder: true}}},
-		{"a move into a folder", []string{"move", "path=A/B.md", "to=C/D/"}, []Spelled{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D", Folder: true, To: true}}},
-		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"}, []Spelled{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
-		{"a move to the root", []string{"move", "file=B", "to=/"}, []Spelled{{Param: "to", Path: "", Folder: true, To: true}}},
+		{"a note and a line", []string{"task", "ref=A/B.md:3"}, []NamedPath{{Param: "ref", Path: "A/B.md"}}},
+		{"a folder", []string{"files", "folder=A/B"}, []NamedPath{{Param: "folder", Path: "A/B", Folder: true}}},
+		{"a folder with a slash", []string{"files", "folder=A/"}, []NamedPath{{Param: "folder", Path: "A", Folder: true}}},
+		{"the root", []string{"files", "folder=/"}, []NamedPath{{Param: "folder", Path: "", Folder: true}}},
+		{"a move into a folder", []string{"move", "path=A/B.md", "to=C/D/"}, []NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D", Folder: true, To: true}}},
+		{"a move to a path", []string{"move", "path=A/B.md", "to=C/D.md"}, []NamedPath{{Param: "path", Path: "A/B.md"}, {Param: "to", Path: "C/D.md", To: true}}},
+		{"a move to the root", []string{"move", "file=B", "to=/"}, []NamedPath{{Param: "to", Path: "", Folder: true, To: true}}},
 	} {
 		call, err := ParseWords(test.line[0], test.line[1:])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := call.Spells(); !slices.Equal(got, test.want) {
+		if got := call.NamedPaths(); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestEveryPathIsSpelled(t *testing.T) {
 				continue
 			}
 			isPath := slices.Contains([]string{"path", "path:line", "folder", "folder/ or path"}, p.kind.String())
-			got := slices.ContainsFunc(call.Spells(), func(s Spelled) bool { return s.Param == p.name })
+			got := slices.ContainsFunc(call.NamedPaths(), func(s NamedPath) bool { return s.Param == p.name })
 			if got != isPath {
 				t.Errorf("%s: %s is spelled: %v", call, p.name, got)
 			}
@@ -80,11 +80,11 @@ func TestReachOfEveryCommand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", r.name, err)
 		}
-		if got := call.Apart(); got != slices.Contains(none, r.name) {
+		if got := call.TouchesNoNote(); got != slices.Contains(none, r.name) {
 			t.Errorf("%s: apart %v", r.name, got)
 		}
 		if p := r.param("path"); p == nil || p.kind == kindFolder {
-			if call.Alone() {
+			if call.TouchesOneNote() {
 				t.Errorf("%s: alone, and names no note by its path", call)
 			}
 			return
@@ -99,10 +99,10 @@ func TestReachOfEveryCommand(t *testing.T) {
 		if call, err = Parse(r.name, params); err != nil {
 			return // needs more than goes with a path
 		}
-		if got := call.Alone(); got != slices.Contains(one, r.name) {
+		if got := call.TouchesOneNote(); got != slices.Contains(one, r.name) {
 			t.Errorf("%s: alone %v", call, got)
 		}
-		if call.Alone() {
+		if call.TouchesOneNote() {
 			alone++
 		}
 	})
@@ -132,7 +132,7 @@ func TestAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := call.Alone(); got != want {
+		if got := call.TouchesOneNote(); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -147,7 +147,7 @@ func TestAFolderIsNoNote(t *testing.T) {
 		{{key: "to", value: "A.md", kind: kindDestination}},
 		{{key: "to", value: "A/", kind: kindDestination}},
 	} {
-		if (Call{row: r, args: args}).Alone() {
+		if (Call{row: r, args: args}).TouchesOneNote() {
 			t.Errorf("%+v is alone", args)
 		}
 	}
@@ -157,14 +157,14 @@ func TestAFolderIsNoNote(t *testing.T) {
 func TestAloneByReach(t *testing.T) {
 	for reach, want := range map[reach]bool{0: false, reachNote: true, reachNothing: false, reachNothing + 1: false} {
 		call := Call{row: &row{name: "x", reach: reach}, args: []arg{{key: "path", value: "A.md", kind: kindPath}}}
-		if call.Alone() != want {
-			t.Errorf("reach %d: alone %v", reach, call.Alone())
+		if call.TouchesOneNote() != want {
+			t.Errorf("reach %d: alone %v", reach, call.TouchesOneNote())
 		}
 	}
 }
 
 func TestTheZeroCallReachesTheVault(t *testing.T) {
-	if c := (Call{}); c.Alone() || c.Apart() || len(c.Spells()) != 0 {
-		t.Errorf("alone %v, apart %v, spells %v", c.Alone(), c.Apart(), c.Spells())
+	if c := (Call{}); c.TouchesOneNote() || c.TouchesNoNote() || len(c.NamedPaths()) != 0 {
+		t.Errorf("alone %v, apart %v, spells %v", c.TouchesOneNote(), c.TouchesNoNote(), c.NamedPaths())
 	}
 }

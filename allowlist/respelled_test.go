@@ -34,11 +34,11 @@ func TestRespelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := call.Respelled(upper)
+		got, err := call.WithPaths(upper)
 		if err != nil || sortedItems(got) != "vault=Home "+test.want {
 			t.Errorf("%s: %q, %v, want %q", call, sortedItems(got), err, test.want)
 		}
-		if same, err := call.Respelled(func(path string) string { return path }); err != nil || same.String() != call.String() {
+		if same, err := call.WithPaths(func(path string) string { return path }); err != nil || same.String() != call.String() {
 			t.Errorf("%s becomes %s, %v", call, same, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestRespelledToAHiddenPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := call.Respelled(func(string) string { return ".obsidian/app.json" }); err == nil || got.Valid() {
+	if got, err := call.WithPaths(func(string) string { return ".obsidian/app.json" }); err == nil || got.Valid() {
 		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -41,8 +41,8 @@ func (c Call) DailyPath() (Call, error) {
 	return asked, err
 }
 
-// Takes reports whether the app carries out the call by way of a step.
-func (c Call) Takes(s Step) bool {
+// HasStep reports whether a step is part of the call when the app runs it.
+func (c Call) HasStep(s Step) bool {
 	switch s {
 	case StepLocate:
 		_, named := c.Named()

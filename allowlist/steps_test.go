@@ -51,7 +51,7 @@ func TestSteps(t *testing.T) {
 		}
 		var got []Step
 		for s := Step(0); s <= StepAbsent+1; s++ {
-			if call.Takes(s) {
+			if call.HasStep(s) {
 				got = append(got, s)
 			}
 		}
@@ -60,7 +60,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	for s := Step(0); s <= StepAbsent+1; s++ {
-		if (Call{}).Takes(s) {
+		if (Call{}).HasStep(s) {
 			t.Errorf("the zero call takes the step %d", s)
 		}
 	}

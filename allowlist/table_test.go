@@ -180,8 +180,8 @@ func TestEffectsOfWholeCalls(t *testing.T) {
 			t.Errorf("%s: %v", test.line, err)
 			continue
 		}
-		if call.Effect() != test.effect || call.Shows() != test.shows || call.FallsBack() != test.falls {
-			t.Errorf("%s: effect %v, shows %v, falls back %v", test.line, call.Effect(), call.Shows(), call.FallsBack())
+		if call.Effect() != test.effect || call.Shows() != test.shows || call.UsesOpenNote() != test.falls {
+			t.Errorf("%s: effect %v, shows %v, falls back %v", test.line, call.Effect(), call.Shows(), call.UsesOpenNote())
 		}
 	}
 }

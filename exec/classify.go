@@ -34,7 +34,7 @@ var repeated = [...]string{"path", "file", "name", "template", "view", "folder",
 func questionOf(permit policy.Grant, p Program) question {
 	call := permit.Call()
 	q := question{
-		name: call.Name(), reply: call.Reply(), fallsBack: call.FallsBack(), mutates: call.Effect().Mutates(),
+		name: call.Name(), reply: call.Reply(), fallsBack: call.UsesOpenNote(), mutates: call.Effect().Mutates(),
 		embedded: p.backend == embeddedBackend, windows: runtime.GOOS == "windows",
 	}
 	for _, key := range repeated {

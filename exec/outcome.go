@@ -34,7 +34,7 @@ type Outcome struct {
 	// Added and Removed are the lines of all notes that a change made and took away;
 	// Loses says that it took away so much that it was destructive.
 	Added, Removed int
-	Loses          bool
+	Destructive    bool
 	// Image is the media type of an image, whose bytes are the last line of Stdout in
 	// base64; "" for other answers.
 	Image string

@@ -228,7 +228,7 @@ func (a attempt) outcome() Outcome {
 		Stdout: v.stdout, Stderr: v.stderr, ExitCode: a.Exit, Duration: a.Took,
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
-		Added: a.facts.Added, Removed: a.facts.Removed, Loses: a.facts.Loses, Image: a.facts.Image,
+		Added: a.facts.Added, Removed: a.facts.Removed, Destructive: a.facts.Loses, Image: a.facts.Image,
 	}
 	if before := a.facts.Before; before != nil {
 		out.Before = *before

@@ -32,7 +32,7 @@ func (a *attempt) withhold(permit policy.Grant) {
 // Missing is what the app answers to a call on a note that does not exist: the
 // answer for one that is hidden. It is the zero Outcome for a call that names none.
 func Missing(call allowlist.Call) Outcome {
-	for _, s := range call.Spells() {
+	for _, s := range call.NamedPaths() {
 		text := fmt.Sprintf("Error: File \"%s\" not found.", s.Path)
 		return Outcome{Stdout: text + "\n", Total: int64(len(text)) + 1, Failure: question{name: call.Name(), reply: call.Reply()}.refusal(text, 0)}
 	}

@@ -138,7 +138,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 		if before := q.Files[0].Before; plan.expect != "" && plan.expect != before {
 			return q, failure.New(failure.CodeConflict, "re-read the note and retry", "the note %q has the hash %q, not %q", quote.Short(q.Path), before, plan.expect)
 		}
-	} else if spelled := call.Spells(); len(spelled) > 0 {
+	} else if spelled := call.NamedPaths(); len(spelled) > 0 {
 		q.Path = spelled[0].Path
 	}
 	if !q.Destructive && req.OneSession {
@@ -180,7 +180,7 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 // "" for one that is not there or whose vault has no known folder.
 func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 	hashes := map[string]string{}
-	for _, s := range call.Spells() {
+	for _, s := range call.NamedPaths() {
 		hashes[s.Path] = notes.Hash(g.target().folder, s.Path)
 	}
 	return hashes

@@ -86,7 +86,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	ahead := plannedPreview{}
 	if err == nil || needsApproval(err) {
 		ahead = g.preview(ctx, plan, line)
-		plan, err = plan.withLoss(ahead.Loses, err)
+		plan, err = plan.withLoss(ahead.Loss, err)
 		line.seen.described(plan.call)
 	}
 	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}

@@ -60,7 +60,7 @@ func (g *vaultGateway) hiddenBy(plan Plan) (rule, ofName string) {
 		}
 		return ""
 	}
-	for _, s := range call.Spells() {
+	for _, s := range call.NamedPaths() {
 		if rule = by(s.Path, s.Folder); rule != "" {
 			return rule, ""
 		}

@@ -209,7 +209,7 @@ func (g *vaultGateway) hidingDigest() string {
 // were missing. An answer that may be about any note is not given either. at is the
 // note that the answer names, beside those in its text.
 func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
-	if call.Apart() {
+	if call.TouchesNoNote() {
 		return nil
 	}
 	paths := confirmedPaths(call, stdout)
@@ -219,14 +219,14 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 			call = located
 		}
 	}
-	for _, s := range call.Spells() {
+	for _, s := range call.NamedPaths() {
 		if s.Path != "" {
 			paths = append(paths, s.Path)
 		}
 	}
 	sees := g.visible()
 	hidden := func(path string) bool { return !sees(path) }
-	if len(paths) == 0 || !call.Effect().Mutates() && !call.Alone() || slices.ContainsFunc(paths, hidden) {
+	if len(paths) == 0 || !call.Effect().Mutates() && !call.TouchesOneNote() || slices.ContainsFunc(paths, hidden) {
 		return missing(call)
 	}
 	return nil
@@ -245,7 +245,7 @@ func confirmedPaths(call allowlist.Call, stdout string) (paths []string) {
 
 // missing says that the note of a call is not found, by the words of the call.
 func missing(call allowlist.Call) error {
-	for _, s := range call.Spells() {
+	for _, s := range call.NamedPaths() {
 		return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 	}
 	if name, ok := call.Named(); ok {

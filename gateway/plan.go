@@ -60,10 +60,10 @@ func (g *Gateway) Changes(req Request) bool {
 // route fills in the ways to carry out the plan.
 func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
-	if g.backend != Embedded && !plan.call.Ours() {
+	if g.backend != Embedded && !plan.call.EmbeddedOnly() {
 		appErr = g.routeToApp(plan)
 	}
-	if g.backend != App || plan.call.Ours() {
+	if g.backend != App || plan.call.EmbeddedOnly() {
 		ownErr = g.routeToEmbedded(plan)
 	}
 	switch {
@@ -137,21 +137,21 @@ func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 		return false
 	}
 	const anyNote = "a.md"
-	if call.Alone() {
+	if call.TouchesOneNote() {
 		return true // it is hidden, and answered as if it were missing
 	}
 	at, err := call.At(anyNote)
 	if _, made := call.NamesNew(); made {
 		at, err = call.MadeAt(anyNote)
 	}
-	return err == nil && at.Alone() || call.Takes(allowlist.StepReadDaily)
+	return err == nil && at.TouchesOneNote() || call.HasStep(allowlist.StepReadDaily)
 }
 
 // accessError says that the app cannot be asked, because it knows nothing of the
 // access rules. A note that is hidden is missing for whoever asks.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
-	if call.Alone() && !g.rules().Ignores {
-		for _, s := range call.Spells() {
+	if call.TouchesOneNote() && !g.rules().Ignores {
+		for _, s := range call.NamedPaths() {
 			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 		}
 	}

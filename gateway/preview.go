@@ -38,7 +38,7 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	if broken != nil || failure != nil {
 		return plan, err // the call itself will say so, if it is so then
 	}
-	return plan.withLoss(planned.Loses, err)
+	return plan.withLoss(planned.Loss, err)
 }
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.
@@ -52,7 +52,7 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 	if why == "" {
 		return p, err
 	}
-	p.call = p.call.Losing(clean.Line(why))
+	p.call = p.call.WithLoss(clean.Line(why))
 	p.decision = p.policy.Decide(p.call)
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -75,7 +75,7 @@ type plannedChange struct {
 	Path   string // of the note that it is about
 	Files  []consent.PlannedFile
 	Diff   string
-	Loses  string // why the change is destructive, "" if it is not
+	Loss   string `json:"loses"` // why the change is destructive, "" if it is not
 	Digest string // for [exec.WriteOptions]
 }
 

@@ -210,7 +210,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	}
 	if out.Change != "" {
 		result.Change = &Change{ID: out.Change, Before: out.Before, After: out.Hash, Added: out.Added, Removed: out.Removed}
-		result.lost = out.Loses || call.Loses() != ""
+		result.lost = out.Destructive || call.Loss() != ""
 	}
 	result.Stdout = result.shown(out.Stdout, "stdout")
 	result.Stderr = result.shown(out.Stderr, "stderr")
@@ -262,7 +262,7 @@ func (g *vaultGateway) rejectIndirectPaths(r route) error {
 	if r.program.Backend() != string(App) || !r.policy.Access.Restrict() {
 		return nil
 	}
-	for _, spelled := range r.call.Spells() {
+	for _, spelled := range r.call.NamedPaths() {
 		if err := notes.RejectIndirect(g.target().folder, spelled.Path); err != nil {
 			return err
 		}

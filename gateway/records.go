@@ -72,7 +72,7 @@ func (r *record) described(plan Plan) {
 		}
 		r.line.Params = append(r.line.Params, p)
 	}
-	for _, s := range plan.call.Spells() {
+	for _, s := range plan.call.NamedPaths() {
 		if !s.Folder && !s.To {
 			r.line.Note = r.logs.Digest(s.Path)
 		}

@@ -21,7 +21,7 @@ type Plan struct {
 	routes   []route         // the first is taken; the next one when nothing ran on it
 	notices  []string
 	answer   string // of the gateway itself; then there are no routes
-	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.Spelled]
+	hidden   bool   // a path leads to what may not be seen, see [vaultGateway.NamedPath]
 	expect   string
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
@@ -43,7 +43,7 @@ type route struct {
 	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
-	hidden        bool // a path leads to what may not be seen, see [vaultGateway.Spelled]
+	hidden        bool // a path leads to what may not be seen, see [vaultGateway.NamedPath]
 }
 
 // replaced returns the route with another call in place of its own, which the policy
@@ -108,7 +108,7 @@ const maxCallerArgument = 256
 // isHidden reports whether the app would be asked for a note that is hidden. The
 // answer is that of a missing one.
 func (r route) isHidden() bool {
-	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.Alone()
+	return r.program.Backend() == string(App) && (r.hidden || r.permit.Confined()) && r.call.TouchesOneNote()
 }
 
 // nothingRan is the outcome of a call of which only a question was run.

@@ -63,12 +63,12 @@ func (g *vaultGateway) callerOf(req Request) string { return cmp.Or(req.Caller, 
 // them leads to what may not be seen: then the call stays as it is, for the answer
 // must not tell the name, and only the embedded program may be asked.
 func (g *vaultGateway) withDiskNames(call allowlist.Call) (named allowlist.Call, hidden bool) {
-	if g.target().folder == "" || len(call.Spells()) == 0 {
+	if g.target().folder == "" || len(call.NamedPaths()) == 0 {
 		return call, false
 	}
 	call = g.withExtensions(call)
 	var others []string
-	named, err := call.Respelled(func(path string) string {
+	named, err := call.WithPaths(func(path string) string {
 		name, err := g.names.Name(path)
 		if err != nil || name == path {
 			return path // what cannot be found out, the embedded program says

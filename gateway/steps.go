@@ -57,7 +57,7 @@ func (r route) steps() []step {
 	}
 	var taken []step
 	for _, s := range steps {
-		if r.call.Takes(s.step) {
+		if r.call.HasStep(s.step) {
 			taken = append(taken, s)
 		}
 	}
@@ -83,7 +83,7 @@ func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, erro
 		}
 	}
 	out, err := g.runner.Run(ctx, r.permit, r.program)
-	if r.call.Takes(allowlist.StepReadDaily) {
+	if r.call.HasStep(allowlist.StepReadDaily) {
 		return r.missingDaily(out, err)
 	}
 	return out, err
@@ -133,7 +133,7 @@ func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
 		note, _, _ = strings.Cut(note, `"`)
 	}
 	hint := "daily:append makes it, where changes are allowed"
-	if r.call.Ours() {
+	if r.call.EmbeddedOnly() {
 		hint = "daily:range shows which days have a note" // another day than today was asked for
 	}
 	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", quote.Short(note))

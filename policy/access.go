@@ -41,7 +41,7 @@ func accessPasses(p Policy, _ subject) string {
 }
 
 // needs returns the level that a spelled path has to have.
-func (s subject) needs(spelled allowlist.Spelled) access.Level {
+func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 	switch {
 	case spelled.To:
 		return access.Write
@@ -90,14 +90,14 @@ func (s subject) leaves(from string) bool {
 // allow.
 func (p Policy) confines(call allowlist.Call) bool {
 	switch {
-	case !p.Access.Restrict() && !p.Ignores, call.Apart():
+	case !p.Access.Restrict() && !p.Ignores, call.TouchesNoNote():
 		return false
-	case !call.Alone():
-		return p.Ignores || p.Access.Hide() || call.Effect().Mutates() || call.FallsBack()
+	case !call.TouchesOneNote():
+		return p.Ignores || p.Access.Hide() || call.Effect().Mutates() || call.UsesOpenNote()
 	case p.Ignores:
 		return true
 	}
-	for _, spelled := range call.Spells() {
+	for _, spelled := range call.NamedPaths() {
 		if p.Access.Level(spelled.Path) == access.None {
 			return true
 		}

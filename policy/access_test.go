@@ -177,7 +177,7 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 			isApart = isApart || call.Name() == name
 		}
 		alone := false
-		for _, s := range call.Spells() {
+		for _, s := range call.NamedPaths() {
 			alone = alone || !s.Folder && !s.To
 		}
 		for name, p := range map[string]policy.Policy{
@@ -185,7 +185,7 @@ func TestCallsThatReachFurtherAreConfined(t *testing.T) {
 		} {
 			permit, err := p.Decide(call).Permit()
 			if err != nil {
-				if name != "none" && call.FallsBack() && call.Tier() != tiers.Restricted && code(err) != "target_required" {
+				if name != "none" && call.UsesOpenNote() && call.Tier() != tiers.Restricted && code(err) != "target_required" {
 					t.Errorf("%s: %v: %v, want target_required", name, call, err)
 				}
 				continue

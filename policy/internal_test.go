@@ -14,7 +14,7 @@ import (
 // A note stays where it is only if the call says so.
 func TestLeaves(t *testing.T) {
 	to := func(path string, folder bool) subject {
-		return subject{spells: []allowlist.Spelled{{Param: "path", Path: "A/n.md"}, {Param: "to", Path: path, To: true, Folder: folder}}}
+		return subject{spells: []allowlist.NamedPath{{Param: "path", Path: "A/n.md"}, {Param: "to", Path: path, To: true, Folder: folder}}}
 	}
 	for _, test := range []struct {
 		name string
@@ -23,7 +23,7 @@ func TestLeaves(t *testing.T) {
 		want bool
 	}{
 		{"no destination", subject{}, "A/n.md", true},
-		{"a path that is none", subject{spells: []allowlist.Spelled{{Param: "path", Path: "A"}}}, "A/n.md", true},
+		{"a path that is none", subject{spells: []allowlist.NamedPath{{Param: "path", Path: "A"}}}, "A/n.md", true},
 		{"its own folder", to("A", true), "A/n.md", false},
 		{"another name", to("A/m.md", false), "A/n.md", false},
 		{"a folder below", to("A/B", true), "A/n.md", true},
@@ -41,11 +41,11 @@ func TestLeaves(t *testing.T) {
 }
 
 func TestNeeds(t *testing.T) {
-	note := allowlist.Spelled{Param: "path", Path: "A/n.md"}
+	note := allowlist.NamedPath{Param: "path", Path: "A/n.md"}
 	for _, test := range []struct {
 		name    string
 		s       subject
-		spelled allowlist.Spelled
+		spelled allowlist.NamedPath
 		want    access.Level
 	}{
 		{"to read", subject{name: "x", effect: tiers.Reads}, note, access.Read},
@@ -53,9 +53,9 @@ func TestNeeds(t *testing.T) {
 		{"to write", subject{name: "x", effect: tiers.Writes}, note, access.Write},
 		{"to destroy", subject{name: "x", effect: tiers.Destroys}, note, access.Delete},
 		{"to publish", subject{name: "x", effect: tiers.Publishes}, note, access.Read},
-		{"to look into a folder", subject{name: "x", effect: tiers.Reads}, allowlist.Spelled{Folder: true}, access.None},
-		{"to write into a folder", subject{name: "x", effect: tiers.Writes}, allowlist.Spelled{Folder: true}, access.None},
-		{"to move into a folder", subject{access: allowlist.AccessToMove, effect: tiers.Writes}, allowlist.Spelled{Folder: true, To: true}, access.Write},
+		{"to look into a folder", subject{name: "x", effect: tiers.Reads}, allowlist.NamedPath{Folder: true}, access.None},
+		{"to write into a folder", subject{name: "x", effect: tiers.Writes}, allowlist.NamedPath{Folder: true}, access.None},
+		{"to move into a folder", subject{access: allowlist.AccessToMove, effect: tiers.Writes}, allowlist.NamedPath{Folder: true, To: true}, access.Write},
 		{"a base", subject{access: allowlist.AccessToRead, effect: tiers.Writes}, note, access.Read},
 		{"a bookmark", subject{access: allowlist.AccessToRead, effect: tiers.Writes}, note, access.Read},
 		{"a bookmark that would destroy", subject{access: allowlist.AccessToRead, effect: tiers.Destroys}, note, access.Delete},
@@ -75,7 +75,7 @@ func TestACallThatFallsBackIsConfined(t *testing.T) {
 		t.Fatal(err)
 	}
 	call, err := allowlist.Parse("outline", nil)
-	if err != nil || !call.FallsBack() || call.Effect() != tiers.Reads {
+	if err != nil || !call.UsesOpenNote() || call.Effect() != tiers.Reads {
 		t.Fatalf("%v, %v", call, err)
 	}
 	if !(Policy{Access: rules}).confines(call) || (Policy{}).confines(call) {

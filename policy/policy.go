@@ -139,14 +139,14 @@ type subject struct {
 	loses                   string       // what that is
 	shows, sends, fallsBack bool
 	since                   tiers.Version
-	spells                  []allowlist.Spelled
+	spells                  []allowlist.NamedPath
 	access                  allowlist.PathAccess // that the paths need
 }
 
 func subjectOf(call allowlist.Call) subject {
 	return subject{
-		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), table: call.TableEffect(), loses: call.Loses(),
-		shows: call.Shows(), sends: call.Sends(), fallsBack: call.FallsBack(), since: call.Since(),
-		spells: call.Spells(), access: call.PathAccess(),
+		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), table: call.TableEffect(), loses: call.Loss(),
+		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), since: call.Since(),
+		spells: call.NamedPaths(), access: call.PathAccess(),
 	}
 }

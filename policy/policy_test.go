@@ -78,7 +78,7 @@ func TestDecideOverTheWholeSpace(t *testing.T) {
 							Ceiling: ceiling, Mutations: gates&1 != 0, Publish: gates&2 != 0, UI: gates&4 != 0,
 							Confirm: confirm, Disable: list.disable, EnableOnly: list.enableOnly, MinVersion: tiers.DefaultMinimum,
 						}
-						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.FallsBack())
+						want := wanted(p, call.Name(), call.Tier().String(), call.Effect().String(), call.Shows(), call.Sends(), call.UsesOpenNote())
 						permit, err := p.Decide(call).Permit()
 						if code(err) != want || permit.Valid() != (want == "") {
 							t.Fatalf("%+v\n%v: got %v and a permit %v, want %q", p, call, err, permit.Valid(), want)

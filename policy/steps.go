@@ -22,7 +22,7 @@ func (p Permit) VaultPath() Permit {
 // DailyPath returns the permit to ask where today's daily note is. It is granted to
 // calls that take StepReadDaily.
 func (p Permit) DailyPath() Permit {
-	if !p.Call().Takes(allowlist.StepReadDaily) {
+	if !p.Call().HasStep(allowlist.StepReadDaily) {
 		return Permit{}
 	}
 	return p.derive(p.Call().DailyPath())
@@ -32,7 +32,7 @@ func (p Permit) DailyPath() Permit {
 // granted to calls that take StepReadDaily. The path is judged: it is confined if it
 // is hidden.
 func (p Permit) ReadDaily(path string) Permit {
-	if !p.Call().Takes(allowlist.StepReadDaily) {
+	if !p.Call().HasStep(allowlist.StepReadDaily) {
 		return Permit{}
 	}
 	permit := p.step("read", allowlist.Params{"path": allowlist.Text(path)})
@@ -45,7 +45,7 @@ func (p Permit) ReadDaily(path string) Permit {
 // Exists returns the permit to ask whether the note that the call would make exists
 // already. key is "path" or "file". It is granted to calls that take StepAbsent.
 func (p Permit) Exists(key, value string) Permit {
-	if !p.Call().Takes(allowlist.StepAbsent) {
+	if !p.Call().HasStep(allowlist.StepAbsent) {
 		return Permit{}
 	}
 	return p.step("file", allowlist.Params{key: allowlist.Text(value)})

@@ -47,7 +47,7 @@ func TestSteps(t *testing.T) {
 				continue
 			}
 			got := step.permit.Call()
-			if got.String() != step.line || got.Effect() != tiers.Reads || got.Shows() || got.Sends() || got.Vault() != "Work" || got.FallsBack() {
+			if got.String() != step.line || got.Effect() != tiers.Reads || got.Shows() || got.Sends() || got.Vault() != "Work" || got.UsesOpenNote() {
 				t.Errorf("%v: %s is %v", call, step.name, got)
 			}
 			if step.permit.MinVersion() != permit.MinVersion() {

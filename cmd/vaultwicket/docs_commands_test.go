@@ -75,7 +75,7 @@ func commandFacts(c allowlist.Command) []string {
 		facts = append(facts, "requires approval")
 	}
 	switch answers := slices.Contains(vault.Commands(), c.Name); {
-	case c.Ours:
+	case c.EmbeddedOnly:
 		return append(facts, "answered by embedded alone")
 	case answers:
 		facts = append(facts, "answered by the app and by embedded")
@@ -145,7 +145,7 @@ func paramNotes(t *testing.T, c allowlist.Command, p allowlist.Param) string {
 	if p.Refused != "" {
 		return "; never passed on: " + p.Refused
 	}
-	if call, err := allowlist.ParseWords(c.Name, exampleWords(t, c, p.Name)); err == nil && call.Ours() && !c.Ours {
+	if call, err := allowlist.ParseWords(c.Name, exampleWords(t, c, p.Name)); err == nil && call.EmbeddedOnly() && !c.EmbeddedOnly {
 		notes = append(notes, "embedded alone")
 	}
 	if len(notes) == 0 {
@@ -189,7 +189,7 @@ func exampleWords(t *testing.T, c allowlist.Command, must ...string) []string {
 			call, err := allowlist.ParseWords(c.Name, words)
 			switch {
 			case err != nil:
-			case !call.FallsBack() || c.Tier == tiers.Restricted:
+			case !call.UsesOpenNote() || c.Tier == tiers.Restricted:
 				return words
 			case falling == nil:
 				falling = words

@@ -59,7 +59,7 @@ func (l Listing) Entry() Entry {
 // Explained returns all that is known of the command.
 func (l Listing) Explained() Explained {
 	e := Explained{
-		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.Ours,
+		Entry: l.Entry(), Summary: l.Summary, MaxEffect: l.Worst.String(), Since: l.Since.String(), Extension: l.EmbeddedOnly,
 		Params: []ExplainedParam{},
 	}
 	switch {

@@ -20,7 +20,7 @@ func (p Programs) missing(c allowlist.Command) *failure.Error {
 			Code: failure.CodeNeedsApp, Message: "requires the Obsidian app, which is not used here",
 			Hint: "the user can install the Obsidian CLI, open the vault in Obsidian and set backend to auto",
 		}
-	case !p.Embedded && c.Ours:
+	case !p.Embedded && c.EmbeddedOnly:
 		return &failure.Error{
 			Code: failure.CodeVaultNotFound, Message: "requires the embedded backend, which needs the folder of the vault",
 			Hint: "the user can set vault to the folder of the vault",

@@ -58,7 +58,7 @@ type extent struct{ files, lines, bytes int }
 func questionText(q Question, call allowlist.Call, diff string, show extent) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Allow %q in the vault %s?\n", q.Command, quoted(cmp.Or(q.Vault, "of the app")))
-	fmt.Fprintf(&b, "It %s.\n", cmp.Or(call.Loses(), whatItDoes(call.Effect())))
+	fmt.Fprintf(&b, "It %s.\n", cmp.Or(call.Loss(), whatItDoes(call.Effect())))
 	for i, f := range q.Files {
 		if i == show.files {
 			fmt.Fprintf(&b, "and %d more files\n", len(q.Files)-i)

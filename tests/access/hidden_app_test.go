@@ -131,7 +131,7 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	tried := 0
 	for _, c := range allowlist.Commands() {
 		for _, req := range appRequests(c) {
-			if !h.gateway.Changes(req) || c.Ours {
+			if !h.gateway.Changes(req) || c.EmbeddedOnly {
 				continue
 			}
 			result := h.gateway.Do(t.Context(), req)

@@ -24,12 +24,12 @@ func TestEveryReadOfBothBackendsIsCompared(t *testing.T) {
 		c := callOf(row, "A.md")
 		asked[c.command] = true
 		call, err := allowlist.ParseWords(c.command, c.words)
-		if err != nil || call.Effect() != tiers.Reads || call.Shows() || call.Sends() || call.IsRandom() || call.Ours() {
+		if err != nil || call.Effect() != tiers.Reads || call.Shows() || call.Sends() || call.IsRandom() || call.EmbeddedOnly() {
 			t.Errorf("%s: %v, effect %v", row, err, call.Effect())
 		}
 	}
 	for _, c := range allowlist.Commands() {
-		want := c.Tier != tiers.Restricted && c.Effect == tiers.Reads && !c.NeedsApp && !c.Ours && !c.Sends && !slices.Contains(notCompared, c.Name)
+		want := c.Tier != tiers.Restricted && c.Effect == tiers.Reads && !c.NeedsApp && !c.EmbeddedOnly && !c.Sends && !slices.Contains(notCompared, c.Name)
 		if asked[c.Name] != want {
 			t.Errorf("%s is compared: %v, want %v", c.Name, asked[c.Name], want)
 		}

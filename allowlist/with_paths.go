@@ -2,11 +2,10 @@ package allowlist
 
 import "strings"
 
-// Respelled returns the call with each path that it spells out as name returns
-// it, checked like any other. The name that a file is to get stays as it is; only
-// its folder is looked at. The error is a [*ParseError] for what may not be
-// spelled out.
-func (c Call) Respelled(name func(path string) string) (Call, error) {
+// WithPaths returns the call with each path that it names as name returns it, checked
+// like any other. Of the new path of a file only the folder is replaced. The error is a
+// [*ParseError] for a path that is not valid.
+func (c Call) WithPaths(name func(path string) string) (Call, error) {
 	params, changed := c.Params(), false
 	for _, a := range c.args {
 		if value := a.respelled(name); value != a.value {
@@ -24,7 +23,7 @@ func (c Call) Respelled(name func(path string) string) (Call, error) {
 
 // Completed returns the call with the path of each note that has to exist as complete
 // returns it: callers leave out the extension, as links do. Folders, and what is to be
-// made, stay as they are. The error is that of [Call.Respelled].
+// made, stay as they are. The error is that of [Call.WithPaths].
 func (c Call) Completed(complete func(path string) string) (Call, error) {
 	params, changed := c.Params(), false
 	for _, a := range c.args {
