@@ -65,7 +65,7 @@ type Unavailable struct {
 // Code returns one of the codes of surroundings.
 func (u *Unavailable) Code() string { return u.code }
 
-// Hint says how a person can mend it.
+// Hint says what the user can do.
 func (u *Unavailable) Hint() string { return u.hint }
 
 func (u *Unavailable) Error() string {

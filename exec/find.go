@@ -11,7 +11,7 @@ import (
 	"vaultwicket/exec/suitable"
 )
 
-// searchAgain is how long a failed search is believed: a person who has just
+// searchAgain is how long a failed search is remembered: a user who has just
 // installed the client should not have to restart the gateway, and every call
 // of a session without one should not search the disk.
 const searchAgain = 5 * time.Second
@@ -144,7 +144,7 @@ func unsuitable(path, reason string) *Unavailable {
 		hint: "the user can set cli to the full path of the native client (obsidian-cli, on Windows Obsidian.com), which installers from 1.12.7 on bring"}
 }
 
-// checkWay refuses a path that somebody else can make lead to another program.
+// checkWay refuses a path that another user can redirect to another program.
 func checkWay(path string) error {
 	reason, err := suitable.Way(path)
 	switch {

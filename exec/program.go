@@ -47,7 +47,7 @@ const (
 	// Plan works out what the call would change, and changes nothing.
 	Plan
 	// Begin does the same and keeps in the journal what is going to be changed,
-	// for somebody else who carries out the call.
+	// for a call that another program carries out.
 	Begin
 	// End looks at what became of that, and notes it in the journal.
 	End

@@ -20,7 +20,7 @@ import (
 // [*Stopped] when the call was ended before its answer was complete, a
 // [*allowlist.ParseError] when the call does not fit on its way, and
 // [ErrNoPermit] or [ErrNoProgram] when there is nothing to run or to run it
-// with. The Outcome holds what was gathered in any case.
+// with. The Outcome has what was gathered in any case.
 //
 // Nothing is repeated but one kind of call, once and at once: one that the
 // client did not know because its vault was just being opened.

@@ -42,7 +42,7 @@ func parseVersion(s string) (tiers.Version, bool) {
 	return tiers.Version{segments[0], segments[1], segments[2]}, true
 }
 
-// check holds the app against the oldest one that may run a call.
+// check compares the app with the oldest one that may run a call.
 func (r release) check(program string, minimum tiers.Version) error {
 	if !r.app.Before(minimum) {
 		return nil

@@ -14,7 +14,7 @@ type Watcher interface {
 }
 
 // codeIn returns the code of what went wrong, "" if nothing did. An error without
-// one is a fault of ours.
+// one is an internal error.
 func codeIn(out Outcome, err error) string {
 	coded, ok := err.(interface{ Code() string })
 	switch {

@@ -32,7 +32,7 @@ type Batch struct {
 	// IdempotencyKey is that of the batch as a whole, see [Request].
 	IdempotencyKey string
 	// MaxOutput bounds the bytes of all operations together, which share it
-	// evenly; 0 means no bound. What stands around an output counts as 200 bytes.
+	// evenly; 0 means no bound. What surrounds an output counts as 200 bytes.
 	// No share is smaller than 128 bytes.
 	MaxOutput int
 	// Keep is that of [Request], for all operations.
@@ -241,7 +241,7 @@ func (r *batchRun) runStage(ctx context.Context, stage []int) {
 	}
 }
 
-// skip skips what stands behind the first failure of an atomic batch.
+// skip skips the operations after the first failure of an atomic batch.
 func (r *batchRun) skip(stage []int) {
 	for _, i := range stage {
 		r.done[i] = OperationResult{ClientID: r.steps[i].ClientID, Status: statusSkipped, Notice: "an operation before it failed, and the batch is atomic"}
@@ -293,8 +293,8 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	r.results[i] = result
 }
 
-// step goes the way of [Gateway.Do] for one operation, while the batch holds the
-// vaultGateway of the changes. begun is false for one that was cancelled before.
+// step does for one operation what [Gateway.Do] does for a request, while the batch holds
+// the semaphore of changes. begun is false for one that was cancelled before.
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
 	ctx, seen := g.observe(ctx, observe.InBatch, req.Command, req.Surface)
 	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
@@ -351,7 +351,7 @@ func (r BatchResult) failure() *failure.Error {
 	return nil
 }
 
-// answer leaves out what stands beside the result already.
+// answer returns the result without what the [OperationResult] says already.
 func (r Result) answer() *Answer {
 	return &Answer{
 		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,

@@ -11,7 +11,7 @@ import (
 	"vaultwicket/gateway/failure"
 )
 
-// needsApprovalStep is an operation of a batch that only a person can allow.
+// needsApprovalStep is an operation of a batch that requires approval.
 type needsApprovalStep struct {
 	step    int
 	plan    Plan
@@ -20,7 +20,7 @@ type needsApprovalStep struct {
 
 const maxAsked = 8 // operations that the user is asked about at once
 
-// requestBatchApproval asks a person once about all operations of a batch that need it. The
+// requestBatchApproval asks the user once about all operations of a batch that need it. The
 // log has what they said for each.
 func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan) error {
 	if len(plan.needApproval) == 0 {
@@ -80,8 +80,8 @@ func (g *vaultGateway) callsAsked(plan *batchPlan) (calls []consent.CallDigest) 
 	return calls
 }
 
-// replanBatch is asBefore for a batch: it puts the one that was planned once
-// more into its place.
+// replanBatch plans a batch again after the user approved it, as replan does for a call,
+// and replaces the plan. The error says that the question would now be another one.
 func (g *vaultGateway) replanBatch(ctx context.Context, plan *batchPlan, q consent.Question) (each []consent.Question, err error) {
 	if err := g.admission.Open(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (g *vaultGateway) checkBatchUnchanged(ctx context.Context, plan *batchPlan)
 	return plan.question.SameAs(again)
 }
 
-// request is the batch as a request that a person is asked about.
+// request is the batch as a request for the question to the user.
 func (p *batchPlan) request() Request {
 	request := p.batch.from(Request{Command: batchCommand})
 	request.Ask, request.Answers, request.OneSession = p.batch.Ask, p.batch.Answers, p.batch.OneSession
@@ -207,7 +207,7 @@ func (b Batch) from(request Request) Request {
 	return request
 }
 
-// assessLosses is foresee for the operations of a batch, each on the notes as they
+// assessLosses is assessLoss for the operations of a batch, each on the notes as they
 // are before it. Of one that takes values from others nothing is known; it is judged
 // when it runs, and nobody is asked then.
 func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {

@@ -27,8 +27,8 @@ type batchPlan struct {
 	batch Batch
 	steps []batchStep
 	share int // bytes of output for each operation, 0 for any
-	// needsApprovalStep are the operations that only a person can allow, question is the one to
-	// which a person said yes; it is zero where nobody was asked.
+	// needApproval are the operations that require approval, question is the one that the
+	// user approved; it is zero if nobody was asked.
 	needApproval []needsApprovalStep
 	question     consent.Question
 	id           string // which the changes of the batch share in the journal
@@ -40,7 +40,7 @@ type batchStep struct {
 	plan   Plan           // as far as it can be planned with stand-ins
 	call   allowlist.Call // with a stand-in for every value that is taken from a result
 	wanted bool           // its output is, by an operation behind it
-	// approved is the question about the operation to which a person said yes, nil
+	// approved is the question about the operation that the user approved, nil
 	// for one that nobody was asked about.
 	approved *consent.Question
 }
@@ -211,7 +211,7 @@ func (p *batchPlan) mutates() bool {
 
 // stages puts the operations into groups. Those of a group run at once, and a
 // group begins when the one before it is over. A call that changes something, or
-// what the person sees, has a group of its own.
+// what the user sees, has a group of its own.
 func (p *batchPlan) stages() (stages [][]int) {
 	var group []int
 	closeGroup := func() {

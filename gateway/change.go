@@ -92,7 +92,7 @@ func (s changeState) note(out *exec.Outcome, id string) {
 }
 
 // unexpectedState says that a note is neither what it was nor what it was to be: the change
-// was made twice, in part, in another way, or beside somebody else's. It is in the
+// was made twice, in part, in another way, or together with a change of another program. It is in the
 // journal as it was found.
 func unexpectedState(id, format string, args ...any) *failure.RequestError {
 	hint := "look at the note before you try again; undo id=" + id + " makes it what it was"

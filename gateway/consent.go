@@ -23,7 +23,7 @@ func (by approved) plan(p Plan) (Plan, error) {
 	return p.withApproval(*by.question)
 }
 
-// requestApproval asks a person about a plan that only they can allow. It returns the plan
+// requestApproval asks the user about a plan that requires approval. It returns the plan
 // as it may be carried out, or why it may not.
 func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (Plan, error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
@@ -54,9 +54,9 @@ func (g *vaultGateway) requester(req Request) consent.Requester {
 	return by
 }
 
-// replan plans once more what a person said yes to. They may have thought about
-// it for minutes, in which somebody can have closed what was open, and notes can
-// have become others than the person was shown.
+// replan plans again what the user approved. They may have taken minutes, in which
+// settings can have become stricter, and notes can have changed. The error says that the
+// question would now be another one.
 func (g *vaultGateway) replan(ctx context.Context, req Request, q consent.Question) (Plan, error) {
 	if err := g.admission.Open(); err != nil {
 		return Plan{}, err
@@ -73,8 +73,8 @@ func (g *vaultGateway) replan(ctx context.Context, req Request, q consent.Questi
 	return plan, q.SameAs(again)
 }
 
-// approved returns a plan to which a person said yes: for the change that q has
-// shown, and for no other.
+// withApproval returns a plan that the user approved: for the change that the question
+// has shown, and for no other.
 func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	p.routes = slices.Clone(p.routes)
 	for i, r := range p.routes {
@@ -152,7 +152,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 }
 
 // digestOfQuestion binds a yes to the call, to the vault, to who asked, and to the
-// notes as they are: after another change the person has to be shown it again.
+// notes as they are: after another change the user has to be shown it again.
 func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.Size]byte {
 	hash := sha256.New()
 	write := func(items ...string) {

@@ -16,7 +16,7 @@ import (
 
 // DryRun is a plan written out: what would run, and what every rule says.
 type DryRun struct {
-	OK       bool   `json:"ok"` // would be allowed, if need be after asking a person
+	OK       bool   `json:"ok"` // would be allowed, possibly after approval
 	DryRun   bool   `json:"dryRun"`
 	Command  string `json:"command"`
 	Decision string `json:"decision"` // allow, ask or deny
@@ -53,7 +53,7 @@ type Rule struct {
 }
 
 // DryRun plans req and writes the plan out. Of a change that would be made, or
-// that a person could allow, it has the embedded program work out the
+// that the user could approve, it has the embedded program work out the
 // difference. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	ctx, seen := g.observe(ctx, observe.OnlyPlanned, req.Command, req.Surface)

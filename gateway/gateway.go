@@ -227,7 +227,7 @@ func (g *vaultGateway) name() string {
 }
 
 // respellAfter is how long the names of rules are believed: a rule that takes
-// something away holds in every spelling all the time.
+// something away applies in every spelling all the time.
 const respellAfter = time.Second
 
 // ruleNames are access rules with the names that the disk has for their paths.

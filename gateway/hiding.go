@@ -40,7 +40,7 @@ func (g *vaultGateway) visible() func(path string) bool {
 // hiddenBy returns the rule that hides what a call spells out as a path, and what it
 // spells out as a name: "access" for the rules about access, "ignore" for the ignore
 // file, "" if nothing of it is hidden. It is for the audit log: the answer is made by
-// the program that holds the rules.
+// the program that enforces the rules.
 func (g *vaultGateway) hiddenBy(plan Plan) (rule, ofName string) {
 	call, rules := plan.call, plan.policy.Access
 	if !call.Valid() || !rules.Hide() && !plan.policy.Ignores {

@@ -50,10 +50,10 @@ func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
 	observe.LogPanic(log, where, value, stack)
 }
 
-// codeOK stands where an error code would, for observers.
+// codeOK is what observers are told in place of an error code.
 const codeOK = "ok"
 
-// unknownCommand stands for every name that is not in the table.
+// unknownCommand is what observers are told for every name that is not in the table.
 const unknownCommand = "unknown"
 
 // batchCommand is what a batch as a whole goes by.
@@ -124,7 +124,7 @@ func (o *observed) described(call allowlist.Call) {
 	}
 }
 
-// ended reports the end of a call. A failure without an error is one of ours,
+// ended reports the end of a call. A failure without an error is an internal one,
 // which was caught further out.
 func (o *observed) ended(ok bool, cause *failure.Error, backend string, bytes int) {
 	if o == nil {
@@ -152,7 +152,7 @@ type Load struct {
 	Waiting int // calls that wait for one, or for the change before theirs
 }
 
-// Load counts the calls. Those that a person is being asked about are neither
+// Load counts the calls. Those that wait for approval are neither
 // running nor waiting.
 func (g *Gateway) Load() Load {
 	return Load{Running: g.running.Running(), Waiting: g.admission.Waiting()}

@@ -90,7 +90,7 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 	return pages.Cursor(id, next)
 }
 
-// nextPage answers with the page that a cursor stands for. It goes the whole way of
+// nextPage answers with the page of a cursor. It takes all stages of
 // the request once more: the page is only for those whom the policy would still
 // let read it, and when the answer would now be another one they are told.
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {

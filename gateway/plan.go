@@ -18,7 +18,7 @@ import (
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
 // [*RequestError]. The plan beside a denial still shows the way that the call
-// would take, but holds no permit for it.
+// would take, but has no permit for it.
 func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()
 	if err != nil {
@@ -237,7 +237,7 @@ func writesJSON(p allowlist.Param) bool {
 }
 
 // Permits reports whether the policy of the vault of req lets the call through,
-// if need be after asking a person. It looks at nothing but the table and the
+// possibly after approval. It looks at nothing but the table and the
 // policy: no program, no pause, no limit. The error is that of [Gateway.Plan]'s
 // first half; nil is no promise that the call will be carried out.
 func (g *Gateway) Permits(req Request) error {

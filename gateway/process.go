@@ -18,7 +18,7 @@ import (
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,
-// a fault of our own included, is in it.
+// an internal error included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
 	req = g.continued(req)
@@ -100,8 +100,8 @@ func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
 	return []*semaphore.Semaphore{g.running}
 }
 
-// admit has a request pass everything that stands before the first process: the
-// pause, the limits, the policy, the person, the audit log. by is what the user
+// admit takes a request through everything that comes before the first process: the
+// pause, the limits, the policy, the approval, the audit log. by is what the user
 // has approved of it already.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
 	if err := g.admission.Call(req.Caller); err != nil {
@@ -244,8 +244,8 @@ func (g *shared) guard(command string, do func()) error {
 	return nil
 }
 
-// logFault logs an error that no caller sees, because it has no code: a fault of
-// ours.
+// logFault logs an error that no caller sees, because it has no code: an internal
+// error.
 func (g *shared) logFault(err error) {
 	var c failure.CodedError
 	if err != nil && !errors.As(err, &c) {
@@ -256,7 +256,7 @@ func (g *shared) logFault(err error) {
 // rejectIndirectPaths refuses a call on the app whose paths lead to files of other names:
 // through a symbolic link, or because the file has further hard links. The access
 // rules judge the path that is spelled out, and the app follows it wherever it
-// leads. The embedded program follows no link and holds the rules itself; a vault
+// leads. The embedded program follows no link and enforces the rules itself; a vault
 // whose folder is not known cannot be looked at.
 func (g *vaultGateway) rejectIndirectPaths(r route) error {
 	if r.program.Backend() != string(App) || !r.policy.Access.Restrict() {

@@ -25,7 +25,7 @@ type record struct {
 	begun time.Time
 	plan  Plan
 	seen  *observed
-	// needsApprovalStep is how long a person was asked.
+	// userTime is how long the user was asked.
 	userTime time.Duration
 	// hidden is the rule that hides what the call names, "" if none does. The
 	// caller is told that it is missing. hiddenName is the same for what file=
@@ -41,7 +41,7 @@ func (r *records) begin(vault string, req Request, seen *observed) *record {
 	}}
 }
 
-// asked notes that only a person can let the call through, before one is asked.
+// asked notes that the call requires approval, before the user is asked.
 func (r *record) asked(refusal error) { r.write(r.decision("ask", refusal), false) }
 
 // previewed notes that a program is started to work out what a call would change,
@@ -90,7 +90,7 @@ func (r *record) redactReferenced(from map[string]Reference) {
 	}
 }
 
-// answered notes that a person said yes.
+// answered notes that the user approved.
 func (r *record) answered() {
 	line := r.decision("reply", nil)
 	line.Rule, line.Code = "confirm", ""

@@ -39,7 +39,7 @@ type Request struct {
 	// next page of it, as long as the first. The command and its parameters need not
 	// be given again, nor a limit that stays.
 	Cursor string
-	// Ask asks the person who sits in front of the caller, see [Asker]. It is nil
+	// Ask asks the user of the client, see [consent.Asker]. It is nil
 	// where nobody can be asked.
 	Ask consent.Asker
 	// AtTerminal says that the answer goes to the user's own terminal. What would
@@ -70,7 +70,7 @@ func (r Request) parse() (allowlist.Call, error) {
 	return allowlist.Parse(r.Command, r.Params)
 }
 
-// visibilityFingerprint stands for what hides notes of a vault: it is another one when the
+// visibilityFingerprint tells what hides notes of a vault: it is another one when the
 // patterns or the policy are others. A call that is under way while they change
 // has read under the earlier ones, so what it keeps must not be shown later.
 type visibilityFingerprint struct {

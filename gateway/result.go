@@ -99,7 +99,7 @@ func (r Result) Output() string { return r.raw }
 func (r Result) Gap() string { return r.missingPart }
 
 // Change says what a call did to the note that it was about. Hashes are those
-// of [Result]; an empty one stands for no note.
+// of [Result]; an empty one is that of no note.
 type Change struct {
 	ID     string `json:"id"` // with which undo takes it back
 	Before string `json:"before"`

@@ -39,7 +39,7 @@ type route struct {
 	expect   string          // the hash that the note must have
 	entry    string          // of the journal, "" for a new one
 	policy   policy.Policy
-	approved bool    // a person said yes
+	approved bool    // by the user
 	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
 	caller, batch string
@@ -71,7 +71,7 @@ func inVault(d policy.Decision, vault string) (policy.Decision, error) {
 	return d.In(vault)
 }
 
-// needsApproval reports whether a person's yes would lift a refusal.
+// needsApproval reports whether an error is a denial that the approval of the user lifts.
 func needsApproval(err error) bool {
 	var denial *policy.Denial
 	return errors.As(err, &denial) && denial.NeedsApproval()

@@ -7,7 +7,7 @@ import "vaultwicket/gateway/failure"
 // model reads may end up anywhere.
 type Status struct {
 	Enabled bool          `json:"enabled"` // false: every call is refused until the next start
-	Paused  bool          `json:"paused"`  // true: every call is refused until a person resumes
+	Paused  bool          `json:"paused"`  // true: every call is refused until the user resumes
 	Backend string        `json:"backend"` // the setting: auto, obsidian or embedded
 	Vaults  []VaultStatus `json:"vaults"`  // the default one first
 	Limits  LimitStatus   `json:"limits"`

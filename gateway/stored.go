@@ -13,7 +13,7 @@ import (
 var storeLimits = pages.Limits{PerSession: 16, Total: 512, Bytes: 17 << 20, Age: 10 * time.Minute}
 
 // maxKeptCall bounds the bytes of a call whose answer is kept: its parameters are
-// storedAnswer beside it.
+// kept with it.
 const maxKeptCall = 64 << 10
 
 // storedAnswer is what is known of an answer whose rest is kept: everything but its text.

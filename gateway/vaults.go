@@ -12,14 +12,14 @@ import (
 
 // target is a vault as the two backends want it named.
 type target struct {
-	app    string // what stands behind vault= for the app, "" for the app's choice
+	app    string // the value of vault= for the app, "" for the app's choice
 	folder string // "" when not known
 	appErr error  // why the app cannot be asked for this vault
 }
 
 // locate completes v from the app's list of vaults: a name or an id gets its
 // folder, a folder gets the name by which the app knows it, or its id where the
-// name stands for two vaults. An id goes before a folder, and a folder that the
+// name is that of two vaults. An id goes before a folder, and a folder that the
 // app knows before a name.
 func (v Vault) locate(list []registry.Vault) target {
 	if i := slices.IndexFunc(list, func(a registry.Vault) bool { return v.Folder != "" && registry.SameFolder(a.Folder, v.Folder) }); i >= 0 && v.ID == "" {
