@@ -8,9 +8,6 @@ import (
 	"testing"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/exec"
-	"vaultwicket/gateway"
-	"vaultwicket/tests/rig"
 )
 
 // With access rules the app is not asked for a path that leads to a file of other
@@ -18,18 +15,7 @@ import (
 // follows both.
 func TestTheAppIsNotAskedForAPathThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	client := filepath.Join(folder, "obsidian")
-	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
-	rig.WriteFile(t, filepath.Join(folder, "says"), []byte("an answer\n"))
-	if err := os.Chmod(client, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	h := newHiddenVault(t, func(c *gateway.Config) {
-		c.Backend = gateway.App
-		c.Runner.Close()
-		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
-	})
+	h, folder := newLeakyVault(t, "an answer\n")
 	h.hide(map[string]string{"Hid/Secret.md": "zqx"})
 	secret, open := filepath.Join(h.dir, "Hid", "Secret.md"), filepath.Join(h.dir, "Open")
 	for _, make := range []func() error{

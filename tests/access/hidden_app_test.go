@@ -111,18 +111,7 @@ func appRequests(c allowlist.Command) []gateway.Request {
 // makes it, and what that refuses does not reach the app.
 func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	client := filepath.Join(folder, "obsidian")
-	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
-	rig.WriteFile(t, filepath.Join(folder, "says"), []byte("zqx\n"))
-	if err := os.Chmod(client, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	h := newHiddenVault(t, func(c *gateway.Config) {
-		c.Backend = gateway.App
-		c.Runner.Close()
-		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
-	})
+	h, folder := newLeakyVault(t, "zqx\n")
 	h.hide(map[string]string{"Hid/Secret.md": "zqx", "Open/One.md": "zqx"})
 	if err := os.Remove(filepath.Join(h.dir, ".vaultwicketignore")); err != nil {
 		t.Fatal(err)
@@ -159,4 +148,22 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 		}
 	}
 	t.Logf("%d changes tried, the app was started %d times", tried, strings.Count(string(called), "\n"))
+}
+
+// newLeakyVault returns a vault whose app is leakyApp, which answers every call with a
+// text, and the folder in which it keeps what it is called with.
+func newLeakyVault(t *testing.T, says string) (h *hiddenVault, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	client := filepath.Join(folder, "obsidian")
+	rig.WriteFile(t, client, []byte(strings.ReplaceAll(leakyApp, "FOLDER", folder)))
+	rig.WriteFile(t, filepath.Join(folder, "says"), []byte(says))
+	if err := os.Chmod(client, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return newHiddenVault(t, func(c *gateway.Config) {
+		c.Backend = gateway.App
+		c.Runner.Close()
+		c.Runner = exec.New(exec.Config{CLI: client, Self: rig.Binary, Resident: true, Session: "agent", Getenv: c.Getenv})
+	}), folder
 }

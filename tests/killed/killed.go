@@ -6,10 +6,13 @@ package killed
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"vaultwicket/tests/memory"
 )
 
 // Speech is the standard output of a process. It notes when that has so many lines.
@@ -56,4 +59,15 @@ func AfterLines(t *testing.T, process *exec.Cmd, said *Speech) string {
 		t.Errorf("it ended by itself: %v: %s", err, said.text.String())
 	}
 	return said.text.String()
+}
+
+// Main runs the tests of a package, or child with the value of the variable in a process
+// that has it: one that a test has started.
+func Main(m *testing.M, variable string, child func(dir string)) {
+	if dir := os.Getenv(variable); dir != "" {
+		child(dir)
+		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
+	}
+	memory.Use()
+	os.Exit(m.Run())
 }

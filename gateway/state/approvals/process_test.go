@@ -9,23 +9,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"vaultwicket/gateway/state/private/faults"
-	"vaultwicket/tests/memory"
+	"vaultwicket/tests/killed"
 )
 
 const childOf = "APPROVALS_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childOf); dir != "" {
-		child(dir)
-		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
-	}
-	memory.Use()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
 
 // child does what it is told, a line at a time, and says a line for each.
 func child(dir string) {

@@ -8,24 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"vaultwicket/tests/killed"
 	"vaultwicket/tests/long"
-	"vaultwicket/tests/memory"
 )
 
 const childOf = "AUDIT_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childOf); dir != "" {
-		child(dir)
-		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
-	}
-	memory.Use()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
 
 // childLimits make a process rotate every few lines.
 var childLimits = Limits{FileSize: 20_000, Files: 1 << 20}

@@ -9,25 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"vaultwicket/gateway/state/journal/object"
 	"vaultwicket/tests/killed"
 	"vaultwicket/tests/long"
-	"vaultwicket/tests/memory"
 )
 
 const childOf = "JOURNAL_TEST_CHILD_OF"
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childOf); dir != "" {
-		child(dir)
-		syscall.Exit(0) // os.Exit lets the race detector sleep for a second
-	}
-	memory.Use()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
 
 // child changes notes until it is killed, or was asked to do so many, and says
 // what was confirmed.
