@@ -135,8 +135,6 @@ func (p Param) written() string {
 	switch p.Kind {
 	case kindNames[kindFlag]:
 		return p.Name
-	case kindNames[kindWord]:
-		return "<" + p.Name + ">"
 	}
 	return p.Name + "=" + strings.Join(p.Choices, "|")
 }

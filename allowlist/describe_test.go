@@ -109,7 +109,7 @@ func TestSignature(t *testing.T) {
 		want    string
 	}{
 		{"daily:read", all, "daily:read [date= offset=]"},
-		{"help", all, "help [<command>]"},
+		{"help", all, "help [command=]"},
 		{"append", all, "append content= [file= path= inline heading=]"},
 		{"search", all, "search query= [path= limit= format=text|json total case]"},
 		{"task", all, "task [ref= file= path= line= status= toggle daily done todo]"},

@@ -42,8 +42,14 @@ func OpenSession(t *testing.T, vault, home string) *Session {
 // StartSession starts a server with flags, and without limits of rates.
 func StartSession(t *testing.T, home string, flags ...string) *Session {
 	t.Helper()
+	return StartSessionWith(t, []string{"HOME=" + home}, flags...)
+}
+
+// StartSessionWith is [StartSession] with a whole environment.
+func StartSessionWith(t *testing.T, env []string, flags ...string) *Session {
+	t.Helper()
 	process := exec.Command(Binary, append([]string{"serve", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
-	process.Env = []string{"HOME=" + home}
+	process.Env = env
 	in, err := process.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

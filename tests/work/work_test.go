@@ -1,0 +1,246 @@
+package work
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// now is the moment at which the work is done.
+const now = "2026-11-21T09:30:00Z"
+
+// notes are the vault. The long note and the old one are added by build.
+var notes = map[string]string{
+	".obsidian/app.json":         `{"alwaysUpdateLinks": true}`,
+	".obsidian/templates.json":   `{"folder": "Templates"}`,
+	".obsidian/daily-notes.json": `{"folder": "Daily"}`,
+	"Daily/2026-11-16.md":        "# Monday\n\n## Log\n- called the plumber\n",
+	"Daily/2026-11-18.md":        "# Wednesday\n\n## Log\n- wrote the offer\n- [ ] send the offer 📅 2026-11-19\n",
+	"Daily/2026-11-21.md":        "# Saturday\n\n## Todo\n- [ ] water the plants\n\n## Log\n",
+	"Templates/Meeting.md":       "# {{title}}\n\nDate: {{date}}\n\n## Present\n\n## Decisions\n",
+	"Projects/Garden.md":         "---\nstatus: open\n---\nThe garden needs a fence.\n- [ ] order the fence 📅 2026-11-25\n",
+	"Projects/Kitchen.md":        "---\nstatus: open\n---\nTiles from [[Suppliers]].\n",
+	"Projects/Cellar.md":         "---\nstatus: open\n---\nDry it first, see [[Suppliers]].\n",
+	"Projects/Roof.md":           "---\nstatus: open\n---\nIn spring.\n",
+	"Projects/Attic.md":          "---\nstatus: open\n---\nInsulation.\n",
+	"Suppliers.md":               "# Suppliers\nTiles, fences, wood.\n",
+}
+
+// vault is a vault with a session on it.
+type vault struct {
+	t       *testing.T
+	folder  string
+	session *rig.Session
+	inText  bool
+}
+
+func build(t *testing.T, flags ...string) *vault {
+	t.Helper()
+	v := &vault{t: t, folder: filepath.Join(t.TempDir(), "Notes"), inText: strings.Contains(strings.Join(flags, " "), "text")}
+	for name, text := range notes {
+		rig.WriteFile(t, filepath.Join(v.folder, name), []byte(text))
+	}
+	long := "# Handbook\n"
+	for chapter := range 40 {
+		long += fmt.Sprintf("\n## Chapter %d\n%s", chapter, strings.Repeat("A line of the handbook that says one thing.\n", 40))
+	}
+	rig.WriteFile(t, filepath.Join(v.folder, "Handbook.md"), []byte(long))
+	old := filepath.Join(v.folder, "Ideas/Kite.md")
+	rig.WriteFile(t, old, []byte("Build a kite.\n"))
+	then := time.Date(2025, 5, 1, 12, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(old, then, then); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + t.TempDir(), "VAULTWICKET_NOW=" + now, "TZ=UTC"}
+	v.session = rig.StartSessionWith(t, env, append([]string{"--config=none", "--backend=embedded", "--vault=" + v.folder, "--tier=v2", "--allow-mutations"}, flags...)...)
+	return v
+}
+
+func (v *vault) note(path string) string {
+	v.t.Helper()
+	text, err := os.ReadFile(filepath.Join(v.folder, path))
+	if err != nil {
+		v.t.Errorf("%v", err)
+	}
+	return string(text)
+}
+
+// piece is a piece of work, and how many calls it may take.
+type piece struct {
+	name string
+	do   func(d *doing)
+	most int // calls
+}
+
+// doing counts what a piece of work takes.
+type doing struct {
+	*vault
+	calls, tokens int
+	surprises     []string
+}
+
+// tokensOf counts four bytes as a token.
+func tokensOf(text []byte) int { return len(text) / 4 }
+
+// ask calls a tool and returns what a model sees of the answer. It has to contain what is
+// wanted, or it is a surprise.
+func (d *doing) ask(tool string, arguments map[string]any, wanted ...string) string {
+	d.t.Helper()
+	sent, err := json.Marshal(arguments)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	answer, err := d.session.Exchange("tools/call", map[string]any{"name": tool, "arguments": arguments})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var message struct {
+		Result struct {
+			Content []struct{ Text string }
+			IsError bool
+		}
+	}
+	if err := json.Unmarshal(answer, &message); err != nil {
+		d.t.Fatalf("%.300s: %v", answer, err)
+	}
+	var seen strings.Builder
+	for _, c := range message.Result.Content {
+		seen.WriteString(c.Text + "\n")
+	}
+	d.calls++
+	d.tokens += tokensOf(sent) + tokensOf([]byte(seen.String()))
+	if message.Result.IsError {
+		d.surprises = append(d.surprises, fmt.Sprintf("%s is refused: %.300s", sent, seen.String()))
+	}
+	for _, want := range wanted {
+		if !strings.Contains(seen.String(), want) {
+			d.surprises = append(d.surprises, fmt.Sprintf("%s: no %q in %.300s", sent, want, seen.String()))
+		}
+	}
+	return seen.String()
+}
+
+// run runs a command.
+func (d *doing) run(command string, params map[string]any, wanted ...string) string {
+	d.t.Helper()
+	return d.ask("obsidianCli", map[string]any{"command": command, "params": params}, wanted...)
+}
+
+// changed is a surprise unless a note has a text.
+func (d *doing) changed(path, want string) {
+	d.t.Helper()
+	if got := d.note(path); !strings.Contains(got, want) {
+		d.surprises = append(d.surprises, fmt.Sprintf("%s has no %q: %.200q", path, want, got))
+	}
+}
+
+var pieces = []piece{
+	{"last week's notes", func(d *doing) {
+		d.run("daily:range", map[string]any{"from": "-7d"}, "called the plumber", "wrote the offer", "water the plants")
+	}, 1},
+	{"a todo under a heading", func(d *doing) {
+		d.run("daily:append", map[string]any{"content": "- [ ] buy seeds", "heading": "Todo"})
+		d.changed("Daily/2026-11-21.md", "- [ ] water the plants\n- [ ] buy seeds\n")
+	}, 1},
+	{"find a note and link it", func(d *doing) {
+		d.run("search", map[string]any{"query": "fence needs"}, "Projects/Garden.md")
+		d.run("daily:append", map[string]any{"content": "- see [[Garden]]", "heading": "Log"})
+		d.changed("Daily/2026-11-21.md", "- see [[Garden]]")
+	}, 2},
+	{"a rename with its links", func(d *doing) {
+		d.run("rename", map[string]any{"path": "Suppliers.md", "name": "Vendors"})
+		d.changed("Projects/Kitchen.md", "[[Vendors]]")
+		d.changed("Projects/Cellar.md", "[[Vendors]]")
+	}, 1},
+	{"a status on five notes", func(d *doing) {
+		var operations []map[string]any
+		for i, name := range []string{"Attic", "Cellar", "Garden", "Kitchen", "Roof"} {
+			operations = append(operations, map[string]any{"clientId": fmt.Sprint("c", i), "command": "property:set",
+				"params": map[string]any{"path": "Projects/" + name + ".md", "name": "status", "value": "paused"}})
+		}
+		d.ask("obsidianBatch", map[string]any{"operations": operations, "atomic": true})
+		d.changed("Projects/Attic.md", "status: paused")
+		d.changed("Projects/Roof.md", "status: paused")
+	}, 1},
+	{"undo", func(d *doing) { // the five together
+		d.run("undo", nil)
+		d.changed("Projects/Attic.md", "status: open")
+		d.changed("Projects/Roof.md", "status: open")
+	}, 1},
+	{"an old random note", func(d *doing) {
+		d.run("random:read", map[string]any{"folder": "Ideas", "min-age": 90}, "Ideas/Kite.md", "Build a kite.")
+	}, 1},
+	{"tasks by due date", func(d *doing) {
+		got := d.run("tasks", map[string]any{"todo": true, "due-before": "+7d", "sort": "due"}, "send the offer", "order the fence")
+		if strings.Index(got, "send the offer") > strings.Index(got, "order the fence") {
+			d.surprises = append(d.surprises, "the tasks are not in the order of their dates")
+		}
+	}, 1},
+	{"a part of a long note", func(d *doing) {
+		d.run("outline", map[string]any{"path": "Handbook.md"}, "Chapter 31")
+		d.run("note:section", map[string]any{"path": "Handbook.md", "heading": "Chapter 31"}, "## Chapter 31", "A line of the handbook")
+	}, 2},
+	{"a meeting note from a template", func(d *doing) {
+		d.run("create", map[string]any{"path": "Meetings/Fence.md", "template": "Meeting"})
+		d.changed("Meetings/Fence.md", "# Fence\n\nDate: 2026-11-21\n\n## Present")
+	}, 1},
+}
+
+// TestTenPiecesOfWork: each takes the fewest calls that it can, and none has a surprise.
+func TestTenPiecesOfWork(t *testing.T) {
+	for _, format := range []struct {
+		flag   string
+		tokens int // of all pieces together
+	}{{"--result-format=json", 2600}, {"--result-format=text", 2100}} {
+		v := build(t, format.flag)
+		tokens, calls := 0, 0
+		for _, p := range pieces {
+			d := &doing{vault: v}
+			p.do(d)
+			for _, surprise := range d.surprises {
+				t.Errorf("%s, %s: a surprise: %s", format.flag, p.name, surprise)
+			}
+			if d.calls > p.most {
+				t.Errorf("%s, %s: %d calls, want %d", format.flag, p.name, d.calls, p.most)
+			}
+			t.Logf("%s  %-32s %d calls %5d tokens %d surprises", format.flag, p.name, d.calls, d.tokens, len(d.surprises))
+			tokens, calls = tokens+d.tokens, calls+d.calls
+		}
+		t.Logf("%s  %-32s %d calls %5d tokens", format.flag, "all", calls, tokens)
+		if tokens > format.tokens {
+			t.Errorf("%s: about %d tokens, want at most %d", format.flag, tokens, format.tokens)
+		}
+	}
+}
+
+// TestTheListsOfTools: what every conversation pays. Four bytes count as a token, as in the
+// other tests; for these lists that is within a few percent of what a tokenizer counts.
+func TestTheListsOfTools(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "Notes")
+	rig.WriteFile(t, filepath.Join(folder, "A.md"), []byte("a\n"))
+	for _, list := range []struct {
+		flags  string
+		tokens int
+	}{
+		{"", 450},
+		{"--tier=v1", 800},
+		{"--tier=v2 --allow-mutations", 1600},
+		{"--tier=v2 --allow-mutations --result-format=text", 1600},
+	} {
+		s := rig.StartSession(t, t.TempDir(), append([]string{"--config=none", "--backend=embedded", "--vault=" + folder}, strings.Fields(list.flags)...)...)
+		answer, err := s.Exchange("tools/list", map[string]any{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%-50s %5d tokens", list.flags, tokensOf(answer))
+		if got := tokensOf(answer); got > list.tokens {
+			t.Errorf("%q: about %d tokens, want at most %d", list.flags, got, list.tokens)
+		}
+	}
+}
