@@ -227,7 +227,7 @@ func checkCommandName(s string) string {
 		return ""
 	}
 	reason := fmt.Sprintf("unknown command %q", quote.Short(s))
-	if near := quote.Nearest(s, Names()); near != "" {
+	if near := Meant(s); near != "" {
 		reason += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return reason

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"vaultwicket/allowlist/quote"
 	"vaultwicket/tiers"
 )
 
@@ -105,7 +104,7 @@ func (c *Call) take(key string, v Value) error {
 	if p.kind == kindFlag {
 		on, reason := flagged(v)
 		if reason != "" {
-			return c.refuse(CodeBadValue, key, reason)
+			return c.badValue(p, v, reason)
 		}
 		if !on {
 			return nil
@@ -114,7 +113,7 @@ func (c *Call) take(key string, v Value) error {
 	} else {
 		text, reason := p.check(v)
 		if reason != "" {
-			return c.refuse(CodeBadValue, key, reason)
+			return c.badValue(p, v, reason)
 		}
 		v = Text(text)
 	}
@@ -154,7 +153,9 @@ func (c *Call) checkGroups() error {
 	}
 	for _, group := range c.row.exclusive {
 		if given := c.given(group); len(given) > 1 {
-			return c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
+			err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
+			err.hint = mendConflict(c.row.name, given)
+			return err
 		}
 	}
 	for _, n := range c.row.needs {
@@ -179,29 +180,9 @@ func (c *Call) refuse(code, key, reason string) *ParseError {
 	return &ParseError{code: code, Command: c.row.name, Param: key, Reason: reason}
 }
 
-func unknownCommand(name string) *ParseError {
-	err := &ParseError{code: CodeUnknownCommand, Command: name, Reason: unknown}
-	if near := quote.Nearest(name, Names()); near != "" {
-		err.hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return err
-}
-
-func (c *Call) unknownParam(key string) *ParseError {
-	err := c.refuse(CodeUnknownParam, key, unknown)
-	word := strings.TrimLeft(key, "-")
-	switch near := quote.Nearest(word, c.row.paramNames()); {
-	case word == "vault":
-		err.Reason = "the vault is chosen by the gateway, not by a parameter"
-	case word == "copy":
-		err.Reason = "not allowed: it would overwrite the clipboard of the user"
-	case near != "":
-		err.hint = fmt.Sprintf("did you mean %q?", near)
-	case len(c.row.params) == 0:
-		err.hint = "the command takes no parameters"
-	default:
-		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
-	}
+func (c *Call) badValue(p *param, v Value, reason string) *ParseError {
+	err := c.refuse(CodeBadValue, p.name, reason)
+	err.hint = c.row.mend(p, v)
 	return err
 }
 

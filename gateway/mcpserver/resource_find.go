@@ -65,7 +65,7 @@ func (f finder) canonicalHelp(uri string) string {
 	if _, err := allowlist.Describe(name); err == nil {
 		return helpPrefix + url.QueryEscape(name)
 	}
-	if near := quote.Nearest(name, allowlist.Names()); near != "" {
+	if near := allowlist.Meant(name); near != "" {
 		return missing(uri, "did you mean "+helpPrefix+near+"?")
 	}
 	return missing(uri, commandsURI+" lists the commands")

@@ -63,7 +63,7 @@ func Decode(raw json.RawMessage) (Call, *Error) {
 		return Call{}, err
 	}
 	if err := known("", fields, callNames, "; command parameters go into params"); err != nil {
-		return Call{}, err
+		return Call{}, err.misplaced(fields)
 	}
 	var c Call
 	if c.Command, err = Text("command", fields["command"]); err != nil {
@@ -102,7 +102,7 @@ func decodeParams(raw json.RawMessage) (allowlist.Params, *Error) {
 	}
 	fields, err := paramFields("params", raw)
 	if err != nil {
-		return nil, err
+		return nil, err.asObject(raw)
 	}
 	params, total := allowlist.Params{}, 0
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

@@ -69,7 +69,7 @@ func TestDecodeArgumentsRefuses(t *testing.T) {
 		{"a command that is a number", `{"command":5}`, "bad_value", `"command" is a number`, "string"},
 		{"another case", `{"Command":"read"}`, "bad_request", `unknown argument "Command"`, `"command"`},
 		{"a typing error", `{"command":"read","parms":{}}`, "bad_request", `"parms"`, `did you mean "params"?`},
-		{"a parameter in the wrong place", `{"command":"read","path":"A.md"}`, "bad_request", `"path"`, "go into params"},
+		{"a parameter in the wrong place", `{"command":"read","path":"A.md"}`, "bad_request", `"path"`, "put the parameters into params: {"},
 		{"a key twice", `{"command":"read","command":"delete"}`, "bad_request", `duplicate key "command"`, "once"},
 		{"a param twice", `{"command":"read","params":{"a":1,"\u0061":2}}`, "bad_request", `duplicate key "a"`, "once"},
 		{"a param twice in text", `{"command":"read","params":"{\"a\":1,\"a\":2}"}`, "bad_request", `duplicate key "a"`, "once"},

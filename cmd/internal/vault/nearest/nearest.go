@@ -27,7 +27,8 @@ type closeness int
 const (
 	same       closeness = iota // but for case, blanks and punctuation
 	sameWords                   // in another order
-	begins                      // one begins with the other
+	begins                      // the name begins with what was wanted
+	isBegun                     // what was wanted begins with the name
 	contains                    // one is within the other
 	mistyped                    // plus the number of mistakes
 	sharesWord closeness = 100
@@ -101,8 +102,10 @@ func compare(wanted, name string) closeness {
 		return same
 	case sorted(wanted) == sorted(name):
 		return sameWords
-	case len(wanted) >= 3 && strings.HasPrefix(name, wanted), len(name) >= 3 && strings.HasPrefix(wanted, name):
+	case len(wanted) >= 3 && strings.HasPrefix(name, wanted):
 		return begins
+	case len(name) >= 3 && strings.HasPrefix(wanted, name):
+		return isBegun
 	case len(wanted) >= 4 && strings.Contains(name, wanted), len(name) >= 4 && strings.Contains(wanted, name):
 		return contains
 	}
@@ -127,11 +130,14 @@ func allowed(name string) int {
 	}
 }
 
-// shareWord reports whether two names have a word of four letters or more.
+// shareWord reports whether two names have a word of four letters or more, or its
+// beginning.
 func shareWord(a, b string) bool {
 	words := strings.Fields(b)
 	return slices.ContainsFunc(strings.Fields(a), func(word string) bool {
-		return len(word) >= 4 && slices.Contains(words, word)
+		return len(word) >= 4 && slices.ContainsFunc(words, func(other string) bool {
+			return strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)
+		})
 	})
 }
 

@@ -30,6 +30,7 @@ func TestPaths(t *testing.T) {
 		"redesign website":             "Projects/Website redesign.md",
 		"Sourdough.md":                 "Ideas/Sourdough starter.md",
 		"meeting-note.md":              "Projects/Meeting notes.md",
+		"Meeting note":                 "Projects/Meeting notes.md",
 		"Notes of the meeting":         "Projects/Meeting notes.md",
 		"2026-11-20":                   "Journal/2026-11-20.md",
 		"Daily/2026-11-21.md":          "Journal/2026-11-21.md",
@@ -65,7 +66,7 @@ func TestNames(t *testing.T) {
 	names := []string{"Bread", "Ingredients", "Method", "Open questions", "#baking", "#recipe/bread", "status", "due-date", "Übersicht"}
 	for wanted, want := range map[string]string{
 		"Methd": "Method", "method": "Method", "ingredient": "Ingredients", "questions": "Open questions", "Questions, open": "Open questions",
-		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "",
+		"bakin": "#baking", "#Baking": "#baking", "recipe": "#recipe/bread", "staus": "status", "due_date": "due-date", "duedate": "due-date", "ubersicht": "Übersicht", "x": "", "Appendix": "", "ingredient list": "Ingredients",
 	} {
 		got := Names(wanted, names)
 		if want == "" && len(got) > 0 || want != "" && (len(got) == 0 || got[0] != want) {

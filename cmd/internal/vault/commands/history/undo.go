@@ -86,7 +86,7 @@ func named(v *session.Vault, j *journal.Journal, p grammar.Values) ([]journal.En
 // entryOf returns the entry with an id, if all that it concerns may be seen.
 func entryOf(v *session.Vault, j *journal.Journal, id string) (journal.Entry, error) {
 	if _, err := journal.ParseID(id); err != nil {
-		return journal.Entry{}, answer.Misuse("Invalid value for id: %s", id)
+		return journal.Entry{}, answer.MisuseWithHint(answer.NotFoundID.Hint, "Invalid value for id: %s", id)
 	}
 	e, err := j.Entry(id)
 	switch {

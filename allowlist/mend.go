@@ -1,0 +1,149 @@
+package allowlist
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist/quote"
+)
+
+// otherParams are what other tools call a parameter. Of those behind a name the first
+// that the command has is meant.
+var otherParams = map[string][]string{
+	"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
+	"title": {"name", "file", "path", "heading"}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
+	"path": {"folder", "ref", "file", "name"}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
+	"in": {"folder", "path"}, "parent": {"folder", "path"}, "scope": {"folder", "path"}, "root": {"folder", "path"},
+	"q": {"query", "name"}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
+	"body": {"content", "new"}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
+	"entry": {"content"}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
+	"key": {"name"}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
+	"days": {"since", "min-age", "from", "offset"}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
+	"newer": {"since"}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
+	"from": {"from", "path", "old", "since"}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
+	"max": {"limit", "count"}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
+	"limit": {"limit", "count"}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
+	"linenumber": {"line", "lines"}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
+	"replace": {"new", "overwrite"}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
+	"finished": {"done"}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
+	"groupby": {"group"}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
+}
+
+// unknownParam says which parameter was meant.
+func (c *Call) unknownParam(key string) *ParseError {
+	err := c.refuse(CodeUnknownParam, key, unknown)
+	word := strings.TrimLeft(key, "-")
+	switch meant := c.row.meantParam(word); {
+	case word == "vault":
+		err.Reason = "the vault is chosen by the gateway, not by a parameter"
+		err.hint = "leave it out"
+	case word == "copy":
+		err.Reason = "not allowed: it would overwrite the clipboard of the user"
+	case meant != "":
+		err.hint = fmt.Sprintf("did you mean %q?", meant) + c.row.remark(word, meant)
+	case len(c.row.params) == 0:
+		err.hint = "the command takes no parameters"
+	default:
+		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
+	}
+	return err
+}
+
+// meantParam returns the parameter that a name was most likely meant to be.
+func (r *row) meantParam(word string) string {
+	names := r.paramNames()
+	joined := strings.Join(wordsOf(word), "")
+	for _, name := range names {
+		if strings.ReplaceAll(name, "-", "") == joined {
+			return name
+		}
+	}
+	for _, other := range otherParams[joined] {
+		if slices.Contains(names, other) {
+			return other
+		}
+	}
+	return quote.Nearest(strings.ToLower(word), names)
+}
+
+// remark says in which way the parameter that was meant differs from the one that was
+// given.
+func (r *row) remark(given, meant string) string {
+	folder := slices.Contains(otherParams[strings.Join(wordsOf(given), "")], "folder")
+	if p := r.param(meant); p != nil && p.kind == kindPath && folder {
+		return " It names one note; \"files\" lists a folder"
+	}
+	return ""
+}
+
+// mend is the hint for a value that a parameter does not take: the one that was most
+// likely meant, or the other parameter that is.
+func (r *row) mend(p *param, v Value) string {
+	text := strings.TrimSpace(v.text)
+	switch p.kind {
+	case kindChar:
+		return r.mendStatus(text)
+	case kindPath, kindNewPath, kindLink, kindBase, kindFolder:
+		return mendPath(p, text)
+	case kindFlag:
+		return "send true, or leave it out"
+	case kindNumber:
+		return mendNumber(p, text)
+	}
+	return ""
+}
+
+// openWords and doneWords are what statuses of tasks are called.
+var (
+	openWords = []string{"todo", "open", "incomplete", "pending", "not done", "undone", "unchecked", "active", "false", "[ ]"}
+	doneWords = []string{"done", "complete", "completed", "finished", "closed", "checked", "true", "[x]"}
+)
+
+// mendStatus turns a word for a status into the flag for it.
+func (r *row) mendStatus(text string) string {
+	lower := strings.ToLower(text)
+	for flag, words := range map[string][]string{"todo": openWords, "done": doneWords} {
+		if slices.Contains(words, lower) && r.param(flag) != nil {
+			return "use " + flag + "=true"
+		}
+	}
+	return "status is the one character between the brackets of a task, such as x"
+}
+
+// mendPath returns the path of the vault that was meant by one written in another way.
+func mendPath(p *param, text string) string {
+	mended := strings.ReplaceAll(strings.Trim(text, "\"'`"), `\`, "/")
+	mended = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(mended, "!"), "[["), "]]")
+	for strings.Contains(mended, "//") {
+		mended = strings.ReplaceAll(mended, "//", "/")
+	}
+	mended = strings.Trim(strings.TrimPrefix(mended, "./"), "/ ")
+	if strings.HasPrefix(text, "..") || mended == text || mended == "" {
+		return ""
+	}
+	if _, reason := p.check(Text(mended)); reason != "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", quote.Clip(mended, quote.Limit))
+}
+
+// mendNumber takes the number out of a text, such as "20 rows".
+func mendNumber(p *param, text string) string {
+	digits := strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ #+=")
+	if digits == text || p.checkNumber(digits) != "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", digits)
+}
+
+// mendConflict says how to get what two parameters together were meant for.
+func mendConflict(command string, given []string) string {
+	switch {
+	case command == "create" && slices.Contains(given, "template") && slices.Contains(given, "content"):
+		return "create the note with template alone, then add the text with append"
+	case slices.Contains(given, "file") && slices.Contains(given, "path"):
+		return "path alone names the note"
+	}
+	return fmt.Sprintf("leave %q or %q out", given[1], given[0])
+}

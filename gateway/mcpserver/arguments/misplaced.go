@@ -1,0 +1,74 @@
+package arguments
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/gateway/mcpserver/message"
+)
+
+// otherArguments are what other tools call an argument of obsidianCli.
+var otherArguments = map[string]string{
+	"arguments": "params", "args": "params", "parameters": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
+	"cmd": "command", "action": "command", "operation": "command", "tool": "command", "commandName": "command", "method": "command", "function": "command",
+	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
+}
+
+// misplaced returns the error about an unknown argument with what to send instead, where
+// it is a parameter of the command, or is called otherwise elsewhere.
+func (e *Error) misplaced(fields map[string]json.RawMessage) *Error {
+	if other := otherArguments[e.field]; other != "" && e.reason == "" {
+		return unknown(e.field, fmt.Sprintf("did you mean %q?", other))
+	}
+	name, err := Text("command", fields["command"])
+	command, unknownCommand := allowlist.Describe(name)
+	if err != nil || unknownCommand != nil || e.reason != "" {
+		return e
+	}
+	params, err := paramFields("params", fields["params"])
+	if err != nil {
+		return e
+	}
+	moved := maps.Clone(params)
+	if moved == nil {
+		moved = map[string]json.RawMessage{}
+	}
+	for key, value := range fields {
+		isParam := slices.ContainsFunc(command.Params, func(p allowlist.Param) bool { return p.Name == key })
+		if isParam && !slices.Contains(callNames, key) {
+			moved[key] = value
+		}
+	}
+	if _, ok := moved[e.field]; !ok {
+		return e
+	}
+	hint := "put the parameters into params"
+	if text := string(message.Encode(map[string]any{"command": name, "params": moved})); len(text) <= maxShownCall {
+		hint += ": " + strings.TrimSpace(text)
+	}
+	return unknown(e.field, hint)
+}
+
+// asObject returns the error about parameters that are no JSON with the object that they
+// stand for, where they are written as on a command line.
+func (e *Error) asObject(text json.RawMessage) *Error {
+	params := map[string]string{}
+	for _, word := range strings.Fields(string(text)) {
+		key, value, found := strings.Cut(word, "=")
+		if !found || strings.ContainsAny(key, `{}[]":`) || len(text) > maxShownCall {
+			return e
+		}
+		params[key] = strings.Trim(value, `"'`)
+	}
+	if len(params) == 0 {
+		return e
+	}
+	return Wrong(e.code, e.field, e.reason, "send an object: "+string(message.Encode(params)))
+}
+
+// maxShownCall is the longest call that a hint writes out.
+const maxShownCall = 400
