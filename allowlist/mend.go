@@ -125,7 +125,7 @@ func mendPath(p *param, text string) string {
 	if _, reason := p.check(Text(mended)); reason != "" {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %q?", quote.Clip(mended, quote.Limit))
+	return fmt.Sprintf("did you mean %q?", quote.Short(mended))
 }
 
 // mendNumber takes the number out of a text, such as "20 rows".
