@@ -120,8 +120,9 @@ func TestTheAppMakesNoChangeThatIsRefused(t *testing.T) {
 	tried := 0
 	for _, c := range allowlist.Commands() {
 		for _, req := range appRequests(c) {
-			if !h.gateway.Changes(req) || c.EmbeddedOnly {
-				continue
+			call, err := allowlist.Parse(req.Command, req.Params)
+			if err != nil || !h.gateway.Changes(req) || call.EmbeddedOnly() {
+				continue // the app is asked for none of these
 			}
 			result := h.gateway.Do(t.Context(), req)
 			tried++
