@@ -61,6 +61,7 @@ func (s *scores) words(v *session.Vault, excluded func(string) bool) error {
 // vocabulary are the words of a note, and in how many other notes each is.
 type vocabulary struct {
 	ids   map[string]uint16
+	marks [1 << 10]uint64 // of the words, see [mark]: most words of other notes are none of them
 	words []string
 	notes []atomic.Int32
 	rare  int32 // in more notes than that a word is not rare
@@ -72,10 +73,29 @@ func vocabularyOf(text []byte) *vocabulary {
 		if _, known := own.ids[string(word)]; !known && len(own.words) < maxWords {
 			own.ids[string(word)] = uint16(len(own.words))
 			own.words = append(own.words, string(word))
+			at := mark(word)
+			own.marks[at>>6] |= 1 << (at & 63)
 		}
 	})
 	own.notes = make([]atomic.Int32, len(own.words))
 	return own
+}
+
+// mark is a number below 65,536 that is the same for the same word, which has at least
+// four bytes.
+func mark(word []byte) uint32 {
+	last := len(word) - 1
+	return (uint32(word[0])*0x9e5f ^ uint32(word[1])*0x85eb ^ uint32(word[2])*0xc2b3 ^ uint32(word[3])*0x27d5 ^ uint32(word[last])*0x1657 ^ uint32(last)*0x3f4d) & 0xffff
+}
+
+// id returns the number of a word, if it is one of the note.
+func (own *vocabulary) id(word []byte) (id uint16, known bool) {
+	at := mark(word)
+	if own.marks[at>>6]&(1<<(at&63)) == 0 {
+		return 0, false
+	}
+	id, known = own.ids[string(word)]
+	return id, known
 }
 
 // bodyOf returns a note without its properties and its links, which count by themselves.
@@ -104,7 +124,7 @@ func (own *vocabulary) usedIn(v *session.Vault, excluded func(string) bool, s *s
 		}
 		seen := make([]uint16, 0, 32)
 		eachWord(n.Text(), func(word []byte) {
-			id, known := own.ids[string(word)]
+			id, known := own.id(word)
 			if !known || own.notes[id].Load() > own.rare || slices.Contains(seen, id) {
 				return
 			}
