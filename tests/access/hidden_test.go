@@ -42,7 +42,8 @@ var openNotes = map[string]string{
 	"Open/Note.md":        "# Note\n[[Plan]] [[nowhere]] #tag/sub\n- [x] done\n",
 	"Open/Books.base":     "views:\n  - type: table\n    name: One\n",
 	"Open/Board.canvas":   `{"nodes":[{"id":"1","type":"file","file":"Open/Plan.md"},{"id":"2","type":"file","file":"Hid/Secret.md"}]}`,
-	"Open/Deep/Plan.md":   "deep [[Open/Plan]]\n",
+	"Open/Deep/Plan.md":   "deep [[Open/Plan]] ![[pic.png]]\n",
+	"Open/pic.png":        "\x89PNG\r\n\x1a\n\x00",
 	"Hid/Shown/Note.md":   "within what is hidden [[Plan]]\n",
 	"Read/Only.md":        "# Only\n[[Plan]] [[Linked]]\n- [ ] look #tag\n",
 	"Write/Linked.md":     "# Linked\nwritten [[Plan]]\n- [ ] change\n",
@@ -61,7 +62,7 @@ var hiddenParts = []map[string]string{
 	{"Hid/Secret.md": "# zqxhead\n#zqxtag zqxword [[Plan]] ^zqxblk\n- [ ] zqxtask 📅 2026-11-21\n", "Open/One.md": "zqx", "Open/x.draft.md": "zqx [[zqxlink]]", "Hid/zqxname.md": "zqx"},
 	{},
 	{"Hid/Secret.md": "---\ntags: [tag, zqxtag]\nprop: zqxvalue\nzqxprop: 1\naliases: [Plan, zqxalias]\n---\n# Plan\n[[Plan]] [[Open/Note]] [[nowhere]] #tag #tag\n- [ ] do #tag\n", "Hid/Plan.md": "zqx", "Hid/Shown2/zqx.md": "zqx"},
-	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/Secret.md": ""},
+	{"Hid/Note.md": "#TAG #TAG #TAG", "Hid/Day.md": "zqx {{title}}", "Hid/2026-11-21.md": "- [ ] zqx", "Hid/Books.base": "views:\n  - name: zqx\n", "Hid/zqxdir/a/b/c.md": "x", "Open/One.md": "[[Plan]]", "Open/zqx.draft.md": "# zqx", "Hid/p.png": "zqx", "Hid/pic.png": "zqx", "Hid/Secret.md": "![[pic.png]] deep written"},
 }
 
 func newHiddenVault(t *testing.T, change func(*gateway.Config)) *hiddenVault {
@@ -172,7 +173,7 @@ func sampleValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
 	case p.Kind == "folder/ or path":
 		return text("Open/Deep/", "Hid/", "Hid/Secret.md", "Write/New.md", "Read/")
 	case p.Kind == "path":
-		return text("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid")
+		return text("Open/Plan.md", "Hid/Secret.md", "Hid/Gone.md", "Open/One.md", "Open/x.draft.md", "Hid/Shown/Note.md", "Read/Only.md", "Write/Linked.md", "Open/Gone.md", "Open/Books.base", "Hid/Books.base", "Hid", "Open/Board.canvas", "Open/pic.png", "Hid/pic.png")
 	case p.Kind == "note name" || p.Kind == "base name":
 		return text("Plan", "Secret", "Note", "Hid/Plan", "One", "Books", "Gone", "Day")
 	case p.Kind == "file name":
@@ -181,6 +182,12 @@ func sampleValues(c allowlist.Command, p allowlist.Param) []allowlist.Value {
 		return text("text", "path:Hid", "tag:#tag", "[prop]", "task:do", "-path:Open", "file:Secret", "/e/")
 	case p.Name == "name" && p.Kind == "name":
 		return text("tag", "prop", "Day", "tags", "Hid/Secret")
+	case p.Name == "old":
+		return text("text", "deep", "(t)ext", "written")
+	case p.Name == "to" && p.Kind == "name":
+		return text("fresh", "tag/sub", "other")
+	case p.Name == "heading":
+		return text("Plan", "Note", "Linked")
 	case p.Kind == "number":
 		return text("1", "2")
 	}

@@ -27,6 +27,7 @@ var changing = [][]string{
 	{"create", "path=A.md", "content=replaced", "overwrite"}, {"property:set", "path=A.md", "name=n", "value=5"}, {"property:remove", "path=A.md", "name=tags"},
 	{"task", "path=A.md", "line=6", "done"}, {"move", "path=A.md", "to=Sub/"}, {"rename", "path=A.md", "name=Other"}, {"delete", "path=A.md"},
 	{"delete", "path=A.md", "permanent"}, {"daily:append", "content=today"}, {"note:replace", "path=A.md", "old=text", "new=words"},
+	{"heading:rename", "path=A.md", "heading=A", "to=New"}, {"vault:replace", "old=[[A", "new=[[./A"}, {"property:set", "name=n", "value=5", "query=A"},
 }
 
 // fill makes the vault of these tests.
@@ -74,7 +75,7 @@ func notesIn(t *testing.T, vault string) map[string]string {
 // was to be, and a journal that can be read and that takes the change back.
 func TestKilledInTheMiddleOfAChange(t *testing.T) {
 	t.Parallel()
-	kills := long.Count(40, 130)
+	kills := long.Count(48, 160)
 	if n, err := strconv.Atoi(os.Getenv(killsVariable)); err == nil {
 		kills = n
 	}
