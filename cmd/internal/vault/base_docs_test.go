@@ -31,6 +31,13 @@ func TestDocumentedBases(t *testing.T) {
 	for path, content := range documented {
 		files[path] = content
 	}
+	printsExamples(t, page, files, 10)
+}
+
+// printsExamples compares what the examples of a page print with what it says, on a
+// vault with these files.
+func printsExamples(t *testing.T, page string, files map[string]string, least int) {
+	t.Helper()
 	h := build(t, files)
 	examples := 0
 	for _, block := range strings.Split(page, "```console\n")[1:] {
@@ -44,17 +51,17 @@ func TestDocumentedBases(t *testing.T) {
 			examples++
 		}
 	}
-	if examples < 10 {
+	if examples < least {
 		t.Errorf("the page has %d examples", examples)
 	}
 }
 
-var word = regexp.MustCompile(`'([^']*)'|(\S+)`)
+var word = regexp.MustCompile(`(?:'[^']*'|[^\s'])+`)
 
 // words takes a line apart as a shell does that knows single quotes alone.
 func words(line string) (all []string) {
-	for _, found := range word.FindAllStringSubmatch(line, -1) {
-		all = append(all, found[1]+found[2])
+	for _, found := range word.FindAllString(line, -1) {
+		all = append(all, strings.ReplaceAll(found, "'", ""))
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -216,4 +218,24 @@ func TestAPlanListsEveryFile(t *testing.T) {
 	if !maps.Equal(before, h.texts(true)) {
 		t.Error("a plan has changed the vault")
 	}
+}
+
+// The examples of docs/refactoring.md print what the page says.
+func TestDocumentedRefactoring(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "refactoring.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"Books/Dune.md":   "---\nrating: 5\ntags: [book]\n---\n# Plot\nA desert on a far planet. 412 pages\n",
+		"Books/Sand.md":   "A #book about the planet of [[Dune#Plot]], a #Book of sand and desert. ![[cover.png]]\n",
+		"Books/cover.png": onePixel + "\x00\x00\x00\x00",
+		"Index.md":        "[[Dune#Plot|the plot]]\n",
+		"Map.canvas":      `{"nodes":[{"id":"g","type":"group","label":"Sources","width":400,"height":400},{"id":"f","type":"file","file":"Books/Dune.md","width":100,"height":50},{"id":"t","type":"text","text":"Ask about the map","y":900}],"edges":[{"fromNode":"t","toNode":"f"}]}`,
+		"Plan.md":         "---\nstatus: open\n---\n",
+	}
+	for i := range 20 {
+		files[fmt.Sprintf("Notes/%d.md", i)] = "A note about something else.\n"
+	}
+	printsExamples(t, string(page), files, 10)
 }
