@@ -88,13 +88,6 @@ func (p Plan) withApproval(q consent.Question) (Plan, error) {
 	return p, nil
 }
 
-// binding is what a call must still be when it is carried out, for an approval to
-// be one of it. The zero value is any call.
-type binding struct {
-	change  string
-	spelled map[string]string
-}
-
 // approved says how a call that needs approval may be carried out: by a question
 // that the user said yes to. The zero value asks.
 type approved struct {

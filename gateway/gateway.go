@@ -31,19 +31,6 @@ import (
 	"vaultwicket/policy/access"
 )
 
-// Backend says which program is to answer.
-type Backend string
-
-const (
-	// Auto is the official CLI where it is usable, else the embedded program
-	// where the folder of the vault is known. The zero value means the same.
-	Auto Backend = "auto"
-	// App is the official CLI and nothing else.
-	App Backend = "obsidian"
-	// Embedded is this binary's own vault CLI and nothing else.
-	Embedded Backend = "embedded"
-)
-
 // Served is a vault with what may be done in it.
 type Served struct {
 	Vault

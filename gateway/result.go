@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
@@ -126,11 +127,6 @@ func (r Result) Marked() Result {
 	return r
 }
 
-// ownAnswer is the result of a call that the gateway answered by itself.
-func ownAnswer(plan Plan) Result {
-	return Result{OK: true, Command: plan.call.Name(), ExitCode: -1, Stdout: plan.answer, Notices: plan.notices, raw: plan.answer}
-}
-
 // shown returns text as it may be shown, and notes what had to be changed.
 func (r *Result) shown(s, stream string) string {
 	text, report := clean.Text(s)
@@ -195,4 +191,25 @@ func cutText(s string, limit int) string {
 		end = newline + 1
 	}
 	return s[:end]
+}
+
+// Image is an image that a call has read.
+type Image struct {
+	MediaType string
+	Base64    string // its bytes
+}
+
+// takeImage takes the image out of an outcome that has one. What is left of the answer
+// is the line about it. An image of which a part was dropped is none.
+func takeImage(out *exec.Outcome) *Image {
+	if out.Image == "" {
+		return nil
+	}
+	about, data, found := strings.Cut(strings.TrimSuffix(out.Stdout, "\n"), "\n")
+	whole := found && !out.Cut
+	out.Stdout, out.Total, out.Cut = strings.Clone(about)+"\n", int64(len(about)+1), false
+	if !whole {
+		return nil
+	}
+	return &Image{MediaType: out.Image, Base64: data}
 }

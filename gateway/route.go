@@ -138,3 +138,10 @@ func boundTo(req Request, digest [sha256.Size]byte) [sha256.Size]byte {
 
 // notKept begins the notice of a change that undo cannot take back.
 const notKept = "not in the journal"
+
+// binding is what a call must still be when it is carried out, for an approval to
+// be one of it. The zero value is any call.
+type binding struct {
+	change  string
+	spelled map[string]string
+}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/paths"
 )
 
 // defaultUndoList is how many changes undo:list names.
@@ -95,4 +97,32 @@ func undoRow(e journal.Entry) string {
 		row += "\tbatch " + clean.Line(e.Batch)
 	}
 	return row + "\n"
+}
+
+// journal returns the journal of the vault; both programs know it by the same
+// path.
+func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
+	abs, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	state := paths.State(g.getenv, abs)
+	if state == "" {
+		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
+	}
+	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
+}
+
+// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
+// folder is not known.
+func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return nil, err
+	}
+	folder := d.target().folder
+	if folder == "" {
+		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
+	}
+	return d.journal(folder)
 }

@@ -1,13 +1,10 @@
 package gateway
 
 import (
-	"path/filepath"
 	"slices"
 
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/registry"
-	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/state/paths"
 )
 
 // target is a vault as the two backends want it named.
@@ -97,30 +94,15 @@ type Vault struct {
 	Pinned bool
 }
 
-// journal returns the journal of the vault; both programs know it by the same
-// path.
-func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
-	abs, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
-	state := paths.State(g.getenv, abs)
-	if state == "" {
-		return nil, failure.New(failure.CodeNotConfigured, "the user can set XDG_STATE_HOME to a folder outside of the vault", "no folder for the journal outside the vault")
-	}
-	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
-}
+// Backend says which program is to answer.
+type Backend string
 
-// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
-// folder is not known.
-func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
-	d, err := g.vaultNamed(vault)
-	if err != nil {
-		return nil, err
-	}
-	folder := d.target().folder
-	if folder == "" {
-		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
-	}
-	return d.journal(folder)
-}
+const (
+	// Auto is the official CLI where it is usable, else the embedded program
+	// where the folder of the vault is known. The zero value means the same.
+	Auto Backend = "auto"
+	// App is the official CLI and nothing else.
+	App Backend = "obsidian"
+	// Embedded is this binary's own vault CLI and nothing else.
+	Embedded Backend = "embedded"
+)
