@@ -239,3 +239,27 @@ func TestDocumentedRefactoring(t *testing.T) {
 	}
 	printsExamples(t, string(page), files, 10)
 }
+
+// A change of many notes that the call does not name is destructive, one of few is not.
+func TestAChangeOfManyNotesIsDestructive(t *testing.T) {
+	for n, want := range map[int]string{20: "", 21: "affects 21 notes"} {
+		files := map[string]string{}
+		for i := range n {
+			files[fmt.Sprintf("n%d.md", i)] = "#old and text\n"
+		}
+		h := build(t, files)
+		_, out, _ := h.run("--plan", "tag:rename", "name=old", "to=new")
+		var plan struct{ Loses string }
+		if err := json.Unmarshal([]byte(out), &plan); err != nil || plan.Loses != want {
+			t.Errorf("%d notes: %q, %v, want %q", n, plan.Loses, err, want)
+		}
+		before := h.texts(true)
+		status, said, _ := h.run("--sparing", "tag:rename", "name=old", "to=new")
+		if (status == answer.ExitDone) != (want == "") || want != "" && (!strings.Contains(said, "the change affects 21 notes. Nothing was changed.") || !maps.Equal(before, h.texts(true))) {
+			t.Errorf("%d notes, and nobody was asked: %d, %q", n, status, said)
+		}
+		if status, said, _ := h.run("tag:rename", "name=text", "to=x"); status == answer.ExitDone {
+			t.Errorf("a word is a tag: %q", said)
+		}
+	}
+}

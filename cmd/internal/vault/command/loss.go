@@ -16,13 +16,17 @@ import (
 const (
 	maxRemoved = 10 // lines of a note, above which a change is destructive
 	leastBody  = 5  // lines of a body, from which on more than a half counts
+	maxWide    = 20 // notes that a call changes without naming them, above which it is destructive
 )
 
-// loss says what a proposal would lose, if that is so much that a person should be
-// asked, else "". What a caller made last and takes back itself is no loss.
+// loss says what a proposal would lose, or how far it would reach, if that is so much
+// that a person should be asked, else "". What a caller made last and takes back itself is no loss.
 func (p Proposal) loss() string {
 	if p.Latest {
 		return ""
+	}
+	if p.Wide && len(p.Steps) > maxWide {
+		return fmt.Sprintf("affects %d notes", len(p.Steps))
 	}
 	for _, s := range p.Steps {
 		if why := s.loss(p.Undoes != ""); why != "" {

@@ -23,6 +23,9 @@ type Proposal struct {
 	Note    disk.Path
 	// replaces says that what the note held is thrown away as a whole.
 	Replaces bool
+	// Wide says that the notes were found and not named: of many of them nobody knows
+	// which they are before looking.
+	Wide bool
 	// undoes is the entry of the journal that this takes back, "" mostly.
 	Undoes string
 	Also   []string // further entries that are taken back together
