@@ -49,6 +49,23 @@ func (r *Runner) App() (Program, error) {
 	return program, nil
 }
 
+// HasApp reports whether there is an official CLI. A failed search is not remembered here:
+// a call that needs the CLI searches for itself.
+func (r *Runner) HasApp() bool {
+	c := &r.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.program.backend == appBackend {
+		return true
+	}
+	program, file, err := r.search()
+	if err != nil {
+		return false
+	}
+	c.program, c.checked, c.missing = program, file, nil
+	return true
+}
+
 // search takes the first candidate that is suitable. Otherwise the first one
 // that is there says what is wrong.
 func (r *Runner) search() (Program, fs.FileInfo, error) {

@@ -54,8 +54,7 @@ func (g *vaultGateway) programs() (p catalog.Programs) {
 	if g.backend == Embedded {
 		return p
 	}
-	_, err := g.runner.App()
-	p.App = err == nil && g.target().appErr == nil
+	p.App = g.runner.HasApp() && g.target().appErr == nil
 	if g.backend == App && !p.App {
 		return catalog.Programs{}
 	}

@@ -13,6 +13,11 @@ func (p Permit) Probe() Permit {
 	return p.step("version", nil).unconfined(true)
 }
 
+// Help returns the permit to ask the program which commands it has.
+func (p Permit) Help() Permit {
+	return p.step("help", nil).unconfined(true)
+}
+
 // VaultPath returns the permit to ask where the vault of the call is, which
 // tells whether the app means the vault that was configured.
 func (p Permit) VaultPath() Permit {

@@ -14,7 +14,7 @@ import (
 )
 
 // listCommands is "vaultwicket commands".
-func listCommands(_ context.Context, std terminal.Streams, args []string) error {
+func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
 	var all bool
 	o, err := open("commands", std, args, func(f *settings.Flags) {
 		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
@@ -30,6 +30,9 @@ func listCommands(_ context.Context, std terminal.Streams, args []string) error 
 		if all || c.Enabled() {
 			commands = append(commands, c.Explained())
 		}
+	}
+	if all {
+		commands = append(commands, o.drifted(ctx, std)...)
 	}
 	if o.JSON {
 		return exit.JSON(std.Out, commands, exit.Done)

@@ -40,7 +40,7 @@ func (o opened) checkVaultName(std terminal.Streams) error {
 	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
 		return nil
 	}
-	if _, err := o.runner.App(); err == nil && len(known) == 0 {
+	if len(known) == 0 && o.runner.HasApp() {
 		return nil
 	}
 	return exit.New(exit.NotReady, fmt.Sprintf("unknown vault %q", name), fmt.Sprintf("did you mean .%c%s? A folder is given with a separator", filepath.Separator, name))

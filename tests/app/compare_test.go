@@ -96,3 +96,39 @@ func TestCompareTellsWhereTheBackendsDiffer(t *testing.T) {
 		}
 	}
 }
+
+// A command that is new in the app is reported, and stays disabled.
+func TestNewCommandsOfTheAppAreReported(t *testing.T) {
+	t.Parallel()
+	folder, env := newComparison(t)
+	run := func(args ...string) (stdout, stderr string) {
+		c := osexec.Command(rig.Binary, args...)
+		var out, log strings.Builder
+		c.Env, c.Stdout, c.Stderr = env, &out, &log
+		_ = c.Run()
+		return out.String(), log.String()
+	}
+	vault := "--vault=" + filepath.Join(folder, "Notes")
+	if out, log := run("version"); strings.Contains(out+log, "brandnew") {
+		t.Errorf("known before the app was asked: %s%s", out, log)
+	}
+	out, log := run("commands", "--config=none", "--all", vault)
+	if !strings.Contains(out, "brandnew") || !strings.Contains(out, "new in Obsidian 1.13.7 (installer 1.13.7) and not known to vaultwicket; permanently disabled") ||
+		!strings.Contains(log, "does not list these commands; a core plugin may be off: help, version, daily") {
+		t.Errorf("commands --all:\n%s\n%s", out, log)
+	}
+	if _, log := run("run", "--config=none", "--tier=v3", vault, "brandnew"); !strings.Contains(log, `unknown command "brandnew"`) {
+		t.Errorf("it runs: %s", log)
+	}
+	run("commands", "--config=none", "--all", vault)
+	if out, log := run("version"); !strings.HasPrefix(out, "vaultwicket ") || !strings.Contains(log, "does not know and does not enable: brandnew") {
+		t.Errorf("version: %s%s", out, log)
+	}
+	if out, _ := run("version", "--json"); !strings.Contains(out, `"brandnew"`) {
+		t.Errorf("version --json: %s", out)
+	}
+	asked, err := os.ReadFile(filepath.Join(folder, "asked"))
+	if helps := strings.Count(string(asked), "help"); err != nil || helps != 1 {
+		t.Errorf("the help was asked for %d times, %v:\n%s", helps, err, asked)
+	}
+}
