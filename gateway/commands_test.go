@@ -65,13 +65,25 @@ func TestOneVaultIsEnoughForAListing(t *testing.T) {
 		{[]Served{{Vault{Name: "A"}, off}, {Vault{Folder: t.TempDir()}, on}}, ""},
 		{[]Served{{Vault{Folder: t.TempDir()}, off}, {Vault{Name: "A"}, on}}, failure.CodeVaultNotFound},
 		{[]Served{{Vault{Name: "A"}, on}, {Vault{Folder: t.TempDir()}, off}}, failure.CodeVaultNotFound},
-		{[]Served{{Vault{Name: "A"}, off}, {Vault{Name: "B"}, off}}, policy.CodeTierClosed},
+		{[]Served{{Vault{Name: "A"}, off}, {Vault{Name: "B"}, off}}, failure.CodeVaultNotFound},
+		{[]Served{{Vault{Folder: t.TempDir()}, off}, {Vault{Folder: t.TempDir()}, off}}, policy.CodeTierClosed},
 	} {
 		f := newFixture(t, func(c *Config) { c.Vaults = test.vaults })
 		for _, l := range f.gateway.Listing() {
 			if l.Name == "note:section" && l.Entry().Code != test.want {
 				t.Errorf("%+v: %+v", test.vaults, l.Entry())
 			}
+		}
+	}
+}
+
+// To enable what no program can answer would help nobody, so the program is what is named.
+func TestAMissingProgramIsToldBeforeADisabledTier(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend, c.Policy = Embedded, policy.Policy{MinVersion: tiers.DefaultMinimum} })
+	for name, want := range map[string]string{"tabs": failure.CodeNeedsApp, "read": policy.CodeTierClosed, "eval": policy.CodeRestricted} {
+		l, err := f.gateway.Explain(name)
+		if e := l.Explained(); err != nil || e.Code != want || e.Why == "" || e.Allowed {
+			t.Errorf("%s: %+v, %v", name, e.Entry, err)
 		}
 	}
 }

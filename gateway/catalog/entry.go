@@ -48,13 +48,17 @@ type ExplainedParam struct {
 func (l Listing) Entry() Entry {
 	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature, Allowed: l.Enabled()}
 	switch {
+	case l.lacksProgram():
+		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint
 	case l.Denial != nil:
 		e.Code, e.Rule, e.Hint = l.Denial.Code(), l.Denial.Rule, l.Denial.Hint()
-	case l.Missing != nil:
-		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint
 	}
 	return e
 }
+
+// lacksProgram reports whether no program could answer the command if it were enabled. Then
+// no setting of the policy is worth being named.
+func (l Listing) lacksProgram() bool { return l.Missing != nil && l.Tier != tiers.Restricted }
 
 // Explained returns all that is known of the command.
 func (l Listing) Explained() Explained {
@@ -63,10 +67,10 @@ func (l Listing) Explained() Explained {
 		Params: []ExplainedParam{},
 	}
 	switch {
+	case l.lacksProgram():
+		e.Why = l.Missing.Message
 	case l.Denial != nil:
 		e.Why = l.Denial.Reason
-	case l.Missing != nil:
-		e.Why = l.Missing.Message
 	}
 	for i, p := range l.Params {
 		item := ExplainedParam{
