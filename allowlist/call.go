@@ -92,8 +92,15 @@ func (c Call) Shows() bool { return c.shows }
 func (c Call) Sends() bool { return c.row != nil && c.row.sends }
 
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
-// command or of one of its parameters.
-func (c Call) EmbeddedOnly() bool { return c.row != nil && (c.row.ours || c.embeddedOnlyParam() != "") }
+// command, of one of its parameters or of some together.
+func (c Call) EmbeddedOnly() bool {
+	return c.row != nil && (c.row.ours || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.oursWith, c.hasAll))
+}
+
+// hasAll reports whether the call has all of some parameters.
+func (c Call) hasAll(params []string) bool {
+	return !slices.ContainsFunc(params, func(name string) bool { return !c.has(name) })
+}
 
 // embeddedOnlyParam returns the first parameter of the call that the app does not know.
 func (c Call) embeddedOnlyParam() string {

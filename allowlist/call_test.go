@@ -71,12 +71,17 @@ func TestOrderOfArguments(t *testing.T) {
 // An extension is ours whatever it carries, and a command of the app as soon as
 // it carries what the app does not know.
 func TestOurs(t *testing.T) {
-	extensions := strings.Fields("daily:range undo:list undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set tag:rename property:rename heading:rename vault:replace canvas:read attachments attachment:read related")
+	extensions := strings.Fields("daily:range undo:list undo note:section note:replace note:insert note:set-section recent query base:check base:eval base:set tag:rename property:rename heading:rename vault:replace canvas:read attachments attachment:read related task:add task:reschedule daily:ensure periodic:path periodic:read periodic:append briefing")
 	eachRow(func(r *row) {
 		if got := mustParse(t, r.name, r.fewest()).EmbeddedOnly(); got != slices.Contains(extensions, r.name) {
 			t.Errorf("%s: ours %v", r.name, got)
 		}
 	})
+	if both := mustParse(t, "create", Params{"path": Text("A.md"), "content": Text("a"), "template": Text("T")}); !both.EmbeddedOnly() {
+		t.Error("the app drops the text that comes with a template")
+	} else if _, err := both.Line(ToApp("linux")); code(err) != CodeTargetRequired {
+		t.Errorf("a line for the app: %v", err)
+	}
 	if !mustParse(t, "daily:read", Params{"offset": Number("-1")}).EmbeddedOnly() {
 		t.Error("the app knows no other day than today")
 	}
@@ -235,7 +240,7 @@ func TestConfirmations(t *testing.T) {
 		"open": {"Opened: "}, "create": {"Created: ", "Overwrote: "}, "append": {"Appended to: "}, "prepend": {"Prepended to: "},
 		"move": {"Moved: "}, "rename": {"Renamed: "}, "delete": {"Moved to trash: ", "Deleted permanently: "},
 		"property:set": {"Set "}, "property:remove": {"Removed: "}, "base:create": {"Created: "}, "base:set": {"Set "}, "unique": {"Created: "},
-		"undo":       {"Undone: "},
+		"undo": {"Undone: "}, "task:add": {"Task added to: "}, "task:reschedule": {"Rescheduled: "}, "daily:ensure": {"Created: ", "Exists: "}, "periodic:append": {"Added to: "},
 		"tag:rename": {"Renamed tag "}, "property:rename": {"Renamed property "}, "heading:rename": {"Renamed heading "}, "vault:replace": {"Replaced "},
 		"note:replace": {"Replaced in: "}, "note:insert": {"Inserted into: "}, "note:set-section": {"Section set in: "},
 	}

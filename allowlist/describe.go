@@ -33,6 +33,7 @@ type Param struct {
 	Shows    bool
 	Refused  string // why it is never passed on, "" when it is
 	Rare     bool   // left out of [Command.Brief]
+	Terse    bool   // written there without its choices
 }
 
 // Commands describes every command in table order.
@@ -74,7 +75,7 @@ func (r *row) describe() Command {
 func (r *row) describeParam(p *param) Param {
 	d := Param{
 		Name: p.name, Kind: p.kind.String(), Summary: p.summary, Required: p.required,
-		Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare,
+		Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse,
 	}
 	for _, e := range r.when {
 		if e.param == p.name {
@@ -94,28 +95,30 @@ func (r *row) describeParam(p *param) Param {
 // Required parameters stand before the brackets. Parameters for which allowed
 // is false are left out.
 func (c Command) Signature(allowed func(Param) bool) string {
-	return c.signature(allowed, func(Param) bool { return false })
+	return c.signature(allowed, false)
 }
 
 // Brief is [Command.Signature] with an ellipsis in place of the parameters that are rarely
 // needed, and without those that only show something in the app. The help of the command
 // lists them all.
 func (c Command) Brief(allowed func(Param) bool) string {
-	return c.signature(allowed, func(p Param) bool { return p.Rare })
+	return c.signature(allowed, true)
 }
 
 // Ellipsis stands for parameters that [Command.Brief] leaves out.
 const Ellipsis = "…"
 
-func (c Command) signature(allowed, omitted func(Param) bool) string {
+func (c Command) signature(allowed func(Param) bool, brief bool) string {
 	var required, optional []string
 	more := false
 	for _, p := range c.Params {
 		switch {
 		case p.Refused != "" || !allowed(p):
+		case p.Required && p.Terse && brief:
+			required = append(required, p.Name+"=")
 		case p.Required:
 			required = append(required, p.written())
-		case omitted(p):
+		case brief && p.Rare:
 			more = more || !p.Shows && !c.Shows
 		default:
 			optional = append(optional, p.written())

@@ -41,7 +41,7 @@ func TestCommandsDescribesEveryRow(t *testing.T) {
 			t.Errorf("%s: its worst effect is better than its plain one", name)
 		}
 	}
-	if want := 115 + 20; len(commands) != want { // the help page and our extensions
+	if want := 115 + 27; len(commands) != want { // the help page and our extensions
 		t.Errorf("%d commands", len(commands))
 	}
 }
@@ -110,9 +110,9 @@ func TestSignature(t *testing.T) {
 	}{
 		{"daily:read", all, "daily:read [date= offset=]"},
 		{"help", all, "help [command=]"},
-		{"append", all, "append content= [file= path= inline heading=]"},
+		{"append", all, "append content= [file= path= inline heading= create-heading]"},
 		{"search", all, "search query= [path= limit= format=text|json total case]"},
-		{"task", all, "task [ref= file= path= line= status= toggle daily done todo]"},
+		{"task", all, "task [ref= file= path= line= status= toggle daily done todo date=]"},
 		{"task", harmless, "task [ref= file= path= line= daily]"},
 		{"publish:add", all, "publish:add [file= path=]"}, // changed is refused
 		{"web", func(Param) bool { return false }, "web"},

@@ -2,6 +2,7 @@ package allowlist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -55,6 +56,9 @@ func (c Call) Line(k Carrier) (Line, error) {
 		line.StdinParam, line.Stdin = c.forStdin()
 	} else if key := c.embeddedOnlyParam(); key != "" {
 		return line, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
+	}
+	if i := slices.IndexFunc(c.row.oursWith, c.hasAll); i >= 0 && !k.embedded {
+		return Line{}, c.refuse(CodeTargetRequired, c.row.oursWith[i][0], "the app does not take it together with "+strings.Join(c.row.oursWith[i][1:], ", "))
 	}
 	if rewritten(c.vault) {
 		return Line{}, c.unsafe("vault")

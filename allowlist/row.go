@@ -57,6 +57,8 @@ type row struct {
 	needsApp bool
 	// ours marks an extension that the official CLI does not have.
 	ours bool
+	// oursWith lists groups of parameters that the app does not take together.
+	oursWith [][]string
 }
 
 // escalation says that a call carrying param has at least this effect.
@@ -102,8 +104,8 @@ type param struct {
 	// ours marks an extension that only the embedded vault CLI knows. The app
 	// would ignore it and work on another note than the one named.
 	ours bool
-	// rare leaves the parameter out of [Command.Brief].
-	rare bool
+	// rare leaves the parameter out of [Command.Brief], and terse the choices of one.
+	rare, terse bool
 }
 
 // kind is the type of a parameter and decides its bounds, see kind.go.

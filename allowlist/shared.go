@@ -15,6 +15,8 @@ var (
 	taskPriorities = []string{"highest", "high", "medium", "normal", "low", "lowest"}
 	taskOrders     = []string{"due", "priority", "path"}
 	taskGroups     = []string{"due", "note", "heading", "tag"}
+	notePeriods    = []string{"day", "week", "month", "quarter", "year"}
+	taskDates      = []string{"due", "scheduled", "start"}
 )
 
 var (
@@ -38,6 +40,11 @@ var (
 	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
 	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
 
+	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}
+	whichPeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, summary: "How long the time is that the note is about"}
+	tersePeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, terse: true, summary: "How long the time is that the note is about"}
+	dayInPeriod = param{name: "date", kind: kindDate, summary: "A day in it, such as 2026-W47 or last month (default: today)"}
+
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
 	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}
 	inlineStart = param{name: "inline", kind: kindFlag, summary: "Put no line break behind the text"}
@@ -57,6 +64,13 @@ var (
 	setFolder  = param{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
 	setResults = param{name: "query", kind: kindText, ours: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
+	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
+	createHeading = param{name: "create-heading", kind: kindFlag, ours: true, rare: true, summary: "Make the heading if it is missing"}
+
+	dueDay     = param{name: "due", kind: kindDate, summary: "The day until which it is to be done"}
+	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
+	firstDay   = param{name: "start", kind: kindDate, rare: true, summary: "The first day on which it can be done"}
+
 	inToday     = param{name: "daily", kind: kindFlag, summary: "In today's daily note, made if it is missing"}
 	partHeading = param{name: "heading", kind: kindName, summary: "The section of this heading; A#B is B below A"}
 	partBlock   = param{name: "block", kind: kindName, summary: "The block with this id"}
@@ -70,21 +84,25 @@ var (
 )
 
 var (
-	fileOrPath  = [][]string{{"file", "path"}}
-	oneOfNotes  = [][]string{{"file", "path", "active"}}
-	oneOfParts  = [][]string{{"heading", "block", "lines"}}
-	namedPart   = [][]string{{"file", "path", "daily"}, {"heading", "block", "lines"}}
-	onOrOff     = [][]string{{"on", "off"}}
-	tabNeeds    = []need{{"newtab", []string{"open"}}}
-	paneNeeds   = []need{{"paneType", []string{"open"}}}
-	showsOpen   = []string{"open"}
-	showsNewTab = []string{"open", "newtab"}
+	fileOrPath          = [][]string{{"file", "path"}}
+	oneOfNotes          = [][]string{{"file", "path", "active"}}
+	oneOfParts          = [][]string{{"heading", "block", "lines"}}
+	namedPart           = [][]string{{"file", "path", "daily"}, {"heading", "block", "lines"}}
+	onOrOff             = [][]string{{"on", "off"}}
+	tabNeeds            = []need{{"newtab", []string{"open"}}}
+	paneAndHeadingNeeds = []need{{"paneType", []string{"open"}}, {"create-heading", []string{"heading"}}}
+
+	headingNeeds = []need{{"create-heading", []string{"heading"}}}
+	paneNeeds    = []need{{"paneType", []string{"open"}}}
+	showsOpen    = []string{"open"}
+	showsNewTab  = []string{"open", "newtab"}
 )
 
 const (
-	maxDays   = 36525 // a century in days
-	maxRandom = 20    // more notes than an agent reads at once
-	maxRecent = 1000  // as a page of a listing
+	maxDays     = 36525 // a century in days
+	maxBriefing = 100
+	maxRandom   = 20   // more notes than an agent reads at once
+	maxRecent   = 1000 // as a page of a listing
 )
 
 var (

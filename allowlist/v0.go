@@ -51,8 +51,8 @@ var v0Rows = []row{
 		name: "daily:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily,
 		summary: "Add text at the end of today's daily note",
 		shows:   showsOpen,
-		params:  []param{newText, openPane, inlineEnd, openAfter, belowHeading}, exclusive: inlineOrHeading,
-		needs: paneNeeds,
+		params:  []param{newText, openPane, inlineEnd, openAfter, belowHeading, createHeading}, exclusive: inlineOrHeading,
+		needs: paneAndHeadingNeeds,
 		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: ", "Appended to: "}, Silent: true},
 	},
@@ -97,6 +97,7 @@ var v0Rows = []row{
 		params: []param{
 			{name: "from", kind: kindDate, required: true, summary: "The first day, such as 2026-11-21, -7d, monday or 2026-W47"},
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
+			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		},
 		reply: Reply{Kind: Content, Silent: true},
 	},
@@ -107,6 +108,44 @@ var v0Rows = []row{
 		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, summary: "Maximum number of changes (default: 20)"}},
 		reply:     Reply{Kind: Lines, Silent: true},
 		ownAnswer: AnswersUndoList,
+	},
+	{
+		// An extension: daily shows the note, and knows no other day.
+		name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, ours: true,
+		summary: "Create the daily note of a day if it is missing",
+		params:  []param{ensuredDay},
+		reply:   Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Exists: "}},
+	},
+	{
+		// Three extensions: the app has no notes of weeks, months, quarters and years.
+		name: "periodic:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		summary: "Print the path of the note of a week, month, quarter or year",
+		params:  []param{tersePeriod, dayInPeriod},
+		reply:   Reply{Kind: Facts},
+	},
+	{
+		name: "periodic:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		summary: "Print the note of a week, month, quarter or year, or several",
+		params: []param{
+			whichPeriod, dayInPeriod,
+			{name: "from", kind: kindDate, rare: true, summary: "All notes from the period of this day on"},
+			{name: "to", kind: kindDate, rare: true, summary: "The last day (default: today)"},
+			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
+		},
+		exclusive: [][]string{{"date", "from"}}, needs: []need{{"to", []string{"from"}}},
+		reply: Reply{Kind: Content, Silent: true},
+	},
+	{
+		name: "periodic:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, ours: true,
+		summary: "Add text to the note of a week, month, quarter or year",
+		params: []param{
+			tersePeriod, newText, dayInPeriod,
+			{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"},
+			{name: "heading", kind: kindName, rare: true, summary: "Below this heading, before the next one; A#B is B below A"},
+			makeHeading,
+		},
+		exclusive: inlineOrHeading, needs: headingNeeds,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Added to: "}},
 	},
 	{
 		// An extension, of the embedded vault CLI alone: it has the journal. Taking

@@ -68,7 +68,7 @@ var v1Rows = []row{
 			{name: "overwrite", kind: kindFlag, summary: "Replace an existing note"},
 			openAfter, openNewTab,
 		},
-		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}, {"content", "template"}},
+		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, oursWith: [][]string{{"content", "template"}},
 		needs: tabNeeds,
 		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}},
@@ -116,7 +116,8 @@ var v1Rows = []row{
 	{
 		name: "append", tier: tiers.V1, effect: tiers.Writes, reach: reachNote,
 		summary: "Add text at the end of a note",
-		params:  []param{noteByName, noteByPath, newText, inlineEnd, belowHeading}, exclusive: [][]string{{"file", "path"}, {"heading", "inline"}},
+		params:  []param{noteByName, noteByPath, newText, inlineEnd, belowHeading, createHeading}, exclusive: [][]string{{"file", "path"}, {"heading", "inline"}},
+		needs: headingNeeds,
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Appended to: "}},
 	},
 	{
@@ -296,7 +297,7 @@ var v1Rows = []row{
 			{name: "daily", kind: kindFlag, summary: "Only today's daily note"},
 			{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "Only notes in this folder and below"},
 			{name: "due", kind: kindDate, ours: true, rare: true, summary: "Only tasks due on this day"},
-			{name: "due-before", kind: kindDate, ours: true, summary: "Only tasks due before this day"},
+			{name: "due-before", kind: kindDate, ours: true, rare: true, summary: "Only tasks due before this day"},
 			{name: "due-after", kind: kindDate, ours: true, rare: true, summary: "Only tasks due after this day"},
 			{name: "overdue", kind: kindFlag, ours: true, summary: "Only tasks due before today and not finished"},
 			{name: "no-due", kind: kindFlag, ours: true, rare: true, summary: "Only tasks without a due date"},
@@ -319,7 +320,7 @@ var v1Rows = []row{
 		// prints was recorded nowhere.
 		name: "task", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,
 		summary: "Show a task, or change its mark",
-		when:    []escalation{{"toggle", tiers.Writes}, {"done", tiers.Writes}, {"todo", tiers.Writes}, {"status", tiers.Writes}},
+		when:    []escalation{{"toggle", tiers.Writes}, {"done", tiers.Writes}, {"todo", tiers.Writes}, {"status", tiers.Writes}, {"date", tiers.Writes}},
 		params: []param{
 			{name: "ref", kind: kindRef, summary: "Note and line in one, such as Inbox.md:8"},
 			noteByName, noteByPath,
@@ -329,10 +330,52 @@ var v1Rows = []row{
 			{name: "daily", kind: kindFlag, summary: "In today's daily note"},
 			{name: "done", kind: kindFlag, summary: "Mark as finished"},
 			{name: "todo", kind: kindFlag, summary: "Mark as open"},
+			{name: "date", kind: kindDate, ours: true, rare: true, summary: "The day on which it was done, which is written too"},
 		},
+		needs:     []need{{"date", []string{"done", "toggle", "status"}}},
 		oneOf:     [][]string{{"ref", "line"}},
 		exclusive: [][]string{{"toggle", "done", "todo", "status"}, {"ref", "file", "path", "daily"}, {"ref", "line"}},
 		reply:     Reply{Kind: Lines, Silent: true},
+	},
+	{
+		// Two extensions: an agent need not know how dates are written in a task.
+		name: "task:add", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		summary: "Add a task to a note, with its dates",
+		params: []param{
+			{name: "content", kind: kindText, required: true, summary: "The text of the task, one line"},
+			noteByName, noteByPath, inToday,
+			{name: "heading", kind: kindName, summary: "Below this heading, before the next one; A#B is B below A"},
+			makeHeading, dueDay, plannedDay, firstDay,
+			{name: "priority", kind: kindChoice, choices: taskPriorities, rare: true, summary: "Its priority"},
+			{name: "recurs", kind: kindName, rare: true, summary: "How it recurs, such as every week on Friday"},
+		},
+		exclusive: [][]string{{"file", "path", "daily"}}, needs: headingNeeds,
+		reply: Reply{Kind: Confirmation, Confirms: []string{"Task added to: "}},
+	},
+	{
+		name: "task:reschedule", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, ours: true,
+		summary: "Change the dates of a task",
+		params: []param{
+			{name: "ref", kind: kindRef, summary: "Note and line in one, such as Inbox.md:8"},
+			noteByName, noteByPath,
+			{name: "line", kind: kindNumber, least: 1, rare: true, summary: "The line of the task"},
+			{name: "daily", kind: kindFlag, rare: true, summary: "In today's daily note"},
+			dueDay, plannedDay, firstDay,
+			{name: "clear", kind: kindChoice, choices: taskDates, rare: true, summary: "Remove this date"},
+		},
+		oneOf:     [][]string{{"ref", "line"}, {"due", "scheduled", "start", "clear"}},
+		exclusive: [][]string{{"ref", "file", "path", "daily"}, {"ref", "line"}},
+		reply:     Reply{Kind: Confirmation, Confirms: []string{"Rescheduled: "}},
+	},
+	{
+		// An extension: what an agent asks first on most days, in one bounded answer.
+		name: "briefing", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		summary: "Today's note, tasks left over, due and late, and recent changes",
+		params: []param{
+			{name: "limit", kind: kindNumber, least: 1, most: maxBriefing, rare: true, summary: "Maximum rows of each part (default: 20)"},
+			{name: "old-note", kind: kindFlag, rare: true, summary: "Add one note unchanged for 90 days, another each day"},
+		},
+		reply: Reply{Kind: Content},
 	},
 	{
 		// An extension: a part of a note costs an agent less than the whole.

@@ -32,12 +32,11 @@ var deviations = map[string]string{
 	"theme:uninstall effect":  "as plugin:uninstall",
 	"publish:remove effect":   "destructive stands beside publish, which is the worse of the two",
 
-	"create exclusive": "with a template the app drops the content without a word",
-	"create oneOf":     "without a name or path the app makes a note called Untitled",
-	"bookmark oneOf":   "what it does without a subject is stated nowhere",
-	"task oneOf":       "a task is named by its line; this takes the place of three needs",
-	"task needs":       "see oneOf, which is stricter: the open note needs a line too",
-	"task exclusive":   "ref holds a line already, so a second one would be another task",
+	"create oneOf":   "without a name or path the app makes a note called Untitled",
+	"bookmark oneOf": "what it does without a subject is stated nowhere",
+	"task oneOf":     "a task is named by its line; this takes the place of three needs",
+	"task needs":     "see oneOf, which is stricter: the open note needs a line too",
+	"task exclusive": "ref holds a line already, so a second one would be another task",
 
 	"bookmark target": "the page does not say; with a subject required there is nothing to fall back to",
 
@@ -82,6 +81,13 @@ var deviations = map[string]string{
 	"random:read count":    "an extension of the embedded vault CLI",
 	"random:read min-age":  "as count",
 	"random:read seed":     "as count",
+
+	"append create-heading":       "as append heading",
+	"append needs":                "a heading is made where one is named",
+	"daily:append create-heading": "as append heading",
+	"daily:append needs":          "as append needs",
+	"task date":                   "an extension of the embedded vault CLI",
+	"task date effect":            "it needs another one that writes",
 
 	"tasks folder":     "an extension of the embedded vault CLI",
 	"tasks due":        "as folder",

@@ -30,6 +30,8 @@ const (
 	// one that was typed by hand has another parent.
 	parentVariable = "VAULTWICKET_GATEWAY"
 	accessVariable = "VAULTWICKET_ACCESS"
+	// dayStartVariable is the hour at which a day begins.
+	dayStartVariable = "VAULTWICKET_DAY_START"
 )
 
 func appEnvironment(getenv func(string) string) []string {
@@ -41,10 +43,13 @@ func appEnvironment(getenv func(string) string) []string {
 	return env
 }
 
-func embeddedEnvironment(getenv func(string) string, session string) []string {
+func embeddedEnvironment(getenv func(string) string, session string, dayStart int) []string {
 	env := append(pick(getenv, sharedVariables, embeddedVariables), parentVariable+"="+strconv.Itoa(os.Getpid()))
 	if session != "" {
 		env = append(env, sessionVariable+"="+session)
+	}
+	if dayStart > 0 {
+		env = append(env, dayStartVariable+"="+strconv.Itoa(dayStart))
 	}
 	return env
 }

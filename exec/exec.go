@@ -53,6 +53,8 @@ type Config struct {
 	// Session names the session on whose behalf notes are changed, for the
 	// journal.
 	Session string
+	// DayStart is the hour at which a day begins for the embedded program, 0 for midnight.
+	DayStart int
 	// Watch is told of every program that is asked; nil is nobody.
 	Watch Watcher
 	// Getenv is os.Getenv when nil.
@@ -105,7 +107,7 @@ func (r *Runner) Close() { r.pool.close() }
 // first use.
 func (r *Runner) environments() func(backend) []string {
 	app := sync.OnceValue(func() []string { return appEnvironment(r.config.Getenv) })
-	embedded := sync.OnceValue(func() []string { return embeddedEnvironment(r.config.Getenv, r.config.Session) })
+	embedded := sync.OnceValue(func() []string { return embeddedEnvironment(r.config.Getenv, r.config.Session, r.config.DayStart) })
 	return func(b backend) []string {
 		if b == embeddedBackend {
 			return embedded()

@@ -19,7 +19,7 @@ func paramNames(c allowlist.Command) string {
 }
 
 func TestOpened(t *testing.T) {
-	const reading, writing = "ref file path line daily", "ref file path line status toggle daily done todo"
+	const reading, writing = "ref file path line daily", "ref file path line status toggle daily done todo date"
 	for name, test := range map[string]struct {
 		policies []policy.Policy
 		command  string
@@ -27,7 +27,7 @@ func TestOpened(t *testing.T) {
 	}{
 		"what changes is closed": {[]policy.Policy{{Ceiling: tiers.V1, UI: true}}, "task", reading},
 		"all of it is open":      {[]policy.Policy{{Ceiling: tiers.V1, UI: true, Mutations: true}}, "task", writing},
-		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading"},
+		"views are closed":       {[]policy.Policy{{Ceiling: tiers.V0, Mutations: true}}, "daily:append", "content paneType inline heading create-heading"},
 		"another tier":           {[]policy.Policy{{Ceiling: tiers.V0}}, "task", "-"},
 		"disabled":               {[]policy.Policy{{Ceiling: tiers.V1, Disable: []string{"task"}}}, "task", "-"},
 		"no such command":        {[]policy.Policy{{Ceiling: tiers.V3}}, "tusk", "-"},

@@ -109,7 +109,7 @@ func TestTextTellsWhichParametersAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 4 {
+	if text := l.Explained().Text(); !strings.Contains(text, "(effect write; disabled by the policy)") || strings.Count(text, "disabled by the policy") != 5 {
 		t.Errorf("the text is\n%s", text)
 	}
 	open, err := gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true, Mutations: true}).Explain("task")

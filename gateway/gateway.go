@@ -50,6 +50,9 @@ type Config struct {
 	Limits  admission.Limits
 	// Disabled refuses every request.
 	Disabled bool
+	// OwnDay says that a day begins at another hour than that of the app, so that calls
+	// about today's note are carried out by the embedded backend where it can.
+	OwnDay bool
 	// Session names what this process does, for the audit log and for what a
 	// person is asked.
 	Session string
@@ -74,6 +77,7 @@ type Gateway struct {
 type shared struct {
 	runner    *exec.Runner
 	backend   Backend
+	ownDay    bool
 	running   *semaphore.Semaphore
 	admission *admission.Controller
 	consent   *consent.Approvals
@@ -118,7 +122,7 @@ func New(c Config) *Gateway {
 	}
 	state := stateFolder(c)
 	g := &Gateway{shared: &shared{
-		runner: c.Runner, backend: c.Backend, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
+		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
 		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: newRecords(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),

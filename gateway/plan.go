@@ -60,10 +60,11 @@ func (g *Gateway) Changes(req Request) bool {
 // route fills in the ways to carry out the plan.
 func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
-	if g.backend != Embedded && !plan.call.EmbeddedOnly() {
+	own := plan.call.EmbeddedOnly() || g.ownDay && isAboutToday(plan.call) && g.target().folder != ""
+	if g.backend != Embedded && !own {
 		appErr = g.routeToApp(plan)
 	}
-	if g.backend != App || plan.call.EmbeddedOnly() {
+	if g.backend != App || own {
 		ownErr = g.routeToEmbedded(plan)
 	}
 	switch {
@@ -76,6 +77,12 @@ func (g *vaultGateway) route(plan *Plan) error {
 		return appErr
 	}
 	return ownErr // also where the app is missing: the folder that was given is what is wrong
+}
+
+// isAboutToday reports whether the call depends on which day is today.
+func isAboutToday(call allowlist.Call) bool {
+	_, daily := call.Param("daily")
+	return daily || call.IsDaily()
 }
 
 func (g *vaultGateway) routeToApp(plan *Plan) error {
@@ -185,7 +192,8 @@ var detours = []string{"cli_not_found", "cli_unsuitable", "cli_too_old", "cli_di
 
 func detourable(err error) bool {
 	var away *exec.Unavailable
-	return errors.As(err, &away) && slices.Contains(detours, away.Code())
+	var less *exec.Failure
+	return errors.As(err, &away) && slices.Contains(detours, away.Code()) || errors.As(err, &less) && less.AppDoesLess()
 }
 
 // check refuses what would mean nothing for the call.

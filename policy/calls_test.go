@@ -58,6 +58,9 @@ func smallest(c allowlist.Command) allowlist.Params {
 	if name := map[string]string{"create": "name", "bookmark": "folder", "task": "line", "note:section": "lines", "note:insert": "lines", "note:set-section": "lines", "vault:replace": "new"}[c.Name]; name != "" {
 		params[name] = allowlist.Text(map[string]string{"name": "A", "folder": "F", "line": "3", "lines": "3", "new": "A"}[name])
 	}
+	if c.Name == "task:reschedule" { // which task, and what of it
+		params["ref"], params["due"] = allowlist.Text("A/B.md:3"), allowlist.Text("2026-11-21")
+	}
 	return params
 }
 

@@ -18,3 +18,9 @@ func clockOf(std terminal.Streams) (func() time.Time, error) {
 	}
 	return clock, nil
 }
+
+// dayClock returns a clock whose day is the one that counts as today where a day begins at
+// an hour: it is that much late.
+func dayClock(clock func() time.Time, dayStart int) func() time.Time {
+	return func() time.Time { return clock().Add(-time.Duration(dayStart) * time.Hour) }
+}

@@ -33,7 +33,7 @@ func promptText(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := prompts.Text(o.gateway, o.rest[0], arguments, clock())
+	text, err := prompts.Text(o.gateway, o.rest[0], arguments, dayClock(clock, o.DayStart)())
 	if err != nil {
 		return err
 	}

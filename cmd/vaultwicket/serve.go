@@ -72,7 +72,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	c := mcpserver.Config{
 		Gateway: o.gateway, Version: release.Version, Toolsets: o.Toolsets,
-		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", Grace: o.Timeout + serveGrace, Log: o.log, Now: clock,
+		MaxOutput: o.MaxOutput, MarkUntrusted: o.MarkUntrusted, Text: o.ResultFormat == "text", Grace: o.Timeout + serveGrace, Log: o.log, Now: dayClock(clock, o.DayStart),
 	}
 	if o.HTTP.Addr != "" {
 		return o.logged(ended(o.serveHTTP(ctx, std, c)))

@@ -18,7 +18,7 @@ import (
 // newGateway puts the corridor together.
 func newGateway(s settings.Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
-		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled,
+		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
 		Session: session(), Getenv: std.Getenv, Log: log, Observe: observe,
 	})
 }
@@ -33,6 +33,7 @@ func newRunner(s settings.Settings, std terminal.Streams, resident bool, watch e
 	vaults := func() []string { return s.VaultFolders(std) }
 	return exec.New(exec.Config{
 		CLI: s.CLI, Self: self, Timeout: s.Timeout, Vaults: vaults, Resident: resident, Session: session(), Getenv: std.Getenv, Watch: watch,
+		DayStart: s.DayStart,
 	}), nil
 }
 

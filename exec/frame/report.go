@@ -23,6 +23,10 @@ const (
 	CodeVaultNotFound    = "vault_not_found"
 )
 
+// HintAppDoesLess is the hint for a change of which the app would make only a part. The
+// gateway knows it by that, and has the embedded CLI make the change where it may.
+const HintAppDoesLess = "the embedded CLI can make the whole change: the user can set backend to auto"
+
 // HintNotFound is the hint for a note that does not exist. The gateway gives it for
 // a hidden one as well: nothing may tell the two apart.
 const HintNotFound = "names are case-sensitive; look the name up with files, tags or search"

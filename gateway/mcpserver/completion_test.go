@@ -41,7 +41,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"names by their beginning, then by what is in them", helpRef, "command", "base", "[bases base:views base:create base:query base:check base:eval base:set]"},
 		{"a capital letter means nothing", helpRef, "command", "DAILY:R", "[daily:read daily:range]"},
-		{"what is in the middle", helpRef, "command", ":append", "[daily:append]"},
+		{"what is in the middle", helpRef, "command", ":append", "[daily:append periodic:append]"},
 		{"no such name", helpRef, "command", "xyz", "[]"},
 		{"a long text", helpRef, "command", strings.Repeat("read", 2500), "[]"},
 		{"another variable", helpRef, "id", "r", "[]"},

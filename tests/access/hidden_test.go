@@ -217,7 +217,7 @@ func sampleRequests(c allowlist.Command) (all []gateway.Request) {
 		for _, v := range sampleValues(c, p) {
 			with(allowlist.Params{p.Name: v})
 			for _, q := range c.Params {
-				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Name == "query") {
+				if q.Name != p.Name && !(p.Name == "file" && q.Name == "path") && (p.Kind == "path" || p.Kind == "note name" || p.Kind == "folder" || p.Kind == "path:line" || p.Name == "query") {
 					for _, w := range sampleValues(c, q)[:1] {
 						with(allowlist.Params{p.Name: v, q.Name: w})
 					}

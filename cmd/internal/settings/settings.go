@@ -30,6 +30,7 @@ type Settings struct {
 	Timeout       time.Duration
 	MaxOutput     int
 	ResultFormat  string // json or text
+	DayStart      int    // the hour at which a day begins
 	MarkUntrusted bool   // note text stands between marks
 	Limits        admission.Limits
 	Enabled       bool
@@ -90,6 +91,7 @@ var table = [...]setting{
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
 	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in random delimiters", fixed: true, set: setMarks},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
+	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: setDayStart},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
 	{name: "rate", fallback: "120", kind: numeric, usage: "calls per minute, up to 100000 (0: no limit)", form: form{most: maxRate}, set: setRate},
 	{name: "rate-mutations", fallback: "30", kind: numeric, usage: "changes per minute (0: no limit)", form: form{most: maxRate}, set: setRateMutations},

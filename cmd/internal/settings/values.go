@@ -217,6 +217,14 @@ func setRate(s *Settings, text string) (err error) {
 	return err
 }
 
+// latestDayStart is the latest hour at which a day can begin.
+const latestDayStart = 12
+
+func setDayStart(s *Settings, text string) (err error) {
+	s.DayStart, err = parseNumber(text, 0, latestDayStart)
+	return err
+}
+
 func setRateMutations(s *Settings, text string) (err error) {
 	s.Limits.Mutations, err = parseNumber(text, 0, maxRate)
 	return err

@@ -195,7 +195,8 @@ var someYard = rapid.Custom(func(t *rapid.T) *yard {
 		"zk-prefixer.json": `{"folder":"` + folder.Draw(t, "unique") + `","template":"` + rapid.SampledFrom([]string{"", "Note", "Hid/Note"}).Draw(t, "unique template") + `"}`,
 		"app.json": `{"alwaysUpdateLinks":` + rapid.SampledFrom([]string{"true", "false"}).Draw(t, "update") + `,"newFileLocation":"` + rapid.SampledFrom([]string{"root", "folder", "current"}).Draw(t, "location") +
 			`","newFileFolderPath":"` + folder.Draw(t, "new") + `","userIgnoreFilters":["` + rapid.SampledFrom([]string{"none/", "D/", "/Pla.*/"}).Draw(t, "excluded") + `"]}`,
-		"types.json": `{"types":{"prop":"text"}}`,
+		"types.json":                       `{"types":{"prop":"text"}}`,
+		"plugins/periodic-notes/data.json": `{"weekly":{"enabled":true,"folder":"` + folder.Draw(t, "weekly") + `","format":"[Plan]","template":"Hid/Plan"},"monthly":{"enabled":true,"folder":"` + folder.Draw(t, "monthly") + `","format":"YYYY-MM-DD"}}`,
 	}
 	return y
 })
@@ -436,7 +437,7 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 		if c.Name == "diff" {
 			return []string{"1", "2"}
 		}
-		if c.Name == "daily:range" {
+		if c.Name == "daily:range" || c.Name == "periodic:read" {
 			return []string{"2026-11-22"}
 		}
 		if strings.HasSuffix(c.Name, ":rename") {
@@ -469,6 +470,8 @@ func values(c command.Command, p grammar.Param, ids []string) []string {
 		return []string{"blk", "zqablk", "zqablok", "bkl"}
 	case "tag":
 		return []string{"tag", "#tag/sub", "zqatag"}
+	case "recurs":
+		return []string{"every day", "every week on Friday", "weekly"}
 	case "lines", "line":
 		return []string{"1", "2", "3-4"}
 	case "ref":
@@ -821,6 +824,12 @@ func TestRights(t *testing.T) {
 		{call: "rename path=r/a.md name=b"}, {call: "rename path=w/a.md name=a.md", allowed: true},
 		{call: "property:set path=r/a.md name=p value=1"}, {call: "property:set path=w/a.md name=p value=1", allowed: true}, {call: "property:remove path=r/a.md name=p", allowed: true}, // it has none
 		{call: "task path=r/a.md line=1 done"}, {call: "task path=w/a.md line=1 done", allowed: true},
+		{call: "task:add path=r/a.md content=x"}, {call: "task:add path=none/a.md content=x"}, {call: "task:add path=w/a.md content=x heading=A create-heading due=today", allowed: true},
+		{call: "task:add daily content=x", settings: "r"}, {call: "task:add daily content=x", settings: "none"}, {call: "task:add daily content=x", settings: "w", allowed: true},
+		{call: "daily:ensure", settings: "r"}, {call: "daily:ensure date=tomorrow", settings: "none"}, {call: "daily:ensure", settings: "w", allowed: true},
+		{call: "periodic:append period=week content=x"}, {call: "periodic:append period=day content=x", settings: "none"}, {call: "periodic:append period=day content=x", settings: "w", allowed: true},
+		{call: "create path=r/new.md template=T content=x"}, {call: "create path=w/new.md template=T content=x", allowed: true},
+		{call: "task:reschedule path=r/a.md line=1 due=today"}, {call: "task:reschedule ref=none/a.md:1 due=today"}, {call: "task:reschedule ref=w/a.md:1 due=today", allowed: true},
 		{call: "note:replace path=r/a.md old=a new=b"}, {call: "note:insert path=r/a.md lines=1 position=after content=x"}, {call: "note:set-section path=r/a.md lines=1 content=x"},
 		{call: "history:restore path=r/a.md version=1"}, {call: "history:restore path=w/a.md version=1"}, {call: "history:restore path=w/gone.md version=1", allowed: true},
 		{call: "daily:append content=x", settings: "r"}, {call: "daily", settings: "r"}, {call: "daily", settings: "none"}, {call: "daily:prepend content=x", settings: "w", allowed: true},

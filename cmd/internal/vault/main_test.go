@@ -128,7 +128,7 @@ func (h *testVault) steps(steps []turn) {
 
 func TestGrammar(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>]\n"
+	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>] [create-heading]\n"
 	h.steps([]turn{
 		{"the vault may be named", "vault=Home read path=a.md", answer.ExitDone, "text\n"},
 		{"another vault is not here", "vault=Work read path=a.md", answer.ExitFailed, "Vault not found.\n"},
@@ -172,6 +172,7 @@ var extensions = []string{
 	"base:check", "base:eval", "base:set", "daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "query", "recent", "undo",
 	"heading:rename", "property:rename", "tag:rename", "vault:replace",
 	"attachment:read", "attachments", "canvas:read", "related",
+	"briefing", "daily:ensure", "periodic:append", "periodic:path", "periodic:read", "task:add", "task:reschedule",
 }
 
 func TestEveryOfficialCommandAnswers(t *testing.T) {

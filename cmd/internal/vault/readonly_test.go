@@ -18,6 +18,7 @@ var writingSamples = map[string]string{
 	"rename": "path=a.md name=b", "property:set": "path=a.md name=p value=1", "property:remove": "path=a.md name=p", "task": "ref=a.md:2 done",
 	"daily": "", "daily:append": "content=x", "daily:prepend": "content=x", "bookmark": "file=a.md", "unique": "", "template:insert": "name=T path=a.md",
 	"note:replace": "path=a.md old=- new=x", "note:insert": "path=a.md heading=H position=after content=x", "note:set-section": "path=a.md heading=H content=x",
+	"task:add": "path=a.md content=x", "task:reschedule": "ref=a.md:2 due=today", "daily:ensure": "", "periodic:append": "period=week content=x",
 	"base:create": "path=B.base name=n", "base:set": "path=B.base name=p value=1",
 	"tag:rename": "name=t to=u", "property:rename": "name=p to=q", "heading:rename": "path=a.md heading=H to=I", "vault:replace": "old=x new=y", "history:restore": "path=a.md version=1", "undo": "",
 }

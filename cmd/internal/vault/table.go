@@ -8,6 +8,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/attachments"
 	"vaultwicket/cmd/internal/vault/commands/base"
+	"vaultwicket/cmd/internal/vault/commands/briefing"
 	"vaultwicket/cmd/internal/vault/commands/canvas"
 	"vaultwicket/cmd/internal/vault/commands/files"
 	"vaultwicket/cmd/internal/vault/commands/history"
@@ -34,7 +35,7 @@ var known struct {
 }
 
 func everyRow() []command.Command {
-	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), tasks.Commands(), search.Commands(), base.Commands(), history.Commands(),
+	rows := slices.Concat(generalCommands(), notes.Commands(), files.Commands(), metadata.Commands(), tasks.Commands(), briefing.Commands(), search.Commands(), base.Commands(), history.Commands(),
 		refactor.Commands(), related.Commands(), canvas.Commands(), attachments.Commands())
 	slices.SortFunc(rows, func(a, b command.Command) int { return strings.Compare(a.Name, b.Name) })
 	return rows

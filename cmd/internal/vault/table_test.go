@@ -23,11 +23,12 @@ func TestTheTableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	want := strings.Fields("aliases append attachment:read attachments backlinks base:check base:create base:eval base:query base:set base:views bases bookmark " +
-		"bookmarks canvas:read create daily daily:append daily:path daily:prepend daily:range daily:read deadends delete diff file files folder " +
-		"folders heading:rename help history history:list history:read history:restore links move note:insert note:replace note:section " +
-		"note:set-section orphans outline prepend properties property:read property:remove property:rename property:set query random random:read read " +
-		"recent recents related rename search search:context tag tag:rename tags task tasks template:insert template:read templates undo unique " +
+	want := strings.Fields("aliases append attachment:read attachments backlinks base:check base:create base:eval base:query base:set base:views bases " +
+		"bookmark bookmarks briefing canvas:read create daily daily:append daily:ensure daily:path daily:prepend daily:range daily:read " +
+		"deadends delete diff file files folder folders heading:rename help history history:list history:read history:restore links move " +
+		"note:insert note:replace note:section note:set-section orphans outline periodic:append periodic:path periodic:read prepend " +
+		"properties property:read property:remove property:rename property:set query random random:read read recent recents related rename " +
+		"search search:context tag tag:rename tags task task:add task:reschedule tasks template:insert template:read templates undo unique " +
 		"unresolved vault vault:replace vaults version wordcount")
 	if !slices.Equal(names, want) {
 		t.Errorf("the table has %q", names)
@@ -36,8 +37,8 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func TestWhatWrites(t *testing.T) {
 	// task does so with some of its parameters only.
-	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:prepend delete heading:rename history:restore move note:insert " +
-		"note:replace note:set-section prepend property:remove property:rename property:set rename tag:rename task template:insert undo unique " +
+	writing := strings.Fields("append base:create base:set bookmark create daily daily:append daily:ensure daily:prepend delete heading:rename history:restore move note:insert " +
+		"note:replace note:set-section periodic:append prepend property:remove property:rename property:set rename tag:rename task task:add task:reschedule template:insert undo unique " +
 		"vault:replace")
 	for _, row := range table() {
 		if row.Writes() != slices.Contains(writing, row.Name) {

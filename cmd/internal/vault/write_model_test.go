@@ -200,6 +200,11 @@ var writeKinds = []struct {
 	{"bookmark", nil, "bookmark search=x"},
 	{"template", nil, "template:insert name=t path=a.md"},
 	{"unique", nil, "unique content=x"},
+	{"task that recurs", nil, "task ref=r.md:1 done"},
+	{"note of a week", nil, "periodic:append period=week content=x"},
+	{"note of a day", nil, "daily:ensure date=tomorrow"},
+	{"template with text", nil, "create path=n/new.md template=t content=x"},
+	{"task in today's note", nil, "task:add daily content=x heading=Log create-heading"},
 	{"restore", []string{"delete path=a.md"}, "history:restore path=a.md version=1"},
 	{"undo of a move", []string{"move path=linked.md to=n/m/other.md"}, "undo"},
 	{"undo of a deletion", []string{"delete path=x/b.md"}, "undo"},
@@ -214,7 +219,7 @@ var writeKinds = []struct {
 
 func TestEveryFaultOfEveryWriteLeavesTheOldTreeOrTheNew(t *testing.T) {
 	files := map[string]string{
-		"a.md": "A\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
+		"a.md": "A\n", "r.md": "- [ ] x 🔁 every day 📅 2026-11-21\n", "x/b.md": "B", "linked.md": "[[./a]] [[linked]]", "l1.md": "[[linked]]", "l2.md": "[t](linked.md)", "T/t.md": "---\np: 1\n---\nT",
 		".obsidian/app.json": followLinks, ".obsidian/templates.json": `{"folder":"T"}`, ".trash/b.md": "older",
 	}
 	for _, kind := range writeKinds {

@@ -146,8 +146,22 @@ func (g *page) tasks() {
 			bullet, indent = "-", pick(g.Rand, []string{"\t", "    ", "  "})
 		}
 		nested = indent == "" && len(bullet) == 1
-		g.WriteString(indent + bullet + " [" + pick(g.Rand, marks) + "] " + g.sentence() + "\n")
+		g.WriteString(indent + bullet + " [" + pick(g.Rand, marks) + "] " + g.sentence() + g.dates() + "\n")
 	}
+}
+
+// dates are what the Tasks plugin reads at the end of some tasks, in both of its formats.
+func (g *page) dates() string {
+	day := fmt.Sprintf("2026-%02d-%02d", 1+g.IntN(12), 1+g.IntN(28))
+	switch g.IntN(6) {
+	case 0:
+		return " 📅 " + day
+	case 1:
+		return " ⏫ 🔁 every week ⏳ " + day + " 📅 " + day
+	case 2:
+		return "  [priority:: low]  [due:: " + day + "]"
+	}
+	return ""
 }
 
 // hidden is what code and comments hold: something of everything.

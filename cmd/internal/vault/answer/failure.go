@@ -35,6 +35,7 @@ var (
 	Unapproved      = Kind{frame.CodeUnconfirmed, "the note was changed meanwhile, or by an earlier operation; send the same call again, alone, so that the user can be asked"}
 	NoJournal       = Kind{frame.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
 	VaultNotFound   = Kind{frame.CodeVaultNotFound, "compare the name with the list of the command vaults"}
+	AppDoesLess     = Kind{frame.CodeCLIError, frame.HintAppDoesLess}
 	BadValue        = Kind{frame.CodeBadValue, ""}
 	OtherFailure    = Kind{frame.CodeCLIError, ""}
 )

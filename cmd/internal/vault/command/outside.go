@@ -22,7 +22,7 @@ func begin(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
-	if err := errors.Join(fits(v, p, how), p.unasked(how)); err != nil {
+	if err := errors.Join(p.AppDoesLess, fits(v, p, how), p.unasked(how)); err != nil {
 		return answer.Reply{}, err
 	}
 	j, err := v.Journal()

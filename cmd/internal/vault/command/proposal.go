@@ -38,6 +38,9 @@ type Proposal struct {
 	asGiven  []byte
 	// reading is an answer that changes nothing, in place of steps.
 	ReadAnswer *answer.Reply
+	// AppDoesLess says what the app would leave out, so that it must not carry out the
+	// change; nil if it does the same.
+	AppDoesLess error
 }
 
 // Step is what happens to one file: it is made, changed, moved as it is, or

@@ -52,4 +52,7 @@ func (v *Vault) View() knowledge.View {
 type Origin struct {
 	Text  string
 	Timed bool // it was filled in with the date or the time
+	// Left says what of it was not filled in, because only a plugin of the app knows it; ""
+	// if nothing was left.
+	Left string
 }

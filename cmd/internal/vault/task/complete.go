@@ -62,7 +62,7 @@ func dated(text string, from, to rune, today time.Time, s Settings) string {
 		was, is := s.status(from).Type == date.kind, s.status(to).Type == date.kind
 		switch {
 		case is && !was && date.set:
-			text = Set(text, date.field, today.Format(time.DateOnly), s.format())
+			text = Set(text, date.field, today.Format(time.DateOnly), s.NewFormat())
 		case !is:
 			text = Remove(text, date.field)
 		}
@@ -88,7 +88,7 @@ func nextText(text, written string, today time.Time, s Settings) (string, error)
 		return "", err
 	}
 	if s.SetCreated {
-		text = Set(text, Created, today.Format(time.DateOnly), s.format())
+		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
 	}
 	return text, nil
 }
@@ -134,11 +134,11 @@ func New(text string, fields map[Field]string, today time.Time, s Settings) stri
 		text = s.GlobalFilter + " " + text
 	}
 	if s.Managed && s.SetCreated {
-		text = Set(text, Created, today.Format(time.DateOnly), s.format())
+		text = Set(text, Created, today.Format(time.DateOnly), s.NewFormat())
 	}
 	for field := range fieldCount {
 		if value := fields[field]; value != "" {
-			text = Set(text, field, value, s.format())
+			text = Set(text, field, value, s.NewFormat())
 		}
 	}
 	return text

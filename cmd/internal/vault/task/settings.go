@@ -85,8 +85,8 @@ func (s Settings) nextMark(done rune) string {
 	return " "
 }
 
-// format returns the format in which new fields are written.
-func (s Settings) format() Format {
+// NewFormat returns the format in which new fields are written.
+func (s Settings) NewFormat() Format {
 	if s.Format == "dataview" {
 		return Brackets
 	}

@@ -9,5 +9,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(createCommands(), dailyCommands(), randomCommands(), templateCommands(), insertCommands(), uniqueCommands(), sectionCommands(), noteEditCommands())
+	return slices.Concat(createCommands(), dailyCommands(), periodicCommands(), randomCommands(), templateCommands(), insertCommands(), uniqueCommands(), sectionCommands(), noteEditCommands())
 }

@@ -25,7 +25,7 @@ func createCommands() []command.Command {
 			Params: []grammar.Param{
 				{Name: "name", Hint: "name", Help: "Its name, in the folder for new notes"},
 				{Name: "path", Hint: "path", Help: "Its path from the vault's folder"},
-				{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
+				{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text, behind that of a template"},
 				{Name: "template", Hint: "name", Help: "The template to start from"},
 				{Name: "overwrite", Kind: grammar.Flag, Help: "Replace an existing note"},
 				{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
@@ -35,14 +35,14 @@ func createCommands() []command.Command {
 		},
 		{
 			Name: "append", Help: "Add text at the end of a note, or below a heading of it",
-			Params: slices.Concat(added, []grammar.Param{underHeading()}), Plan: addTo("Appended to: ", note.Append), Verify: meansAppended,
+			Params: slices.Concat(added, underHeading()), Plan: addTo("Appended to: ", note.Append), Verify: meansAppended,
 		},
 		{Name: "prepend", Help: "Add text at the start of a note", Params: added, Plan: addTo("Prepended to: ", note.Prepend), Verify: meansPrepended},
 	}
 }
 
 // create refuses a taken path, where the app makes a numbered copy: whoever
-// named a path means that note.
+// named a path means that note. Text that is given comes behind that of a template.
 func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	made, err := newPath(v, p)
 	if err != nil {
@@ -57,11 +57,11 @@ func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	}
 	text := []byte(p["content"])
 	if p.Has("template") {
-		if p.Has("content") {
-			return command.Proposal{}, answer.Misuse("Use content=<text> or template=<name>, not both.")
-		}
 		if text, err = fromTemplate(v, p["template"], made.Stem()); err != nil {
 			return command.Proposal{}, err
+		}
+		if p.Has("content") {
+			text = note.Append(text, p["content"], false)
 		}
 	}
 	said := "Created: "
@@ -146,6 +146,10 @@ func (add adding) of(p grammar.Values) func(text []byte) ([]byte, error) {
 		switch {
 		case p.Has("heading") && p.Has("inline"):
 			return nil, answer.Misuse("Use heading=<text> or inline, not both.")
+		case p.Has("create-heading") && !p.Has("heading"):
+			return nil, answer.Misuse("create-heading makes the heading that heading=<text> names: give it too.")
+		case p.Has("create-heading"):
+			return Edit(text, func() ([]byte, error) { return edit.AppendUnderMade(text, p["heading"], p["content"]) })
 		case p.Has("heading"):
 			return Edit(text, func() ([]byte, error) { return edit.AppendUnder(text, p["heading"], p["content"]) })
 		}
@@ -153,8 +157,11 @@ func (add adding) of(p grammar.Values) func(text []byte) ([]byte, error) {
 	}
 }
 
-func underHeading() grammar.Param {
-	return grammar.Param{Name: "heading", Hint: "text", Help: "Below this heading, before the next one; A#B is B below A"}
+func underHeading() []grammar.Param {
+	return []grammar.Param{
+		{Name: "heading", Hint: "text", Help: "Below this heading, before the next one; A#B is B below A"},
+		{Name: "create-heading", Kind: grammar.Flag, Help: "Make the heading if it is missing"},
+	}
 }
 
 // templateStyle is what is said of a note that the app filled from a template.

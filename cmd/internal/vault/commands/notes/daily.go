@@ -26,6 +26,7 @@ func dailyCommands() []command.Command {
 			Name: "daily", Help: "Create today's note if it is missing, and print its path",
 			Params: []grammar.Param{pane}, Plan: daily, Verify: meansDaily(appendedDaily),
 		},
+		{Name: "daily:ensure", Help: "Create the note of a day if it is missing", Params: dayParams()[:1], Plan: dailyEnsure},
 		{Name: "daily:path", Help: "Show the path of today's note", Params: dayParams(), Run: dailyPath},
 		{Name: "daily:read", Help: "Read today's note", Params: dayParams(), Run: dailyRead},
 		{
@@ -33,12 +34,13 @@ func dailyCommands() []command.Command {
 			Params: []grammar.Param{
 				{Name: "from", Hint: "date", Required: true, Help: "The first day"},
 				{Name: "to", Hint: "date", Help: "The last day, today if it is left out"},
+				sectionOf(),
 			},
 			Run: dailyRange,
 		},
 		{
 			Name: "daily:append", Help: "Add text at the end of today's note, or below a heading of it",
-			Params: slices.Concat(added, []grammar.Param{underHeading()}), Plan: dailyEdit(note.Append), Verify: meansDaily(appendedDaily),
+			Params: slices.Concat(added, underHeading()), Plan: dailyEdit(note.Append), Verify: meansDaily(appendedDaily),
 		},
 		{
 			Name: "daily:prepend", Help: "Add text at the start of today's note",
@@ -55,6 +57,20 @@ func daily(v *session.Vault, _ grammar.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	return dailyNote(v, today, today.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+}
+
+// dailyEnsure makes the note of a day if it is missing, and says which of the two was so. To
+// ask again changes nothing.
+func dailyEnsure(v *session.Vault, p grammar.Values) (command.Proposal, error) {
+	note, err := namedDay(v, p)
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	proposal, err := dailyNote(v, note, "Created: "+note.Path.String(), func(text []byte) ([]byte, error) { return text, nil })
+	if err == nil && proposal.Steps[0].Before.Exists {
+		proposal.Message = "Exists: " + note.Path.String()
+	}
+	return proposal, err
 }
 
 // dailyNote returns the proposal to change today's note. If it is missing it is
@@ -118,7 +134,7 @@ func dailyRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		notes = append(notes, note.Path)
 	}
-	return answer.Text(several(v, slices.Compact(notes))), nil
+	return answer.Text(several(v, slices.Compact(notes), p["heading"])), nil
 }
 
 // daysOfRange returns a moment of the first and one of the last day. What is a week

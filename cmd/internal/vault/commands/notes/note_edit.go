@@ -41,7 +41,7 @@ func noteEditCommands() []command.Command {
 }
 
 func replaceText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
-	return editNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
+	return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })
 }
 
 // insertText puts content on lines of its own. After a heading means after its
@@ -55,7 +55,7 @@ func insertText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	if p["position"] == "after" {
 		where = edit.After
 	}
-	return editNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
+	return EditNamed(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return edit.Insert(text, where, part, p["content"]) })
 }
 
 // setSection replaces a part. Content of nothing but a line break empties a
@@ -65,7 +65,7 @@ func setSection(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	return editNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
+	return EditNamed(v, p, "Section set in: ", func(text []byte) ([]byte, error) { return edit.SetSection(text, part, p["content"]) })
 }
 
 // partOf reads which part of a note a request means.
@@ -83,8 +83,8 @@ func partOf(p grammar.Values) (edit.Target, error) {
 	return edit.Lines(first, last), err
 }
 
-// editNamed returns the proposal to change the note that a request names.
-func editNamed(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
+// EditNamed returns the proposal to change the note that a request names.
+func EditNamed(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
 	change := func(text []byte) ([]byte, error) {
 		return Edit(text, func() ([]byte, error) { return edit(text) })
 	}

@@ -37,7 +37,7 @@ func randomCommands() []command.Command {
 // randomPath answers the command random. The app opens the note and says so;
 // nothing can be opened here, so the path alone is the answer.
 func randomPath(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	notes, err := pickNotes(v, p, 1)
+	notes, err := Pick(v, p, 1)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
@@ -51,12 +51,12 @@ func randomRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	notes, err := pickNotes(v, p, count)
+	notes, err := Pick(v, p, count)
 	if err != nil || len(notes) == 0 {
 		return nothingPicked(v, p, err)
 	}
 	if p.Has("count") {
-		return answer.Text(several(v, notes)), nil
+		return answer.Text(several(v, notes, "")), nil
 	}
 	said, err := v.Show(session.Target{Path: notes[0], Typed: notes[0].String()})
 	said.Text = notes[0].String()
@@ -68,9 +68,9 @@ const (
 	maxRandom = 20 // more notes than anybody reads at once
 )
 
-// pickNotes picks different notes that p allows, at most count and fewer if
+// Pick picks different notes that p allows, at most count and fewer if
 // there are not so many.
-func pickNotes(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
+func Pick(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
 	days, err := session.Age(cmp.Or(p["min-age"], "0"), v.Clock())
 	if err != nil {
 		return nil, err

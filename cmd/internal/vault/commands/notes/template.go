@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (d DailyNote) fresh(v *session.Vault) ([]byte, error) {
 	if err != nil {
 		return nil, answer.ReadError(name, err)
 	}
-	return blanks{now: d.now, date: d.date, title: d.Path.Stem()}.in(v, string(text))
+	return blanks{now: d.now, date: d.date, title: d.Path.Stem(), period: d.period}.in(v, string(text))
 }
 
 // blanks are what is written in the places that a template leaves open.
@@ -42,6 +43,8 @@ type blanks struct {
 	now   time.Time
 	date  string // for a date without a format of its own
 	title string
+	// period is that of a periodic note, which has more variables; "" for other notes.
+	period string
 }
 
 // in replaces the variables of a template: date, time and title, in any case,
@@ -54,6 +57,7 @@ func (b blanks) in(v *session.Vault, text string) ([]byte, error) {
 		before, rest, found := strings.Cut(text, "{{")
 		out.WriteString(before)
 		if !found {
+			v.Origin.Left = leftOver(out.String())
 			return []byte(out.String()), nil
 		}
 		inner, _, closed := strings.Cut(rest[:min(len(rest), maxVariable)], "}}")
@@ -76,6 +80,10 @@ func (b blanks) in(v *session.Vault, text string) ([]byte, error) {
 // variable returns the value of what stands between the braces.
 func (b blanks) variable(v *session.Vault, inner string) (value string, known bool, err error) {
 	name, format, _ := strings.Cut(inner, ":")
+	if at, ok := b.dayOf(strings.TrimSpace(name)); ok {
+		v.Origin.Timed = true
+		return moment.Format(at, cmp.Or(strings.TrimSpace(format), defaultDate)), true, nil
+	}
 	name, format = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(format)
 	isClock := name == "date" || name == "time"
 	switch {

@@ -35,12 +35,14 @@ type templateSettings struct {
 	TimeFormat string `json:"timeFormat"`
 }
 
-// DailyNote is today's note: where it is, and what its template may say.
+// DailyNote is the note of a day or another period: where it is, and what its template
+// may say.
 type DailyNote struct {
 	Path     disk.Path
 	template string // as it is set; may be empty
 	date     string // today by the daily format
 	now      time.Time
+	period   string // "" for a daily note of the app
 }
 
 // dayParams are the two ways to name another day than today. The app knows
@@ -80,6 +82,9 @@ func namedDay(v *session.Vault, p grammar.Values) (DailyNote, error) {
 
 // Today finds out which note is today's.
 func Today(v *session.Vault) (DailyNote, error) { return noteOf(v, v.Today()) }
+
+// OnDay finds out which daily note belongs to the day of a moment.
+func OnDay(v *session.Vault, at time.Time) (DailyNote, error) { return noteOf(v, at) }
 
 // noteOf finds out which note belongs to the day of a moment.
 func noteOf(v *session.Vault, now time.Time) (DailyNote, error) {

@@ -9,5 +9,5 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(listCommands(), markCommands())
+	return slices.Concat(listCommands(), markCommands(), addCommands())
 }

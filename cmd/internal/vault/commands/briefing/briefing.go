@@ -1,0 +1,157 @@
+// Package briefing has the command that tells in one answer what a day begins with.
+package briefing
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/commands/files"
+	"vaultwicket/cmd/internal/vault/commands/notes"
+	"vaultwicket/cmd/internal/vault/commands/tasks"
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// The bounds of the parts, so that a briefing is a page and not a vault.
+const (
+	fewRows = 20
+	maxRows = 100
+	maxText = 8 << 10 // of a note
+	oldDays = 90      // how long an old note was not changed
+)
+
+// Commands returns the command of this package.
+func Commands() []command.Command {
+	return []command.Command{{
+		Name: "briefing", Help: "Show today's note, tasks that are left over, due and late, and the notes that were changed last",
+		Params: []grammar.Param{
+			{Name: "limit", Hint: "number", Help: "Maximum number of rows of each part"},
+			{Name: "old-note", Kind: grammar.Flag, Help: "Add a note that was not changed for long, another one each day"},
+		},
+		Run: brief,
+	}}
+}
+
+// brief puts the parts one below the other. A part with nothing in it says so.
+func brief(v *session.Vault, p grammar.Values) (answer.Reply, error) {
+	limit, err := p.Number("limit", fewRows, 1, maxRows)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	today := v.Today()
+	now, err := notes.Today(v)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	before, err := notes.OnDay(v, today.AddDate(0, 0, -1))
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	b := page{v: v, limit: limit}
+	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
+	b.note("Today", now.Path)
+	day := today.Format(time.DateOnly)
+	b.tasks("Open tasks of "+before.Path.String(), func(file, _ string) bool { return file == before.Path.String() })
+	b.tasks("Overdue tasks", func(_, due string) bool { return due != "" && due < day })
+	b.tasks("Tasks due today", func(_, due string) bool { return due == day })
+	b.recent()
+	if p.Has("old-note") {
+		b.old(today)
+	}
+	return answer.Text(b.out.String()), b.err
+}
+
+// page is a briefing on the way. The first error ends it.
+type page struct {
+	v     *session.Vault
+	limit int
+	out   strings.Builder
+	err   error
+}
+
+// note adds the text of a note, or its beginning.
+func (b *page) note(title string, at disk.Path) {
+	text, err := b.v.Disk.Read(at)
+	switch {
+	case disk.IsMissing(err):
+		b.part(title + ": " + at.String() + " (missing)")
+		return
+	case err != nil:
+		b.part(title + ": " + at.String() + " (cannot be read)")
+		return
+	}
+	b.part(title + ": " + at.String())
+	rest := ""
+	if len(text) > maxText {
+		cut := strings.LastIndexByte(string(text[:maxText]), '\n') + 1
+		if cut == 0 {
+			cut = maxText
+		}
+		rest = fmt.Sprintf("… %d more bytes\n", len(text)-cut)
+		text = text[:cut]
+	}
+	b.out.WriteString(strings.ToValidUTF8(string(text), ""))
+	b.endLine()
+	b.out.WriteString(rest)
+}
+
+// tasks adds the open tasks that fit.
+func (b *page) tasks(title string, fits func(file, due string) bool) {
+	rows, err := tasks.Open(b.v, fits)
+	b.rows(title, rows, err)
+}
+
+// recent adds the notes that were changed last.
+func (b *page) recent() {
+	said, err := files.Recent(b.v, grammar.Values{"limit": fmt.Sprint(b.limit)})
+	b.rows("Recently changed notes", strings.SplitAfter(said.Text, "\n"), err)
+}
+
+// old adds the old note of a day.
+func (b *page) old(today time.Time) {
+	seed := today.Unix() / (24 * 60 * 60)
+	picked, err := notes.Pick(b.v, grammar.Values{"min-age": fmt.Sprint(oldDays), "seed": fmt.Sprint(seed)}, 1)
+	switch {
+	case err != nil && b.err == nil:
+		b.err = err
+	case err == nil && len(picked) == 0:
+		b.part(fmt.Sprintf("Old note: none is unchanged for %d days", oldDays))
+	case err == nil:
+		b.note("Old note", picked[0])
+	}
+}
+
+// rows adds a part of rows, of which only the first are shown.
+func (b *page) rows(title string, rows []string, err error) {
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+	if len(rows) > 0 && rows[len(rows)-1] == "" {
+		rows = rows[:len(rows)-1]
+	}
+	if len(rows) == 0 {
+		b.part(title + ": none")
+		return
+	}
+	b.part(title)
+	for _, row := range rows[:min(b.limit, len(rows))] {
+		b.out.WriteString(row)
+		b.endLine()
+	}
+	if left := len(rows) - b.limit; left > 0 {
+		fmt.Fprintf(&b.out, "… and %d more\n", left)
+	}
+}
+
+func (b *page) part(title string) { b.out.WriteString("\n==> " + title + " <==\n") }
+
+// endLine ends a line that has no end.
+func (b *page) endLine() {
+	if !strings.HasSuffix(b.out.String(), "\n") {
+		b.out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,169 @@
+package vault
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/exec/frame"
+)
+
+const periodicFile = ".obsidian/plugins/periodic-notes/data.json"
+
+func TestPathsOfPeriodicNotes(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		settings map[string]string
+		args     string
+		want     string
+	}{
+		{"the defaults", nil, "period=week", "2026-W47.md"},
+		{"a month", nil, "period=month", "2026-11.md"},
+		{"a quarter", nil, "period=quarter", "2026-Q4.md"},
+		{"a year", nil, "period=year", "2026.md"},
+		{"a day is that of the app", map[string]string{".obsidian/daily-notes.json": `{"folder":"D"}`}, "period=day", "D/2026-11-21.md"},
+		{"a day of the plugin", map[string]string{".obsidian/daily-notes.json": `{"folder":"D"}`, periodicFile: `{"daily":{"enabled":true,"folder":"P"}}`}, "period=day", "P/2026-11-21.md"},
+		{"one that is not enabled in the plugin", map[string]string{periodicFile: `{"weekly":{"enabled":false,"folder":"P"}}`}, "period=week", "2026-W47.md"},
+		{"settings of the plugin", map[string]string{periodicFile: `{"weekly":{"enabled":true,"folder":"W","format":"GGGG/[Week] WW"}}`}, "period=week", "W/2026/Week 47.md"},
+		{"sets of settings", map[string]string{periodicFile: `{"activeCalendarSet":"b","calendarSets":[{"id":"a","month":{"enabled":true,"folder":"A"}},{"id":"b","month":{"enabled":true,"folder":"B"}}]}`}, "period=month", "B/2026-11.md"},
+		{"weeks of the Calendar plugin", map[string]string{".obsidian/plugins/calendar/data.json": `{"weeklyNoteFolder":"C","weeklyNoteFormat":"[w]w"}`}, "period=week", "C/w47.md"},
+		{"the first day of a week names it", map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"YYYY-MM-DD"}}`}, "period=week", "2026-11-15.md"},
+		{"of an ISO week it is Monday", map[string]string{periodicFile: `{"weekly":{"enabled":true,"format":"[E] GGGG-MM-DD"}}`}, "period=week", "E 2026-11-16.md"},
+		{"another week", nil, "period=week date=2026-W01", "2026-W01.md"},
+		{"last month", nil, "period=month date=2026-10", "2026-10.md"},
+		{"another quarter", nil, "period=quarter date=2026-08-31", "2026-Q3.md"},
+		{"a week that spans two years", nil, "period=week date=2026-12-31", "2027-W01.md"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := build(t, test.settings)
+			h.expect(answer.ExitDone, test.want+"\n", append([]string{"periodic:path"}, strings.Fields(test.args)...)...)
+			if h.get(test.want) != "(missing)" {
+				t.Error("asking for the path made the note")
+			}
+		})
+	}
+}
+
+func TestPeriodicNotes(t *testing.T) {
+	h := build(t, map[string]string{
+		periodicFile:         `{"weekly":{"enabled":true,"folder":"W","template":"T/week"},"monthly":{"enabled":true,"template":"T/month.md"}}`,
+		"T/week.md":          "# {{title}} {{date}}\n{{monday:YYYY-MM-DD}} to {{Sunday: MM-DD}}, {{date:gggg [Week] ww}}, {{date+1w:[W]ww}}\n## Log\n",
+		"T/month.md":         "{{date:MMMM}} {{date-1M:MMM}}\n",
+		"W/2026-W46.md":      "# W46\n## Log\nforty-six\n## Else\n",
+		"W/2026-W45.md":      "no log\n",
+		"2026-Q4.md":         "quarter",
+		".obsidian/app.json": `{}`,
+	})
+	h.expect(answer.ExitFailed, "Error: File \"W/2026-W47.md\" not found.\n", "periodic:read", "period=week")
+	h.expect(answer.ExitDone, "Added to: W/2026-W47.md\n", "periodic:append", "period=week", "heading=Log", "content=done")
+	h.expect(answer.ExitDone, "# 2026-W47 2026-W47\n2026-11-16 to 11-15, 2026 Week 47, W48\n## Log\ndone\n", "periodic:read", "period=week")
+	h.expect(answer.ExitDone, "## Log\ndone\n", "periodic:read", "period=week", "heading=Log")
+	h.expect(answer.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
+	h.expect(answer.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
+	h.expect(answer.ExitDone, "quarter\n", "periodic:read", "period=quarter")
+	h.expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
+		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
+	h.expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
+	for range 2 {
+		if status, out, _ := h.run("undo"); status != answer.ExitDone {
+			t.Fatal(out)
+		}
+	}
+	if h.get("W/2026-W47.md") != "(missing)" || h.get("2026-10.md") != "(missing)" {
+		t.Error("undo left a note")
+	}
+	h.steps([]turn{
+		{"no period", "periodic:path", answer.ExitMisuse, "Error: Missing required parameter: period=day|week|month|quarter|year\nUsage: periodic:path period=day|week|month|quarter|year [date=<date>]\n"},
+		{"another period", "periodic:path period=decade", answer.ExitMisuse, "Error: Invalid value for period: decade. Use day, week, month, quarter, year.\n"},
+		{"a day and a range", "periodic:read period=week date=today from=today", answer.ExitMisuse, "Error: Use date=<date> or from=<date>, not both.\n"},
+		{"a range without a start", "periodic:read period=week to=today", answer.ExitMisuse, "Error: to=<date> ends a range: give from=<date> too.\n"},
+		{"a range that is too long", "periodic:read period=day from=2024-01-01", answer.ExitMisuse, "Error: Invalid range: more than 367 notes.\n"},
+		{"no day", "periodic:path period=week date=someday", answer.ExitMisuse, noDay("someday")},
+	})
+	h.put(periodicFile, `{"weekly":[]}`)
+	h.expect(answer.ExitFailed, "Error: Cannot use the settings in "+periodicFile+".\n", "periodic:path", "period=week")
+	h.put(periodicFile, `{"yearly":{"enabled":true,"folder":"../x"}}`)
+	if status, out, _ := h.run("periodic:path", "period=year"); status != answer.ExitFailed || !strings.HasPrefix(out, "Error: The settings of notes for a year lead to no note of the vault: ") {
+		t.Errorf("status %d, %q", status, out)
+	}
+}
+
+func TestDailyEnsure(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{title}}\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n"})
+	if status, out, _ := h.run("daily:ensure", "date=tomorrow"); status != answer.ExitDone || out != "Created: D/2026-11-22.md\n" {
+		t.Errorf("status %d, %q", status, out)
+	}
+	h.expect(answer.ExitDone, "Exists: D/2026-11-22.md\n", "daily:ensure", "date=tomorrow")
+	if got := h.get("D/2026-11-22.md"); got != "# 2026-11-22\n<% tp.date.now() %> {{cursor}} {{VALUE:x}}\n" {
+		t.Errorf("the note became %q", got)
+	}
+	if n := len(h.changes()); n != 1 {
+		t.Errorf("%d changes in the journal", n)
+	}
+	h.run("undo")
+	if h.get("D/2026-11-22.md") != "(missing)" {
+		t.Error("undo left the note")
+	}
+	const left = "the template has parts that were left as they are, because no plugin runs here: Templater commands (<% %>): 1; placeholders: {{cursor}}, {{VALUE:x}}"
+	for _, want := range []string{left, ""} { // at the second time the note is there
+		_, _, stderr := h.run("--facts", "daily:ensure")
+		if _, facts, _ := frame.CutReport(stderr); facts.Notice != want {
+			t.Errorf("the notice is %q, want %q", facts.Notice, want)
+		}
+	}
+}
+
+func TestSectionsOfDailyNotes(t *testing.T) {
+	h := build(t, map[string]string{"2026-11-19.md": "## Log\none\n## Else\n", "2026-11-20.md": "text", "2026-11-21.md": "## Log\n## Log\n"})
+	h.expect(answer.ExitDone, "==> 2026-11-18.md (missing) <==\n==> 2026-11-19.md <==\n## Log\none\n==> 2026-11-20.md (has no such heading) <==\n==> 2026-11-21.md (has 2 headings of that name) <==\n",
+		"daily:range", "from=-3d", "heading=log")
+}
+
+func TestCreateFromATemplateWithText(t *testing.T) {
+	h := build(t, map[string]string{".obsidian/templates.json": `{"folder":"T"}`, "T/Meeting.md": "# {{title}}\n<% tp.file.cursor() %>\n"})
+	status, out, stderr := h.run("--facts", "create", "path=M/Ada.md", "template=Meeting", `content=- agenda\n`)
+	_, facts, _ := frame.CutReport(stderr)
+	if status != answer.ExitDone || out != "Created: M/Ada.md\n" || !strings.HasSuffix(facts.Notice, "Templater commands (<% %>): 1") {
+		t.Errorf("status %d, %q, %q", status, out, stderr)
+	}
+	if got := h.get("M/Ada.md"); got != "# Ada\n<% tp.file.cursor() %>\n- agenda\n" {
+		t.Errorf("the note became %q", got)
+	}
+	h.expect(answer.ExitFailed, "Error: Template \"None\" not found.\n", "create", "path=N.md", "template=None", "content=x")
+}
+
+func TestBriefing(t *testing.T) {
+	h := build(t, map[string]string{
+		"2026-11-21.md": "# Today\n- [ ] now 📅 2026-11-21\n", "2026-11-20.md": "- [ ] left\n- [x] done\n- [/] half\n",
+		"Home.md": "- [ ] late 📅 2026-11-01\n- [ ] later 📅 2026-11-02\n- [-] gone 📅 2026-11-01\n- [ ] broken 📅 2026-02-30\n", "Old.md": "old\n",
+	})
+	for _, name := range []string{"2026-11-21.md", "2026-11-20.md", "Home.md"} {
+		h.touch(t, name, time.Hour)
+	}
+	h.touch(t, "Old.md", 100*24*time.Hour)
+	_, changed, _ := h.run("recent")
+	parts := []string{
+		"Briefing for Saturday, 2026-11-21\n",
+		"==> Today: 2026-11-21.md <==\n# Today\n- [ ] now 📅 2026-11-21\n",
+		"==> Open tasks of 2026-11-20.md <==\n2026-11-20.md:1: - [ ] left\n2026-11-20.md:3: - [/] half\n",
+		"==> Overdue tasks <==\nHome.md:1: - [ ] late 📅 2026-11-01\nHome.md:2: - [ ] later 📅 2026-11-02\n",
+		"==> Tasks due today <==\n2026-11-21.md:2: - [ ] now 📅 2026-11-21\n",
+		"==> Recently changed notes <==\n" + changed,
+	}
+	h.expect(answer.ExitDone, strings.Join(parts, "\n"), "briefing")
+	h.expect(answer.ExitDone, strings.Join(append(parts, "==> Old note: Old.md <==\nold\n"), "\n"), "briefing", "old-note")
+	_, few, _ := h.run("briefing", "limit=1")
+	if !strings.Contains(few, "Home.md:1: - [ ] late 📅 2026-11-01\n… and 1 more\n") || strings.Contains(few, "later") {
+		t.Errorf("got %q", few)
+	}
+	h.expect(answer.ExitMisuse, "Error: Invalid number: 0. Use limit from 1 to 100.\n", "briefing", "limit=0")
+
+	empty := build(t, nil)
+	empty.expect(answer.ExitDone, "Briefing for Saturday, 2026-11-21\n\n==> Today: 2026-11-21.md (missing) <==\n\n==> Open tasks of 2026-11-20.md: none <==\n\n==> Overdue tasks: none <==\n\n"+
+		"==> Tasks due today: none <==\n\n==> Recently changed notes: none <==\n\n==> Old note: none is unchanged for 90 days <==\n", "briefing", "old-note")
+	empty.put("2026-11-21.md", strings.Repeat("a line of text\n", 1000))
+	if _, out, _ := empty.run("briefing"); len(out) > 9<<10 || !strings.Contains(out, "… 6810 more bytes\n") {
+		t.Errorf("%d bytes: %q", len(out), out[len(out)-300:])
+	}
+}
