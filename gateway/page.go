@@ -66,8 +66,41 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	}
 	if req.Keep && answer.OK && next != (pages.Position{}) {
 		shown.Truncated.Cursor = g.storeRest(req, answer, whole, next)
+		if req.batch == "" { // the parts of a batch are too many for remarks on each
+			shown = shown.remarkedOn(answer)
+		}
 	}
 	return shown
+}
+
+// remarkedOn returns the first page of an answer with what a reader has to know of it.
+func (r Result) remarkedOn(answer Result) Result {
+	r = r.numbered(answer, pages.Position{})
+	if answer.whole {
+		r.Notices = append(slices.Clone(r.Notices), longNote)
+	}
+	return r
+}
+
+// longNote says how to read less of a note than its pages.
+const longNote = "this is a part of a long note; outline lists its headings, and note:section prints the section of one, or some lines"
+
+// numbered returns a page with the numbers of its rows in the answer that it is a part
+// of, which begins at a position. They are not known where the middle of the answer is
+// missing, nor within a row of JSON.
+func (r Result) numbered(answer Result, at pages.Position) Result {
+	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
+		return r
+	}
+	before := pages.CountRows(answer.Stdout, answer.form, at.At)
+	if at.At > 0 && answer.form == pages.Text && answer.Stdout[at.At-1] != '\n' {
+		before-- // its first line began on the page before
+	}
+	numbered := *r.Truncated
+	numbered.From, numbered.To = before+1, before+pages.CountRows(r.Stdout, r.form, len(r.Stdout))
+	numbered.Total = pages.CountRows(answer.Stdout, answer.form, len(answer.Stdout))
+	r.Truncated = &numbered
+	return r
 }
 
 // storeRest keeps an answer, and returns the cursor of its next page.
@@ -111,7 +144,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text
-	shown := answer.showing(page)
+	shown := answer.showing(page).numbered(answer, from.at)
 	if !page.Last() {
 		shown.Truncated.Cursor = pages.Cursor(from.id, page.Next)
 	}
@@ -119,7 +152,10 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 }
 
 // storedText is a kept text and its id.
-type storedText struct{ id, text string }
+type storedText struct {
+	id, text string
+	at       pages.Position // where the page begins
+}
 
 // resolveCursor returns the page that a request asks for. It starts nothing.
 func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, first storedAnswer, err error) {
@@ -134,7 +170,7 @@ func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, f
 	if err == nil {
 		page, err = pages.CutForJSON(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
-	return page, storedText{id, text}, first, err
+	return page, storedText{id, text, at}, first, err
 }
 
 // readAgain carries out the request of a page once more, in the name of who asks

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 	answer, whole := listing(60)
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(answer)
 	req := paged("files")
-	got, calls := "", 1
+	got, calls, seen := "", 1, 0
 	page := f.gateway.Do(context.Background(), req)
 	for ; ; calls++ {
 		if !page.OK || len(page.Stdout) > req.MaxOutput || !strings.HasSuffix(page.Stdout, "\n") || len(page.Notices) > 0 {
@@ -51,10 +52,17 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 		if page.Truncated.ShownBytes != len(page.Stdout) || page.Truncated.TotalBytes != int64(len(whole)) {
 			t.Fatalf("page %d: %+v", calls, page.Truncated)
 		}
+		if t := page.Truncated; t.From != seen+1 || t.To != seen+strings.Count(page.Stdout, "\n") || t.Total != 60 {
+			break // told below
+		}
+		seen = page.Truncated.To
 		if page.Truncated.Cursor == "" {
 			break
 		}
 		page = f.gateway.Do(context.Background(), following(t, req, page))
+	}
+	if seen != 60 {
+		t.Errorf("the pages are numbered up to %d, the last is %+v", seen, page.Truncated)
 	}
 	if got != whole {
 		t.Errorf("the pages are %q, want %q", got, whole)
@@ -311,5 +319,18 @@ func TestTheRestIsOneAnswer(t *testing.T) {
 	}
 	if got := f.gateway.Do(context.Background(), Request{Cursor: "x"}); code(got) != "bad_value" {
 		t.Errorf("got %+v", got.Error)
+	}
+}
+
+// TestTheFirstPageOfALongNoteSaysHowToReadLess: a page of rows within a limit does not.
+func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(`--facts vault=Work read path=N.md => ` + strings.Repeat(`line\n`, 1000))
+	req := paged("read", "path", "N.md")
+	page := f.gateway.Do(context.Background(), req)
+	if !slices.ContainsFunc(page.Notices, func(n string) bool { return strings.Contains(n, "outline") && strings.Contains(n, "note:section") }) {
+		t.Errorf("the first page says %q", page.Notices)
+	}
+	if next := f.gateway.Do(context.Background(), following(t, req, page)); len(next.Notices) > 0 || next.Truncated.From != page.Truncated.To+1 {
+		t.Errorf("the next page says %q, %+v", next.Notices, next.Truncated)
 	}
 }

@@ -40,6 +40,7 @@ type Result struct {
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
 	form        pages.Form
+	whole       bool // raw is the text of one note
 	lost        bool // the change removed so much that it was destructive
 }
 
@@ -47,6 +48,12 @@ type Result struct {
 type Truncated struct {
 	ShownBytes int   `json:"shownBytes"`
 	TotalBytes int64 `json:"totalBytes"`
+	// From and To are the first and the last line or row of this part, counted from 1,
+	// and Total is how many the answer has. They are 0 where that is not known, and
+	// where no page follows.
+	From  int `json:"from,omitempty"`
+	To    int `json:"to,omitempty"`
+	Total int `json:"total,omitempty"`
 	// Cursor brings the next part, see [Request]; "" on the last one, and where
 	// the rest is not kept.
 	Cursor string `json:"cursor,omitempty"`

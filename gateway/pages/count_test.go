@@ -1,0 +1,56 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestRowsOfAllPagesAreCounted: what begins before a page and what begins on it are
+// the rows of the whole, for every form and size of pages.
+func TestRowsOfAllPagesAreCounted(t *testing.T) {
+	texts := map[Form][]string{
+		Text:    {"", "a", "a\n", "a\nb\nc", "one\n\ntwo\n", strings.Repeat("a long line of a note\n", 20)},
+		TSV:     {"a\tb\nc\td\n"},
+		JSON:    {"[]", "[1]", `["a", "b,]", {"c": [1, 2]}]`, "[\n  1,\n  2,\n  3\n]", `{"a": 1}`, "[" + strings.Repeat(`"row",`, 30) + `"last"]`},
+		BareCSV: {"a,b\nc,d\n", "\"a\nb\",c\nd,e"},
+		CSV:     {"h,i\na,b\nc,d\n", "h\n\na\n"},
+	}
+	wants := map[string]int{"": 0, "a\nb\nc": 3, `["a", "b,]", {"c": [1, 2]}]`: 3, "[]": 0, `{"a": 1}`: 1, "\"a\nb\",c\nd,e": 2, "h,i\na,b\nc,d\n": 2}
+	for form, all := range texts {
+		for _, whole := range all {
+			total := CountRows(whole, form, len(whole))
+			if want, known := wants[whole]; known && total != want {
+				t.Errorf("%d %q: %d rows, want %d", form, whole, total, want)
+			}
+			for rows := 1; rows < 4; rows++ {
+				if err := sumsUp(whole, form, rows, total); err != nil {
+					t.Errorf("%d %q in pages of %d: %v", form, whole, rows, err)
+				}
+			}
+		}
+	}
+}
+
+// sumsUp follows the pages of a text.
+func sumsUp(whole string, form Form, rows, total int) error {
+	seen, at := 0, Position{}
+	for {
+		page, err := Cut(whole, form, at, Limit{Rows: rows})
+		if err != nil {
+			return err
+		}
+		if before := CountRows(whole, form, at.At); before != seen {
+			return fmt.Errorf("at %d there are %d rows before, want %d", at.At, before, seen)
+		}
+		seen += page.Rows
+		if page.Last() {
+			break
+		}
+		at = page.Next
+	}
+	if seen != total {
+		return fmt.Errorf("%d rows on all pages, %d in the whole", seen, total)
+	}
+	return nil
+}
