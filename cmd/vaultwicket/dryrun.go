@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
@@ -16,11 +17,12 @@ import (
 // dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
 // every rule and the difference that a change would make. Nothing is changed.
 func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
-	o, err := open("dry-run", std, args, nil)
+	var stdin string
+	o, err := open("dry-run", std, args, func(f *settings.Flags) { stdinFlag(f, &stdin) })
 	if err != nil {
 		return err
 	}
-	req, err := o.request()
+	req, err := o.request(std, stdin)
 	if err != nil {
 		return err
 	}

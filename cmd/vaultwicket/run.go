@@ -21,7 +21,7 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
-	req, err := o.request()
+	req, err := o.request(std, once.stdin)
 	if err != nil {
 		return err
 	}
@@ -73,15 +73,17 @@ func (o opened) report(std terminal.Streams, result gateway.Result) error {
 }
 
 // condition is what a person may ask for besides a change.
-type condition struct{ hash, key string }
+type condition struct{ hash, key, stdin string }
 
 func (c *condition) flags(f *settings.Flags) {
 	f.StringVar(&c.hash, "expect-hash", "", "change a note only if it has this hash")
+	stdinFlag(f, &c.stdin)
 	f.StringVar(&c.key, "idempotency-key", "", "return the first result for a repeated call with this key")
 }
 
-// request reads the command and its words.
-func (o opened) request() (gateway.Request, error) {
+// request reads the command and its words, and the value of one parameter from standard
+// input if that is asked for.
+func (o opened) request(std terminal.Streams, stdin string) (gateway.Request, error) {
 	if len(o.rest) == 0 {
 		return gateway.Request{}, &exit.UsageError{Reason: "no vault command given", Advice: `"vaultwicket commands" lists what is allowed`}
 	}
@@ -94,5 +96,9 @@ func (o opened) request() (gateway.Request, error) {
 			}
 		}
 	}
-	return gateway.Request{Command: command, Words: words}, nil
+	words, err := withInput(std, words, stdin)
+	if err == nil {
+		noteEscapes(std, words)
+	}
+	return gateway.Request{Command: command, Words: words}, err
 }
