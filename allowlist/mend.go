@@ -138,11 +138,8 @@ func mendNumber(p *param, text string) string {
 }
 
 // mendConflict says how to get what two parameters together were meant for.
-func mendConflict(command string, given []string) string {
-	switch {
-	case command == "create" && slices.Contains(given, "template") && slices.Contains(given, "content"):
-		return "create the note with template alone, then add the text with append"
-	case slices.Contains(given, "file") && slices.Contains(given, "path"):
+func mendConflict(given []string) string {
+	if slices.Contains(given, "file") && slices.Contains(given, "path") {
 		return "path alone names the note"
 	}
 	return fmt.Sprintf("leave %q or %q out", given[1], given[0])

@@ -154,7 +154,7 @@ func (c *Call) checkGroups() error {
 	for _, group := range c.row.exclusive {
 		if given := c.given(group); len(given) > 1 {
 			err := c.refuse(CodeConflict, given[1], fmt.Sprintf("cannot be combined with %q", given[0]))
-			err.hint = mendConflict(c.row.name, given)
+			err.hint = mendConflict(given)
 			return err
 		}
 	}

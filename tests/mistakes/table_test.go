@@ -77,7 +77,6 @@ var mistakes = []mistake{
 	{`{"command":"property:read","params":{"path":"Ideas/Bread.md","name":"Staus"}}`, `"status"`},
 	{`{"command":"template:read","params":{"name":"meetings"}}`, `"Meeting"`},
 	{`{"command":"create","params":{"path":"Ideas/New.md","template":"Meetng"}}`, `"Meeting"`},
-	{`{"command":"create","params":{"path":"Ideas/New.md","template":"Meeting","content":"x"}}`, `append`},
 	{`{"command":"base:query","params":{"path":"Book.base"}}`, `"Books.base"`},
 	{`{"command":"base:query","params":{"path":"Books.base","view":"Tabel"}}`, `"Table"`},
 	{`{"command":"task","params":{"ref":"Ideas/Bread.md:8","done":true}}`, `"Ideas/Bread.md:9"`},
