@@ -26,13 +26,13 @@ var listingParams = map[string]map[string]any{
 	"base:query": {"path": "Big.base"}, "base:views": {"path": "Big.base"}, "daily:range": {"from": "2026-03-01", "to": "2026-03-28"},
 	"daily:read": {"date": "2026-03-05"}, "diff": {"path": "Hub.md", "from": "35"}, "history": {"path": "Hub.md"},
 	"history:read": {"path": "Hub.md", "version": "3"}, "links": {"path": "Hub.md"}, "note:section": {"path": "Hub.md", "heading": "Long"},
-	"outline": {"path": "Hub.md"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
+	"outline": {"path": "Hub.md"}, "periodic:read": {"period": "day", "from": "2026-03-01", "to": "2026-03-28"}, "property:read": {"path": "Hub.md", "name": "list"}, "random:read": {"seed": "1", "count": "9"},
 	"read": {"path": "Hub.md"}, "recent": {"limit": "200"}, "search": {"query": "spoke"}, "search:context": {"query": "spoke"},
 	"tag": {"name": "turn", "verbose": true}, "template:read": {"name": "Form 01 of those for tests"},
 }
 
 // shortAnswers are commands whose answer is never long.
-const shortAnswers = "daily:path file folder task vault vaults version wordcount"
+const shortAnswers = "daily:path file folder periodic:path task vault vaults version wordcount"
 
 // listingCall is one call with a long answer.
 type listingCall struct {
