@@ -10,12 +10,13 @@ import (
 // allowedImports says which packages of this module a package may import. It is a
 // statement of policy: do not change it to fix a build.
 //
-// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame, gateway/state/journal, gateway/names,
-// gateway/state/paths, gateway/registry, policy/access and policy/ignore: the words for
-// days, the protocol between the two, the journal, the locations of files, the app's list of vaults, and
-// the access rules. These packages import nothing of this module but
-// allowlist/quote, which repeats words in messages, gateway/state/private, which opens
-// private files, and packages below themselves.
+// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame,
+// gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry,
+// policy/access and policy/ignore: the words for days, what messages repeat, the protocol
+// between the two, the journal, the names and locations of files, the app's list of
+// vaults, and the access rules. These packages import nothing of this module but
+// allowlist/quote, gateway/state/private, which opens private files, and packages below
+// themselves.
 const allowedImports = `
 tiers                        :
 allowlist                    : allowlist/day allowlist/quote tiers
