@@ -49,8 +49,8 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"daily:read", "daily get; daily get note; daily note; daily note open; daily note read; daily open; daily read; daily show; daily today; daily view; " +
 		"diary; get note periodic; get today; journal; journal read; note today; read today; show today; today"},
 	{"daily:append", "add daily; add daily note; add daily to; add inbox; add journal; add quick; append daily; append daily note; append daily to; " +
-		"append journal; append log; capture; capture quick; create daily; daily insert; daily log; daily update; daily write; journal write; log"},
-	{"daily:range", "all daily; daily list; daily notes; daily range; daily week; journal list; journal range; notes week; week; weekly"},
+		"append journal; append log; capture; capture quick; daily insert; daily log; daily update; daily write; journal write; log"},
+	{"daily:range", "all daily; daily list; daily notes; daily range; daily week; journal list; journal range; notes week; week"},
 	{"random:read", "get note random; get random; note random; note random read; notes random; pick random; random read; shuffle; surprise"},
 	{"properties", "front matter; frontmatter; frontmatter get; frontmatter note; frontmatter read; get metadata; get properties; info properties; " +
 		"list properties; list property; metadata; metadata note; note properties; properties read; yaml"},
@@ -99,4 +99,7 @@ var otherNamesOf = [...]struct{ command, others string }{
 	{"unique", "new zettel; note unique; note zettelkasten; zettel; zettelkasten"},
 	{"aliases", "alias; alias list; aliases get; aliases list"},
 	{"open", "app in show; file open; file show; in obsidian open; note open"},
+	{"daily:ensure", "create daily; create daily note; daily make note; daily new; daily new note; day start"},
+	{"periodic:read", "get note weekly; month note; monthly; monthly note; note quarterly; note week; note weekly; note yearly; weekly"},
+	{"task:add", "add task; add todo; create task; create todo; new task; new todo"},
 }

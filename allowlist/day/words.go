@@ -88,6 +88,11 @@ var distanceForm = regexp.MustCompile(`^(in )?([+-]?)([0-9]{1,6}) ?(d|days?|w|we
 // distance reads how far away from today a day is. The letter m alone is no unit: in
 // lengths of time it stands for minutes.
 func distance(text string) (Words, bool) {
+	for _, past := range []string{"last ", "past "} { // "last 7 days" begins 7 days ago
+		if rest, ok := strings.CutPrefix(text, past); ok {
+			text = rest + " ago"
+		}
+	}
 	parts := distanceForm.FindStringSubmatch(text)
 	if parts == nil {
 		return Words{}, false

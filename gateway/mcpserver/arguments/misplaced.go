@@ -13,7 +13,7 @@ import (
 
 // otherArguments are what other tools call an argument of obsidianCli.
 var otherArguments = map[string]string{
-	"arguments": "params", "args": "params", "parameters": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
+	"arguments": "params", "args": "params", "parameters": "params", "parameter": "params", "param": "params", "options": "params", "input": "params", "flags": "params", "kwargs": "params",
 	"cmd": "command", "action": "command", "operation": "command", "tool": "command", "commandName": "command", "method": "command", "function": "command",
 	"dry_run": "dryRun", "preview": "dryRun", "max_results": "limit", "maxResults": "limit", "page": "cursor", "next": "cursor", "hash": "expectHash", "expect_hash": "expectHash",
 }
