@@ -109,6 +109,7 @@ func describe(view toolView) string {
 var abbreviations = [...]struct{ long, short, says string }{
 	{"file= path=", "@", " @ is file= or path=."},
 	{"format=json|tsv|csv", "format=", " format= is json, tsv or csv."},
+	{"heading= block= lines=", "#", " # is heading=, block= or lines=."},
 }
 
 // abbreviate returns how to shorten signatures, and the legend for it. A part that appears
