@@ -118,7 +118,6 @@ func residents(b *testing.B, ours, vault string, notes int) {
 	calls := map[string][]string{
 		"search": {"search", "query=" + rare}, "search-frequent": {"search", "query=" + frequent, "total"},
 		"backlinks": {"backlinks", "path=" + note, "counts"}, "tags": {"tags", "counts"}, "tasks": {"tasks", "todo", "total"},
-		"tasks-due": {"tasks", "due=2026-07-01", "todo", "sort=priority"}, "tasks-overdue": {"tasks", "due-before=2026-07-01", "sort=due", "total"}, "briefing": {"briefing"},
 		"orphans": {"orphans", "total"}, "properties": {"properties", "counts"}, "unresolved": {"unresolved", "total"},
 		"read": {"read", "path=" + note}, "outline": {"outline", "path=" + note}, "named": {"read", "file=" + strings.TrimSuffix(filepath.Base(note), ".md")},
 	}
