@@ -30,15 +30,15 @@ var (
 	ourBaseByPath = param{name: "path", kind: kindPath, ours: true, summary: "The base by its path in the vault"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
-	onlyActive  = param{name: "active", kind: kindFlag, summary: "Only the note that is open in the app"}
-	asTable     = param{name: "format", kind: kindChoice, choices: tableForms, summary: "Output format"}
+	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
+	asTable     = param{name: "format", kind: kindChoice, rare: true, choices: tableForms, summary: "Output format"}
 	withCounts  = param{name: "counts", kind: kindFlag, summary: "Add how often each occurs"}
-	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, summary: "Most frequent first instead of by name"}
+	sortByCount = param{name: "sort", kind: kindChoice, choices: countOnly, rare: true, summary: "Most frequent first instead of by name"}
 
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
 	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
-	daysAway = param{name: "offset", kind: kindNumber, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
+	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
 
 	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}
 	whichPeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, summary: "How long the time is that the note is about"}
@@ -46,8 +46,8 @@ var (
 	dayInPeriod = param{name: "date", kind: kindDate, summary: "A day in it, such as 2026-W47 or last month (default: today)"}
 
 	newText     = param{name: "content", kind: kindContent, required: true, summary: "The text to add"}
-	inlineEnd   = param{name: "inline", kind: kindFlag, summary: "Continue the last line"}
-	inlineStart = param{name: "inline", kind: kindFlag, summary: "Put no line break behind the text"}
+	inlineEnd   = param{name: "inline", kind: kindFlag, rare: true, summary: "Continue the last line"}
+	inlineStart = param{name: "inline", kind: kindFlag, rare: true, summary: "Put no line break behind the text"}
 	openAfter   = param{name: "open", kind: kindFlag, rare: true, summary: "Show the note afterwards"}
 	openNewTab  = param{name: "newtab", kind: kindFlag, rare: true, summary: "With open: in a new tab"}
 	openPane    = param{name: "paneType", kind: kindChoice, choices: panes, rare: true, summary: "With open: where"}
@@ -115,7 +115,7 @@ var queryParams = []param{
 	{name: "where", kind: kindText, ours: true, summary: "One more filter, an expression of bases"},
 	{name: "select", kind: kindText, ours: true, summary: "Columns, each a property or \"label: expression\""},
 	{name: "sort", kind: kindText, ours: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
-	{name: "group", kind: kindText, ours: true, summary: "Property or expression to group by"},
+	{name: "group", kind: kindText, ours: true, rare: true, summary: "Property or expression to group by"},
 	{name: "limit", kind: kindNumber, least: 1, most: maxRows, ours: true, summary: "Maximum number of rows"},
 	{name: "offset", kind: kindNumber, most: maxRows, ours: true, rare: true, summary: "Rows to leave out at the beginning"},
 	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, ours: true, rare: true, summary: "JSON values as text or in their own types"},

@@ -85,7 +85,7 @@ var v0Rows = []row{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
 			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "Number of different notes"},
 			{name: "min-age", kind: kindAge, most: maxDays, ours: true, summary: "Only notes unchanged for this many days, or since a date"},
-			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, summary: "The same seed picks the same notes"},
+			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, rare: true, summary: "The same seed picks the same notes"},
 		},
 		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
 		random: true,
@@ -154,7 +154,7 @@ var v0Rows = []row{
 		summary: "Take back a change made through this gateway",
 		params: []param{
 			{name: "id", kind: kindName, summary: "The id of the change (default: the caller's latest, a batch as one)"},
-			{name: "batch", kind: kindName, summary: "The id of a change: take back the batch that it belongs to"},
+			{name: "batch", kind: kindName, rare: true, summary: "The id of a change: take back the batch that it belongs to"},
 			{name: "session", kind: kindName, rare: true, summary: "The id of a change: take back all of its session"},
 		},
 		exclusive: [][]string{{"id", "batch", "session"}},

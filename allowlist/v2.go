@@ -220,7 +220,7 @@ var v2Rows = []row{
 		summary: "List the links that lead to no file",
 		params: []param{
 			onlyTotal, withCounts,
-			{name: "verbose", kind: kindFlag, summary: "Add the notes that contain them"},
+			{name: "verbose", kind: kindFlag, rare: true, summary: "Add the notes that contain them"},
 			asTable,
 		},
 		since: tiers.Version{1, 12, 2}, // format
@@ -315,7 +315,7 @@ var v2Rows = []row{
 		summary: "Print a template",
 		params: []param{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},
-			{name: "title", kind: kindName, summary: "With resolve: the title to fill in"},
+			{name: "title", kind: kindName, rare: true, summary: "With resolve: the title to fill in"},
 			{name: "resolve", kind: kindFlag, summary: "Fill in date, time and title"},
 		},
 		needs: []need{{"title", []string{"resolve"}}},

@@ -33,12 +33,12 @@ const readDescription = `Same arguments as obsidianCli, read commands only. Pref
 
 // readSchema allows the other arguments of obsidianCli without describing them again, to
 // save tokens. The decoder is that of obsidianCli and accepts no others.
-const readSchema = `{"type":"object","properties":{"command":{"type":"string","description":"as in obsidianCli"},` +
-	`"params":{"type":"object","description":"as in obsidianCli","additionalProperties":true}},` +
+const readSchema = `{"type":"object","properties":{"command":{"type":"string","description":"name"},` +
+	`"params":{"type":"object","description":"by name","additionalProperties":true}},` +
 	`"required":["command"],"additionalProperties":true}`
 
 // readOutputSchema is short for the same reason.
-const readOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"},"command":{"type":"string"}},"required":["ok","command"],"additionalProperties":true}`
+const readOutputSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":true}`
 
 // read handles calls of obsidianRead. The gateway checks that a call only reads, by the
 // effect of the whole call.

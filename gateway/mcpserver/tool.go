@@ -87,7 +87,7 @@ func describe(view toolView) string {
 	case vaults[0] != "":
 		b.WriteString(" on the vault " + quoteName(vaults[0]))
 	}
-	b.WriteString(`. Command parameters go into params by name, flags as true; [x] is optional. dryRun previews a call.`)
+	b.WriteString(`. Parameters go into params by name, flags as true; [x] is optional.`)
 	if marks(listing) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
@@ -160,9 +160,9 @@ func inputSchema(view toolView) (json.RawMessage, error) {
 		names[i] = c.Name
 	}
 	properties := map[string]any{
-		"command": map[string]any{"type": "string", "enum": names, "description": "command to run"},
+		"command": map[string]any{"type": "string", "enum": names, "description": "name"},
 		"params": map[string]any{
-			"type": "object", "description": "command parameters",
+			"type": "object", "description": "by name",
 			"additionalProperties": map[string]any{"type": []string{"string", "number", "boolean", "null"}},
 		},
 	}

@@ -5,5 +5,5 @@ package arguments
 // not fit, so it requires no more than what all three have. It is in every list of tools
 // once for each, so it names the fields that clients use most and no more.
 const Output = `{"type":"object","properties":{` +
-	`"ok":{"type":"boolean"},"command":{"type":"string"},"stdout":{"type":"string"}},` +
-	`"required":["ok","command"],"additionalProperties":true}`
+	`"ok":{"type":"boolean"},"stdout":{"type":"string"}},` +
+	`"required":["ok"],"additionalProperties":true}`

@@ -36,9 +36,9 @@ func (p Property) Schema() map[string]any {
 }
 
 var paging = []Property{
-	{Name: "fields", Type: Strings, Description: "fields of the rows to return"},
+	{Name: "fields", Type: Strings, Description: "row fields to return"},
 	{Name: "limit", Type: Integer, Description: "max rows"},
-	{Name: "cursor", Type: String, Description: "cursor from a truncated result"},
+	{Name: "cursor", Type: String, Description: "of a truncated result"},
 }
 
 // Paging returns the arguments for long answers. Callers must not change them.
