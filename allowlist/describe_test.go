@@ -81,7 +81,7 @@ func TestADescriptionIsACopy(t *testing.T) {
 func TestBriefLeavesOutWhatIsRare(t *testing.T) {
 	all := func(Param) bool { return true }
 	for name, want := range map[string]string{
-		"base:query": "base:query [file= path= view= where= select= sort= group= limit= …]",
+		"base:query": "base:query [file= path= view= where= select= sort= limit= …]",
 		"create":     "create [name= path= content= template= overwrite]",
 		"open":       "open [file= path=]",
 		"read":       "read [file= path=]",
