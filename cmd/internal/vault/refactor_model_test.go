@@ -78,6 +78,9 @@ func TestChangesAcrossTheVaultAgainstAModel(t *testing.T) {
 		}
 	})
 	t.Log(done)
+	if testing.Short() {
+		return // a fifth of the cases may well lack one of the commands
+	}
 	for _, name := range []string{"tag:rename", "property:rename", "property:set", "heading:rename", "vault:replace"} {
 		if done[name] == 0 {
 			t.Errorf("%s was never done: the test shows nothing", name)
