@@ -2,7 +2,7 @@ package allowlist
 
 // table holds every row, by tier. There is no map: 115 string comparisons cost
 // less than the package initialisation that a map of rows would need.
-var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v2Rows}, {v3Rows}, {restrictedRows}}
+var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v1ContentRows}, {v2Rows}, {v3Rows}, {restrictedRows}}
 
 // find returns the row of a command by its exact name, or nil. There is no
 // trimming, folding or prefix: "delete:permanent" is not "delete" (the app
