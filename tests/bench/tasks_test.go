@@ -21,7 +21,7 @@ func BenchmarkTasks(b *testing.B) {
 	first := timed(func() { w.call([]string{"tasks", "overdue", "total"}) })
 	calls := map[string][]string{
 		"due": {"tasks", "due=2026-07-01", "todo", "sort=priority"}, "overdue": {"tasks", "due-before=2026-07-01", "todo", "sort=due", "total"},
-		"plain": {"tasks", "todo", "total"}, "briefing": {"briefing"},
+		"plain": {"tasks", "todo", "total"}, "briefing": {"briefing"}, "recent": {"recent"}, "sorted": {"tasks", "overdue", "sort=due"},
 	}
 	took := map[string][]time.Duration{}
 	for b.Loop() {

@@ -2,6 +2,7 @@
 package briefing
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -55,9 +56,10 @@ func brief(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
 	b.note("Today", now.Path)
 	day := today.Format(time.DateOnly)
-	b.tasks("Open tasks of "+before.Path.String(), func(file, _ string) bool { return file == before.Path.String() })
-	b.tasks("Overdue tasks", func(_, due string) bool { return due != "" && due < day })
-	b.tasks("Tasks due today", func(_, due string) bool { return due == day })
+	b.tasks(
+		taskPart{"Open tasks of " + before.Path.String(), func(file, _ string) bool { return file == before.Path.String() }},
+		taskPart{"Overdue tasks", func(_, due string) bool { return due != "" && due < day }},
+		taskPart{"Tasks due today", func(_, due string) bool { return due == day }})
 	b.recent()
 	if p.Has("old-note") {
 		b.old(today)
@@ -99,16 +101,37 @@ func (b *page) note(title string, at disk.Path) {
 	b.out.WriteString(rest)
 }
 
-// tasks adds the open tasks that fit.
-func (b *page) tasks(title string, fits func(file, due string) bool) {
-	rows, err := tasks.Open(b.v, fits)
-	b.rows(title, rows, err)
+// taskPart is a part that lists the open tasks that pass a test.
+type taskPart struct {
+	title  string
+	passes func(file, due string) bool
+}
+
+// tasks adds parts of open tasks. The tasks of the vault are gone through once for all.
+func (b *page) tasks(parts ...taskPart) {
+	var tests []func(file, due string) bool
+	for _, part := range parts {
+		tests = append(tests, part.passes)
+	}
+	lists, err := tasks.Open(b.v, b.limit, tests...)
+	if err != nil {
+		b.err = cmp.Or(b.err, err)
+		return
+	}
+	for n, part := range parts {
+		b.rows(part.title, lists[n].Rows, lists[n].Total)
+	}
 }
 
 // recent adds the notes that were changed last.
 func (b *page) recent() {
 	said, err := files.Recent(b.v, grammar.Values{"limit": fmt.Sprint(b.limit)})
-	b.rows("Recently changed notes", strings.SplitAfter(said.Text, "\n"), err)
+	if err != nil {
+		b.err = cmp.Or(b.err, err)
+		return
+	}
+	rows := strings.SplitAfter(strings.TrimSuffix(said.Text, "\n"), "\n")
+	b.rows("Recently changed notes", rows, len(rows))
 }
 
 // old adds the old note of a day.
@@ -125,24 +148,18 @@ func (b *page) old(today time.Time) {
 	}
 }
 
-// rows adds a part of rows, of which only the first are shown.
-func (b *page) rows(title string, rows []string, err error) {
-	if err != nil && b.err == nil {
-		b.err = err
-	}
-	if len(rows) > 0 && rows[len(rows)-1] == "" {
-		rows = rows[:len(rows)-1]
-	}
-	if len(rows) == 0 {
+// rows adds a part with the first rows of a list.
+func (b *page) rows(title string, rows []string, total int) {
+	if total == 0 || rows[0] == "" {
 		b.part(title + ": none")
 		return
 	}
 	b.part(title)
-	for _, row := range rows[:min(b.limit, len(rows))] {
+	for _, row := range rows {
 		b.out.WriteString(row)
 		b.endLine()
 	}
-	if left := len(rows) - b.limit; left > 0 {
+	if left := total - len(rows); left > 0 {
 		fmt.Fprintf(&b.out, "… and %d more\n", left)
 	}
 }

@@ -24,9 +24,9 @@ const (
 func arranged(items []item, p grammar.Values) []item {
 	switch p["sort"] {
 	case byDue:
-		slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(compareDue(a, b), comparePriority(a, b)) })
+		items = sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
 	case byPriority:
-		slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(comparePriority(a, b), compareDue(a, b)) })
+		items = sorted(items, func(a, b key) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.due, b.due)) })
 	}
 	if !p.Has("group") {
 		return items
@@ -42,16 +42,28 @@ func arranged(items []item, p grammar.Values) []item {
 	return grouped
 }
 
-// compareDue puts the earlier due date first, and tasks without one last.
-func compareDue(a, b item) int {
-	return cmp.Compare(cmp.Or(a.line.Get(task.Due), last), cmp.Or(b.line.Get(task.Due), last))
+// key is what a task is sorted by: the earlier due date first, and tasks without one last.
+type key struct {
+	due         string
+	rank, place int
 }
 
 // last is behind every date.
 const last = "~"
 
-func comparePriority(a, b item) int {
-	return cmp.Compare(task.Rank(a.line.Level()), task.Rank(b.line.Level()))
+// sorted returns tasks in another order; equal ones stay as they come. The keys are read
+// once and are small, the tasks are neither.
+func sorted(items []item, compare func(a, b key) int) []item {
+	keys := make([]key, len(items))
+	for i, one := range items {
+		keys[i] = key{cmp.Or(one.line.Get(task.Due), last), task.Rank(one.line.Level()), i}
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(compare(a, b), a.place-b.place) })
+	in := make([]item, len(items))
+	for i, k := range keys {
+		in[i] = items[k.place]
+	}
+	return in
 }
 
 // The names of the groups of tasks that have no value to be grouped by. They come last.

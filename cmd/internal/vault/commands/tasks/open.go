@@ -2,17 +2,22 @@ package tasks
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/cmd/internal/vault/task"
 )
 
-// Open returns a row for each task of the vault that is still to be done and that fits, the
-// earliest due first. due is "" for a task without a due date, or with one that does not
-// exist.
-func Open(v *session.Vault, fits func(file, due string) bool) ([]string, error) {
+// Listed are the first rows of a list of tasks, and how many tasks it has.
+type Listed struct {
+	Rows  []string
+	Total int
+}
+
+// Open lists the tasks of the vault that are still to be done, once for each test, of which
+// it takes those that pass: the earliest due first, a row each, at most limit rows. due is
+// "" for a task without a due date, or with one that does not exist.
+func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]Listed, error) {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
 		return nil, err
@@ -21,16 +26,26 @@ func Open(v *session.Vault, fits func(file, due string) bool) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	var found []item
+	found := make([][]item, len(tests))
 	for _, i := range detailedTasks.Of(&v.Host.Memo, files) {
+		if !settings.IsOpen(i.Mark) {
+			continue
+		}
 		due := i.line.Get(task.Due)
-		if !task.Exists(due) {
+		if due != "" && !task.Exists(due) {
 			due = ""
 		}
-		if settings.IsOpen(i.Mark) && fits(i.file, due) {
-			found = append(found, i)
+		for n, passes := range tests {
+			if passes(i.file, due) {
+				found[n] = append(found[n], i)
+			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(compareDue(a, b), comparePriority(a, b)) })
-	return strings.SplitAfter(strings.TrimSuffix(rows(found, false), "\n"), "\n"), nil
+	lists := make([]Listed, len(tests))
+	for n, items := range found {
+		first := sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
+		first = first[:min(limit, len(first))]
+		lists[n] = Listed{strings.SplitAfter(strings.TrimSuffix(rows(first, false), "\n"), "\n"), len(items)}
+	}
+	return lists, nil
 }
