@@ -152,6 +152,15 @@ func (c Call) Reply() Reply {
 	case reply.Kind == Paths && (c.has("counts") || c.has("verbose") || format == "csv"):
 		reply.Kind = Lines // something stands beside each path
 	}
+	switch {
+	case given || reply.Kind == Facts:
+		reply.Headings = NoHeadings
+	case reply.Headings != FileHeadings || c.has("verbose"):
+	case c.has("group"):
+		reply.Headings = ArrowHeadings
+	default:
+		reply.Headings = NoHeadings
+	}
 	reply.Confirms = slices.Clone(reply.Confirms)
 	return reply
 }

@@ -35,4 +35,18 @@ type Reply struct {
 	// JSON says that this call answers in JSON: it asked for format=json, or
 	// named no format and JSON is what the command prints then.
 	JSON bool
+	// Headings says which lines of a text are no rows but begin a group of them.
+	Headings Headings
 }
+
+// Headings is how the lines look that part a listing into groups.
+type Headings uint8
+
+const (
+	// NoHeadings is the zero value: each line is a row.
+	NoHeadings Headings = iota
+	// ArrowHeadings are "==> … <==".
+	ArrowHeadings
+	// FileHeadings are all lines that do not begin with the number of a line.
+	FileHeadings
+)

@@ -106,6 +106,8 @@ type param struct {
 	ours bool
 	// rare leaves the parameter out of [Command.Brief], and terse the choices of one.
 	rare, terse bool
+	// more marks the limit of a command that without it prints few rows only.
+	more bool
 }
 
 // kind is the type of a parameter and decides its bounds, see kind.go.

@@ -1,5 +1,9 @@
 package allowlist
 
+import (
+	"vaultwicket/tiers"
+)
+
 // table holds every row, by tier. There is no map: 115 string comparisons cost
 // less than the package initialisation that a map of rows would need.
 var table = [...]struct{ rows []row }{{v0Rows}, {v1Rows}, {v1ContentRows}, {v2Rows}, {v3Rows}, {restrictedRows}}
@@ -46,4 +50,34 @@ func (r *row) paramNames() []string {
 		names[i] = r.params[i].name
 	}
 	return names
+}
+
+// RowLimit is how a command takes the number of rows that a caller wants.
+type RowLimit uint8
+
+const (
+	// NoRowLimit is the zero value: the command is unknown, or does more than read.
+	NoRowLimit RowLimit = iota
+	// PagedRows are cut by the gateway. The command has no parameter for it.
+	PagedRows
+	// LimitedRows have the parameter limit, and are all printed without it.
+	LimitedRows
+	// FewRows have the parameter limit, and are few without it.
+	FewRows
+)
+
+// LimitOf returns how a command takes the number of rows.
+func LimitOf(name string) RowLimit {
+	r := find(name)
+	if r == nil || r.effect != tiers.Reads {
+		return NoRowLimit
+	}
+	p := r.param("limit")
+	if p == nil {
+		return PagedRows
+	}
+	if p.more {
+		return FewRows
+	}
+	return LimitedRows
 }

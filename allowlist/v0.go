@@ -87,7 +87,7 @@ var v0Rows = []row{
 			{name: "min-age", kind: kindAge, most: maxDays, ours: true, summary: "Only notes unchanged for this many days, or since a date"},
 			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, rare: true, summary: "The same seed picks the same notes"},
 		},
-		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true},
+		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true, Headings: ArrowHeadings},
 		random: true,
 	},
 	{
@@ -99,13 +99,13 @@ var v0Rows = []row{
 			{name: "to", kind: kindDate, summary: "The last day (default: today)"},
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		},
-		reply: Reply{Kind: Content, Silent: true},
+		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings},
 	},
 	{
 		// An extension that the gateway answers by itself: it knows who asks.
 		name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, ours: true,
 		summary:   "List your changes that undo can take back, newest first",
-		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, summary: "Maximum number of changes (default: 20)"}},
+		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"}},
 		reply:     Reply{Kind: Lines, Silent: true},
 		ownAnswer: AnswersUndoList,
 	},
@@ -133,7 +133,7 @@ var v0Rows = []row{
 			{name: "heading", kind: kindName, rare: true, summary: "Only the section of this heading"},
 		},
 		exclusive: [][]string{{"date", "from"}}, needs: []need{{"to", []string{"from"}}},
-		reply: Reply{Kind: Content, Silent: true},
+		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings},
 	},
 	{
 		name: "periodic:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, ours: true,

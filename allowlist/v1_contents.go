@@ -90,7 +90,7 @@ var v1ContentRows = []row{
 			{"no-due", "overdue", "due"}, {"no-due", "due-before"}, {"no-due", "due-after"},
 		},
 		since: tiers.Version{1, 12, 2}, // as aliases
-		reply: Reply{Kind: Lines, Empty: "No tasks found."},
+		reply: Reply{Kind: Lines, Empty: "No tasks found.", Headings: FileHeadings},
 	},
 	{
 		// Four of its parameters make it a write. A task is always named by its
@@ -153,7 +153,7 @@ var v1ContentRows = []row{
 			{name: "limit", kind: kindNumber, least: 1, most: maxBriefing, rare: true, summary: "Maximum rows of each part (default: 20)"},
 			{name: "old-note", kind: kindFlag, rare: true, summary: "Add one note unchanged for 90 days, another each day"},
 		},
-		reply: Reply{Kind: Content},
+		reply: Reply{Kind: Content, Headings: ArrowHeadings},
 	},
 	{
 		// An extension: a part of a note costs an agent less than the whole.
@@ -216,7 +216,7 @@ var v1ContentRows = []row{
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
-			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, summary: "Maximum number of notes"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},
 	},

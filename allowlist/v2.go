@@ -209,7 +209,7 @@ var v2Rows = []row{
 		summary: "List notes with the same links, tags or rare words, and the reasons",
 		params: []param{
 			noteByName, noteByPath,
-			{name: "limit", kind: kindNumber, least: 1, most: 100, rare: true, summary: "Maximum number of notes"},
+			{name: "limit", kind: kindNumber, least: 1, most: 100, rare: true, more: true, summary: "Maximum number of notes"},
 			{name: "format", kind: kindChoice, choices: textOrJSON, rare: true, summary: "Output format"},
 		},
 		exclusive: fileOrPath,

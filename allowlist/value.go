@@ -36,6 +36,9 @@ func Flag(on bool) Value {
 	return Value{form: flagOff}
 }
 
+// Text returns the text or the digits of a value, "" for a flag.
+func (v Value) Text() string { return v.text }
+
 // describe names the form of v in an error message.
 func (v Value) describe() string {
 	switch v.form {

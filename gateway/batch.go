@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -119,6 +120,10 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	started := time.Now()
 	if b.Taken.IsZero() {
 		b.Taken = started
+	}
+	b.Operations = slices.Clone(b.Operations)
+	for i := range b.Operations {
+		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
 	ctx, seen := g.observe(ctx, observe.WholeBatch, batchCommand, b.Surface)
 	fault := g.guard(batchCommand, func() {

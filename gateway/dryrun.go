@@ -56,6 +56,7 @@ type Rule struct {
 // that the user could approve, it has the embedded program work out the
 // difference. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
+	req = req.withOneLimit()
 	ctx, seen := g.observe(ctx, observe.OnlyPlanned, req.Command, req.Surface)
 	defer func() { seen.planned(d.Decision); seen.ended(d.OK, d.Error, d.Backend, 0) }()
 	fault := g.guard(req.Command, func() {

@@ -25,6 +25,12 @@ func formOf(call allowlist.Call) pages.Form {
 	case format == "tsv":
 		return pages.TSV
 	}
+	switch call.Reply().Headings {
+	case allowlist.ArrowHeadings:
+		return pages.Headed
+	case allowlist.FileHeadings:
+		return pages.Numbered
+	}
 	return pages.Text
 }
 
@@ -93,11 +99,14 @@ func (r Result) numbered(answer Result, at pages.Position) Result {
 		return r
 	}
 	before := pages.CountRows(answer.Stdout, answer.form, at.At)
-	if at.At > 0 && answer.form == pages.Text && answer.Stdout[at.At-1] != '\n' {
-		before-- // its first line began on the page before
+	if at.At > 0 && answer.form.HasLines() && answer.Stdout[at.At-1] != '\n' {
+		before = max(0, before-1) // its first line began on the page before
 	}
 	numbered := *r.Truncated
 	numbered.From, numbered.To = before+1, before+pages.CountRows(r.Stdout, r.form, len(r.Stdout))
+	if answer.form.HasLines() {
+		numbered.To = pages.CountRows(answer.Stdout, answer.form, at.At+len(r.Stdout))
+	}
 	numbered.Total = pages.CountRows(answer.Stdout, answer.form, len(answer.Stdout))
 	r.Truncated = &numbered
 	return r
@@ -194,7 +203,9 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 // continues refuses a request that is not the one that its cursor belongs to.
 func (r Request) continues(before storedAnswer) error {
 	first := before.request
-	again, err := r.parse()
+	asked := r
+	asked.Cursor, asked.Limit = "", first.Limit
+	again, err := asked.withOneLimit().parse()
 	switch {
 	case r.Command != first.Command:
 		return failure.New(failure.CodeBadRequest, "send it with that command", "the cursor belongs to an answer of the command %q", first.Command)

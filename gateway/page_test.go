@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/policy"
 	"vaultwicket/policy/ignore"
+	"vaultwicket/tiers"
 )
 
 // listing is the answer to files in the tests: more than a page.
@@ -332,5 +333,56 @@ func TestTheFirstPageOfALongNoteSaysHowToReadLess(t *testing.T) {
 	}
 	if next := f.gateway.Do(context.Background(), following(t, req, page)); len(next.Notices) > 0 || next.Truncated.From != page.Truncated.To+1 {
 		t.Errorf("the next page says %q, %+v", next.Notices, next.Truncated)
+	}
+}
+
+func TestALimitMeansRowsWhereverItIsGiven(t *testing.T) {
+	answer, _ := listing(60)
+	limit := func(pairs ...string) allowlist.Params { return params(append([]string{"limit"}, pairs...)...) }
+	for _, test := range []struct {
+		name  string
+		of    Request
+		asked string // of the embedded program
+		rows  int
+	}{
+		{"beside the parameters", Request{Command: "files", Limit: 7}, "files", 7},
+		{"among the parameters", Request{Command: "files", Params: limit("7")}, "files", 7},
+		{"in both places", Request{Command: "files", Params: limit("7"), Limit: 9}, "files", 7},
+		{"in both places, the other way round", Request{Command: "files", Params: limit("9"), Limit: 7}, "files", 7},
+		{"on a command line", Request{Command: "files", Words: []string{"limit=7"}}, "files", 7},
+		{"of a command that has few rows without it", Request{Command: "recent", Limit: 50}, "recent limit=50", 50},
+		{"of such a command, in both places", Request{Command: "recent", Params: limit("50"), Limit: 7}, "recent limit=50", 7},
+		{"of such a command, on a command line", Request{Command: "recent", Words: []string{"since=2026-01-02"}, Limit: 50}, "recent limit=50 since=2026-01-02", 50},
+	} {
+		f := newFixture(t, func(c *Config) { c.Backend = Embedded; c.Policy.Ceiling = tiers.V1 }).
+			embedded(strings.Replace(answer, " files ", " "+test.asked+" ", 1))
+		test.of.Keep = true
+		got := f.gateway.Do(context.Background(), test.of)
+		if lines := strings.Count(got.Stdout, "\n"); !got.OK || lines != test.rows || got.Truncated == nil || got.Truncated.To != test.rows {
+			t.Errorf("%s: %d rows, %+v, %+v", test.name, lines, got.Truncated, got.Error)
+			continue
+		}
+		again := test.of // all of it may be said once more
+		again.Cursor = got.Truncated.Cursor
+		if next := f.gateway.Do(context.Background(), again); !next.OK || next.Truncated.From != test.rows+1 {
+			t.Errorf("%s: the next page is %+v, %+v", test.name, next.Truncated, next.Error)
+		}
+		if d := f.gateway.DryRun(context.Background(), test.of); !d.OK {
+			t.Errorf("%s: a dry run says %+v", test.name, d.Error)
+		}
+	}
+}
+
+func TestAHeadingIsNoRow(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded; c.Policy.Ceiling = tiers.V1 }).
+		embedded(`--facts vault=Work tasks todo verbose => A.md\n3: - [ ] one\n4: - [ ] two\nB.md\n1: - [ ] three\n`)
+	req := Request{Command: "tasks", Params: params(), Limit: 2, Keep: true}
+	req.Params["todo"], req.Params["verbose"] = allowlist.Flag(true), allowlist.Flag(true)
+	first := f.gateway.Do(context.Background(), req)
+	if first.Stdout != "A.md\n3: - [ ] one\n4: - [ ] two\n" || first.Truncated.To != 2 || first.Truncated.Total != 3 {
+		t.Fatalf("got %q, %+v, %+v", first.Stdout, first.Truncated, first.Error)
+	}
+	if second := f.gateway.Do(context.Background(), following(t, req, first)); second.Stdout != "B.md\n1: - [ ] three\n" || second.Truncated.From != 3 {
+		t.Errorf("got %q, %+v", second.Stdout, second.Truncated)
 	}
 }

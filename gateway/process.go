@@ -21,7 +21,7 @@ import (
 // an internal error included, is in it.
 func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	started := time.Now()
-	req = g.continued(req)
+	req = g.continued(req).withOneLimit()
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}

@@ -2,6 +2,10 @@ package gateway
 
 import (
 	"crypto/sha256"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"vaultwicket/allowlist"
@@ -61,6 +65,56 @@ type Request struct {
 
 	visibility visibilityFingerprint // when the request was begun
 	batch      string                // of which it is an operation, for the journal
+}
+
+// withOneLimit returns the request with one meaning of limit, whether it is given beside
+// the parameters, among them or in both places, where the smaller one holds. A command
+// that has no such parameter has its answer cut into pages; one that prints few rows
+// without it is told how many are wanted.
+func (r Request) withOneLimit() Request {
+	at, text := r.givenLimit()
+	switch allowlist.LimitOf(r.Command) {
+	case allowlist.PagedRows:
+		rows, err := strconv.Atoi(text)
+		if err != nil || rows < 1 {
+			return r // nothing is given, or what parsing refuses
+		}
+		if r.Limit == 0 || rows < r.Limit {
+			r.Limit = rows
+		}
+		if r.Words != nil {
+			r.Words = slices.Delete(slices.Clone(r.Words), at, at+1)
+		}
+		r.Params = maps.Clone(r.Params)
+		delete(r.Params, limitParam)
+	case allowlist.FewRows:
+		if text != "" || r.Limit < 1 || r.Cursor != "" {
+			return r
+		}
+		if r.Words != nil {
+			r.Words = append(slices.Clone(r.Words), limitParam+"="+strconv.Itoa(r.Limit))
+			return r
+		}
+		r.Params = maps.Clone(r.Params)
+		if r.Params == nil {
+			r.Params = allowlist.Params{}
+		}
+		r.Params[limitParam] = allowlist.Number(strconv.Itoa(r.Limit))
+	}
+	return r
+}
+
+const limitParam = "limit"
+
+// givenLimit returns the limit among the parameters, "" without one, and its place among
+// the words of a command line.
+func (r Request) givenLimit() (at int, text string) {
+	for i, word := range r.Words {
+		if value, ok := strings.CutPrefix(word, limitParam+"="); ok {
+			return i, value
+		}
+	}
+	return 0, r.Params[limitParam].Text()
 }
 
 func (r Request) parse() (allowlist.Call, error) {

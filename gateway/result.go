@@ -182,7 +182,9 @@ func (r Result) showing(page pages.Page) Result {
 		if r.form == pages.JSON {
 			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")
 		}
-		r.form = pages.Text
+		if !r.form.HasLines() {
+			r.form = pages.Text
+		}
 	}
 	return r
 }

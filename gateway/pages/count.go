@@ -17,7 +17,7 @@ func CountRows(whole string, form Form, until int) (count int) {
 		}
 		return count
 	}
-	return countLines(whole[:until])
+	return form.countRows(whole, 0, until)
 }
 
 func countElements(whole string, until int) (count int) {

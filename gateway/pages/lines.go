@@ -8,48 +8,31 @@ import (
 )
 
 // cutLines cuts a text whose rows are lines.
-func cutLines(whole string, at int, limit Limit) Page {
+func cutLines(whole string, form Form, at int, limit Limit) Page {
 	rest := whole[at:]
 	end := len(rest)
 	if end > limit.Bytes {
 		end = cutBefore(rest, limit.Bytes)
 	}
-	if limit.Rows > 0 {
-		end = lineEnd(rest[:end], limit.Rows)
+	begun := 0 // the end of the line that began on the page before
+	if at > 0 && whole[at-1] != '\n' {
+		begun = lineEnd(rest)
 	}
-	page := Page{Text: rest[:end], Rows: countLines(rest[:end])}
-	if at > 0 && whole[at-1] != '\n' { // the first line began on a page before
-		page.Rows--
-		page.Partial = true
+	if limit.Rows > 0 && begun < end {
+		end = begun + form.rowsEnd(rest[begun:end], limit.Rows)
+	}
+	if end < len(rest) {
+		end = begun + form.beforeHeadings(rest[min(begun, end):end], end-begun)
+	}
+	page := Page{Text: rest[:end], Partial: begun > 0}
+	if begun < end {
+		page.Rows = form.countRows(whole, at+begun, at+end)
 	}
 	if end < len(rest) {
 		page.Next.At = at + end
 		page.Partial = page.Partial || rest[end-1] != '\n'
 	}
 	return page
-}
-
-// lineEnd returns the offset behind the given number of lines, the length of s
-// if there are fewer.
-func lineEnd(s string, lines int) int {
-	end := 0
-	for ; lines > 0; lines-- {
-		i := strings.IndexByte(s[end:], '\n')
-		if i < 0 {
-			return len(s)
-		}
-		end += i + 1
-	}
-	return end
-}
-
-// countLines counts the lines of s, of which the last one needs no newline.
-func countLines(s string) int {
-	count := strings.Count(s, "\n")
-	if s != "" && !strings.HasSuffix(s, "\n") {
-		count++
-	}
-	return count
 }
 
 // cutBefore returns where to cut a text that is longer than the limit: behind a

@@ -36,6 +36,12 @@ const (
 	BareCSV
 	// TSV has lines as rows: no cell holds a line end.
 	TSV
+	// Headed has lines as rows, in groups: a line "==> … <==" names the group of the
+	// rows below it, and is none itself.
+	Headed
+	// Numbered has lines as rows that begin with a number and a colon. Every other line
+	// names the group of the rows below it.
+	Numbered
 	formCount
 )
 
@@ -114,7 +120,7 @@ func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 	case CSV, BareCSV:
 		return cutRecords(whole, form, at, limit), nil
 	}
-	return cutLines(whole, at.At, limit), nil
+	return cutLines(whole, form, at.At, limit), nil
 }
 
 func (l Limit) check() error {
@@ -134,13 +140,16 @@ func (p Position) check(whole string, form Form) error {
 		return nil
 	case p.At < 0, p.At >= len(whole), inRow && (p.Until <= p.At || p.Until > len(whole)):
 		return madeUp("is outside of the answer")
-	case inRow && (form == Text || form == TSV):
+	case inRow && form.HasLines():
 		return madeUp("is of an answer of another form")
 	case !isBorder(whole, p.At), inRow && !isBorder(whole, p.Until):
 		return madeUp("is within a character")
 	}
 	return nil
 }
+
+// HasLines reports whether the rows are lines.
+func (f Form) HasLines() bool { return f == Text || f == TSV || f == Headed || f == Numbered }
 
 func madeUp(reason string) error { return &Invalid{"position", reason, sendAsItWas} }
 

@@ -38,7 +38,7 @@ func TestCut(t *testing.T) {
 		{"no more than an eighth is", Text, Limit{16, 0}, "1234567890123\n5678", []string{"~2 1234567890123\n56", "~0 78"}},
 		{"a text of the size of a page", Text, Limit{16, 0}, "12345678901234\n6", []string{"2 12345678901234\n6"}},
 		{"a number of lines", Text, Limit{80, 2}, "a\n\nb\r\nc\n", []string{"2 a\n\n", "2 b\r\nc\n"}},
-		{"a line that is longer than a page counts once", TSV, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~0 9\n", "1 b\n"}},
+		{"a line that is longer than a page counts once", TSV, Limit{8, 1}, "123456789\nb\n", []string{"~1 12345678", "~1 9\nb\n"}},
 		{"a return is not parted from its newline", Text, Limit{8, 0}, "1234567\r\n", []string{"~1 1234567", "~0 \r\n"}},
 		{"characters stay whole", Text, Limit{8, 0}, "日本語", []string{"~1 日本", "~0 語"}},
 		{"a letter keeps its marks", Text, Limit{8, 0}, "1234567e\u0301", []string{"~1 1234567", "~0 e\u0301"}},
@@ -46,6 +46,12 @@ func TestCut(t *testing.T) {
 		{"flags are pairs", Text, Limit{20, 0}, "🇩🇪🇫🇷🇮🇹", []string{"~1 🇩🇪🇫🇷", "~0 🇮🇹"}},
 		{"a cluster larger than a page is cut all the same", Text, Limit{8, 0}, "👩‍👩‍👧", []string{"~1 👩‍", "~0 👩‍", "~0 👧"}},
 		{"what is no UTF-8 is cut all the same", Text, Limit{8, 0}, strings.Repeat("\x80", 9), []string{"~1 " + strings.Repeat("\x80", 8), "~0 \x80"}},
+
+		{"a heading is no row", Headed, Limit{80, 2}, "==> A <==\na\nb\n==> B <==\nc\n", []string{"2 ==> A <==\na\nb\n", "1 ==> B <==\nc\n"}},
+		{"a heading stays with its first row", Headed, Limit{19, 0}, "one\ntwo\n==> B <==\nthree\n", []string{"2 one\ntwo\n", "1 ==> B <==\nthree\n"}},
+		{"headings with nothing below them are shown", Headed, Limit{80, 1}, "==> A <==\n==> B <==\n", []string{"0 ==> A <==\n==> B <==\n"}},
+		{"a heading that is larger than a page", Headed, Limit{8, 0}, "==> A <==\na\n", []string{"~0 ==> A <=", "~1 =\na\n"}},
+		{"rows with numbers below their files", Numbered, Limit{80, 1}, "A.md\n3: x\n4: y\nB.md\n1: z\n", []string{"1 A.md\n3: x\n", "1 4: y\n", "1 B.md\n1: z\n"}},
 
 		{"the heading stands on the first page and is no row", CSV, Limit{80, 1}, "k,v\na,1\nb,2\n", []string{"1 k,v\na,1\n", "1 b,2\n"}},
 		{"every record of bare CSV counts", BareCSV, Limit{80, 1}, "a,1\nb,2\n", []string{"1 a,1\n", "1 b,2\n"}},
@@ -116,7 +122,7 @@ func TestCutRefuses(t *testing.T) {
 		limit Limit
 		want  string
 	}{
-		{"a form that there is not", formCount, Position{}, Limit{}, "form 5 is not one of pages"},
+		{"a form that there is not", formCount, Position{}, Limit{}, "form 7 is not one of pages"},
 		{"a page that is too small", Text, Position{}, Limit{Bytes: 7}, "size of a page is 7 bytes, which is below 8"},
 		{"a page below zero", Text, Position{}, Limit{Bytes: -1}, "size of a page is -1 bytes, which is below 8"},
 		{"rows below zero", Text, Position{}, Limit{Rows: -1}, "number of rows is -1, which is below zero"},

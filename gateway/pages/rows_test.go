@@ -1,5 +1,12 @@
 package pages
 
+import (
+	"regexp"
+	"strings"
+)
+
+var numberedLine = regexp.MustCompile(`^[0-9]+:`)
+
 // rowsOf counts the rows of a whole, as a second statement of what the pages of it
 // must have together: lines, records without the heading, or the elements of an array
 // of JSON. Other JSON, and text that is not JSON, is one row. An empty text and an
@@ -16,7 +23,15 @@ func rowsOf(whole string, form Form) int {
 	case form == CSV, form == BareCSV:
 		return recordsOf(whole, form)
 	}
-	return countLines(whole)
+	rows := 0
+	for line := range strings.Lines(whole) {
+		line = strings.TrimRight(line, "\r\n")
+		isArrow := strings.HasPrefix(line, "==> ") && strings.HasSuffix(line, " <==")
+		if !(form == Headed && isArrow || form == Numbered && !numberedLine.MatchString(line)) {
+			rows++
+		}
+	}
+	return rows
 }
 
 func recordsOf(whole string, form Form) (count int) {
