@@ -43,6 +43,7 @@ gateway/notes                : gateway/failure policy policy/ignore allowlist/qu
 gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/semaphore
 gateway/consent              : gateway/clean gateway/failure gateway/state/approvals allowlist allowlist/quote tiers
+gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
@@ -59,7 +60,7 @@ gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allow
 gateway/mcpserver/message    : allowlist/quote
 gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote
 gateway/mcpserver/stdio      : gateway/mcpserver/message
-gateway/mcpserver/streamable : gateway/state/paths gateway/state/private
+gateway/mcpserver/streamable : gateway/httpguard gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
 cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
@@ -107,7 +108,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network is used by the server over HTTP and for traces only"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network is used by servers over HTTP and for traces only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 }

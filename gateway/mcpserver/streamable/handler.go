@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 const (
@@ -32,13 +34,13 @@ const (
 // handler checks HTTP requests before mcp-go sees them.
 type handler struct {
 	Config
-	hosts    hosts
-	origins  origins
+	hosts    httpguard.Hosts
+	origins  httpguard.Origins
 	bearer   *bearer
 	sessions *sessions
 	mcp      *server.StreamableHTTPServer
 	budget   *messageBudget // bytes of messages that are being worked on
-	streams  streams
+	streams  *httpguard.Streams
 
 	mu      sync.Mutex
 	running int
@@ -47,7 +49,7 @@ type handler struct {
 }
 
 // newHandler returns a handler for a complete config.
-func newHandler(c Config, h hosts) (*handler, error) {
+func newHandler(c Config, h httpguard.Hosts) (*handler, error) {
 	allowed, err := newOrigins(c.Origins)
 	if err != nil {
 		return nil, err
@@ -55,9 +57,8 @@ func newHandler(c Config, h hosts) (*handler, error) {
 	d := &handler{
 		Config: c, hosts: h, origins: allowed, bearer: newBearer(c.Token, c.Log),
 		sessions: newSessions(c.MaxSessions, c.Idle), budget: newMessageBudget(c.MaxBody), empty: make(chan struct{}),
+		streams: httpguard.NewStreams(max(1, c.MaxConnections/2)),
 	}
-	d.streams.max = max(1, c.MaxConnections/2)
-	d.streams.open = map[int]func(){}
 	d.sessions.opened, d.sessions.ended = d.opened, d.ended
 	d.mcp = server.NewStreamableHTTPServer(c.Server,
 		server.WithSessionIdManagerResolver(sessionIDs{}),
@@ -70,8 +71,8 @@ func newHandler(c Config, h hosts) (*handler, error) {
 // ServeHTTP lets a request through, or says why not. What is decided first is
 // what needs the least of the request.
 func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	limitRead(w, unreadLimit)
-	limitWrite(w) // net/http may say "100 Continue" by itself
+	httpguard.LimitRead(w, unreadLimit)
+	httpguard.LimitWrite(w) // net/http may say "100 Continue" by itself
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -96,20 +97,20 @@ func (d *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // rejectForeign rejects requests with a foreign Host header, and those of web pages that are
 // not listed. It reports whether it did.
 func (d *handler) rejectForeign(w http.ResponseWriter, r *http.Request) bool {
-	if r.URL.Host != "" || !strings.HasPrefix(r.RequestURI, "/") {
+	if !httpguard.IsPath(r) {
 		refuse(w, http.StatusBadRequest, "the request target must be a path")
 		return true
 	}
-	if !d.hosts.allow(r.Host) {
+	if !d.hosts.Allow(r.Host) {
 		refuse(w, http.StatusForbidden, "the Host header is not allowed")
 		return true
 	}
 	w.Header().Set("Vary", "Origin")
-	switch d.origins.judge(r.Header) {
-	case foreign:
+	switch d.origins.Judge(r.Header) {
+	case httpguard.Foreign:
 		refuse(w, http.StatusForbidden, "requests from this origin are not allowed")
 		return true
-	case listed:
+	case httpguard.Listed:
 		share(w.Header(), r.Header.Get("Origin"))
 	}
 	return false
@@ -133,7 +134,7 @@ func (d *handler) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if by, ok := d.bearer.admit(w, r); ok {
-		markAuthenticated(r.Context())
+		httpguard.MarkAuthenticated(r.Context())
 		handler(w, r, by)
 	}
 }
@@ -179,21 +180,10 @@ func allowed(w http.ResponseWriter, r *http.Request, methods ...string) bool {
 func refuse(w http.ResponseWriter, status int, text string) { say(w, status, text) }
 
 func say(w http.ResponseWriter, status int, text string) {
-	limitWrite(w)
+	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintln(w, text)
-}
-
-// limitRead bounds how long the rest of the request may take to come, and
-// limitWrite the first of the answer to leave. The limits are of the connection, so
-// they replace what is left of an earlier request. The writer of a test has none.
-func limitRead(w http.ResponseWriter, limit time.Duration) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
-}
-
-func limitWrite(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))
 }
 
 // rescue answers a request of which the handler panicked. It must be deferred

@@ -3,7 +3,6 @@ package streamable
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 // pipes is a listener of connections in memory, whose deadlines keep to the clock of
@@ -56,7 +57,7 @@ func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *dir
 		p := newPipes()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- x.serve(ctx, newConnLimiter(p, x.MaxConnections), nil) }()
+		go func() { done <- x.serve(ctx, httpguard.NewConnLimiter(p, x.MaxConnections), nil) }()
 		var singleHeaders sync.Once
 		var err error
 		stop := func() error {
@@ -95,15 +96,15 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 		status     int
 		within     time.Duration
 	}{
-		{"nothing at all", "", 0, headLimit},
-		{"a head that does not end", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ", 0, headLimit},
+		{"nothing at all", "", 0, httpguard.HeadLimit},
+		{"a head that does not end", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ", 0, httpguard.HeadLimit},
 		{"a body that does not come", goodHead + "Content-Length: 100\r\n\r\n", 408, bodyLimit + time.Second},
 		{"a body that does not end", goodHead + "Content-Length: 100\r\n\r\n{\"jsonrpc\"", 408, bodyLimit + time.Second},
 		{"chunks that do not end", goodHead + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"jso\r\n", 408, bodyLimit + time.Second},
 		{"a body that does not come, without the token", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 401, unreadLimit + time.Second},
 		{"a body that does not come, from a wrong name", "POST /mcp HTTP/1.1\r\nHost: evil\r\nContent-Length: 100\r\n\r\n", 403, unreadLimit + time.Second},
-		{"nothing after an answer", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, idleLimit},
-		{"nothing after a refusal", "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, idleLimit},
+		{"nothing after an answer", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, httpguard.IdleLimit},
+		{"nothing after a refusal", "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, httpguard.IdleLimit},
 	} {
 		inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
 			status, after := drip(t, p, test.text)
@@ -193,10 +194,8 @@ func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
 		if err := x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil); err != nil {
 			t.Errorf("the stream has ended: %v", err)
 		}
-		x.streams.mu.Lock()
-		defer x.streams.mu.Unlock()
-		if len(x.streams.open) != 1 {
-			t.Errorf("%d streams", len(x.streams.open))
+		if x.streams.Count() != 1 {
+			t.Errorf("%d streams", x.streams.Count())
 		}
 	})
 }
@@ -450,30 +449,13 @@ func TestStreamsLeaveRoom(t *testing.T) {
 		synctest.Wait()
 		go stream(ids[2])
 		synctest.Wait()
-		if len(x.streams.open) != 2 {
-			t.Errorf("%d streams after one has made room", len(x.streams.open))
+		if x.streams.Count() != 2 {
+			t.Errorf("%d streams after one has made room", x.streams.Count())
 		}
 		cancel()
 		synctest.Wait()
-		if len(x.streams.open) != 0 {
-			t.Errorf("%d streams after their clients have left", len(x.streams.open))
+		if x.streams.Count() != 0 {
+			t.Errorf("%d streams after their clients have left", x.streams.Count())
 		}
 	})
-}
-
-func TestAGateBehindTLSKnowsItsConnections(t *testing.T) {
-	g := newConnLimiter(newPipes(), 1)
-	one, other := net.Pipe()
-	defer other.Close()
-	c := &conn{Conn: one, limiter: g}
-	if _, ok := g.admit(c); !ok {
-		t.Fatal("not admitted")
-	}
-	markAuthenticated(withConn(t.Context(), tls.Server(c, &tls.Config{})))
-	if g.unauthenticated.Len() != 0 || g.open != 1 || !c.authenticated {
-		t.Errorf("%d unauthenticated of %d", g.unauthenticated.Len(), g.open)
-	}
-	if err := errors.Join(c.Close(), c.Close()); err != nil || g.open != 0 {
-		t.Errorf("%v, %d open", err, g.open)
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 const addrHint = `use one such as "127.0.0.1:8765", "localhost:8765", "[::1]:8765" or "unix:/absolute/path"`
@@ -26,14 +28,14 @@ func parseAddr(text string) (address, error) {
 		return address{network: "unix", text: path}, nil
 	}
 	host, port, err := net.SplitHostPort(text)
-	if err != nil || port != "0" && !isPort(port) {
+	if err != nil || port != "0" && !httpguard.IsPort(port) {
 		return address{}, &SettingError{Setting: "http", Value: text, Reason: "is not a listen address", hint: addrHint}
 	}
 	if host == "" { // which package net takes for every address, so it must be meant
 		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has no host",
 			hint: "write 127.0.0.1" + text + " for this machine only, or 0.0.0.0" + text + " for all networks"}
 	}
-	if _, ok := hostName(bracketed(host)); !ok {
+	if _, ok := httpguard.HostName(httpguard.Bracketed(host)); !ok {
 		return address{}, &SettingError{Setting: "http", Value: text, Reason: "has an invalid host", hint: addrHint}
 	}
 	return address{network: "tcp", text: text, host: host}, nil
@@ -116,11 +118,11 @@ func urlOf(l net.Listener, a address, pair *tls.Certificate) string {
 	scheme, host := "http", a.host
 	if pair != nil {
 		scheme = "https"
-		if unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
+		if httpguard.Unspecified(host) && len(pair.Leaf.DNSNames) > 0 {
 			host = pair.Leaf.DNSNames[0]
 		}
 	}
-	if unspecified(host) {
+	if httpguard.Unspecified(host) {
 		host = "localhost"
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String()) // a listener's own address has one

@@ -177,13 +177,13 @@ func TestHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"localhost", "LOCALHOST:1", "127.0.0.1", "127.9.9.9:65535", "[::1]", "[0:0::1]:80", "192.168.1.5:80", "vault.EXAMPLE"} {
-		if !h.allow(name) {
+		if !h.Allow(name) {
 			t.Errorf("%q is refused", name)
 		}
 	}
 	for _, name := range []string{"", ":80", "192.168.1.6", "[::]", "[::1", "[::1]x", "[::1]80", "[::1%25lo]:80", "::1", "localhost:", "localhost:0", "localhost:0x50", "localhost:+1",
 		"localhost:65536", "localhost:80:80", "vault.example.", "xvault.example", "vault.example.evil", "2130706433", "127.1", "0x7f.0.0.1", "a@localhost", "localhost/x", "localhost#", "lócalhost"} {
-		if h.allow(name) {
+		if h.Allow(name) {
 			t.Errorf("%q passed", name)
 		}
 	}
@@ -229,7 +229,7 @@ func FuzzHostName(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if !h.allow(header) {
+		if !h.Allow(header) {
 			return
 		}
 		// What passes is, to a reader that knows only that the last colon outside of
@@ -258,7 +258,7 @@ func TestOriginsAndHostsAreRefusedWithAHint(t *testing.T) {
 			t.Errorf("host %q: %v", wrong, err)
 		}
 	}
-	if h, err := newHosts("", []string{"FD00::1", "[fd00::2]", "Vault_1.example"}, nil); err != nil || !h.allow("[fd00:0::1]:80") || !h.allow("[FD00::2]") || !h.allow("vault_1.EXAMPLE:65535") || h.allow("vault_1.example:65536") {
+	if h, err := newHosts("", []string{"FD00::1", "[fd00::2]", "Vault_1.example"}, nil); err != nil || !h.Allow("[fd00:0::1]:80") || !h.Allow("[FD00::2]") || !h.Allow("vault_1.EXAMPLE:65535") || h.Allow("vault_1.example:65536") {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 // heartbeat is the time between two signs of life on the stream of a session, so
@@ -60,7 +62,7 @@ func (d *handler) get(w http.ResponseWriter, r *http.Request, by owner) {
 // stream takes in a stream that cancel ends, or answers that there are too many.
 // done must be called at its end.
 func (d *handler) stream(w http.ResponseWriter, cancel func()) (done func(), ok bool) {
-	if done, ok = d.streams.add(cancel); !ok {
+	if done, ok = d.streams.Add(cancel); !ok {
 		refuseBusy(w, "too many streams are open")
 	}
 	return done, ok
@@ -258,7 +260,7 @@ func errorReply(id json.RawMessage, code int, text string) []byte {
 }
 
 func replyWith(w http.ResponseWriter, status int, reply []byte) {
-	limitWrite(w)
+	httpguard.LimitWrite(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(reply) // a client that has gone is no matter here

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 // message is what is decided on of the body of a POST. mcp-go reads the same
@@ -78,7 +80,7 @@ func tooLarge(w http.ResponseWriter) {
 // readBody reads a body up to its limits of size and time, and as long as there is
 // room for it.
 func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int64) ([]byte, bool) {
-	limitRead(w, bodyLimit)
+	httpguard.LimitRead(w, bodyLimit)
 	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, limit), p})
 	var large *http.MaxBytesError
 	switch {

@@ -10,15 +10,12 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-)
 
-// writeLimit bounds how long a client may take to read what it is sent: a message,
-// not a stream, which may be silent for hours.
-const writeLimit = 30 * time.Second
+	"vaultwicket/gateway/httpguard"
+)
 
 const eventStream = "text/event-stream"
 
@@ -143,7 +140,7 @@ func (r *response) send(p []byte) error {
 	if r.writeFail != nil {
 		return r.writeFail
 	}
-	limitWrite(r.w)
+	httpguard.LimitWrite(r.w)
 	_, err := r.w.Write(p)
 	if err == nil {
 		err = http.NewResponseController(r.w).Flush()

@@ -7,14 +7,12 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 const (
-	headLimit = 10 * time.Second // for the head of a request
-	idleLimit = 2 * time.Minute  // between two requests
-	headSize  = 16 << 10         // of the head, in bytes; net/http adds 4 KiB
-
-	// lastWords is how long requests that were cut off may take to end. A process
+	// shutdownLimit is how long requests that were cut off may take to end. A process
 	// that one of them started is stopped within less.
 	shutdownLimit = 2 * time.Second
 )
@@ -52,16 +50,16 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if listening != nil {
 		listening(urlOf(l, at, pair))
 	}
-	return d.serve(ctx, newConnLimiter(l, c.MaxConnections), pair)
+	return d.serve(ctx, httpguard.NewConnLimiter(l, c.MaxConnections), pair)
 }
 
-func hostOf(a address) string { return bracketed(a.host) }
+func hostOf(a address) string { return httpguard.Bracketed(a.host) }
 
 // serve answers on a listener until ctx ends.
-func (d *handler) serve(ctx context.Context, g *connLimiter, pair *tls.Certificate) error {
+func (d *handler) serve(ctx context.Context, g *httpguard.ConnLimiter, pair *tls.Certificate) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx)) // requests outlive ctx, for the time of grace
 	defer cut()
-	s := d.server(base)
+	s := httpguard.NewServer(base, d, slog.NewLogLogger(quiet{d.Log.Handler()}, slog.LevelDebug))
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(encrypted(g, pair)) }()
 	select {
@@ -75,25 +73,6 @@ func (d *handler) serve(ctx context.Context, g *connLimiter, pair *tls.Certifica
 	}
 }
 
-// server returns a server of HTTP/1.1: there a connection carries one request at
-// a time, so the limit of connections is one of requests too.
-func (d *handler) server(base context.Context) *http.Server {
-	s := &http.Server{
-		Handler:                      d,
-		DisableGeneralOptionsHandler: true,
-		ReadHeaderTimeout:            headLimit,
-		IdleTimeout:                  idleLimit,
-		MaxHeaderBytes:               headSize,
-		ErrorLog:                     slog.NewLogLogger(quiet{d.Log.Handler()}, slog.LevelDebug),
-		BaseContext:                  func(net.Listener) context.Context { return base },
-		ConnContext:                  withConn,
-		ConnState:                    trackState,
-		Protocols:                    &http.Protocols{},
-	}
-	s.Protocols.SetHTTP1(true)
-	return s
-}
-
 func encrypted(l net.Listener, pair *tls.Certificate) net.Listener {
 	if pair == nil {
 		return l
@@ -103,10 +82,10 @@ func encrypted(l net.Listener, pair *tls.Certificate) net.Listener {
 
 // close ends in this order: what would never end by itself, then what is idle, then
 // what is running when its time is over, then every connection.
-func (d *handler) close(s *http.Server, g *connLimiter, cut context.CancelFunc) error {
+func (d *handler) close(s *http.Server, g *httpguard.ConnLimiter, cut context.CancelFunc) error {
 	d.stop()
-	d.streams.close()
-	g.closeUnauthenticated()
+	d.streams.Close()
+	g.CloseUnauthenticated()
 	grace, cancel := context.WithTimeout(context.Background(), d.Grace)
 	defer cancel()
 	d.mcp.CloseSessions(grace)

@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/httpguard"
 )
 
 // A server that stops ends its streams, answers what is running, and takes nothing
@@ -410,7 +412,7 @@ func TestABrokenListenerEndsTheServer(t *testing.T) {
 		x := newDirect(t, nil)
 		p := newPipes()
 		p.Close()
-		if err := x.serve(t.Context(), newConnLimiter(p, 1), nil); !errors.Is(err, net.ErrClosed) {
+		if err := x.serve(t.Context(), httpguard.NewConnLimiter(p, 1), nil); !errors.Is(err, net.ErrClosed) {
 			t.Error(err)
 		}
 	})

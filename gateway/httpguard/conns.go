@@ -1,4 +1,4 @@
-package streamable
+package httpguard
 
 import (
 	"cmp"
@@ -10,11 +10,11 @@ import (
 	"sync"
 )
 
-// gate bounds the connections. When there are too many, one has to go: the oldest
+// ConnLimiter is a listener that bounds the connections. When there are too many, one has to go: the oldest
 // from which no request with the token has come, so that whoever has none cannot
 // keep those out who have; if there is none such, the one that has been between two
 // requests for longest.
-type connLimiter struct {
+type ConnLimiter struct {
 	net.Listener
 	max int
 
@@ -27,19 +27,20 @@ type connLimiter struct {
 // conn is one of them.
 type conn struct {
 	net.Conn
-	limiter       *connLimiter
+	limiter       *ConnLimiter
 	authenticated bool          // a request with the token came over it
 	list          *list.List    // in which it is: one of the gate's, or nil
 	element       *list.Element // in list
 	released      bool          // it has no place any more
 }
 
-func newConnLimiter(l net.Listener, max int) *connLimiter {
-	return &connLimiter{Listener: l, max: max, unauthenticated: list.New(), idle: list.New()}
+// NewConnLimiter returns a listener that has max connections open at most.
+func NewConnLimiter(l net.Listener, max int) *ConnLimiter {
+	return &ConnLimiter{Listener: l, max: max, unauthenticated: list.New(), idle: list.New()}
 }
 
 // Accept returns the next connection that there is room for.
-func (g *connLimiter) Accept() (net.Conn, error) {
+func (g *ConnLimiter) Accept() (net.Conn, error) {
 	for {
 		raw, err := g.Listener.Accept()
 		if err != nil {
@@ -58,7 +59,7 @@ func (g *connLimiter) Accept() (net.Conn, error) {
 }
 
 // admit takes in c, and names who has to go for it.
-func (g *connLimiter) admit(c *conn) (evicted *conn, ok bool) {
+func (g *ConnLimiter) admit(c *conn) (evicted *conn, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open >= g.max {
@@ -75,7 +76,7 @@ func (g *connLimiter) admit(c *conn) (evicted *conn, ok bool) {
 }
 
 // move puts a connection at the end of a list, or of none.
-func (g *connLimiter) move(c *conn, to *list.List) {
+func (g *ConnLimiter) move(c *conn, to *list.List) {
 	if c.list != nil {
 		c.list.Remove(c.element)
 	}
@@ -86,7 +87,7 @@ func (g *connLimiter) move(c *conn, to *list.List) {
 }
 
 // release gives the place of a connection free, once.
-func (g *connLimiter) release(c *conn) {
+func (g *ConnLimiter) release(c *conn) {
 	if !c.released {
 		c.released = true
 		g.move(c, nil)
@@ -102,8 +103,8 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// closeUnauthenticated closes all connections without a request with the token.
-func (g *connLimiter) closeUnauthenticated() {
+// CloseUnauthenticated closes all connections without a request with the token.
+func (g *ConnLimiter) CloseUnauthenticated() {
 	g.mu.Lock()
 	var all []*conn
 	for e := g.unauthenticated.Front(); e != nil; e = e.Next() {
@@ -117,7 +118,7 @@ func (g *connLimiter) closeUnauthenticated() {
 
 type connKey struct{}
 
-// ourConn returns the connection below one of net/http, nil if it is none of ours.
+// connOf returns the connection below one of net/http, nil if it is none of ours.
 func connOf(c net.Conn) *conn {
 	if wrapped, ok := c.(*tls.Conn); ok {
 		c = wrapped.NetConn()
@@ -126,13 +127,14 @@ func connOf(c net.Conn) *conn {
 	return ours
 }
 
-// remember puts a connection into the context of its requests.
-func withConn(ctx context.Context, c net.Conn) context.Context {
+// WithConn puts a connection into the context of its requests. It is the hook of
+// net/http for that.
+func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, connOf(c))
 }
 
-// known notes that a request with the token came over the connection of ctx.
-func markAuthenticated(ctx context.Context) {
+// MarkAuthenticated notes that a request with the token came over the connection of ctx.
+func MarkAuthenticated(ctx context.Context) {
 	if c, _ := ctx.Value(connKey{}).(*conn); c != nil {
 		c.limiter.mu.Lock()
 		defer c.limiter.mu.Unlock()
@@ -143,9 +145,9 @@ func markAuthenticated(ctx context.Context) {
 	}
 }
 
-// watch notes when a connection is between two requests. It is the hook of
+// TrackState notes when a connection is between two requests. It is the hook of
 // net/http for that.
-func trackState(raw net.Conn, state http.ConnState) {
+func TrackState(raw net.Conn, state http.ConnState) {
 	c := connOf(raw)
 	if c == nil {
 		return
