@@ -41,7 +41,7 @@ gateway/state/journal        : gateway/state/journal/object gateway/state/privat
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
-gateway/admission            : gateway/failure gateway/semaphore
+gateway/admission            : gateway/failure gateway/semaphore gateway/state/private
 gateway/consent              : gateway/clean gateway/failure gateway/state/approvals allowlist allowlist/quote tiers
 gateway/httpguard            :
 gateway/names                :
@@ -55,6 +55,7 @@ gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
+gateway/ui/auth              : gateway/httpguard
 gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers gateway/consent
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
@@ -108,7 +109,7 @@ var capabilities = []struct{ imported, importers, why string }{
 	{"unsafe", "exec/process/child_windows.go", "the job object of Windows takes a pointer"},
 	{"reflect", "", "types are known"},
 	{"plugin", "", "code is linked"},
-	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/observe/tracing/", "the network is used by servers over HTTP and for traces only"},
+	{"net/http", "gateway/httpguard/ gateway/mcpserver/streamable/ gateway/ui/ gateway/ui/auth/ gateway/observe/tracing/", "the network is used by servers over HTTP and for traces only"},
 	{"go.opentelemetry.io/otel/sdk/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 	{"go.opentelemetry.io/otel/trace", "gateway/observe/tracing/", "what a collector is told is written in one place"},
 }

@@ -13,7 +13,7 @@ type Streams struct {
 	closed bool
 }
 
-// NewStreams returns room for max streams.
+// NewStreams returns a place for max streams.
 func NewStreams(max int) *Streams { return &Streams{max: max, open: map[int]func(){}} }
 
 // Add takes in a stream that cancel ends; done must be called at its end. It is
