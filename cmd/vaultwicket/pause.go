@@ -2,18 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"strings"
 	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
-	"vaultwicket/cmd/internal/safefile"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/admission"
@@ -39,13 +33,13 @@ func pause(_ context.Context, std terminal.Streams, args []string) error {
 	if !paths.MakePrivate(state) {
 		return exit.New(exit.NotReady, fmt.Sprintf("not paused: cannot create %q as a private folder", state), "")
 	}
-	if err := layPause(name, time.Now()); err != nil {
+	if err := admission.Pause(state, time.Now()); err != nil {
 		return exit.New(exit.NotReady, "not paused: "+err.Error(), "")
 	}
 	if place := std.Getenv("XDG_STATE_HOME"); place != "" { // a desktop program may have started one without it
 		terminal.Notef(std.Err, "this applies to servers that also have XDG_STATE_HOME=%s", clean.Line(place))
 	}
-	since := pausedSince(name)
+	since := admission.PausedSince(state)
 	if asJSON {
 		return exit.JSON(std.Out, pauseState{Paused: true, Since: since, File: name}, exit.Done)
 	}
@@ -64,13 +58,13 @@ func resume(_ context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	name := admission.PauseFile(state)
-	err = os.Remove(name)
-	text := "resumed"
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		text = "was not paused"
-	case err != nil:
+	was, err := admission.Resume(state)
+	if err != nil {
 		return exit.New(exit.NotReady, "still paused: "+err.Error(), "delete the file")
+	}
+	text := "resumed"
+	if !was {
+		text = "was not paused"
 	}
 	if asJSON {
 		return exit.JSON(std.Out, pauseState{File: name}, exit.Done)
@@ -89,44 +83,4 @@ func pauseWords(name string, std terminal.Streams, args []string) (state string,
 	}
 	state, err = settings.StateFolder(std)
 	return state, asJSON, err
-}
-
-// layPause makes the file, unless it is there: who pauses twice has paused since
-// the first time. Its name is what counts, and comes to be in one step; the time
-// in it may be missing, as on a full disk.
-func layPause(name string, now time.Time) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintln(file, now.UTC().Format(time.RFC3339))
-	_ = file.Sync()
-	_ = file.Close()
-	return nil
-}
-
-// pausedSince returns the time in the file, or else that of the file, nil if
-// there is none.
-func pausedSince(name string) *time.Time {
-	info, err := os.Lstat(name)
-	if err != nil {
-		return nil
-	}
-	since := info.ModTime().UTC().Truncate(time.Second)
-	if !info.Mode().IsRegular() {
-		return &since
-	}
-	file, err := os.OpenFile(name, os.O_RDONLY|safefile.NoFollow, 0) // it may be a pipe by then
-	if err != nil {
-		return &since
-	}
-	defer file.Close()
-	text, _ := io.ReadAll(io.LimitReader(file, int64(len(time.RFC3339)+1)))
-	if written, err := time.Parse(time.RFC3339, strings.TrimSpace(string(text))); err == nil {
-		since = written
-	}
-	return &since
 }

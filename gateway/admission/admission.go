@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,11 +69,6 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 	}
 	return rate.NewLimiter(rate.Every(period/time.Duration(n)), n)
 }
-
-// PauseFile returns the file in the state folder that exists while the gateway is
-// paused. Every server looks for it at every call, so it reaches all of them at once and
-// outlives them.
-func PauseFile(state string) string { return filepath.Join(state, "paused") }
 
 // Call refuses a call while the gateway is paused or disabled, or above the rate limit of
 // the caller.
