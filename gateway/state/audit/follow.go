@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"vaultwicket/gateway/state/private"
+)
+
+// Place is where a line is in a log. It stays the same when its file is rotated.
+type Place struct {
+	File   uint64 // the number of its file, or that it gets when it is rotated
+	Offset int64
+	Length int32 // with its end
+}
+
+// Follower reads what was written to a log since it last looked. It keeps no file open
+// and is for one goroutine at a time.
+type Follower struct {
+	folder folder
+	limit  int64 // of bytes that the first look reads
+	file   uint64
+	offset int64
+	seen   fs.FileInfo // the present file at the last look, nil before
+}
+
+// Follow returns a follower of the log in the folder dir. Its first look reads the last
+// limit bytes of what is there, from the beginning of a line. It reads nothing yet.
+func Follow(dir string, limit int64) *Follower { return &Follower{folder: folder{dir}, limit: limit} }
+
+// Next gives the lines that are new to visit, the oldest first. What is not a line is
+// passed over: that is for [Verify]. A folder that is missing has no lines. The errors are
+// *[Unusable] and *[Busy].
+func (f *Follower) Next(visit func(Place, Line)) error {
+	info, err := os.Lstat(f.folder.file(currentFile))
+	if err == nil && f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.offset {
+		return nil
+	}
+	files, err := f.files()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, file := range files {
+			_ = file.file.Close()
+		}
+	}()
+	if f.seen == nil {
+		f.begin(files)
+	}
+	for _, file := range files {
+		if err := f.read(file, visit); err != nil {
+			return err
+		}
+	}
+	if len(files) > 0 {
+		f.seen, err = files[len(files)-1].file.Stat()
+	}
+	return err
+}
+
+// files opens the files that may have lines not yet read, the oldest first. The number of
+// the present file is the one that it will get.
+func (f *Follower) files() (files []snapshotFile, err error) {
+	p := f.folder
+	if err := unusable(p.dir, private.CheckFolder(p.dir)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	unlock, err := p.lockToRead()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	content, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{}
+	next := uint64(1)
+	for _, number := range content.rotated {
+		next = number + 1
+		if number >= f.file && err == nil {
+			err = s.open(p, rotatedName(number), number)
+		}
+	}
+	if content.current && err == nil {
+		err = s.open(p, currentFile, next)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s.files, nil
+}
+
+// begin goes to where the last limit bytes begin, and from there to the next line.
+func (f *Follower) begin(files []snapshotFile) {
+	left := f.limit
+	for _, file := range slices.Backward(files) {
+		f.file, f.offset = file.number, 0
+		if file.size > left {
+			at := file.size - left
+			_ = eachRaw(file.file, at, file.size, func(r raw) { // what cannot be read is told by read
+				if r.number == 1 {
+					f.offset = r.end
+				}
+			})
+			return
+		}
+		left -= file.size
+	}
+}
+
+// read gives the new lines of one file to visit. The last one may be half written, and is
+// left for the next look.
+func (f *Follower) read(file snapshotFile, visit func(Place, Line)) error {
+	if file.number < f.file {
+		return nil
+	}
+	if file.number > f.file || file.size < f.offset { // it may have been cut by somebody
+		f.file, f.offset = file.number, 0
+	}
+	err := eachRaw(file.file, f.offset, file.size, func(r raw) {
+		if !r.whole {
+			return
+		}
+		f.offset = r.end
+		if line, ok := parse(r.text); ok {
+			visit(Place{file.number, r.at, int32(min(r.end-r.at, maxLine))}, line)
+		}
+	})
+	return unusable(file.name, err)
+}
+
+// At returns the line at a place that [Follower.Next] has given. It is false if it is no
+// longer there.
+func (f *Follower) At(place Place) (Line, bool) {
+	for _, name := range []string{rotatedName(place.File), currentFile} {
+		file, err := private.Open(f.folder.file(name), os.O_RDONLY)
+		if err != nil {
+			continue
+		}
+		text := make([]byte, max(0, place.Length-1))
+		_, err = file.ReadAt(text, place.Offset)
+		_ = file.Close()
+		if line, ok := parse(text); err == nil && ok {
+			return line, true
+		}
+		return Line{}, false
+	}
+	return Line{}, false
+}

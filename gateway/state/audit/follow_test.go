@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// followed returns the numbers of the lines that a look finds, and where they are.
+func followed(t *testing.T, f *Follower) (seqs []uint64, places []Place) {
+	t.Helper()
+	err := f.Next(func(place Place, line Line) {
+		seqs, places = append(seqs, line.Seq), append(places, place)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seqs, places
+}
+
+func TestAFollowerReadsEachLineOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	f := Follow(dir, 1<<20)
+	if seqs, _ := followed(t, f); seqs != nil {
+		t.Fatalf("lines of no log: %d", seqs)
+	}
+	log := Open(dir, Limits{FileSize: 2000, Files: 100})
+	defer log.Close()
+	var all []uint64
+	places := map[uint64]Place{}
+	for i := range 60 {
+		for range i % 4 { // a file has some eight lines
+			if err := log.Write(Line{Kind: "end", Command: fmt.Sprint("c", i)}, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seqs, at := followed(t, f)
+		for j, seq := range seqs {
+			places[seq] = at[j]
+		}
+		all = append(all, seqs...)
+	}
+	if len(all) != 90 || !slices.IsSorted(all) || all[0] != 1 || all[89] != 90 {
+		t.Fatalf("%d lines: %d", len(all), all)
+	}
+	for seq, place := range places {
+		if line, ok := f.At(place); !ok || line.Seq != seq {
+			t.Errorf("line %d is at %+v: %d, %v", seq, place, line.Seq, ok)
+		}
+	}
+}
+
+func TestTheFirstLookIsBounded(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	log := Open(dir, Limits{FileSize: 2000, Files: 100})
+	defer log.Close()
+	for range 50 {
+		if err := log.Write(Line{Kind: "end"}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, limit := range []int64{1, 150, 1000, 2500, 5000} {
+		seqs, places := followed(t, Follow(dir, limit))
+		size := int64(0)
+		for _, place := range places {
+			size += int64(place.Length)
+		}
+		if size > limit || len(seqs) > 0 && seqs[len(seqs)-1] != 50 || limit-size > 400 {
+			t.Errorf("limit %d: %d bytes, lines %d", limit, size, seqs)
+		}
+	}
+}
+
+func TestAHalfWrittenLineIsReadWhenItIsWhole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "audit")
+	log := Open(dir, Limits{})
+	defer log.Close()
+	for range 3 {
+		if err := log.Write(Line{Kind: "end"}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := filepath.Join(dir, currentFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text[:len(text)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := Follow(dir, 1<<20)
+	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{1, 2}) {
+		t.Errorf("of a log with half a line: %d", seqs)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if seqs, _ := followed(t, f); !slices.Equal(seqs, []uint64{3}) {
+		t.Errorf("then: %d", seqs)
+	}
+}
