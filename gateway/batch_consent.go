@@ -36,40 +36,41 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		line.asked(a.refusal)
 		lines = append(lines, line)
 	}
-	err := g.askAboutBatch(ctx, plan)
+	by, err := g.askAboutBatch(ctx, plan)
 	for _, line := range lines {
 		if err != nil {
 			line.refused(failed(line.line.Command, err))
 			continue
 		}
-		line.answered()
+		line.answered(by)
 	}
 	return err
 }
 
-func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) error {
+// askAboutBatch asks the user about a batch, and says where they approved it.
+func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
 	calls := g.callsAsked(plan)
 	if err := g.consent.CheckDeclined(batchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
-		return err
+		return "", err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
 	if err != nil {
-		return err
+		return "", err
 	}
-	userWaited, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.needApproval[0].refusal)
+	given, err := g.consent.Request(ctx, g.requester(plan.request()), q, plan.needApproval[0].refusal)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if userWaited {
+	if given.Waited {
 		if each, err = g.replanBatch(ctx, plan, q); err != nil {
-			return err
+			return "", err
 		}
 	}
 	plan.question = q
 	for i, a := range plan.needApproval {
 		plan.steps[a.step].approved = &each[i]
 	}
-	return nil
+	return given.By, nil
 }
 
 // callsAsked are the calls of the operations that the user is asked about.

@@ -24,25 +24,26 @@ func (by approved) plan(p Plan) (Plan, error) {
 }
 
 // requestApproval asks the user about a plan that requires approval. It returns the plan
-// as it may be carried out, or why it may not.
-func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (Plan, error) {
+// as it may be carried out and where the user approved it, or why it may not.
+func (g *vaultGateway) requestApproval(ctx context.Context, req Request, plan Plan, refusal error) (approvedPlan Plan, by string, err error) {
 	if err := g.consent.CheckDeclined(plan.call.Name(), g.callerOf(req), req.Answers, g.digestOfCall(plan)); err != nil {
-		return plan, err
+		return plan, "", err
 	}
 	q, err := g.question(ctx, req, plan, 1)
 	if err != nil {
-		return plan, err
+		return plan, "", err
 	}
-	userWaited, err := g.consent.Request(ctx, g.requester(req), q, refusal)
+	given, err := g.consent.Request(ctx, g.requester(req), q, refusal)
 	if err != nil {
-		return plan, err
+		return plan, "", err
 	}
-	if userWaited {
+	if given.Waited {
 		if plan, err = g.replan(ctx, req, q); err != nil {
-			return plan, err
+			return plan, "", err
 		}
 	}
-	return plan.withApproval(q)
+	plan, err = plan.withApproval(q)
+	return plan, given.By, err
 }
 
 // requester is who sends a request, as the one who needs an approval.

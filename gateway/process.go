@@ -125,8 +125,9 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 			return plan, before
 		}
 		asked := time.Now()
-		if plan, err = g.requestApproval(ctx, req, plan, err); err == nil {
-			line.answered()
+		approvedBy := ""
+		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, err); err == nil {
+			line.answered(approvedBy)
 		}
 		line.userTime = time.Since(asked)
 	}

@@ -90,10 +90,10 @@ func (r *record) redactReferenced(from map[string]Reference) {
 	}
 }
 
-// answered notes that the user approved.
-func (r *record) answered() {
+// answered notes that the user approved, and where: "" for the client.
+func (r *record) answered(by string) {
 	line := r.decision("reply", nil)
-	line.Rule, line.Code = "confirm", ""
+	line.Rule, line.Code, line.By = "confirm", "", by
 	r.write(line, false)
 }
 

@@ -42,7 +42,7 @@ gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote
 gateway/trail                : gateway/failure gateway/state/audit policy
 gateway/admission            : gateway/failure gateway/semaphore gateway/state/private
-gateway/consent              : gateway/clean gateway/failure gateway/state/approvals allowlist allowlist/quote tiers
+gateway/consent              : gateway/clean gateway/failure gateway/state/approvals gateway/state/audit gateway/trail allowlist allowlist/quote tiers
 gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote

@@ -135,7 +135,7 @@ func approve(ctx context.Context, std terminal.Streams, args []string) error {
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
 		})
 	}
-	if q, err = store.Approve(q.Code); err != nil {
+	if q, err = store.decide(q.Code, true); err != nil {
 		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "approved %s: %s in %s, once, until %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault), q.Expires.Local().Format(time.TimeOnly))
@@ -159,7 +159,7 @@ func deny(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if q, err = store.Deny(q.Code); err != nil {
+	if q, err = store.decide(q.Code, false); err != nil {
 		return storeError(err)
 	}
 	fmt.Fprintf(std.Out, "denied %s: %s in %s\n", q.Code, clean.Line(q.Command), clean.Line(q.Vault))
@@ -194,14 +194,22 @@ func questionOf(std terminal.Streams, person io.Writer, code string) (store, app
 func bare(code string) string { return strings.ReplaceAll(code, "-", "") }
 
 // store is where questions wait.
-type store struct{ *approvals.Store }
+type store struct {
+	*approvals.Store
+	state string // the folder
+}
+
+// decide stores the answer to a question that was shown in this terminal.
+func (d store) decide(code string, approve bool) (approvals.Question, error) {
+	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: atTerminal, Session: session()})
+}
 
 func openStore(std terminal.Streams) (store, error) {
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return store{}, err
 	}
-	return store{approvals.Open(consent.Folder(state), time.Now)}, nil
+	return store{approvals.Open(consent.Folder(state), time.Now), state}, nil
 }
 
 // questions returns the questions that have not expired, and says which cannot be

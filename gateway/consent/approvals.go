@@ -59,26 +59,35 @@ func declinedError(command string) error {
 	return failure.New(failure.CodeUnconfirmed, "ask the user what they want instead; the same call is not asked about again for ten minutes", "command %q: the user declined", command)
 }
 
-// Request returns nil if the user approved the call of a question, and otherwise the error
-// for the client. userWaited says that the approval was waited for, so that the call has
-// to be planned again. refusal is the error where nobody can be asked.
-func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refusal error) (userWaited bool, err error) {
+// Approval says how the user approved a call.
+type Approval struct {
+	// Waited says that the approval was waited for, so that the call has to be planned
+	// again.
+	Waited bool
+	// By is where it was given, such as "terminal" or "page", "" for the client and for
+	// an earlier approval of the folder.
+	By string
+}
+
+// Request returns how the user approved the call of a question, and otherwise the error
+// for the client. refusal is the error where nobody can be asked.
+func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refusal error) (Approval, error) {
 	if by.Session != "" && a.standsFor(by.Session, q) {
-		return false, nil
+		return Approval{}, nil
 	}
 	vault := clean.Line(cmp.Or(q.Vault, "the app's choice"))
 	if a.attention.isDeclined(by.Caller, q.calls()...) {
-		return false, declinedError(q.Command)
+		return Approval{}, declinedError(q.Command)
 	}
-	pending, err := a.redeem(vault, q, by.Caller)
+	given, pending, err := a.redeem(vault, q, by.Caller)
 	if pending == nil || err != nil {
-		return false, err
+		return Approval{By: given}, err
 	}
 	reply := NoWay
 	if by.Ask != nil {
 		end, ok := a.attention.begin(by.Caller, q.calls())
 		if !ok {
-			return false, anotherIsOpen(q)
+			return Approval{}, anotherIsOpen(q)
 		}
 		defer func() { end(reply) }()
 		reply = by.Ask(ctx, q)
@@ -88,20 +97,20 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		if by.Session != "" && !q.Destructive && q.Folder != "" {
 			_ = a.standing.Grant(by.Session, q.Folder, time.Now().Add(standingYes)) // a yes to this call it is anyway
 		}
-		return true, nil
+		return Approval{Waited: true}, nil
 	case Yes:
-		return true, nil
+		return Approval{Waited: true}, nil
 	case No:
-		return false, declinedError(q.Command)
+		return Approval{}, declinedError(q.Command)
 	case Later:
-		return false, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
 	case Void:
-		return false, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again, without an answer: the user is asked again", "command %q: the answer is not one to this call on the notes as they are, or comes too late", q.Command)
 	}
 	if pending.State == approvals.Pending {
-		return false, waiting(q)
+		return Approval{}, waiting(q)
 	}
-	return false, a.leaveQuestion(vault, q, by, refusal)
+	return Approval{}, a.leaveQuestion(vault, q, by, refusal)
 }
 
 // CheckDeclined returns an error if the user declined one of the calls of a command a
@@ -129,32 +138,32 @@ func (a *Approvals) standsFor(standing string, q Question) bool {
 	return len(q.Files) > 0
 }
 
-// redeem takes a yes that was given in a terminal. Without one it says what
-// became of the question; an error is the answer to the call.
-func (a *Approvals) redeem(vault string, q Question, caller string) (*approvals.Ungranted, error) {
+// redeem takes an approval that was given outside of the client, and says where. Without
+// one it says what became of the question; an error is the answer to the call.
+func (a *Approvals) redeem(vault string, q Question, caller string) (by string, pending *approvals.Ungranted, err error) {
 	if a.store == nil {
-		return &approvals.Ungranted{}, nil
+		return "", &approvals.Ungranted{}, nil
 	}
 	held, err := a.store.Held(vault, approvals.Digest(q.Call), caller)
 	switch {
 	case err != nil:
-		return nil, unreadable(q, err)
+		return "", nil, unreadable(q, err)
 	case held == approvals.Denied: // also where an earlier yes was not used
-		return nil, declinedError(q.Command)
+		return "", nil, declinedError(q.Command)
 	}
 	grant, err := a.store.Redeem(vault, q.Digest, caller)
 	var ungranted *approvals.Ungranted
 	switch {
 	case err == nil && grant.Valid():
-		return nil, nil
+		return grant.Question().By, nil, nil
 	case !errors.As(err, &ungranted):
-		return nil, unreadable(q, err)
+		return "", nil, unreadable(q, err)
 	case ungranted.State == approvals.Denied:
-		return nil, declinedError(q.Command)
+		return "", nil, declinedError(q.Command)
 	case ungranted.State != approvals.Pending && held == approvals.Pending:
-		return nil, anotherIsOpen(q)
+		return "", nil, anotherIsOpen(q)
 	}
-	return ungranted, nil
+	return "", ungranted, nil
 }
 
 func unreadable(q Question, err error) error {

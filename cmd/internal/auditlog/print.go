@@ -70,6 +70,7 @@ func facts(l audit.Line) string {
 		add("exit=", strconv.Itoa(*l.Exit))
 	}
 	add("rule=", l.Rule)
+	add("by=", l.By)
 	add("change=", l.Change)
 	add("client=", l.Client)
 	if l.Repair != nil {

@@ -43,6 +43,7 @@ type Question struct {
 	Command string // taken, needed
 	Effect  string // taken
 	Text    string // taken, needed: what the user is shown, made fit for it by the caller
+	By      string // where the user answered, see [OpenAt]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
 	// that was denied is known again; zero for none.
@@ -69,7 +70,7 @@ func (q Question) check() error {
 		needed      bool
 	}{
 		{"session", q.Session, true}, {"vault", q.Vault, true}, {"command", q.Command, true},
-		{"client", q.Client, false}, {"effect", q.Effect, false},
+		{"client", q.Client, false}, {"effect", q.Effect, false}, {"by", q.By, false},
 	} {
 		if err := checkText(f.name, f.value, maxField, isUnprintable); err != nil {
 			return err
@@ -125,7 +126,7 @@ func (q Question) prepared(now time.Time) (Question, error) {
 	if life := q.Expires.Sub(now); life <= 0 || life > maxLife {
 		return Question{}, &Invalid{"expires", "is not within an hour"}
 	}
-	q.Made, q.State, q.Params = now, Pending, slices.Clone(q.Params)
+	q.Made, q.State, q.By, q.Params = now, Pending, "", slices.Clone(q.Params)
 	return q, nil
 }
 

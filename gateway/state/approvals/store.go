@@ -23,6 +23,7 @@ import (
 type Store struct {
 	dir    string
 	now    func() time.Time
+	by     string // where the user answers
 	system private.System
 
 	mu sync.Mutex // one at a time in this process: the lock of the folder is waited for by looking
@@ -44,6 +45,14 @@ func Open(dir string, now func() time.Time) *Store {
 		now = time.Now
 	}
 	return &Store{dir: dir, now: now, system: private.Disk{}}
+}
+
+// OpenAt is [Open] for a program in which the user answers. Answers are marked with by,
+// such as "terminal".
+func OpenAt(dir string, now func() time.Time, by string) *Store {
+	d := Open(dir, now)
+	d.by = by
+	return d
 }
 
 // Ask stores a question and returns it with its code. If this session
@@ -127,7 +136,7 @@ func (d *Store) answer(typed string, state State) (answered Question, err error)
 		if q.State != Pending {
 			return &Answered{q.Code, q.State}
 		}
-		q.State = state
+		q.State, q.By = state, d.by
 		if state == Denied {
 			q = q.denied(s.now)
 		}

@@ -31,10 +31,13 @@ type Line struct {
 	Vault    string `json:"vault,omitempty"`
 	Command  string `json:"command,omitempty"`
 	Effect   string `json:"effect,omitempty"`
-	Decision string `json:"decision,omitempty"` // "allow", "deny", "ask", "reply"
-	Rule     string `json:"rule,omitempty"`
-	Code     string `json:"code,omitempty"`
-	Backend  string `json:"backend,omitempty"`
+	Decision string `json:"decision,omitempty"` // "allow", "deny", "ask", "reply", "approve"
+	// By is where the user approved or denied, such as "terminal" or "page"; "" in the
+	// client that asked.
+	By      string `json:"by,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Backend string `json:"backend,omitempty"`
 	// Note is the digest of a note's path, by [Log.Digest].
 	Note string `json:"note,omitempty"`
 	// Before and After are the SHA-256 of a note, in hexadecimal, or a prefix of
@@ -111,7 +114,7 @@ func isKind(kind string) bool {
 
 func (line *Line) names() []*string {
 	return []*string{&line.Call, &line.Session, &line.Client, &line.Surface, &line.Vault, &line.Command,
-		&line.Effect, &line.Decision, &line.Rule, &line.Code, &line.Backend, &line.Change}
+		&line.Effect, &line.Decision, &line.By, &line.Rule, &line.Code, &line.Backend, &line.Change}
 }
 
 func (line Line) checkHashes() error {
