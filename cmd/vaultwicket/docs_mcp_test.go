@@ -82,7 +82,7 @@ func serverLists(t *testing.T, p policy.Policy, toolsets ...string) servedLists 
 func promptsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Prompts\n\n" + generated)
-	b.WriteString("Four workflows that a user can start, as MCP prompts. The text is made from the policy in force: a call that is closed is left\n" +
+	b.WriteString("Six workflows that a user can start, as MCP prompts. The text is made from the policy in force: a call that is closed is left\n" +
 		"out, and where nothing may be changed the model shows its text in place of writing it. No note is in the text; the model reads them through the\n" +
 		"tool.\n\nIn a client without prompts, paste what the terminal prints, or any text below:\n\n" +
 		"```sh\nvaultwicket prompt --vault ~/Notes morning-review days=3\n```\n\n" +

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/prompts"
 	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 	"vaultwicket/tiers"
 )
 
@@ -40,7 +41,8 @@ func callsIn(t *testing.T, text string) []arguments.Call {
 // TestPromptsNameOnlyCallsThatAreOpen: over many policies, each call in each
 // prompt parses and is let through, and what is closed is left out.
 func TestPromptsNameOnlyCallsThatAreOpen(t *testing.T) {
-	samples := []string{`{}`, `{"date":"today","days":"3","heading":"Log"}`, `{"date":"2024-02-29","days":"31"}`, `{"date":"yesterday"}`, `{"count":"10","min-age":"30"}`, `{"date":"0001-01-01","days":"31"}`}
+	samples := []string{`{}`, `{"date":"today","days":"3","heading":"Log"}`, `{"date":"2024-02-29","days":"31"}`, `{"date":"yesterday"}`, `{"count":"10","min-age":"30"}`, `{"date":"0001-01-01","days":"31"}`,
+		`{"folder":"In/Box","count":"5"}`, `{"topic":"garden \"shed\"","days":"90"}`, `{"days":"366"}`}
 	seen := 0
 	for tier := tiers.None; tier <= tiers.V3; tier++ {
 		for _, mutations := range []bool{false, true} {
@@ -103,6 +105,14 @@ func TestPromptsMakeTheseCalls(t *testing.T) {
 		{"weekly-rollup", `{}`, all, []string{"from 2026-11-15 to 2026-11-21", `{"from":"2026-11-15","to":"2026-11-21"}`, `"limit":50`, `{"todo":true,"total":true}`, "[[2026-11-21]]", `{"content":"THE SUMMARY"}`}},
 		{"weekly-rollup", `{"days":"1","date":"2026-11-01"}`, all, []string{"from 2026-11-01 to 2026-11-01"}},
 		{"surprise-me", `{}`, all, []string{`{"command":"random:read","params":{"count":3}}`, `{"command":"daily:read"}`, `{"command":"backlinks","params":{"path":"NOTE.md"}}`}},
+		{"inbox-triage", `{}`, all, []string{`folder "Inbox"`, `1. Notes to sort: {"command":"files","params":{"ext":"md","folder":"Inbox"}}`, `{"command":"folders"}`, `"sort":"count"`, "up to 10 of the notes",
+			`{"command":"read","params":{"path":"NOTE.md"}}`, "Only for those", `{"command":"property:set","params":{"name":"tags","path":"NOTE.md","type":"list","value":"TAG, TAG"}}`, "then move it: ", `{"command":"move","params":{"path":"NOTE.md","to":"FOLDER/"}}`}},
+		{"inbox-triage", `{"folder":"A/New ones","count":"5"}`, policy.Policy{Ceiling: tiers.V1}, []string{`"folder":"A/New ones"`, "up to 5 of the notes", "Change nothing: changing my notes is disabled."}},
+		{"inbox-triage", `{}`, policy.Policy{Ceiling: tiers.V1, Mutations: true, Disable: []string{"property:set"}}, []string{"one note at a time: move it: "}},
+		{"briefing", `{"topic":"garden \"shed\""}`, all, []string{`Brief me on "garden \"shed\""`, `{"command":"briefing"}`, `{"command":"search:context","params":{"limit":20,"query":"garden \"shed\""}}`,
+			`"since":"2026-11-07"`, `{"command":"read","params":{"path":"NOTE.md"}}`, `{"command":"related","params":{"limit":10,"path":"NOTE.md"}}`, "Change nothing."}},
+		{"briefing", `{"days":"7"}`, all, []string{"Brief me on my day", `{"command":"briefing"}`, "in the last 7 days", `"since":"2026-11-14"`}},
+		{"briefing", `{"topic":"garden"}`, readOnly, []string{`Brief me on "garden"`, `1. Today's note: {"command":"daily:read"}`, "Then write a briefing"}},
 		{"surprise-me", `{"count":"5","min-age":"90"}`, readOnly, []string{`{"count":5,"min-age":90}`}},
 	} {
 		text := newLocalServer(t, gatewayWith(t, tt.policy), nil).prompt(tt.name, tt.arguments)
@@ -143,6 +153,22 @@ func TestPromptsOfSeveralVaults(t *testing.T) {
 	}
 }
 
+// TestPromptsDoNotTellOfHiddenFolders: the text is the same for a hidden folder and for
+// one that does not exist.
+func TestPromptsDoNotTellOfHiddenFolders(t *testing.T) {
+	hidden, err := access.New(map[string]access.Level{"/": access.Delete, "Salary": access.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newLocalServer(t, gatewayWith(t, policy.Policy{Ceiling: tiers.V2, Mutations: true, Access: hidden}), nil)
+	text := func(folder string) string {
+		return strings.ReplaceAll(d.prompt("inbox-triage", `{"folder":"`+folder+`"}`), folder, "X")
+	}
+	if got, want := text("Salary"), text("Absent"); got != want || !strings.Contains(got, `{"command":"files"`) {
+		t.Errorf("for a hidden folder the text is\n%s\nand for one that does not exist\n%s", got, want)
+	}
+}
+
 // TestWrongPromptsAreRefused with the code for wrong parameters in both eras, and
 // with what would be right.
 func TestWrongPromptsAreRefused(t *testing.T) {
@@ -162,6 +188,9 @@ func TestWrongPromptsAreRefused(t *testing.T) {
 		`"name":"morning-review","arguments":{"days":"07"}`:                                      "not an integer",
 		`"name":"morning-review","arguments":{"days":"+7"}`:                                      "not an integer",
 		`"name":"surprise-me","arguments":{"count":"11"}`:                                        "not an integer from 1 to 10",
+		`"name":"inbox-triage","arguments":{"folder":"../x"}`:                                    "relative segments",
+		`"name":"inbox-triage","arguments":{"count":"31"}`:                                       "not an integer from 1 to 30",
+		`"name":"briefing","arguments":{"topic":"a\u0000b"}`:                                     "contains a NUL byte",
 		`"name":"surprise-me","arguments":{"vault":"Work"}`:                                      "unknown argument",
 		`"name":"evening-journal","arguments":{"heading":"a\nb"}`:                                "control or invisible character",
 		`"name":"evening-journal","arguments":{"heading":"` + strings.Repeat("h", 10_000) + `"}`: "is longer than",

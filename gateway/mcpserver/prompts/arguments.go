@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,9 +14,11 @@ import (
 )
 
 const (
-	maxDays  = 31    // a month of daily notes fits into one answer
-	maxCount = 10    // random notes
-	maxAge   = 36525 // days, as in the allowlist
+	maxDays     = 31    // a month of daily notes fits into one answer
+	maxCount    = 10    // random notes
+	maxAge      = 36525 // days, as in the allowlist
+	maxTriaged  = 30    // notes that a user decides about in one sitting
+	maxLookBack = 366   // days
 )
 
 var (
@@ -25,9 +28,20 @@ var (
 	}
 	headingArgument = Argument{
 		Name: "heading", Description: "heading of today's note to add the text under; default: end of the note",
-		check: checkHeading, // headings are text of a note, so none is suggested
+		check: valueCheck("daily:append", "heading", allowlist.Params{"content": allowlist.Text("x")}), // headings are text of a note, so none is suggested
+	}
+	folderArgument = Argument{
+		Name: "folder", Description: "folder of the notes to sort; default: " + defaultInbox,
+		check: valueCheck("files", "folder", nil), // folders may be hidden, so none is suggested
+	}
+	topicArgument = Argument{
+		Name: "topic", Description: "words that the notes are searched for; default: a briefing on the day",
+		check: valueCheck("search:context", "query", nil),
 	}
 )
+
+// defaultInbox is the folder that is sorted where no other is given.
+const defaultInbox = "Inbox"
 
 // numberArgument returns an argument for an integer from least to most. The first of the
 // suggested values is the default.
@@ -100,11 +114,16 @@ func suggestDays(today time.Time) []string {
 	return list
 }
 
-// checkHeading accepts what the parameter of the command accepts.
-func checkHeading(text string) string {
-	_, err := allowlist.Parse("daily:append", allowlist.Params{"content": allowlist.Text("x"), "heading": allowlist.Text(text)})
-	if wrong, ok := err.(*allowlist.ParseError); ok {
-		return wrong.Reason
+// valueCheck returns the check of an argument that becomes a parameter of a command: it
+// accepts what the parameter accepts. others are the other parameters that are required.
+func valueCheck(command, param string, others allowlist.Params) func(text string) string {
+	return func(text string) string {
+		params := allowlist.Params{param: allowlist.Text(text)}
+		maps.Copy(params, others)
+		_, err := allowlist.Parse(command, params)
+		if wrong, ok := err.(*allowlist.ParseError); ok {
+			return wrong.Reason
+		}
+		return ""
 	}
-	return ""
 }

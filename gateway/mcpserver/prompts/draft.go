@@ -67,10 +67,12 @@ func valueOf(value any) allowlist.Value {
 }
 
 // step adds a call to the list, unless the policy denies it.
-func (d *draft) step(what, command string, params callParams) {
-	if call, ok := d.call(command, params); ok {
+func (d *draft) step(what, command string, params callParams) (permitted bool) {
+	call, ok := d.call(command, params)
+	if ok {
 		d.steps = append(d.steps, fmt.Sprintf("%d. %s: %s", len(d.steps)+1, what, call))
 	}
+	return ok
 }
 
 // text assembles the prompt: its purpose, the calls, what to do with the results.

@@ -39,6 +39,24 @@ func All() []Prompt {
 			},
 			write: surpriseMe,
 		},
+		{
+			Name: "inbox-triage", Title: "Inbox triage",
+			Description: "Sort the notes of an inbox folder: where each belongs, its tags, its tasks",
+			arguments: []Argument{
+				folderArgument,
+				numberArgument("count", "number of notes", 1, maxTriaged, 10, 5, 20),
+			},
+			write: inboxTriage,
+		},
+		{
+			Name: "briefing", Title: "Briefing",
+			Description: "Prepare for a topic or a meeting from what the notes say, each point with its source",
+			arguments: []Argument{
+				topicArgument,
+				numberArgument("days", "number of days to look back", 1, maxLookBack, 14, 7, 30, 90),
+			},
+			write: briefing,
+		},
 	}
 }
 
