@@ -1,0 +1,143 @@
+package screen
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+func TestWhoDecidesOnColours(t *testing.T) {
+	for _, tt := range []struct {
+		color    Color
+		env      string
+		terminal bool
+		want     bool
+	}{
+		{"", "", true, true},
+		{"", "", false, false},
+		{"auto", "", true, true},
+		{"auto", "", false, false},
+		{"always", "", false, true},
+		{"always", "NO_COLOR=1", false, true},
+		{"never", "", true, false},
+		{"never", "CLICOLOR_FORCE=1", true, false},
+		{"", "NO_COLOR=1", true, false},
+		{"", "NO_COLOR=", true, true}, // by its convention, empty is not set
+		{"", "NO_COLOR=1 CLICOLOR_FORCE=1", true, false},
+		{"", "CLICOLOR_FORCE=1", false, true},
+		{"", "CLICOLOR_FORCE=0", false, false},
+		{"", "CLICOLOR=0", true, false},
+		{"", "CLICOLOR=1", false, false},
+		{"", "TERM=dumb", true, false},
+		{"", "TERM=xterm", false, false},
+	} {
+		env := map[string]string{}
+		for _, entry := range strings.Fields(tt.env) {
+			name, value, _ := strings.Cut(entry, "=")
+			env[name] = value
+		}
+		lookup := func(name string) (string, bool) { value, ok := env[name]; return value, ok }
+		if got := tt.color.on(lookup, tt.terminal); got != tt.want {
+			t.Errorf("--color %q, %s, terminal %v: colours %v", tt.color, tt.env, tt.terminal, got)
+		}
+	}
+}
+
+func TestColorIsOneOfThree(t *testing.T) {
+	for _, value := range Colors {
+		var o Options
+		if _, err := flags.Parse("test", []string{"--color", value, "--exact-times"}, o.Flags); err != nil || o.Color != Color(value) || !o.Exact {
+			t.Errorf("%s: %+v, %v", value, o, err)
+		}
+	}
+	var o Options
+	if _, err := flags.Parse("test", []string{"--color=allways"}, o.ColorFlag); err == nil || !strings.Contains(err.Error(), `want auto, always, never; did you mean "always"?`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStreamIsNoTerminal(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	s := New(terminal.Streams{Out: io.Discard, Lookup: none}, Options{}, time.Time{})
+	if s.IsTerminal() || s.Width(70) != 70 || s.Paint(Bad, "x") != "x" {
+		t.Errorf("%+v", s)
+	}
+	if s := New(terminal.Streams{Out: io.Discard, Lookup: none}, Options{Color: "always"}, time.Time{}); s.Paint(Bad, "x") != "\x1b[31mx\x1b[0m" || s.Paint(Bad, "") != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("", 3600))
+	for _, tt := range []struct {
+		ago  time.Duration
+		want string
+	}{
+		{-time.Hour, "2026-11-21T09:30:00Z"},
+		{-time.Second, "just now"},
+		{0, "just now"},
+		{4 * time.Second, "just now"},
+		{5 * time.Second, "5 s ago"},
+		{59 * time.Second, "59 s ago"},
+		{time.Minute, "1 min ago"},
+		{3*time.Minute + 59*time.Second, "3 min ago"},
+		{time.Hour, "1 h ago"},
+		{47 * time.Hour, "47 h ago"},
+		{48 * time.Hour, "2 d ago"},
+		{30 * 24 * time.Hour, "30 d ago"},
+		{31 * 24 * time.Hour, "2026-10-21"},
+	} {
+		if got := (Screen{width: 80, now: now}).Time(now.Add(-tt.ago)); got != tt.want {
+			t.Errorf("%v ago: %q, want %q", tt.ago, got, tt.want)
+		}
+	}
+	for _, s := range []Screen{{now: now}, {width: 80, exact: true, now: now}} {
+		if got := s.Time(now.Add(-time.Minute)); got != "2026-11-21T08:29:00Z" {
+			t.Errorf("in full: %q", got)
+		}
+	}
+	if Span(-time.Hour) != "0 s" || Span(500*time.Millisecond) != "0 s" {
+		t.Error("a span is below zero")
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string // lines between bars
+	}{
+		{"", 10, ""},
+		{"one two three", 7, "one two|three"},
+		{"one  two", 20, "one  two"},
+		{"a\nb", 5, "a|b"},
+		{"abcdefghij", 4, "abcd|efgh|ij"},
+		{"日本語", 4, "日本|語"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301e\u0301|e\u0301"},
+		{"👩‍👩‍👧👩‍👩‍👧", 1, "👩‍👩‍👧|👩‍👩‍👧"}, // wider than the line, and still not broken
+		{"x y", 0, "x|y"},
+	} {
+		if got := Wrap(tt.text, tt.width); !slices.Equal(got, strings.Split(tt.want, "|")) {
+			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
+
+func TestDifferencesHaveColours(t *testing.T) {
+	text := "Delete?\n│ --- a/x\n│ @@ -1 +0,0 @@\n│ -old\n│ +new\n│  same\n- no difference\n"
+	if got := (Screen{}).Diff(text, "│ "); got != text {
+		t.Errorf("without colours: %q", got)
+	}
+	want := "Delete?\n\x1b[1m│ --- a/x\x1b[0m\n\x1b[36m│ @@ -1 +0,0 @@\x1b[0m\n\x1b[31m│ -old\x1b[0m\n\x1b[32m│ +new\x1b[0m\n│  same\n- no difference\n"
+	if got := (Screen{colour: true}).Diff(text, "│ "); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := (Screen{colour: true}).Diff("+a", ""); got != "\x1b[32m+a\x1b[0m" {
+		t.Errorf("got %q", got)
+	}
+}

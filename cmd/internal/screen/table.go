@@ -1,0 +1,208 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"vaultwicket/gateway/clean"
+)
+
+// Column is a column of a table.
+type Column struct {
+	Title string
+	// Min is how far the column may be narrowed where a row is wider than the terminal; 0
+	// keeps it as wide as its cells.
+	Min int
+	// OnTerminal is a column that scripts do not get.
+	OnTerminal bool
+	// Below has the cells of the column printed below their rows where the rows are wider
+	// than the terminal: for what is of use as a whole only, such as an id.
+	Below bool
+}
+
+// Cell is a cell of a table: text in a style.
+type Cell struct {
+	Text  string
+	Style Style
+}
+
+// Text returns a plain cell.
+func Text(text string) Cell { return Cell{Text: text} }
+
+// Table collects rows and prints them aligned. Text of cells is cleaned: it takes one line
+// and contains nothing that a terminal obeys.
+type Table struct {
+	screen  Screen
+	columns []Column
+	rows    [][]Cell
+	begun   bool // the header is printed
+}
+
+// Table returns an empty table.
+func (s Screen) Table(columns ...Column) *Table { return &Table{screen: s, columns: columns} }
+
+// Add adds a row with a cell for each column.
+func (t *Table) Add(cells ...Cell) {
+	row := make([]Cell, 0, len(cells))
+	for i, cell := range cells {
+		if t.columns[i].OnTerminal && !t.screen.IsTerminal() {
+			continue
+		}
+		cell.Text = clean.Line(cell.Text)
+		row = append(row, cell)
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Len returns how many rows are collected.
+func (t *Table) Len() int { return len(t.rows) }
+
+// Flush prints the rows that were collected since the last time. They are aligned with each
+// other. A table without rows prints nothing.
+func (t *Table) Flush() error {
+	rows := t.rows
+	t.rows = nil
+	if len(rows) == 0 {
+		return nil
+	}
+	var text string
+	if t.screen.IsTerminal() {
+		text = t.forTerminal(rows)
+	} else {
+		text = t.forScripts(rows)
+	}
+	if _, err := fmt.Fprint(t.screen.out, text); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// forScripts aligns whole cells. Colours, if asked for, are put around the text when its
+// width is known.
+func (t *Table) forScripts(rows [][]Cell) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, cell.Text)
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	if !t.screen.colour {
+		return text.String()
+	}
+	return t.painted(text.String(), rows)
+}
+
+// painted puts colours into lines that are aligned: each cell is found behind the one
+// before it.
+func (t *Table) painted(text string, rows [][]Cell) string {
+	var out strings.Builder
+	for _, row := range rows {
+		line, rest, _ := strings.Cut(text, "\n")
+		for _, cell := range row {
+			before, after, _ := strings.Cut(line, cell.Text)
+			out.WriteString(before + t.screen.Paint(cell.Style, cell.Text))
+			line = after
+		}
+		out.WriteString(line + "\n")
+		text = rest
+	}
+	return out.String()
+}
+
+// gap is the number of blanks between columns.
+const gap = 2
+
+// forTerminal lays rows out within the width of the terminal, below a header.
+func (t *Table) forTerminal(rows [][]Cell) string {
+	if !t.begun {
+		header := make([]Cell, len(t.columns))
+		for i, column := range t.columns {
+			header[i] = Cell{strings.ToUpper(column.Title), Strong}
+		}
+		rows = append([][]Cell{header}, rows...)
+	}
+	widths := naturalWidths(rows, len(t.columns))
+	below := slices.IndexFunc(t.columns, func(c Column) bool { return c.Below })
+	if total(widths) <= t.screen.width {
+		below = -1
+	}
+	if below >= 0 {
+		widths[below] = 0
+	}
+	t.narrow(widths)
+	var text strings.Builder
+	for i, row := range rows {
+		text.WriteString(t.line(row, widths) + "\n")
+		if isHeader := i == 0 && !t.begun; below >= 0 && !isHeader {
+			text.WriteString("  " + t.screen.Paint(Faint, cut(row[below].Text, t.screen.width-2)) + "\n")
+		}
+	}
+	t.begun = true
+	return text.String()
+}
+
+// naturalWidths returns the widths of the columns of rows.
+func naturalWidths(rows [][]Cell, n int) []int {
+	widths := make([]int, n)
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], columns.String(cell.Text))
+		}
+	}
+	return widths
+}
+
+// total returns the width of a row. A column without a width takes no gap, either.
+func total(widths []int) int {
+	sum := -gap
+	for _, width := range widths {
+		if width > 0 {
+			sum += width + gap
+		}
+	}
+	return sum
+}
+
+// narrow takes columns from the widest until a row fits. What is left over when all have
+// their least width is cut at the edge.
+func (t *Table) narrow(widths []int) {
+	for over := total(widths) - t.screen.width; over > 0; over-- {
+		widest := -1
+		for i, column := range t.columns {
+			if column.Min > 0 && widths[i] > column.Min && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
+// line returns a row. What is beyond the edge of the terminal is cut, too.
+func (t *Table) line(row []Cell, widths []int) string {
+	var text, blanks strings.Builder
+	used := 0
+	for i, cell := range row {
+		if widths[i] == 0 {
+			continue
+		}
+		shown := cut(cell.Text, min(widths[i], t.screen.width-used))
+		if shown != "" {
+			text.WriteString(blanks.String() + t.screen.Paint(cell.Style, shown))
+			blanks.Reset()
+		}
+		blanks.WriteString(strings.Repeat(" ", max(0, widths[i]-columns.String(shown))+gap))
+		used += widths[i] + gap
+	}
+	return text.String()
+}

@@ -1,0 +1,72 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// columns counts the columns that text takes on a terminal. A character whose width
+// depends on the terminal counts as narrow, whatever the locale.
+var columns = displaywidth.Options{}
+
+// ellipsis is put in place of what is cut.
+const ellipsis = "…"
+
+// cut returns text in at most width columns. It cuts between characters as a reader sees
+// them, and so never within one.
+func cut(text string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return columns.TruncateString(text, width, ellipsis)
+}
+
+// pad returns text with blanks behind it, in width columns.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-columns.String(text)))
+}
+
+// Wrap breaks text into lines of at most width columns, at blanks where there are some. A
+// longer word is broken between two characters. Line breaks of the text are kept.
+func Wrap(text string, width int) []string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, wrapLine(line, max(width, 1))...)
+	}
+	return lines
+}
+
+func wrapLine(text string, width int) (lines []string) {
+	line := ""
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line = word
+		case columns.String(line)+1+columns.String(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+		for columns.String(line) > width {
+			head := headOf(line, width)
+			if head == line {
+				break // one character is wider than the line
+			}
+			lines, line = append(lines, head), line[len(head):]
+		}
+	}
+	return append(lines, line)
+}
+
+// headOf returns the characters at the start of text that fit, at least one.
+func headOf(text string, width int) string {
+	end, used := 0, 0
+	for g := columns.StringGraphemes(text); g.Next(); {
+		if used += g.Width(); used > width && end > 0 {
+			break
+		}
+		end += len(g.Value())
+	}
+	return text[:end]
+}
