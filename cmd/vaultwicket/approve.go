@@ -11,6 +11,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
@@ -52,7 +53,11 @@ func shownText(text string) string {
 // listApprovals is "vaultwicket approvals": the questions that wait for a person.
 func listApprovals(_ context.Context, std terminal.Streams, args []string) error {
 	var asJSON bool
-	rest, err := flags.Parse("approvals", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON") })
+	var look screen.Options
+	rest, err := flags.Parse("approvals", args, func(f flags.Set) {
+		f.BoolVar(&asJSON, "json", false, "print JSON")
+		look.Flags(f)
+	})
 	if err != nil {
 		return err
 	}
@@ -84,22 +89,38 @@ func listApprovals(_ context.Context, std terminal.Streams, args []string) error
 		if i > 0 {
 			fmt.Fprintln(std.Out)
 		}
-		w.print(std.Out)
+		w.print(std.Out, screen.New(std, look, now))
 	}
 	return nil
 }
 
 // print writes a question. Its text is set off, so that no row of it stands where
 // a code does.
-func (w waiting) print(out io.Writer) {
-	fmt.Fprintf(out, "%s  asked %s ago, %s left\n", w.Code, time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
+func (w waiting) print(out io.Writer, s screen.Screen) {
+	fmt.Fprintf(out, "%s  %s\n", s.Paint(screen.Strong, w.Code), w.times(s))
 	who := "session " + inQuotes(w.Session)
 	if w.Client != "" {
 		who = "client " + inQuotes(w.Client) + ", " + who
 	}
 	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
 	for line := range strings.Lines(w.Text) {
-		fmt.Fprintf(out, "  %s\n", strings.TrimSuffix(line, "\n"))
+		fmt.Fprintf(out, "  %s\n", s.Diff(strings.TrimSuffix(line, "\n"), quotedLine))
+	}
+}
+
+// quotedLine is what the lines of a difference begin with in the text of a question.
+const quotedLine = "│ "
+
+// times says when the question was asked and how long it can be answered: on a terminal as
+// people say it, unless times are asked for in full.
+func (w waiting) times(s screen.Screen) string {
+	switch told := s.Time(w.Asked); {
+	case !s.IsTerminal():
+		return fmt.Sprintf("asked %s ago, %s left", time.Duration(w.AgeSeconds)*time.Second, time.Duration(w.LeftSeconds)*time.Second)
+	case told == w.Asked.UTC().Format(time.RFC3339):
+		return fmt.Sprintf("asked %s, expires %s", told, w.Expires.UTC().Format(time.RFC3339))
+	default:
+		return "asked " + told + ", " + s.Paint(screen.Alert, screen.Span(time.Duration(w.LeftSeconds)*time.Second)+" left")
 	}
 }
 

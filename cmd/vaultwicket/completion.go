@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/completion"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -49,7 +50,7 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completion.Program{
-		Flags: flagsOf, Choices: settings.Choices,
+		Flags: flagsOf, Choices: choicesOf,
 		Words: map[string][]string{
 			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": prompts.Names(), "completion": completion.Shells,
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
@@ -62,6 +63,14 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		p.Words["help"] = append(p.Words["help"], c.name)
 	}
 	return p.Complete(words).Print(std.Out)
+}
+
+// choicesOf returns the values of a flag, nil where any value will do.
+func choicesOf(flag string) []string {
+	if flag == "color" {
+		return screen.Colors
+	}
+	return settings.Choices(flag)
 }
 
 // flagsOf returns the flags of a command as its help has them.

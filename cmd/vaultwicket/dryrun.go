@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/clean"
 )
 
 // dryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
 // every rule and the difference that a change would make. Nothing is changed.
 func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	var stdin string
-	o, err := open("dry-run", std, args, func(f *settings.Flags) { stdinFlag(f, &stdin) })
+	var look screen.Options
+	o, err := open("dry-run", std, args, func(f *settings.Flags) {
+		stdinFlag(f, &stdin)
+		look.ColorFlag(f.Set)
+	})
 	if err != nil {
 		return err
 	}
@@ -35,43 +39,48 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	if o.JSON {
 		return exit.JSON(std.Out, plan, status)
 	}
-	printPlan(std.Out, plan)
+	if err := printPlan(std.Out, screen.New(std, look, time.Time{}), plan); err != nil {
+		return err
+	}
 	if status != exit.Done {
 		return exit.Of(plan.Error)
 	}
 	return nil
 }
 
-func printPlan(out io.Writer, plan gateway.DryRun) {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fact := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, clean.Line(value)) // one line, whatever a client has chosen
-		}
-	}
-	fact("decision", plan.Decision)
-	fact("command", plan.Command)
-	fact("tier", plan.Tier)
-	fact("effect", plan.Effect)
-	fact("backend", plan.Backend)
-	fact("program", plan.Program)
+// verdictStyles are the colours of decisions and of the verdicts of rules.
+var verdictStyles = map[string]screen.Style{
+	"allow": screen.Good, "ask": screen.Alert, "deny": screen.Bad,
+}
+
+func printPlan(out io.Writer, s screen.Screen, plan gateway.DryRun) error {
+	facts := s.Facts()
+	facts.Add("decision", plan.Decision, verdictStyles[plan.Decision])
+	facts.Add("command", plan.Command, screen.Strong)
+	facts.Add("tier", plan.Tier, screen.Plain)
+	facts.Add("effect", plan.Effect, effectStyles[plan.Effect])
+	facts.Add("backend", plan.Backend, screen.Plain)
+	facts.Add("program", plan.Program, screen.Plain)
 	for i, item := range plan.Argv {
-		fact(fmt.Sprintf("argv[%d]", i), item)
+		facts.Add(fmt.Sprintf("argv[%d]", i), item, screen.Plain)
 	}
 	if plan.Stdin != nil {
-		fact("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes))
+		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), screen.Plain)
 	}
 	for _, notice := range plan.Notices {
-		fact("note", notice)
+		facts.Add("note", notice, screen.Alert)
 	}
 	for _, r := range plan.Rules {
-		fact("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why))
+		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), verdictStyles[r.Verdict])
 	}
-	w.Flush()
+	if err := facts.Print(); err != nil {
+		return err
+	}
 	if plan.Diff != "" {
-		fmt.Fprintf(out, "\n%s", terminal.Visible(plan.Diff))
+		fmt.Fprintf(out, "\n%s", s.Diff(terminal.Visible(plan.Diff), ""))
 	}
 	if plan.Shell != "" {
 		fmt.Fprintf(out, "\n%s\n", plan.Shell)
 	}
+	return nil
 }

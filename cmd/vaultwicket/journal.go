@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/failure"
@@ -24,7 +23,8 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := q.filter(time.Now())
+	now := time.Now()
+	wanted, err := q.filter(now)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,9 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	switch {
 	case len(o.rest) == 1 && o.rest[0] == "list" && q.limit > 0:
-		return o.listJournal(std, kept, wanted)
+		return o.listJournal(std, screen.New(std, q.screen, now), kept, wanted)
 	case len(o.rest) == 2 && o.rest[0] == "show":
-		return o.showEntry(std, kept, o.rest[1])
+		return o.showEntry(std, screen.New(std, q.screen, now), kept, o.rest[1])
 	}
 	return &exit.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
 }
@@ -45,12 +45,14 @@ func showJournal(_ context.Context, std terminal.Streams, args []string) error {
 type journalQuery struct {
 	limit        int
 	since, until string
+	screen       screen.Options
 }
 
 func (q *journalQuery) flags(f *settings.Flags) {
 	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
 	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
 	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+	q.screen.Flags(f.Set)
 }
 
 func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
@@ -101,7 +103,7 @@ func keptChangeOf(e journal.Entry) keptChange {
 // clipHash is the hash of a note as results have it.
 func clipHash(hash string) string { return hash[:min(len(hash), 16)] }
 
-func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, wanted journal.Filter) error {
+func (o opened) listJournal(std terminal.Streams, s screen.Screen, kept *journal.Journal, wanted journal.Filter) error {
 	entries, damage, err := kept.Entries(wanted)
 	if err != nil {
 		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error()})
@@ -116,18 +118,27 @@ func (o opened) listJournal(std terminal.Streams, kept *journal.Journal, wanted 
 			changes = append(changes, keptChangeOf(e))
 		}
 	}
-	return o.printChanges(std, changes)
+	return o.printChanges(std, s, changes)
 }
 
-func (o opened) printChanges(std terminal.Streams, changes []keptChange) error {
+func (o opened) printChanges(std terminal.Streams, s screen.Screen, changes []keptChange) error {
 	if o.JSON {
 		return exit.JSON(std.Out, changes, exit.Done)
 	}
-	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
+	table := s.Table(
+		screen.Column{Title: "change", Below: true}, screen.Column{Title: "when", OnTerminal: true}, screen.Column{Title: "state"},
+		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "caller", Min: 6}, screen.Column{Title: "files", Min: 10},
+	)
 	for _, c := range changes {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.ID, c.State, terminal.Visible(c.Command), terminal.Visible(cmp.Or(c.Caller, "-")), terminal.Visible(filesOf(c)))
+		table.Add(screen.Text(c.ID), screen.Text(s.Time(c.Time)), screen.Cell{Text: c.State, Style: stateStyles[c.State]},
+			screen.Text(c.Command), screen.Text(cmp.Or(c.Caller, "-")), screen.Text(filesOf(c)))
 	}
-	return w.Flush()
+	return table.Flush()
+}
+
+// stateStyles are the colours of the states of changes.
+var stateStyles = map[string]screen.Style{
+	journal.Done.String(): screen.Good, journal.Begun.String(): screen.Alert, journal.Undone.String(): screen.Faint, journal.Failed.String(): screen.Bad,
 }
 
 // seesAll reports whether all may be seen that an entry concerns. One that concerns
@@ -152,7 +163,7 @@ func filesOf(c keptChange) string {
 	return text
 }
 
-func (o opened) showEntry(std terminal.Streams, kept *journal.Journal, id string) error {
+func (o opened) showEntry(std terminal.Streams, s screen.Screen, kept *journal.Journal, id string) error {
 	e, err := kept.Entry(id)
 	if err == nil && !seesAll(o.gateway.Visible(""), e) {
 		err = &journal.Unknown{What: id}
@@ -164,42 +175,46 @@ func (o opened) showEntry(std terminal.Streams, kept *journal.Journal, id string
 	if o.JSON {
 		return exit.JSON(std.Out, c, exit.Done)
 	}
-	printEntry(std.Out, c)
-	return nil
+	return printEntry(s, c)
 }
 
-func printEntry(out io.Writer, c keptChange) {
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	fact := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, terminal.Visible(value))
-		}
-	}
-	fact("id", c.ID)
-	fact("time", c.Time.Format(time.RFC3339))
-	fact("state", c.State)
-	fact("backend", c.Backend)
-	fact("session", c.Session)
-	fact("caller", c.Caller)
-	fact("batch", c.Batch)
-	fact("command", c.Command)
+func printEntry(s screen.Screen, c keptChange) error {
+	facts := s.Facts()
+	facts.Add("id", c.ID, screen.Strong)
+	facts.Add("time", entryTime(s, c.Time), screen.Plain)
+	facts.Add("state", c.State, stateStyles[c.State])
+	facts.Add("backend", c.Backend, screen.Plain)
+	facts.Add("session", c.Session, screen.Plain)
+	facts.Add("caller", c.Caller, screen.Plain)
+	facts.Add("batch", c.Batch, screen.Plain)
+	facts.Add("command", c.Command, screen.Plain)
 	for _, p := range c.Params {
-		fact("parameter", p)
+		facts.Add("parameter", p, screen.Plain)
 	}
-	fact("note", c.Note)
-	fact("undoes", c.Undoes)
+	facts.Add("note", c.Note, screen.Plain)
+	facts.Add("undoes", c.Undoes, screen.Plain)
 	for _, id := range c.Also {
-		fact("undoes", id)
+		facts.Add("undoes", id, screen.Plain)
 	}
-	fact("undone by", c.UndoneBy)
+	facts.Add("undone by", c.UndoneBy, screen.Plain)
 	for _, f := range c.Files {
 		line := f.Path
 		if f.From != "" {
 			line = f.From + " -> " + f.Path
 		}
-		fact("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)))
+		facts.Add("file", fmt.Sprintf("%s  %s -> %s", line, orNone(f.Before), orNone(f.After)), screen.Plain)
 	}
-	w.Flush()
+	return facts.Print()
+}
+
+// entryTime is the exact time of a change; on a terminal it is also told how long ago that
+// was.
+func entryTime(s screen.Screen, t time.Time) string {
+	exact := t.Format(time.RFC3339)
+	if told := s.Time(t); s.IsTerminal() && told != t.UTC().Format(time.RFC3339) {
+		return exact + " (" + told + ")"
+	}
+	return exact
 }
 
 func orNone(hash string) string {

@@ -4,20 +4,24 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/catalog"
+	"vaultwicket/tiers"
 )
 
 // listCommands is "vaultwicket commands".
 func listCommands(ctx context.Context, std terminal.Streams, args []string) error {
 	var all bool
+	var look screen.Options
 	o, err := open("commands", std, args, func(f *settings.Flags) {
 		f.BoolVar(&all, "all", false, "also the commands that are not enabled, and why not")
+		look.ColorFlag(f.Set)
 	})
 	if err != nil {
 		return err
@@ -37,22 +41,37 @@ func listCommands(ctx context.Context, std terminal.Streams, args []string) erro
 	if o.JSON {
 		return exit.JSON(std.Out, commands, exit.Done)
 	}
-	w := tabwriter.NewWriter(std.Out, 0, 8, 2, ' ', 0)
-	for _, c := range commands {
-		line := c.Tier + "\t" + c.Effect + "\t" + c.Signature
-		if all {
-			line = c.Tier + "\t" + c.Effect + "\t" + c.Name + "\t" + allowedOr(c.Why)
-		}
-		fmt.Fprintln(w, line)
-	}
-	return w.Flush()
+	return commandTable(screen.New(std, look, time.Time{}), commands, all)
 }
 
-func allowedOr(why string) string {
-	if why == "" {
-		return "allowed"
+// commandTable prints the parameters of commands, or with all whether each is enabled.
+func commandTable(s screen.Screen, commands []catalog.Explained, all bool) error {
+	last := []screen.Column{{Title: "command and its parameters", Min: 10}}
+	if all {
+		last = []screen.Column{{Title: "command"}, {Title: "enabled", Min: 10}}
 	}
-	return why
+	table := s.Table(append([]screen.Column{{Title: "tier"}, {Title: "effect"}}, last...)...)
+	for _, c := range commands {
+		effect := screen.Cell{Text: c.Effect, Style: effectStyles[c.Effect]}
+		if all {
+			table.Add(screen.Text(c.Tier), effect, screen.Text(c.Name), enabledCell(c.Why))
+		} else {
+			table.Add(screen.Text(c.Tier), effect, screen.Text(c.Signature))
+		}
+	}
+	return table.Flush()
+}
+
+// effectStyles are the colours of effects that change something.
+var effectStyles = map[string]screen.Style{
+	tiers.Writes.String(): screen.Alert, tiers.Destroys.String(): screen.Bad, tiers.Publishes.String(): screen.Bad,
+}
+
+func enabledCell(why string) screen.Cell {
+	if why == "" {
+		return screen.Cell{Text: "allowed", Style: screen.Good}
+	}
+	return screen.Cell{Text: why, Style: screen.Faint}
 }
 
 // explain is "vaultwicket explain COMMAND".

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -17,6 +19,7 @@ import (
 type undoFlags struct {
 	batch   string
 	session string
+	screen  screen.Options // of undo list
 }
 
 // ofLatest is the value of --session without one.
@@ -26,6 +29,7 @@ func (u *undoFlags) add(f *settings.Flags) {
 	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
 	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
 	f.Lookup("session").NoOptDefVal = ofLatest
+	u.screen.Flags(f.Set)
 }
 
 // undo is "vaultwicket undo": the command undo through the same gateway.
@@ -46,7 +50,7 @@ func undo(ctx context.Context, std terminal.Streams, args []string) error {
 	id := ""
 	switch {
 	case len(o.rest) == 1 && o.rest[0] == "list":
-		return o.listUndoable(std)
+		return o.listUndoable(std, screen.New(std, u.screen, time.Now()))
 	case len(o.rest) > 1:
 		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
 	case len(o.rest) == 1:
@@ -102,7 +106,7 @@ func callerOf(e journal.Entry) string {
 
 // listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
 // caller.
-func (o opened) listUndoable(std terminal.Streams) error {
+func (o opened) listUndoable(std terminal.Streams, s screen.Screen) error {
 	changes := []keptChange{}
 	err := o.gateway.Undoable("", func(e journal.Entry) bool {
 		changes = append(changes, keptChangeOf(e))
@@ -111,7 +115,7 @@ func (o opened) listUndoable(std terminal.Streams) error {
 	if err != nil {
 		return exit.Of(failure.Of(err))
 	}
-	return o.printChanges(std, changes)
+	return o.printChanges(std, s, changes)
 }
 
 // maxListed is how many changes are listed.

@@ -4,11 +4,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/state/audit"
 )
@@ -18,6 +20,12 @@ func TestADayHasBothItsEnds(t *testing.T) {
 	if err := q.parse(nil, time.Now()); err != nil || q.filter.Until.Sub(q.filter.Since) < 23*time.Hour {
 		t.Errorf("from %v to %v, %v", q.filter.Since, q.filter.Until, err)
 	}
+}
+
+// plainScreen is standard output that is no terminal.
+func plainScreen(out io.Writer) screen.Screen {
+	none := func(string) (string, bool) { return "", false }
+	return screen.New(terminal.Streams{Out: out, Lookup: none}, screen.Options{}, time.Time{})
 }
 
 // hostile is what a client can choose as its name, and the cell for it.
@@ -88,7 +96,7 @@ func TestArraysAreJSON(t *testing.T) {
 
 func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
 	var out strings.Builder
-	table := newLineTable(&out)
+	table := newLineTable(plainScreen(&out))
 	line := audit.Line{Kind: "end\x1b", Decision: "", Command: "a\x1b[2J", Vault: "b\nc", Code: "d\te", Client: "\u202ef", Session: "g\r"}
 	if err := errors.Join(table.write(line), table.end()); err != nil {
 		t.Fatal(err)
@@ -100,7 +108,7 @@ func TestTablesShowNothingThatATerminalObeys(t *testing.T) {
 
 func TestALongTableIsAligned(t *testing.T) {
 	var out strings.Builder
-	table := newLineTable(&out)
+	table := newLineTable(plainScreen(&out))
 	for i := range 2*tableRows + 1 {
 		if err := table.write(audit.Line{Seq: uint64(i), Kind: "end"}); err != nil {
 			t.Fatal(err)

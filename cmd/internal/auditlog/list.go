@@ -12,6 +12,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
@@ -24,6 +25,7 @@ type auditQuery struct {
 	since, until string
 	filter       audit.Filter
 	json, csv    bool
+	screen       screen.Options
 }
 
 const auditLines = 100 // a screen or two; who wants all says so
@@ -39,6 +41,7 @@ func (q *auditQuery) flags(f flags.Set) {
 	f.IntVar(&q.filter.Limit, "limit", auditLines, "maximum number of entries, the newest (0: all)")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	f.BoolVar(&q.csv, "csv", false, "print CSV")
+	q.screen.Flags(f)
 }
 
 var auditDecisions = []string{"allow", "ask", "reply", "deny"}
@@ -75,14 +78,15 @@ func listAudit(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := q.parse(rest, time.Now()); err != nil {
+	now := time.Now()
+	if err := q.parse(rest, now); err != nil {
 		return err
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {
 		return err
 	}
-	var to lineWriter = newLineTable(std.Out)
+	var to lineWriter = newLineTable(screen.New(std, q.screen, now))
 	switch {
 	case q.json:
 		to = newLineArray(std.Out)

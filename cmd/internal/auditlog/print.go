@@ -2,15 +2,16 @@ package auditlog
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/state/audit"
 )
@@ -23,28 +24,38 @@ type lineWriter interface {
 
 // lineTable prints lines for people.
 type lineTable struct {
-	*tabwriter.Writer
-	rows int
+	screen screen.Screen
+	*screen.Table
 }
 
-func newLineTable(out io.Writer) *lineTable {
-	return &lineTable{Writer: tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)}
+func newLineTable(s screen.Screen) *lineTable {
+	return &lineTable{s, s.Table(
+		screen.Column{Title: "no"}, screen.Column{Title: "when"}, screen.Column{Title: "decision"},
+		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "vault", Min: 4}, screen.Column{Title: "details", Min: 8},
+	)}
 }
 
 const tableRows = 1000 // that are aligned with each other
 
 func (t *lineTable) write(l audit.Line) error {
-	if t.rows++; t.rows%tableRows == 0 {
+	if t.Len() == tableRows {
 		if err := t.Flush(); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", l.Seq, l.Time.UTC().Format(time.RFC3339),
-		whatHappened(l), orDash(l.Command), orDash(l.Vault), facts(l))
-	return err
+	what := whatHappened(l)
+	t.Add(screen.Text(strconv.FormatUint(l.Seq, 10)), screen.Text(t.screen.Time(l.Time)), screen.Cell{Text: what, Style: decisionStyles[what]},
+		screen.Text(cmp.Or(l.Command, "-")), screen.Text(cmp.Or(l.Vault, "-")), screen.Text(facts(l)))
+	return nil
 }
 
 func (t *lineTable) end() error { return t.Flush() }
+
+// decisionStyles are the colours of decisions. Other lines are about calls that were
+// decided on before.
+var decisionStyles = map[string]screen.Style{
+	"allow": screen.Good, "reply": screen.Good, "ask": screen.Alert, "deny": screen.Bad, "end": screen.Faint,
+}
 
 // whatHappened is the decision, or what else the line tells.
 func whatHappened(l audit.Line) string {
@@ -78,13 +89,6 @@ func facts(l audit.Line) string {
 	}
 	add("session=", l.Session)
 	return strings.Join(text, ", ")
-}
-
-func orDash(name string) string {
-	if name == "" {
-		return "-"
-	}
-	return clean.Line(name)
 }
 
 // lineArray prints lines as an array of JSON.
