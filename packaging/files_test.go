@@ -1,0 +1,84 @@
+package packaging
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/packaging/facts"
+)
+
+var update = flag.Bool("update", false, "write the files")
+
+// version is that of the program, read from its source.
+func version(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "cmd", "internal", "release", "version.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`const Version = "([^"]+)"`).FindSubmatch(text)
+	if found == nil {
+		t.Fatal("the source names no version")
+	}
+	return string(found[1])
+}
+
+// TestFilesAreFresh compares the files of the repository with the table of names.
+func TestFilesAreFresh(t *testing.T) {
+	files, err := Files(version(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 10 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for name, want := range files {
+		file := filepath.Join("..", filepath.FromSlash(name))
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is stale (%v); go generate ./packaging writes it", name, err)
+		}
+	}
+}
+
+// The registries and packages limit the texts.
+func TestTextsFitTheirPlaces(t *testing.T) {
+	if n := len(facts.Tagline); n > 100 || strings.HasSuffix(facts.Tagline, ".") {
+		t.Errorf("the tagline has %d characters, or a full stop", n)
+	}
+	if !strings.HasSuffix(facts.Summary, ".") || strings.Count(facts.Summary, ".") != 1 {
+		t.Error("the summary is not one sentence")
+	}
+	for line := range strings.Lines(wrapped("  ", facts.Description)) {
+		if len(line) > 79 || !strings.HasPrefix(line, "  ") {
+			t.Errorf("the line %q has %d characters", line, len(line))
+		}
+	}
+	if strings.Join(strings.Fields(wrapped("  ", facts.Description)), " ") != facts.Description {
+		t.Error("wrapping changes the text")
+	}
+}
+
+// A template can only write what a text of JSON can carry.
+func TestOnlyTextsAreQuoted(t *testing.T) {
+	if text, err := quoted(`a "b"`); text != `"a \"b\""` || err != nil {
+		t.Error(text, err)
+	}
+	if text, err := quoted([]string{"a", "b"}); text != `["a", "b"]` || err != nil {
+		t.Error(text, err)
+	}
+	if text, err := quoted(1); err == nil {
+		t.Errorf("a number is written as %s", text)
+	}
+}

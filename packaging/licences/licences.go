@@ -1,0 +1,152 @@
+// Package licences says under which licence a module is, and lets only permissive ones
+// into the program: those that ask for no more than to be named.
+//
+//go:generate go test -run TestEveryModuleIsPermissive -update .
+package licences
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Module is a module of the program and the folder with its files.
+type Module struct{ Path, Version, Folder string }
+
+// kinds are the licences that may be in the program, each with words that no other one
+// has together. The order counts: BSD-3-Clause is BSD-2-Clause and one more sentence.
+var kinds = []struct {
+	id    string
+	words []string
+}{
+	{"Apache-2.0", []string{"Apache License", "Version 2.0, January 2004", "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION"}},
+	{"MIT", []string{"Permission is hereby granted, free of charge, to any person obtaining a copy", "The above copyright notice and this permission notice"}},
+	{"ISC", []string{"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"}},
+	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "used to endorse or promote products derived from this software without"}},
+	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms", "Redistributions in binary form must reproduce"}},
+}
+
+// copyleft are words of licences that ask for more. A text with one of them is only
+// permissive if it says that the other licence is a choice.
+var copyleft = []string{"GNU GENERAL PUBLIC LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE", "GNU AFFERO", "GPL v2", "Mozilla Public License", "Eclipse Public License", "Server Side Public License", "Business Source License", "Commons Clause"}
+
+// choice is how a text offers a permissive licence as one of two.
+const choice = "SPDX-License-Identifier: BSD-3-Clause OR "
+
+// Identify returns the SPDX name of the licence with this text. An error is a text that
+// is none of the permissive licences known here.
+func Identify(text string) (string, error) {
+	words := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	has := func(phrase string) bool { return strings.Contains(words, strings.ToLower(phrase)) }
+	for _, other := range copyleft {
+		if has(other) && !has(choice) {
+			return "", fmt.Errorf("the text names %q", other)
+		}
+	}
+	for _, k := range kinds {
+		if !slices.ContainsFunc(k.words, func(w string) bool { return !has(w) }) {
+			return k.id, nil
+		}
+	}
+	return "", errors.New("no permissive licence is known by this text")
+}
+
+// exceptions are modules under another licence that are in the program all the same.
+var exceptions = map[string]struct{ id, words, reason string }{
+	"github.com/hashicorp/go-version": {"MPL-2.0", "Mozilla Public License, version 2.0", "it is used unchanged, and its terms concern its own files; packages name the module and its version"},
+}
+
+// names are how files with licences are called, in lower case.
+var names = []string{"license", "licence", "copying", "notice"}
+
+// Of returns the SPDX name of the licence of a module and all of its texts. An error
+// names the module: it has no text, or one that is not permissive.
+func Of(m Module) (id, text string, err error) {
+	entries, err := os.ReadDir(m.Folder)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", m.Path, err)
+	}
+	var texts []string
+	for _, e := range entries {
+		if !isLicence(e) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(m.Folder, e.Name()))
+		if err != nil {
+			return "", "", fmt.Errorf("%s: %w", m.Path, err)
+		}
+		texts = append(texts, string(content))
+		if strings.HasPrefix(strings.ToLower(e.Name()), "notice") {
+			continue
+		}
+		found, err := Identify(string(content))
+		if e, ok := exceptions[m.Path]; ok && strings.Contains(string(content), e.words) {
+			found, err = e.id, nil
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("%s: %s: %w", m.Path, e.Name(), err)
+		}
+		if id == "" || found < id { // more than one text: any order of files gives the same
+			id = found
+		}
+	}
+	if id == "" {
+		return "", "", fmt.Errorf("%s: there is no licence in %s", m.Path, m.Folder)
+	}
+	return id, strings.Join(texts, "\n"), nil
+}
+
+func isLicence(e fs.DirEntry) bool {
+	name := strings.ToLower(e.Name())
+	return e.Type().IsRegular() && !strings.HasSuffix(name, ".go") && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(name, n) })
+}
+
+//go:embed licences.tsv
+var list string
+
+// Known returns the licences of all modules of the program, by module, from the list that
+// a test compares with the modules themselves.
+func Known() map[string]string {
+	known := map[string]string{}
+	for line := range strings.Lines(list) {
+		if path, id, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			known[path] = id
+		}
+	}
+	return known
+}
+
+// own is the folder of this repository that stands for a module; it is under our licence.
+const own = "github.com/santhosh-tekuri/jsonschema/v6"
+
+// Texts returns one text with the licences of all modules of the program, for packages.
+// Modules that the program does not contain are left out. An error is a module that is
+// missing, or that may not be in the program.
+func Texts(modules []Module) (string, error) {
+	var b strings.Builder
+	b.WriteString("The program contains these modules.\n")
+	missing := Known()
+	delete(missing, own)
+	for _, m := range modules {
+		if _, ok := missing[m.Path]; !ok {
+			continue
+		}
+		delete(missing, m.Path)
+		id, text, err := Of(m)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n%s\n\n%s\n", rule, m.Path, m.Version, id, rule, strings.Trim(text, "\n"))
+	}
+	for path := range missing {
+		return "", fmt.Errorf("the module %s is missing", path)
+	}
+	return b.String(), nil
+}
+
+const rule = "------------------------------------------------------------------------"

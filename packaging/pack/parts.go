@@ -1,0 +1,190 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"vaultwicket/packaging"
+	"vaultwicket/packaging/bundle"
+	"vaultwicket/packaging/facts"
+	"vaultwicket/packaging/licences"
+	"vaultwicket/packaging/npm"
+	"vaultwicket/packaging/sbom"
+)
+
+func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
+	d, err := sbom.Of(o.binary, o.version, licences.Known())
+	if err != nil {
+		return err
+	}
+	text, err := d.JSON()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, text, 0o644)
+}
+
+// program returns the binary of a platform from the folder that goreleaser builds in. It
+// adds the level of the processor to the names of its folders.
+func program(dist string, p facts.Platform) ([]byte, error) {
+	found, err := filepath.Glob(filepath.Join(dist, facts.Name+"_"+p.OS+"_"+p.Arch+"*", p.Program()))
+	if err == nil && len(found) == 0 {
+		found, err = filepath.Glob(filepath.Join(dist, "universal_"+p.OS+"_"+p.Arch+"*", p.Program()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%d programs for %s on %s in %s, want one", len(found), p.OS, p.Arch, dist)
+	}
+	return os.ReadFile(found[0])
+}
+
+const (
+	licenceFile = "LICENSE"
+	modulesFile = "packaging/stage/THIRD-PARTY-LICENCES.txt"
+)
+
+// writeBundle makes the MCP bundle: one file for all Macs, and for Windows and Linux the
+// processor that nearly all of them have, because a bundle cannot choose.
+func writeBundle(o options, _ io.Reader, _ io.Writer) error {
+	files := map[string]bundle.File{}
+	for name, p := range map[string]facts.Platform{
+		"server/" + facts.Name:            {OS: "darwin", Arch: "all"},
+		"server/" + facts.Name + ".exe":   {OS: "windows", Arch: "amd64"},
+		"server/" + facts.Name + "-linux": {OS: "linux", Arch: "amd64"},
+	} {
+		content, err := program(o.dist, p)
+		if err != nil {
+			return err
+		}
+		files[name] = bundle.File{Content: content, Program: true}
+	}
+	made, err := packaging.Files(o.version)
+	if err != nil {
+		return err
+	}
+	files["manifest.json"] = bundle.File{Content: []byte(made["packaging/mcpb/manifest.json"])}
+	for name, from := range map[string]string{"LICENSE": licenceFile, "THIRD-PARTY-LICENCES.txt": modulesFile} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		files[name] = bundle.File{Content: content}
+	}
+	w, err := os.Create(o.out)
+	if err != nil {
+		return err
+	}
+	return errors.Join(bundle.Write(w, files), w.Close())
+}
+
+// writeNPM lays out all packages for npm.
+func writeNPM(o options, _ io.Reader, _ io.Writer) error {
+	texts := map[string][]byte{}
+	for name, from := range map[string]string{"LICENSE": licenceFile, "THIRD-PARTY-LICENCES.txt": modulesFile} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		texts[name] = content
+	}
+	for _, p := range facts.Platforms() {
+		content, err := program(o.dist, p)
+		if err != nil {
+			return err
+		}
+		if err := npm.Write(o.out, p, o.version, content, texts); err != nil {
+			return err
+		}
+	}
+	return writeLauncher(filepath.Join(o.out, facts.Name), o.version, texts[licenceFile])
+}
+
+// writeLauncher lays out the package that people install.
+func writeLauncher(folder, version string, licence []byte) error {
+	launcher, err := os.ReadFile("packaging/npm/" + facts.Name + "/launcher.js")
+	if err != nil {
+		return err
+	}
+	made, err := packaging.Files(version)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	from := "packaging/npm/" + facts.Name + "/"
+	return errors.Join(
+		os.WriteFile(filepath.Join(folder, "package.json"), []byte(made[from+"package.json"]), 0o644),
+		os.WriteFile(filepath.Join(folder, "README.md"), []byte(made[from+"README.md"]), 0o644),
+		os.WriteFile(filepath.Join(folder, "LICENSE"), licence, 0o644),
+		os.WriteFile(filepath.Join(folder, "launcher.js"), launcher, 0o755),
+	)
+}
+
+// writeServer adds the bundle to the entry for the MCP registry: its hash is known when
+// it is made.
+func writeServer(o options, _ io.Reader, _ io.Writer) error {
+	made, err := packaging.Files(o.version)
+	if err != nil {
+		return err
+	}
+	var server map[string]any
+	if err := json.Unmarshal([]byte(made["packaging/server.json"]), &server); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(o.bundle)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	packages, _ := server["packages"].([]any)
+	server["packages"] = append(packages, map[string]any{
+		"registryType": "mcpb",
+		"identifier":   facts.Repository + "/releases/download/v" + o.version + "/" + filepath.Base(o.bundle),
+		"fileSha256":   hex.EncodeToString(sum[:]),
+		"transport":    map[string]any{"type": "stdio"},
+	})
+	text, err := json.MarshalIndent(server, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.out, append(text, '\n'), 0o644)
+}
+
+// writeLicences reads lines of a module, its version and its folder.
+func writeLicences(_ options, in io.Reader, out io.Writer) error {
+	list, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	var modules []licences.Module
+	for line := range strings.Lines(string(list)) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(f) == 3 {
+			modules = append(modules, licences.Module{Path: f[0], Version: f[1], Folder: f[2]})
+		}
+	}
+	text, err := licences.Texts(modules)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+// writeChangelog writes what Debian wants of every package; CHANGELOG.md says the rest.
+func writeChangelog(o options, _ io.Reader, out io.Writer) error {
+	at := time.Unix(o.seconds, 0).UTC().Format(time.RFC1123Z)
+	_, err := fmt.Fprintf(out, "%s (%s) unstable; urgency=medium\n\n  * See %s/releases/tag/v%s\n\n -- %s <%s>  %s\n",
+		facts.Name, o.version, facts.Repository, o.version, facts.Authors, facts.Email, at)
+	return err
+}
