@@ -63,7 +63,8 @@ gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/argumen
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/httpguard gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/activation cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
+cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
@@ -87,6 +88,13 @@ cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
+packaging                    : packaging/facts
+packaging/bundle             :
+packaging/facts              :
+packaging/licences           :
+packaging/npm                : packaging/facts
+packaging/pack               : packaging packaging/bundle packaging/facts packaging/licences packaging/npm packaging/sbom
+packaging/sbom               : packaging/facts
 tests                        :
 `
 

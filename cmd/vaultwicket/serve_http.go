@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"vaultwicket/cmd/internal/activation"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/mcpserver"
@@ -31,8 +32,12 @@ func (o opened) serveHTTP(ctx context.Context, std terminal.Streams, c mcpserver
 	if err != nil {
 		return err
 	}
+	passed, err := activation.Listener(std.Getenv, os.Getpid())
+	if err != nil {
+		return err
+	}
 	config := streamable.Config{
-		Addr: o.HTTP.Addr, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts,
+		Addr: o.HTTP.Addr, Listener: passed, TLSCert: o.HTTP.Cert, TLSKey: o.HTTP.Key, Origins: o.HTTP.Origins, Hosts: o.HTTP.Hosts,
 		Token: token, MaxSessions: o.HTTP.MaxSessions,
 	}
 	if o.metrics != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -25,6 +26,10 @@ type Config struct {
 	// Addr is where to listen: "127.0.0.1:8765", "localhost:0", "[::1]:80",
 	// "0.0.0.0:8080" for all addresses, or "unix:/absolute/path".
 	Addr string
+
+	// Listener is open already, such as a socket of systemd, and is served in place of
+	// opening Addr. It must be at Addr. nil opens Addr. Serve closes it.
+	Listener net.Listener
 
 	// TLSCert and TLSKey name PEM files. They are required, both, unless Addr is a
 	// loopback address or a socket: a token does not travel in the open.

@@ -103,11 +103,16 @@ func listen(ctx context.Context, a address, shown string) (net.Listener, error) 
 		return nil, &SettingError{Setting: "http", Value: shown, Reason: "cannot listen", cause: err, hint: "choose another port, or 0 for a free one"}
 	}
 	// The name localhost may stand for anything in the file of hosts.
-	if at, ok := l.Addr().(*net.TCPAddr); a.private() && (!ok || !at.IP.IsLoopback()) {
+	if a.private() && !loopback(l) {
 		l.Close()
 		return nil, &SettingError{Setting: "http", Value: shown, Reason: "is not a loopback address on this machine", hint: "use 127.0.0.1"}
 	}
 	return l, nil
+}
+
+func loopback(l net.Listener) bool {
+	at, ok := l.Addr().(*net.TCPAddr)
+	return ok && at.IP.IsLoopback()
 }
 
 // urlOf returns the address of the endpoint for people and clients.

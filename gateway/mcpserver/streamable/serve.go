@@ -43,7 +43,7 @@ func Serve(ctx context.Context, c Config, listening func(url string)) error {
 	if err != nil {
 		return err
 	}
-	l, err := listen(ctx, at, c.Addr)
+	l, err := listener(ctx, c, at)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,47 @@
+// Package activation takes the socket that a service manager has opened for the program,
+// by the protocol of systemd: descriptor 3, announced in LISTEN_PID and LISTEN_FDS.
+package activation
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"vaultwicket/cmd/internal/exit"
+)
+
+// first is the number of the first descriptor that is passed.
+const first = 3
+
+// Listener returns the socket that was passed to this process, nil if there is none. The
+// process with the id pid is this one: variables that a parent was given mean nothing. An
+// error is a [*exit.UsageError] for a number of sockets other than one, or for a
+// descriptor that cannot be listened on.
+func Listener(getenv func(string) string, pid int) (net.Listener, error) {
+	if getenv("LISTEN_PID") != strconv.Itoa(pid) {
+		return nil, nil
+	}
+	if n := getenv("LISTEN_FDS"); n != "1" {
+		return nil, &exit.UsageError{Reason: fmt.Sprintf("the service manager passes %q sockets, want 1", n), Advice: "give the socket unit one ListenStream"}
+	}
+	return listener(first)
+}
+
+// listener takes a descriptor over. Programs that are started later do not get it.
+func listener(descriptor uintptr) (net.Listener, error) {
+	file := os.NewFile(descriptor, "socket of the service manager")
+	if file == nil {
+		return nil, unusable(os.ErrInvalid)
+	}
+	defer file.Close()
+	l, err := net.FileListener(file)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return l, nil
+}
+
+func unusable(err error) error {
+	return &exit.UsageError{Reason: fmt.Sprintf("the socket of the service manager cannot be used: %v", err), Advice: "use ListenStream in the socket unit"}
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package http_test
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// activated starts the server as systemd does: the socket is descriptor 3, and the
+// variables name the process. It returns what the server says first.
+func activated(t *testing.T, socket *os.File, addr string) string {
+	t.Helper()
+	home := t.TempDir()
+	c := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`,
+		rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+t.TempDir(), "--http="+addr)
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "VAULTWICKET_TOKEN="+rig.Token)
+	c.ExtraFiles = []*os.File{socket}
+	log, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+	line, _ := bufio.NewReader(log).ReadString('\n')
+	return line
+}
+
+// A client that connects before the server runs waits and is answered.
+func TestASocketOfTheServiceManagerIsServed(t *testing.T) {
+	t.Parallel()
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	early, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.Close()
+	if said, want := activated(t, socket, l.Addr().String()), "serving http://"+l.Addr().String()+"/mcp"; !strings.Contains(said, want) {
+		t.Fatalf("the server says %q, want %q", said, want)
+	}
+	if _, err := early.Write([]byte("GET /healthz HTTP/1.1\r\nHost: " + l.Addr().String() + "\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(early), nil)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("the connection from before gets %v, %v", answer, err)
+	}
+}
+
+// The settings say who may connect; a socket that is open to more is refused.
+func TestASocketAtAnotherAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4zero})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	if said := activated(t, socket, "127.0.0.1:"+port); !strings.Contains(said, "is not the address of the socket that was passed") {
+		t.Errorf("the server says %q", said)
+	}
+}
