@@ -25,7 +25,7 @@ var kinds = []struct {
 	words []string
 }{
 	{"Apache-2.0", []string{"Apache License", "Version 2.0, January 2004", "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION"}},
-	{"MIT", []string{"Permission is hereby granted, free of charge, to any person obtaining a copy", "The above copyright notice and this permission notice"}},
+	{"MIT", []string{"Permission is hereby granted, free of charge", "The above copyright notice and this permission notice"}},
 	{"ISC", []string{"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted"}},
 	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "used to endorse or promote products derived from this software without"}},
 	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms", "Redistributions in binary form must reproduce"}},

@@ -1,9 +1,10 @@
 // Command pack makes the parts of a release that goreleaser does not make itself. It
-// reads files and writes files; it starts nothing.
+// reads files and writes files; it starts nothing. The folder dist is the one that
+// goreleaser builds in, and stage the one that stage.sh fills.
 //
 //	pack sbom --binary FILE --version V --out FILE
-//	pack mcpb --dist DIR --version V --out FILE
-//	pack npm --dist DIR --version V --out DIR
+//	pack mcpb --dist DIR --stage DIR --version V --out FILE
+//	pack npm --dist DIR --stage DIR --version V --out DIR
 //	pack server-json --version V --mcpb FILE --out FILE
 //	pack licences < modules
 //	pack debian-changelog --version V --seconds N
@@ -22,8 +23,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // options are the flags of all parts.
 type options struct {
-	binary, version, out, dist, bundle string
-	seconds                            int64
+	binary, version, out, dist, stage, bundle string
+	seconds                                   int64
 }
 
 // parts are the subcommands, and the flags that each must have.
@@ -32,8 +33,8 @@ var parts = map[string]struct {
 	make  func(options, io.Reader, io.Writer) error
 }{
 	"sbom":             {[]string{"binary", "version", "out"}, writeSBOM},
-	"mcpb":             {[]string{"dist", "version", "out"}, writeBundle},
-	"npm":              {[]string{"dist", "version", "out"}, writeNPM},
+	"mcpb":             {[]string{"dist", "stage", "version", "out"}, writeBundle},
+	"npm":              {[]string{"dist", "stage", "version", "out"}, writeNPM},
 	"server-json":      {[]string{"version", "mcpb", "out"}, writeServer},
 	"licences":         {nil, writeLicences},
 	"debian-changelog": {[]string{"version", "seconds"}, writeChangelog},
@@ -75,7 +76,7 @@ func names() []string {
 func parse(args, required []string, log io.Writer) (o options, err error) {
 	set := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	set.SetOutput(log)
-	texts := map[string]*string{"binary": &o.binary, "version": &o.version, "out": &o.out, "dist": &o.dist, "mcpb": &o.bundle}
+	texts := map[string]*string{"binary": &o.binary, "version": &o.version, "out": &o.out, "dist": &o.dist, "stage": &o.stage, "mcpb": &o.bundle}
 	for _, name := range required {
 		if text, ok := texts[name]; ok {
 			set.StringVar(text, name, "", "")

@@ -48,9 +48,22 @@ func program(dist string, p facts.Platform) ([]byte, error) {
 	return os.ReadFile(found[0])
 }
 
+// licenceTexts are the files that every package has.
+func licenceTexts(stage string) (map[string][]byte, error) {
+	texts := map[string][]byte{}
+	for name, from := range map[string]string{licenceFile: licenceFile, modulesFile: filepath.Join(stage, modulesFile)} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		texts[name] = content
+	}
+	return texts, nil
+}
+
 const (
 	licenceFile = "LICENSE"
-	modulesFile = "packaging/stage/THIRD-PARTY-LICENCES.txt"
+	modulesFile = "THIRD-PARTY-LICENCES.txt"
 )
 
 // writeBundle makes the MCP bundle: one file for all Macs, and for Windows and Linux the
@@ -73,11 +86,11 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		return err
 	}
 	files["manifest.json"] = bundle.File{Content: []byte(made["packaging/mcpb/manifest.json"])}
-	for name, from := range map[string]string{"LICENSE": licenceFile, "THIRD-PARTY-LICENCES.txt": modulesFile} {
-		content, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
+	texts, err := licenceTexts(o.stage)
+	if err != nil {
+		return err
+	}
+	for name, content := range texts {
 		files[name] = bundle.File{Content: content}
 	}
 	w, err := os.Create(o.out)
@@ -89,13 +102,9 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 
 // writeNPM lays out all packages for npm.
 func writeNPM(o options, _ io.Reader, _ io.Writer) error {
-	texts := map[string][]byte{}
-	for name, from := range map[string]string{"LICENSE": licenceFile, "THIRD-PARTY-LICENCES.txt": modulesFile} {
-		content, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		texts[name] = content
+	texts, err := licenceTexts(o.stage)
+	if err != nil {
+		return err
 	}
 	for _, p := range facts.Platforms() {
 		content, err := program(o.dist, p)

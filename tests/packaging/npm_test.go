@@ -1,0 +1,151 @@
+//go:build unix
+
+package packaging
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"vaultwicket/tests/rig"
+)
+
+// npmRoot is a project in which npm has installed the launcher, and the package for this
+// system with a program, unless that is "".
+func npmRoot(t *testing.T, program string) (launcher string) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("the launcher needs Node")
+	}
+	modules := filepath.Join(t.TempDir(), "node_modules")
+	launcher = filepath.Join(modules, "vaultwicket", "launcher.js")
+	for _, name := range []string{"launcher.js", "package.json"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "npm", "vaultwicket", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rig.WriteFile(t, filepath.Join(modules, "vaultwicket", name), text)
+	}
+	if program != "" {
+		platform, err := exec.Command("node", "-p", "process.platform + '-' + process.arch").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.Join(modules, "@vaultwicket", strings.TrimSpace(string(platform)))
+		rig.WriteFile(t, filepath.Join(folder, "package.json"), []byte(`{"name": "x", "version": "1.0.0"}`))
+		if err := os.MkdirAll(filepath.Join(folder, "bin"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(folder, "bin", "vaultwicket")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return launcher
+}
+
+// launch runs the launcher and waits for its end.
+func launch(t *testing.T, launcher, in string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	c := exec.Command("node", append([]string{launcher}, args...)...)
+	var out, log bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(in), &out, &log
+	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
+	if err := c.Run(); c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), log.String(), c.ProcessState.ExitCode()
+}
+
+func TestTheLauncherIsTheProgram(t *testing.T) {
+	launcher := npmRoot(t, rig.Binary)
+	direct, err := exec.Command(rig.Binary, "version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, log, status := launch(t, launcher, "", "version"); out != string(direct) || log != "" || status != 0 {
+		t.Errorf("version: %q %q %d, want %q", out, log, status, direct)
+	}
+	if out, log, status := launch(t, launcher, "", "no-such-command"); out != "" || status != 2 || !strings.Contains(log, "no-such-command") {
+		t.Errorf("a mistake: %q %q %d", out, log, status)
+	}
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n"
+	out, log, status := launch(t, launcher, hello, "serve", "--config=none", "--vault="+t.TempDir())
+	if strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, `{"jsonrpc":"2.0","id":1,"result"`) || status != 0 {
+		t.Errorf("a session: %q %q %d", out, log, status)
+	}
+}
+
+// Where npm left out the package of the system, the message names it; standard output
+// stays empty, because a client reads it.
+func TestAMissingProgramIsNamed(t *testing.T) {
+	out, log, status := launch(t, npmRoot(t, ""), "", "version")
+	if out != "" || status != 4 || !strings.Contains(log, "the package @vaultwicket/") || !strings.Contains(log, "--include=optional") || strings.Count(log, "\n") != 1 {
+		t.Errorf("%q %q %d", out, log, status)
+	}
+}
+
+// script writes a program for the launcher to start.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// begin starts the launcher and waits until the program has written a line.
+func begin(t *testing.T, program string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	c := exec.Command("node", npmRoot(t, program))
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); c.Process.Kill(); c.Wait() })
+	ready := make([]byte, len("ready\n"))
+	if _, err := io.ReadFull(out, ready); err != nil || string(ready) != "ready\n" {
+		t.Fatalf("the program says %q, %v", ready, err)
+	}
+	return c, out
+}
+
+func TestSignalsReachTheProgram(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		c, out := begin(t, script(t, `for s in TERM INT HUP; do trap "echo $s; exit 7" $s; done; echo ready; while :; do sleep 0.01; done`))
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		said, _ := io.ReadAll(out)
+		c.Wait()
+		want := map[syscall.Signal]string{syscall.SIGTERM: "TERM\n", syscall.SIGINT: "INT\n", syscall.SIGHUP: "HUP\n"}[s]
+		if string(said) != want || c.ProcessState.ExitCode() != 7 {
+			t.Errorf("%v: the program says %q and the launcher ends with %v", s, said, c.ProcessState)
+		}
+	}
+}
+
+// The launcher ends by the signal that the program ended by.
+func TestTheLauncherEndsAsTheProgramEnds(t *testing.T) {
+	c := exec.Command("node", npmRoot(t, script(t, `kill -KILL $$`)))
+	err := c.Run()
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	}
+	if _, _, status := launch(t, npmRoot(t, script(t, `exit 70`)), ""); status != 70 {
+		t.Errorf("status 70 becomes %d", status)
+	}
+}

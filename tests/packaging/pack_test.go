@@ -1,0 +1,313 @@
+package packaging
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"vaultwicket/packaging/facts"
+	"vaultwicket/tests/rig"
+)
+
+var packOnce = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "pack-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(folder, "pack.exe")
+	text, err := exec.Command("go", "build", "-o", file, "vaultwicket/packaging/pack").CombinedOutput()
+	if err != nil {
+		err = &exec.Error{Name: string(text), Err: err}
+	}
+	return file, err
+})
+
+// pack runs the tool of a release at the root of the repository.
+func pack(t *testing.T, args ...string) (stderr string, status int) {
+	t.Helper()
+	file, err := packOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(file, args...)
+	c.Dir = filepath.Join("..", "..")
+	var log bytes.Buffer
+	c.Stderr = &log
+	if err := c.Run(); c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return log.String(), c.ProcessState.ExitCode()
+}
+
+// dist is a folder as goreleaser makes it, with the program of this system for all.
+func dist(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, name := range []string{"vaultwicket_linux_amd64_v1/vaultwicket", "vaultwicket_linux_arm64_v8.0/vaultwicket", "vaultwicket_darwin_amd64_v1/vaultwicket", "vaultwicket_darwin_arm64_v8.0/vaultwicket",
+		"vaultwicket_windows_amd64_v1/vaultwicket.exe", "vaultwicket_windows_arm64_v8.0/vaultwicket.exe", "universal_darwin_all/vaultwicket"} {
+		rig.WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), []byte("program "+name))
+	}
+	// What stage.sh makes.
+	rig.WriteFile(t, filepath.Join(folder, "THIRD-PARTY-LICENCES.txt"), []byte("modules"))
+	return folder
+}
+
+func decode(t *testing.T, file string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value map[string]any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return value
+}
+
+// The list of what a program contains is that of the linker, and the same each time.
+func TestTheSBOMNamesEveryModule(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "1.json"), filepath.Join(t.TempDir(), "2.json")
+	for _, out := range []string{first, second} {
+		if log, status := pack(t, "sbom", "--binary", rig.Binary, "--version", "1.2.3", "--out", out); status != 0 {
+			t.Fatal(log)
+		}
+	}
+	a, _ := os.ReadFile(first)
+	b, _ := os.ReadFile(second)
+	if len(a) == 0 || !bytes.Equal(a, b) {
+		t.Error("two lists of one program differ")
+	}
+	bill := decode(t, first)
+	modules, err := exec.Command("go", "version", "-m", rig.Binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	components, _ := bill["components"].([]any)
+	if want := strings.Count(string(modules), "\tdep\t") + 1; len(components) != want { // and the standard library
+		t.Errorf("%d components, want %d", len(components), want)
+	}
+	for _, c := range components {
+		c := c.(map[string]any)
+		if name := c["name"].(string); c["licenses"] == nil || name != "stdlib" && !strings.Contains(string(modules), name+"\t") {
+			t.Errorf("the component is %v", c)
+		}
+	}
+	if bill["bomFormat"] != "CycloneDX" || bill["specVersion"] != "1.6" || !strings.Contains(string(a), `"version": "1.2.3"`) {
+		t.Errorf("the list begins with %.300s", a)
+	}
+}
+
+func TestTheBundleHasItsPrograms(t *testing.T) {
+	folder := dist(t)
+	first, second := filepath.Join(t.TempDir(), "a.mcpb"), filepath.Join(t.TempDir(), "b.mcpb")
+	for _, out := range []string{first, second} {
+		if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", version(t), "--out", out); status != 0 {
+			t.Fatal(log)
+		}
+	}
+	a, _ := os.ReadFile(first)
+	b, _ := os.ReadFile(second)
+	if !bytes.Equal(a, b) {
+		t.Error("two bundles of one release differ")
+	}
+	z, err := zip.NewReader(bytes.NewReader(a), int64(len(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, f := range z.File {
+		there[f.Name] = true
+	}
+	manifest := decode(t, filepath.Join("..", "..", "packaging", "mcpb", "manifest.json"))
+	server := manifest["server"].(map[string]any)
+	commands := []string{server["entry_point"].(string)}
+	config := server["mcp_config"].(map[string]any)
+	commands = append(commands, config["command"].(string))
+	for _, system := range config["platform_overrides"].(map[string]any) {
+		commands = append(commands, system.(map[string]any)["command"].(string))
+	}
+	for _, command := range commands {
+		if !there[strings.TrimPrefix(command, "${__dirname}/")] {
+			t.Errorf("the manifest starts %s, and the bundle has %v", command, there)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "universal_darwin_all")); err != nil {
+		t.Fatal(err)
+	}
+	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on all") {
+		t.Errorf("a missing program gives %d %s", status, log)
+	}
+}
+
+// What the bundle asks and fills in are flags and settings of the program, and by default
+// nothing can be changed.
+func TestTheBundleStartsAReadOnlyServer(t *testing.T) {
+	manifest := decode(t, filepath.Join("..", "..", "packaging", "mcpb", "manifest.json"))
+	config := manifest["server"].(map[string]any)["mcp_config"].(map[string]any)
+	asked := manifest["user_config"].(map[string]any)
+	vault := t.TempDir()
+	fill := func(text string) string {
+		for key, field := range asked {
+			value := vault
+			if d, ok := field.(map[string]any)["default"]; ok {
+				encoded, _ := json.Marshal(d)
+				value = strings.Trim(string(encoded), `"`)
+			} else if field.(map[string]any)["required"] != true {
+				t.Errorf("%s has no default and is not required", key)
+			}
+			text = strings.ReplaceAll(text, "${user_config."+key+"}", value)
+		}
+		return text
+	}
+	var args []string
+	for _, arg := range config["args"].([]any) {
+		args = append(args, fill(arg.(string)))
+	}
+	r := rig.New(t, nil)
+	c := exec.Command(rig.Binary, args...)
+	c.Env = []string{"HOME=" + r.Home, "XDG_STATE_HOME=" + r.Home}
+	for name, value := range config["env"].(map[string]any) {
+		c.Env = append(c.Env, name+"="+fill(value.(string)))
+	}
+	c.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/list"}` + "\n")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if !strings.Contains(string(out), `"readOnlyHint":true`) {
+		t.Errorf("the server answers %s", out)
+	}
+	for _, tool := range facts.Tools() {
+		if !strings.Contains(string(out), `"name":"`+tool.Name+`"`) {
+			t.Errorf("the manifest names the tool %s, the server does not", tool.Name)
+		}
+	}
+}
+
+func TestNPMPackagesAreLaidOut(t *testing.T) {
+	folder, out := dist(t), t.TempDir()
+	if log, status := pack(t, "npm", "--dist", folder, "--stage", folder, "--version", version(t), "--out", out); status != 0 {
+		t.Fatal(log)
+	}
+	main := decode(t, filepath.Join(out, "vaultwicket", "package.json"))
+	wanted := main["optionalDependencies"].(map[string]any)
+	for _, p := range facts.Platforms() {
+		package_ := filepath.Join(out, p.NodeOS+"-"+p.NodeArch)
+		one := decode(t, filepath.Join(package_, "package.json"))
+		if one["name"] != p.NPM() || one["version"] != version(t) || wanted[p.NPM()] != version(t) {
+			t.Errorf("the package of %s on %s is %v %v, want %v", p.OS, p.Arch, one["name"], one["version"], wanted)
+		}
+		info, err := os.Stat(filepath.Join(package_, "bin", p.Program()))
+		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
+			t.Errorf("the program of %s: %v, %v", p.NPM(), info, err)
+		}
+		delete(wanted, p.NPM())
+		for _, m := range []map[string]any{one, main} {
+			if m["scripts"] != nil {
+				t.Errorf("%v has scripts", m["name"])
+			}
+		}
+	}
+	if len(wanted) > 0 {
+		t.Errorf("there is no package for %v", wanted)
+	}
+}
+
+// serverSchema is the schema of the MCP registry for server.json.
+func serverSchema(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "server.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+func TestTheRegistryTakesOurServer(t *testing.T) {
+	schema := serverSchema(t)
+	file := filepath.Join("..", "..", "packaging", "server.json")
+	if err := schema.Validate(decode(t, file)); err != nil {
+		t.Error(err)
+	}
+	bundle, out := filepath.Join(t.TempDir(), "vaultwicket_1.2.3.mcpb"), filepath.Join(t.TempDir(), "server.json")
+	rig.WriteFile(t, bundle, []byte("bundle"))
+	if log, status := pack(t, "server-json", "--version", "1.2.3", "--mcpb", bundle, "--out", out); status != 0 {
+		t.Fatal(log)
+	}
+	released := decode(t, out)
+	if err := schema.Validate(released); err != nil {
+		t.Error(err)
+	}
+	if packages := released["packages"].([]any); len(packages) != 3 || packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
+		t.Errorf("the packages are %v", packages)
+	}
+	// The schema is one that refuses.
+	for key, value := range map[string]any{"name": "no slash", "description": strings.Repeat("x", 101), "version": nil} {
+		wrong := decode(t, file)
+		wrong[key] = value
+		if err := schema.Validate(wrong); err == nil {
+			t.Errorf("%s may be %v", key, value)
+		}
+	}
+}
+
+// Every flag and variable of the entry is one of the program.
+func TestTheRegistryEntryNamesRealSettings(t *testing.T) {
+	r := rig.New(t, nil)
+	server := decode(t, filepath.Join("..", "..", "packaging", "server.json"))
+	names := 0
+	for _, p := range server["packages"].([]any) {
+		p := p.(map[string]any)
+		for _, key := range []string{"packageArguments", "environmentVariables"} {
+			list, _ := p[key].([]any)
+			for _, a := range list {
+				name, _ := a.(map[string]any)["name"].(string)
+				name = strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(name, "--"), "VAULTWICKET_")), "_", "-")
+				if name == "" {
+					continue
+				}
+				names++
+				if shown := r.Must("config", "show"); !strings.Contains("\n"+shown, "\n"+name+" ") {
+					t.Errorf("%s is no setting", name)
+				}
+			}
+		}
+	}
+	if names < 3 {
+		t.Errorf("only %d names", names)
+	}
+}
+
+func TestPackSaysWhatIsWrong(t *testing.T) {
+	for want, args := range map[string][]string{
+		"name what to make":     {},
+		`unknown part "other"`:  {"other"},
+		"--version is missing":  {"sbom", "--binary", "x"},
+		`unexpected argument`:   {"debian-changelog", "--version", "1", "--seconds", "5", "x"},
+		"--seconds is missing":  {"debian-changelog", "--version", "1"},
+		"flag provided but not": {"licences", "--out", "x"},
+	} {
+		if log, status := pack(t, args...); status != 2 || !strings.Contains(log, want) {
+			t.Errorf("%q ends with %d and says %q, want %q", args, status, log, want)
+		}
+	}
+}
