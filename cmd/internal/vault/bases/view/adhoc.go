@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/bases/eval"
@@ -21,6 +22,28 @@ func ParseExpression(text string) (*eval.Program, error) {
 	}
 	return p, nil
 }
+
+// Properties returns the names of the properties of notes that an expression reads, each
+// once, in the order of the text.
+func Properties(p *eval.Program) (names []string) {
+	if p == nil || p.Node() == nil {
+		return nil
+	}
+	skip := map[syntax.Node]bool{} // what names no property where it is
+	syntax.Walk(p.Node(), func(n syntax.Node) {
+		if call, ok := n.(*syntax.Call); ok {
+			skip[call.Function] = true
+		}
+		name, ok := propertyName(n)
+		if ok && !skip[n] && !slices.Contains(ofLists, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
+// ofLists are the names that the functions of lists give to what they visit.
+var ofLists = []string{"value", "index", "acc"}
 
 // ParseColumns reads columns with commas between them: ids of properties or
 // expressions, each with a label and a colon in front if another one than its text

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,12 +112,41 @@ func answerQuery(v *session.Vault, base *view.Base, viewName, this string, p gra
 	if err != nil {
 		return answer.Reply{}, queryFailed(err)
 	}
+	var said answer.Reply
 	if format := cmp.Or(p["format"], view.JSON); format != view.JSON {
-		return answer.Text(table.Print(format)), nil
+		said.Text = table.Print(format)
+	} else {
+		said.Text = table.JSON(view.Details{
+			Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
+		})
 	}
-	return answer.Text(table.JSON(view.Details{
-		Typed: p["values"] == "typed", Groups: p.Has("groups"), Summaries: p.Has("summaries"), Explain: p.Has("explain"),
-	})), nil
+	if table.Total == 0 {
+		said.Notice, err = noRows(v, q)
+	}
+	return said, err
+}
+
+// noRows says why a query has no rows: it asks for a property that no note has, or the
+// filters drop them all.
+func noRows(v *session.Vault, q view.Query) (string, error) {
+	known, err := metadata.PropertyNames(v)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range view.Properties(q.Where) {
+		if slices.ContainsFunc(known, func(other string) bool { return strings.EqualFold(name, other) }) {
+			continue
+		}
+		notice := fmt.Sprintf("no note has the property %q", answer.Verbatim(name))
+		switch hint := answer.DidYouMean(nearest.Names(name, known)); {
+		case eval.IsFunction(name):
+			notice += "; the function is " + name + "()"
+		case hint != "":
+			notice += "; " + hint
+		}
+		return notice, nil
+	}
+	return "no row passes the filters; explain says how many each of them dropped", nil
 }
 
 // existing returns the path of a file that has to be there.

@@ -71,6 +71,8 @@ func listBookmarks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	switch {
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(all.Rows))), nil
+	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
+		return answer.Nothing("", "the vault has no bookmarks"), nil
 	case p["format"] == answer.FormatJSON || p.Has("verbose"):
 		return answer.Text(all.Print(p["format"])), nil
 	}

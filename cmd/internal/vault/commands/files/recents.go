@@ -38,5 +38,8 @@ func listRecents(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if p.Has("total") {
 		return answer.Text(strconv.Itoa(len(open))), nil
 	}
+	if len(open) == 0 {
+		return answer.Nothing("", "the app has recorded no opened files; recent lists the notes that were changed last"), nil
+	}
 	return answer.Text(strings.Join(open, "\n")), nil
 }

@@ -85,7 +85,11 @@ func listVersions(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return answer.Reply{Text: table.Print(answer.FormatTSV), Note: t.Path}, nil
+	said := answer.Reply{Text: table.Print(answer.FormatTSV), Note: t.Path}
+	if len(kept) == 0 {
+		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
+	}
+	return said, nil
 }
 
 func when(v *session.Vault, t time.Time) string {

@@ -90,6 +90,19 @@ var ownTypes = map[string]string{"aliases": "aliases", "cssclasses": "multitext"
 
 var allProperties = knowledge.Derived[[]propertyUse]{Name: "properties", Compute: propertyUses}
 
+// PropertyNames returns the names of the properties of the notes that the caller may see.
+func PropertyNames(v *session.Vault) ([]string, error) {
+	files, err := v.ScopedFiles(nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, use := range allProperties.Of(&v.Host.Memo, files) {
+		names = append(names, use.Name)
+	}
+	return names, nil
+}
+
 // propertyUses counts the properties of files, in the order in which they are
 // met.
 func propertyUses(files []*index.File) []propertyUse {
@@ -282,6 +295,9 @@ func aliases(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	if p.Has("total") {
 		return answer.Text(strconv.Itoa(len(table.Rows))), nil
+	}
+	if len(table.Rows) == 0 {
+		return answer.Nothing("", "%s has no aliases", session.Place(p["file"]+p["path"])), nil
 	}
 	return answer.Text(table.Print(answer.FormatTSV)), nil
 }

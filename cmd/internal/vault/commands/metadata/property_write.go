@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/scope"
@@ -94,7 +97,20 @@ func ParseTypedValue(v *session.Vault, p grammar.Values) (frontmatter.Value, err
 	case assigned:
 		return value, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
 	}
-	return value, answer.Misuse("%v", err)
+	return value, answer.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+}
+
+// dateMeant says which date a word for a day is. The word itself is no value of a date, and
+// nobody has seen the date that it would become.
+func dateMeant(v *session.Vault, word string, as frontmatter.Type) string {
+	if as != frontmatter.TypeDate {
+		return ""
+	}
+	days, err := session.DaysAhead(word, v.Today())
+	if err != nil || days.First != days.Last {
+		return ""
+	}
+	return fmt.Sprintf("%q is value=%s", answer.Verbatim(quote.Short(word)), days.First.Format(time.DateOnly))
 }
 
 // assignedType returns the type that a name has in a vault. The three that the

@@ -147,9 +147,22 @@ func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		return answer.Text(strings.Join(lines, "\n")), nil
 	}
-	var names []string
-	for _, use := range all {
-		names = append(names, use.name)
+	names, err := TagNames(v)
+	if err != nil {
+		return answer.Reply{}, err
 	}
 	return answer.Reply{}, answer.NotFoundTag.DidYouMean(nearest.Names(p["name"], names), "Tag %q not found.", answer.Verbatim(name))
+}
+
+// TagNames returns the tags of the notes that the caller may see, with "#".
+func TagNames(v *session.Vault) ([]string, error) {
+	all, err := scopedTagUses(v, grammar.Values{})
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i, use := range all {
+		names[i] = use.name
+	}
+	return names, nil
 }

@@ -75,6 +75,9 @@ func periodicRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	if _, err := v.Disk.Stat(note.Path); disk.IsMissing(err) {
+		return answer.Reply{}, noPeriodicNote.Failure("File %q not found.", answer.Verbatim(note.Path.String()))
+	}
 	target := grammar.Values{"path": note.Path.String()}
 	if p.Has("heading") {
 		target["heading"] = p["heading"]
@@ -82,6 +85,9 @@ func periodicRead(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	return v.Show(session.Target{Path: note.Path, Typed: note.Path.String()})
 }
+
+// noPeriodicNote has another hint than a file that somebody has named.
+var noPeriodicNote = answer.Kind{Code: answer.NotFound.Code, Hint: "periodic:append makes it, where changes are allowed; from= prints the notes of several periods"}
 
 // periodicRange prints the notes of several periods, the missing ones named.
 func periodicRange(v *session.Vault, p grammar.Values) (answer.Reply, error) {

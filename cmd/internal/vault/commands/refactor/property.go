@@ -10,6 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -26,7 +27,11 @@ func renameProperty(v *session.Vault, p grammar.Values) (command.Proposal, error
 		return command.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		return command.Proposal{}, answer.NotFound.Failure("Property %q not found.", answer.Verbatim(name))
+		known, err := metadata.PropertyNames(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.Proposal{}, answer.NotFound.DidYouMean(nearest.Names(name, known), "Property %q not found.", answer.Verbatim(name))
 	}
 	changes := scope.For(v)
 	for _, path := range notes {

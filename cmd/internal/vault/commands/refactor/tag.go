@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -30,7 +31,11 @@ func renameTag(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	if len(notes) == 0 {
-		return command.Proposal{}, answer.NotFound.Failure("Tag %q not found.", answer.Verbatim("#"+r.from))
+		known, err := metadata.TagNames(v)
+		if err != nil {
+			return command.Proposal{}, err
+		}
+		return command.Proposal{}, answer.NotFoundTag.DidYouMean(nearest.Names(r.from, known), "Tag %q not found.", answer.Verbatim("#"+r.from))
 	}
 	changes, places := scope.For(v), 0
 	for _, path := range notes {
