@@ -86,6 +86,18 @@ type Stopped struct {
 // Code returns one of the codes of stopped calls.
 func (s *Stopped) Code() string { return s.code }
 
+// IsNotFound reports whether nothing was found and no name is suggested.
+func (f *Failure) IsNotFound() bool {
+	return f.code == frame.CodeNotFound && f.hint == frame.HintNotFound
+}
+
+// WithHint returns the failure with another hint.
+func (f *Failure) WithHint(hint string) *Failure {
+	advised := *f
+	advised.hint = hint
+	return &advised
+}
+
 // Hint says what to do next.
 func (s *Stopped) Hint() string { return s.hint }
 

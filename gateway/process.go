@@ -156,6 +156,9 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 			continue
 		}
 		g.logFault(err)
+		if err == nil {
+			out = g.advised(ctx, route, out)
+		}
 		result := report(route, out, err)
 		result.Vault = g.name() // as callers say it: a program may know it by an id or a folder
 		result.Notices = append(notices, result.Notices...)

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/shell"
+	"vaultwicket/tiers"
 )
 
 // step is how a call that takes a step is carried out on the app, and what a dry run
@@ -186,4 +187,20 @@ func madeFrom(key, asked string) []string {
 		return []string{asked}
 	}
 	return []string{asked, asked + ".md"}
+}
+
+// advised returns the answer of the app that something was not found with the hint of the
+// embedded program, which knows the names that the caller may see. Only a call that reads
+// is asked once more, and only for its hint.
+func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
+	own := g.embeddedProgram()
+	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
+	if own == nil || r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
+		return out
+	}
+	again, err := g.runner.Run(ctx, r.permit, *own)
+	if err == nil && again.Failure != nil && again.Failure.Code() == failure.CodeNotFound && again.Failure.Hint() != "" {
+		out.Failure = out.Failure.WithHint(again.Failure.Hint())
+	}
+	return out
 }

@@ -192,3 +192,30 @@ func TestTheAppUnderRules(t *testing.T) {
 		t.Error("the hidden note was changed")
 	}
 }
+
+// TestTheAppsMissingNamesHaveNearOnes: by the embedded program, which is asked for nothing
+// else, and for no change.
+func TestTheAppsMissingNamesHaveNearOnes(t *testing.T) {
+	t.Parallel()
+	a := newAppVault(t, appNotes)
+	a.tell(false)
+	a.serve(howNamed[0].settings)
+	for _, test := range []struct {
+		command     string
+		pairs       []string
+		hint, other string
+	}{
+		{"read", []string{"path", "Plian.md"}, `did you mean "Plan.md"`, ""},
+		{"read", []string{"file", "Plainn"}, `did you mean "Plain.md"`, ""},
+		{"read", []string{"path", "Zebra.md"}, "names are case-sensitive", ""},
+		{"append", []string{"path", "Plian.md", "content", "x"}, "", "Plian.md"},
+	} {
+		got := a.do(test.command, test.pairs...)
+		if errorCode(got) != "not_found" || got.Backend != "obsidian" || !strings.HasPrefix(got.Error.Hint, test.hint) {
+			t.Errorf("%s %v: %+v, %+v", test.command, test.pairs, got, got.Error)
+		}
+		if test.other != "" && a.get(test.other) != "(missing)" {
+			t.Errorf("%s was made", test.other)
+		}
+	}
+}
