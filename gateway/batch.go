@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -93,6 +94,8 @@ type Answer struct {
 	Notices   []string       `json:"notices,omitempty"`
 	Change    *Change        `json:"change,omitempty"`
 	Error     *failure.Error `json:"error,omitempty"`
+
+	Image *Image `json:"-"` // see [Result]
 }
 
 // Summary counts the operations by their status, and those that were and were
@@ -206,6 +209,7 @@ type batchRun struct {
 	outputs []output // that operations behind refer to, by operation
 	done    []OperationResult
 	failed  bool
+	images  atomic.Int64 // how many bytes of images there are so far
 }
 
 // carryOutBatch runs one stage after the other.
@@ -290,12 +294,32 @@ func (r *batchRun) run(ctx context.Context, i int) {
 		result = r.gateway.page(r.batch.from(request), result, result.Stdout)
 	}
 	result.raw = "" // it may be megabytes
+	result = r.withImage(result)
 	shown := result
 	if r.batch.Mark {
 		shown = result.Marked()
 	}
 	done.Result = shown.answer()
+	result.Image = nil
 	r.results[i] = result
+}
+
+// maxImages bounds the images of a batch together, in bytes as they are sent: that is one
+// of the largest, or several as a camera makes them for a page.
+const maxImages = 4 << 20
+
+// withImage returns a result without its image if that would be more than a batch shows.
+func (r *batchRun) withImage(result Result) Result {
+	if result.Image == nil {
+		return result
+	}
+	size := int64(len(result.Image.Base64))
+	if r.images.Add(size) > maxImages {
+		r.images.Add(-size)
+		result.Image = nil
+		result.Notices = append(slices.Clone(result.Notices), fmt.Sprintf("the image is left out: a batch shows images of up to %d MiB together; read it alone", maxImages>>20))
+	}
+	return result
 }
 
 // step does for one operation what [Gateway.Do] does for a request, while the batch holds
@@ -360,7 +384,7 @@ func (r BatchResult) failure() *failure.Error {
 func (r Result) answer() *Answer {
 	return &Answer{
 		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
-		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error,
+		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image,
 	}
 }
 

@@ -66,7 +66,16 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil
 	}
-	return reply(result, !result.OK)
+	answer, failed := reply(result, !result.OK)
+	if failed != nil {
+		return answer, failed
+	}
+	for _, done := range result.Results {
+		if done.Result != nil {
+			answer = withImage(answer, done.Result.Image)
+		}
+	}
+	return answer, nil
 }
 
 // changesInBatch reports whether raw are the arguments of a batch that would change

@@ -164,10 +164,18 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 		result = result.Marked()
 	}
 	answer, err := form(result)
-	if err == nil && result.Image != nil {
-		answer.Content = append(answer.Content, mcp.NewImageContent(result.Image.Base64, result.Image.MediaType))
+	if err != nil {
+		return nil, err
 	}
-	return answer, err
+	return withImage(answer, result.Image), nil
+}
+
+// withImage returns an answer with an image as one more content, if there is one.
+func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
+	if image != nil {
+		answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
+	}
+	return answer
 }
 
 // changes reports whether a call would change something. A dry run, or a call that is

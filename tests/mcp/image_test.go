@@ -11,7 +11,7 @@ import (
 )
 
 // An image is a content of its own in the answer of the tool, and its bytes are in no
-// other; a batch, a dry run and another file have none.
+// other; a dry run and another file have none.
 func TestAnImageIsImageContent(t *testing.T) {
 	t.Parallel()
 	vault := filepath.Join(t.TempDir(), "Vault")
@@ -57,5 +57,57 @@ func TestAnImageIsImageContent(t *testing.T) {
 		if test.image == "" && len(content) != 1 || test.image != "" && (len(content) != 2 || content[1].Type != "image" || content[1].MimeType != "image/png" || content[1].Data != encoded) {
 			t.Errorf("%s: %d contents", test.arguments, len(content))
 		}
+	}
+}
+
+// The images of a batch follow its results in their order, up to a size for all of them.
+func TestABatchShowsItsImages(t *testing.T) {
+	t.Parallel()
+	vault := filepath.Join(t.TempDir(), "Vault")
+	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02"
+	sizes := map[string]int{"a.png": 1000, "b.png": 1_900_000, "c.png": 1_900_000, "d.png": 2000}
+	for name, size := range sizes {
+		rig.WriteFile(t, filepath.Join(vault, name), []byte(header+strings.Repeat(name[:1], size)))
+	}
+	s := rig.StartSession(t, t.TempDir(), rig.EverythingEnabled(vault)...)
+	var operations []map[string]any
+	for _, name := range []string{"a.png", "b.png", "c.png", "d.png"} {
+		// A change between them has them read one after the other.
+		operations = append(operations,
+			map[string]any{"clientId": name, "command": "attachment:read", "params": map[string]any{"path": name}},
+			map[string]any{"clientId": "after " + name, "command": "create", "params": map[string]any{"path": name + ".md", "content": "x"}})
+	}
+	answer, err := s.Exchange("tools/call", map[string]any{"name": "obsidianBatch", "arguments": map[string]any{"operations": operations}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Result struct {
+			StructuredContent struct {
+				OK      bool
+				Results []struct {
+					Result struct {
+						Stdout  string
+						Notices []string
+					}
+				}
+			}
+			Content []struct{ Type, Data string }
+		}
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		t.Fatal(err)
+	}
+	results, content := got.Result.StructuredContent.Results, got.Result.Content
+	if !got.Result.StructuredContent.OK || len(results) != 8 || len(content) != 4 {
+		t.Fatalf("%d results and %d contents: %.500s", len(results), len(content), answer)
+	}
+	for i, name := range []string{"a.png", "b.png", "d.png"} {
+		if want := base64.StdEncoding.EncodeToString([]byte(header + strings.Repeat(name[:1], sizes[name]))); content[i+1].Type != "image" || content[i+1].Data != want {
+			t.Errorf("content %d is %s of %d bytes", i+1, content[i+1].Type, len(content[i+1].Data))
+		}
+	}
+	if left := results[4].Result; len(left.Notices) != 1 || !strings.Contains(left.Notices[0], "left out") || !strings.HasPrefix(left.Stdout, "image/png") {
+		t.Errorf("the image that is too much: %+v", left)
 	}
 }
