@@ -63,7 +63,7 @@ gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/argumen
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/httpguard gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/activation cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/activation cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/manual cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
 cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
@@ -78,6 +78,7 @@ cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
 cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/screen          : cmd/internal/flags cmd/internal/terminal gateway/clean allowlist/quote
+cmd/internal/manual          : cmd/internal/flags cmd/internal/screen
 cmd/internal/terminal        : gateway/clean
 cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/way
 cmd/internal/clients/command : cmd/internal/clients

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/completion"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -50,17 +50,17 @@ func complete(ctx context.Context, std terminal.Streams, words []string) error {
 		words[n-1] = ""
 	}
 	p := completion.Program{
-		Flags: flagsOf, Choices: choicesOf,
+		Flags: flagsForCompletion, Choices: choicesOf,
 		Words: map[string][]string{
-			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": prompts.Names(), "completion": completion.Shells,
+			"install": clients.IDs(), "uninstall": clients.IDs(), "prompt": prompts.Names(), "completion": completion.Shells, "man": manual.Names(),
 			"config": {"show", "check", "path", "init", "schema"}, "audit": {"list", "verify", "export"}, "journal": {"list", "show"},
 			"approvals": {}, "approve": {}, "deny": {}, "pause": {}, "resume": {}, "undo": {}, "commands": {}, "demo": {}, "doctor": {}, "version": {}, "serve": {},
 		},
 		Paths: func(line []string, prefix string) []string { return notesFor(ctx, std, line, prefix) },
 	}
-	for _, c := range subcommands() {
-		p.Commands = append(p.Commands, completion.Candidate{Word: c.name, Description: c.summary})
-		p.Words["help"] = append(p.Words["help"], c.name)
+	for _, c := range manual.Commands() {
+		p.Commands = append(p.Commands, completion.Candidate{Word: c.Name, Description: c.Summary})
+		p.Words["help"] = append(p.Words["help"], c.Name)
 	}
 	return p.Complete(words).Print(std.Out)
 }
@@ -73,25 +73,10 @@ func choicesOf(flag string) []string {
 	return settings.Choices(flag)
 }
 
-// flagsOf returns the flags of a command as its help has them.
-func flagsOf(name string) (list []completion.Flag) {
-	c, found := subcommandNamed(name)
-	if !found || c.run == nil {
-		return nil
-	}
-	quiet := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Environ: func() []string { return nil }}
-	var asked *flags.Help
-	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &asked) {
-		return nil
-	}
-	for line := range strings.Lines(asked.Usages) {
-		before, usage, _ := strings.Cut(strings.TrimSpace(line), "   ")
-		for i, word := range strings.Fields(before) {
-			if strings.HasPrefix(word, "--") {
-				value := strings.Fields(before)[i+1:]
-				list = append(list, completion.Flag{Name: word, Usage: strings.TrimSpace(usage), IsValue: len(value) > 0})
-			}
-		}
+// flagsForCompletion returns the flags of a command.
+func flagsForCompletion(name string) (list []completion.Flag) {
+	for _, f := range flagsOf(name) {
+		list = append(list, completion.Flag{Name: "--" + f.Name, Usage: f.Usage, IsValue: f.Value != ""})
 	}
 	return list
 }

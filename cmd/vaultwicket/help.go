@@ -2,54 +2,74 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/manual"
+	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
 
 // help is "vaultwicket help": the list of commands, or what COMMAND --help prints.
-func help(ctx context.Context, std terminal.Streams, args []string) error {
+func help(_ context.Context, std terminal.Streams, args []string) error {
 	args, err := flags.Parse("help", args, nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(args) == 0:
-		printHelp(std.Out)
-		return nil
+	}
+	if len(args) == 0 {
+		// The embedded CLI bypasses the gateway; see docs/vault.md.
+		_, err := io.WriteString(std.Out, manual.OverviewText(screenOf(std), rawName))
+		return err
 	}
 	c, found := subcommandNamed(args[0])
-	switch {
-	case !found:
+	if !found {
 		return unknownSubcommand(args[0])
-	case c.run == nil:
-		printUsage(std.Out, c, "")
+	}
+	return exit.Silent(run([]string{c.Name, "--help"}, std))
+}
+
+// printUsage prints what is told of a subcommand.
+func printUsage(std terminal.Streams, c subcommand, list []flags.Flag) {
+	_, _ = io.WriteString(std.Out, c.Text(screenOf(std), ownAndSettings(list)))
+}
+
+// screenOf is the screen of a text without flags of its own.
+func screenOf(std terminal.Streams) screen.Screen {
+	return screen.New(std, screen.Options{}, time.Time{})
+}
+
+// ownAndSettings tells the flags of one subcommand from those that are settings.
+func ownAndSettings(list []flags.Flag) (f manual.Flags) {
+	names := append(settings.Names(), settings.FileFlag)
+	if !slices.ContainsFunc(list, func(one flags.Flag) bool { return one.Name == settings.FileFlag }) {
+		return manual.Flags{Own: list} // it has no settings, and a flag of that name is another
+	}
+	for _, one := range list {
+		if slices.Contains(names, one.Name) {
+			f.Settings = append(f.Settings, one)
+		} else {
+			f.Own = append(f.Own, one)
+		}
+	}
+	return f
+}
+
+// flagsOf returns the flags of a subcommand as its help has them.
+func flagsOf(name string) []flags.Flag {
+	c, found := subcommandNamed(name)
+	if !found {
 		return nil
 	}
-	return exit.Silent(run([]string{c.name, "--help"}, std))
-}
-
-func printHelp(out io.Writer) {
-	fmt.Fprint(out, "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.\n\n")
-	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	for _, c := range subcommands() {
-		if c.name == rawName { // bypasses the gateway; see docs/vault.md
-			continue
-		}
-		fmt.Fprintf(w, "  vaultwicket %s\t%s\n", c.name+" "+c.usage, c.summary)
+	quiet := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }, Environ: func() []string { return nil }}
+	var asked *flags.Help
+	if !errors.As(c.run(context.Background(), quiet, []string{"--help"}), &asked) {
+		return nil
 	}
-	w.Flush()
-	fmt.Fprint(out, "\n\"vaultwicket help COMMAND\" shows the flags of a command. Every setting is a flag (--allow-mutations),\n"+
-		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).\n")
-}
-
-// printUsage prints the usage of a subcommand. usages describes its flags, "" for none.
-func printUsage(out io.Writer, c subcommand, usages string) {
-	fmt.Fprintf(out, "vaultwicket %s %s\n  %s\n", c.name, c.usage, c.summary)
-	if usages != "" {
-		fmt.Fprintf(out, "\n%s", usages)
-	}
+	return asked.Flags
 }

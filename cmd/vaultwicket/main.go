@@ -26,7 +26,7 @@ func main() {
 
 // run runs the subcommand that args name and returns the exit status.
 func run(args []string, std terminal.Streams) int {
-	if len(args) > 0 && args[0] == rawName {
+	if len(args) > 0 && args[0] == rawName && (len(args) != 2 || conventions[args[1]] == "") {
 		return rawVault(args[1:], std)
 	}
 	ctx, stop := untilSignal(context.Background(), std.Err)
@@ -42,10 +42,14 @@ func run(args []string, std terminal.Streams) int {
 		return exit.Print(std.Err, unknownSubcommand(args[0]))
 	}
 	err := c.run(ctx, std, args[1:])
-	var asked *flags.Help
-	if errors.As(err, &asked) {
-		printUsage(std.Out, c, asked.Usages)
+	var usage *flags.Help
+	var version *flags.Version
+	switch {
+	case errors.As(err, &usage):
+		printUsage(std, c, usage.Flags)
 		return exit.Done
+	case errors.As(err, &version):
+		err = printVersion(ctx, std, nil)
 	}
 	return exit.Print(std.Err, err)
 }

@@ -3,32 +3,40 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/drift"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/terminal"
 )
 
 // printVersion is "vaultwicket version".
 func printVersion(_ context.Context, std terminal.Streams, args []string) error {
-	switch {
-	case len(args) == 0:
-		fmt.Fprintf(std.Out, "vaultwicket %s\n", release.Version)
-		if known, ok := drift.Known(std.Getenv); ok {
-			noteDrift(std, known)
-		}
-		return nil
-	case len(args) == 1 && args[0] == "--json":
-		facts := map[string]any{
-			"version": release.Version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-		}
-		if known, ok := drift.Known(std.Getenv); ok {
-			facts["obsidian"] = known
+	var asJSON bool
+	rest, err := flags.Parse("version", args, func(f flags.Set) { f.BoolVar(&asJSON, "json", false, "print JSON, with all modules") })
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &exit.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(rest[0])), Advice: "the one flag is --json"}
+	}
+	known, isKnown := drift.Known(std.Getenv)
+	build := release.ThisBuild()
+	if asJSON {
+		facts := struct {
+			release.Build
+			Obsidian *drift.Drift `json:"obsidian,omitempty"`
+		}{Build: build}
+		if isKnown {
+			facts.Obsidian = &known
 		}
 		return exit.JSON(std.Out, facts, exit.Done)
 	}
-	return &exit.UsageError{Reason: fmt.Sprintf("version: unexpected argument %q", quote.Short(args[0])), Advice: "the one flag is --json"}
+	fmt.Fprintf(std.Out, "vaultwicket %s\n%s", build.Version, build.Lines())
+	if isKnown {
+		noteDrift(std, known)
+	}
+	return nil
 }

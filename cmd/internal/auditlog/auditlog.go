@@ -37,7 +37,7 @@ func Command(ctx context.Context, std terminal.Streams, args []string) error {
 		return verifyAudit(std, args[1:])
 	case "export":
 		return exportAudit(ctx, std, args[1:])
-	case "-h", "--help":
+	case "-h", "--help", "-V", "--version":
 		_, err := flags.Parse("audit", args[:1], func(f flags.Set) { new(auditQuery).flags(f) })
 		return err
 	}

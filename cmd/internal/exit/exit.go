@@ -23,6 +23,20 @@ const (
 	Internal    = 70 // internal error; EX_SOFTWARE of sysexits.h
 )
 
+// Meanings are the exit statuses with what each means, for documents.
+var Meanings = []struct {
+	Status  int
+	Meaning string
+}{
+	{Done, "done"},
+	{Failed, "the command ran and failed"},
+	{Invalid, "the request or a setting is invalid"},
+	{Denied, "denied by the policy"},
+	{NotReady, "the CLI, the app, the vault or the state folder is not ready"},
+	{Interrupted, "timeout, cancelled, or the outcome is unknown"},
+	{Internal, "internal error"},
+}
+
 // statuses are the exit statuses of the classes of failures.
 var statuses = [...]int{
 	failure.Bug:          Internal,

@@ -5,6 +5,8 @@ package flags
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -43,7 +45,9 @@ func (s Set) Parse(args []string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, pflag.ErrHelp):
-		return &Help{s.FlagUsages()}
+		return &Help{s.list()}
+	case errors.As(err, &unknown) && slices.Contains(versionFlags, unknown.GetSpecifiedName()):
+		return &Version{}
 	case errors.As(err, &unknown):
 		return s.unknownFlag(unknown.GetSpecifiedName())
 	}
@@ -60,7 +64,50 @@ func (s Set) unknownFlag(name string) error {
 	return err
 }
 
-// Help is the error for -h and --help: usages describes the flags, a line each.
-type Help struct{ Usages string }
+// versionFlags are -V and --version, which every subcommand has.
+var versionFlags = []string{"V", "version"}
+
+// Help is the error for -h and --help: what the flags are.
+type Help struct{ Flags []Flag }
 
 func (*Help) Error() string { return "help requested" }
+
+// Version is the error for -V and --version.
+type Version struct{}
+
+func (*Version) Error() string { return "version requested" }
+
+// Flag is a flag as help shows it.
+type Flag struct {
+	Name  string
+	Value string // what stands for its value, "" if it takes none
+	Usage string // with its default
+}
+
+// Form returns the flag as it is written, such as "--limit N".
+func (f Flag) Form() string {
+	if f.Value == "" {
+		return "--" + f.Name
+	}
+	return "--" + f.Name + " " + f.Value
+}
+
+// list returns the flags of s in the order of their definition.
+func (s Set) list() (list []Flag) {
+	s.VisitAll(func(flag *pflag.Flag) {
+		f := Flag{Name: flag.Name, Usage: flag.Usage}
+		switch flag.Value.Type() {
+		case "bool":
+		case "int":
+			f.Value = "N"
+		default:
+			f.Value = "VALUE"
+		}
+		isZero := slices.Contains([]string{"", "0", "false"}, flag.DefValue)
+		if !isZero && !strings.Contains(flag.Usage, "(default ") {
+			f.Usage += " (default " + flag.DefValue + ")"
+		}
+		list = append(list, f)
+	})
+	return list
+}

@@ -29,8 +29,8 @@ func settingsPage() string {
 		b.WriteString(rowOf(asCode(key), vaultValues(about), about["description"].(string)))
 	}
 	b.WriteString("\n## [vaults.access]\n\nThe keys are paths of folders and notes, the values levels:\n\n" + headOf("level", "what may be done with a note"))
-	for i, text := range []string{"no access; it is hidden completely", "it can be read, listed and found", "also, it can be created and changed", "also, it can be removed, replaced and moved away"} {
-		b.WriteString(rowOf(asCode(levelNames()[i]), text))
+	for _, level := range DescribeLevels() {
+		b.WriteString(rowOf(asCode(level[0]), level[1]))
 	}
 	b.WriteString("\n## [profiles.NAME]\n\nAny of the settings above but `profile`, laid over the rest of the file where the profile is chosen.\n")
 	return b.String()

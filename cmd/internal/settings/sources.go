@@ -66,6 +66,9 @@ type Flags struct {
 	Resident, Observed bool
 }
 
+// FileFlag is the flag that names the settings file.
+const FileFlag = "config"
+
 // NewFlags returns the flags of a subcommand: every setting, the file of the
 // settings, and --json.
 func NewFlags(name string) *Flags {
@@ -78,8 +81,8 @@ func NewFlags(name string) *Flags {
 			flag.NoOptDefVal = "true"
 		}
 	}
-	f.config.name = "config"
-	f.VarPF(&f.config, "config", "", `settings file, or "none"`)
+	f.config.name = FileFlag
+	f.VarPF(&f.config, FileFlag, "", `settings file, or "none"`)
 	f.BoolVar(&f.JSON, "json", false, "print JSON")
 	return f
 }

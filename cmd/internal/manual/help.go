@@ -1,0 +1,125 @@
+package manual
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
+)
+
+const (
+	// pipeWidth is the width of help that is not read on a terminal, and maxWidth that on
+	// a wide one: longer lines are hard to read.
+	pipeWidth = 100
+	maxWidth  = 120
+	// minText is the width of a text next to names; on a narrower terminal it is below.
+	minText = 30
+)
+
+// OverviewText returns the help of the whole program: its commands in groups. hidden are names
+// of commands that are left out.
+func OverviewText(s screen.Screen, hidden ...string) string {
+	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}
+	p.wrap("", "vaultwicket is a policy-enforcing gateway (MCP server) for Obsidian vaults.")
+	p.line("")
+	p.line("Usage: vaultwicket COMMAND [flags] [arguments]")
+	names := 0
+	for _, c := range Commands() {
+		names = max(names, len(c.Name))
+	}
+	for _, group := range groups {
+		var rows [][2]string
+		for _, c := range Commands() {
+			if c.Group == group && !slices.Contains(hidden, c.Name) {
+				rows = append(rows, [2]string{c.Name, c.Summary})
+			}
+		}
+		p.heading(group)
+		p.pairs(rows, names)
+	}
+	p.examples(Overview)
+	p.line("")
+	p.wrap("", "\"vaultwicket help COMMAND\" shows the flags and examples of a command. Every setting is a flag (--allow-mutations), "+
+		"an environment variable (VAULTWICKET_ALLOW_MUTATIONS) and a key of the settings file (allow-mutations = true).")
+	return p.text.String()
+}
+
+// Text returns the help of a command with its flags.
+func (c Command) Text(s screen.Screen, f Flags) string {
+	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}
+	p.wrap("", strings.TrimSpace("vaultwicket "+c.Name+" "+c.Usage))
+	p.wrap("  ", c.Summary)
+	for _, paragraph := range c.About {
+		p.line("")
+		p.wrap("", paragraph)
+	}
+	p.flags("Flags", f.Own)
+	p.flags("Settings, also as variables and in the settings file", f.Settings)
+	p.examples(c.Examples)
+	return p.text.String()
+}
+
+// page collects the lines of a help text.
+type page struct {
+	screen screen.Screen
+	width  int
+	text   strings.Builder
+}
+
+func (p *page) line(text string) { p.text.WriteString(text + "\n") }
+
+func (p *page) heading(text string) {
+	p.line("")
+	p.line(p.screen.Paint(screen.Strong, text))
+}
+
+// wrap writes a paragraph with indent before each line.
+func (p *page) wrap(indent, text string) {
+	for _, line := range screen.Wrap(text, max(p.width-len(indent), 1)) {
+		p.line(indent + line)
+	}
+}
+
+// pairs writes names, which are up to so many columns wide, with texts next to them, or
+// below where there is no room.
+func (p *page) pairs(rows [][2]string, names int) {
+	const indent = "  "
+	column := len(indent) + names + 2
+	for _, row := range rows {
+		if p.width-column < minText {
+			p.line(indent + p.screen.Paint(screen.Name, row[0]))
+			p.wrap(indent+indent+indent, row[1])
+			continue
+		}
+		name := indent + p.screen.Paint(screen.Name, row[0]) + strings.Repeat(" ", names-len(row[0])+2)
+		for _, line := range screen.Wrap(row[1], p.width-column) {
+			p.line(strings.TrimRight(name+line, " "))
+			name = strings.Repeat(" ", column)
+		}
+	}
+}
+
+func (p *page) flags(title string, list []flags.Flag) {
+	if len(list) == 0 {
+		return
+	}
+	var rows [][2]string
+	names := 0
+	for _, f := range list {
+		rows = append(rows, [2]string{f.Form(), f.Usage})
+		names = max(names, len(f.Form()))
+	}
+	p.heading(title)
+	p.pairs(rows, names)
+}
+
+// examples writes command lines. They are never broken: a user copies them.
+func (p *page) examples(list []Example) {
+	p.heading("Examples")
+	for _, e := range list {
+		p.wrap("  ", p.screen.Paint(screen.Faint, "# "+e.What))
+		p.line(fmt.Sprintf("  %s", e.Line))
+	}
+}

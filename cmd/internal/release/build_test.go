@@ -1,0 +1,50 @@
+package release
+
+import (
+	"encoding/json"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestBuildsTellTheirCommitAndModules(t *testing.T) {
+	info := &debug.BuildInfo{
+		Settings: []debug.BuildSetting{
+			{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "0123abcd"},
+			{Key: "vcs.time", Value: "2026-11-21T08:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+		},
+		Deps: []*debug.Module{
+			{Path: "example.org/a", Version: "v1.2.3", Sum: "h1:x="},
+			{Path: "example.org/b", Version: "v0.1.0", Sum: "h1:y=", Replace: &debug.Module{Path: "./b"}},
+		},
+	}
+	b := buildOf(info)
+	platform := runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
+	want := "commit 0123abcd of 2026-11-21T08:00:00Z, with local changes\n" + platform + ", -trimpath=true, CGO_ENABLED=0\n"
+	if got := b.Lines(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"commit":"0123abcd"`, `"modified":true`, `"settings":["-trimpath=true","CGO_ENABLED=0"]`,
+		`{"path":"example.org/a","version":"v1.2.3","sum":"h1:x="}`, `{"path":"example.org/b","version":"v0.1.0","replacedBy":"./b"}`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s is missing in %s", want, text)
+		}
+	}
+}
+
+func TestAnUnknownBuildIsNoError(t *testing.T) {
+	b := buildOf(&debug.BuildInfo{})
+	if b.Version != Version || strings.Count(b.Lines(), "\n") != 1 || b.Modules == nil || b.Settings == nil {
+		t.Errorf("%+v", b)
+	}
+	if ThisBuild().Go != runtime.Version() {
+		t.Error("the version of Go is another")
+	}
+}

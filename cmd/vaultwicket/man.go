@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/manual"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// printManual is "vaultwicket man": a manual page in mdoc, or the files of all of them.
+func printManual(_ context.Context, std terminal.Streams, args []string) error {
+	var list bool
+	var folder string
+	rest, err := flags.Parse("man", args, func(f flags.Set) {
+		f.BoolVar(&list, "list", false, "list the files of the pages")
+		f.StringVar(&folder, "write", "", "write all pages below this folder, in man1 and man5")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 1 || len(rest) > 0 && (list || folder != "") || list && folder != "":
+		return &exit.UsageError{Reason: "man takes one page, --list or --write", Advice: `"vaultwicket man run" prints the page of run`}
+	case list:
+		for _, page := range manualSource().Pages() {
+			fmt.Fprintln(std.Out, page.File())
+		}
+		return nil
+	case folder != "":
+		return writePages(folder)
+	}
+	name := "vaultwicket"
+	if len(rest) == 1 {
+		name = rest[0]
+	}
+	page, found := manualSource().Page(name)
+	if !found {
+		return &exit.UsageError{Reason: fmt.Sprintf("unknown manual page %q%s", quote.Short(name), quote.DidYouMean(name, manual.Names())), Advice: `"vaultwicket man --list" lists the pages`}
+	}
+	if terminal.IsTerminal(std.Out) {
+		terminal.Notef(std.Err, "this is the source of the page; read it with: vaultwicket man %s | man -l -", name)
+	}
+	_, err = io.WriteString(std.Out, page.Text)
+	return err
+}
+
+// writePages writes the files of all pages, as a folder of MANPATH has them.
+func writePages(folder string) error {
+	for _, page := range manualSource().Pages() {
+		place := filepath.Join(folder, "man"+strconv.Itoa(page.Section))
+		err := os.MkdirAll(place, 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(place, page.File()), []byte(page.Text), 0o644)
+		}
+		if err != nil {
+			return &exit.UsageError{Reason: fmt.Sprintf("write the manual pages: %v", err), Advice: "choose a folder that you can write to"}
+		}
+	}
+	return nil
+}
+
+// manualSource is what the manual is made from.
+func manualSource() manual.Source {
+	s := manual.Source{
+		Date:  release.Date,
+		Flags: func(command string) manual.Flags { return ownAndSettings(flagsOf(command)) },
+	}
+	for _, one := range settings.Describe() {
+		s.Settings.List = append(s.Settings.List, manual.Setting(one))
+	}
+	s.Settings.Vault, s.Settings.Levels = factsOf(settings.DescribeVault()), factsOf(settings.DescribeLevels())
+	for _, one := range exit.Meanings {
+		s.Statuses = append(s.Statuses, manual.Fact{Name: strconv.Itoa(one.Status), About: one.Meaning})
+	}
+	return s
+}
+
+func factsOf(pairs [][2]string) (facts []manual.Fact) {
+	for _, pair := range pairs {
+		facts = append(facts, manual.Fact{Name: pair[0], About: pair[1]})
+	}
+	return facts
+}
