@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/gateway"
 )
 
@@ -82,7 +83,7 @@ func (c *census) see(name string, entry fs.DirEntry, err error) error {
 	}
 	c.entries++
 	base := entry.Name()
-	if stub.MatchString(base) {
+	if cloud.IsStub(base) {
 		c.placeholder.add(rel)
 		return nil
 	}
@@ -118,7 +119,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 	if err != nil {
 		return // it is gone
 	}
-	if isPlaceholder(info) {
+	if cloud.IsElsewhere(info) {
 		c.placeholder.add(rel)
 	}
 	if links(info) > 1 {
@@ -139,8 +140,6 @@ func (c *census) link(name, rel string) {
 }
 
 var (
-	// stub is the file that iCloud leaves in place of one that is not downloaded.
-	stub = regexp.MustCompile(`^\..+\.icloud$`)
 	// copies are notes that programs for synchronisation make when two machines have
 	// changed one: Syncthing, Dropbox, OneDrive and others.
 	copies = regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"io/fs"
-	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -12,14 +11,6 @@ func links(fs.FileInfo) uint64 { return 0 }
 
 // Elevated reports whether this process has the rights of an administrator.
 func Elevated() bool { return windows.GetCurrentProcessToken().IsElevated() }
-
-// isPlaceholder reports whether the content of a file is fetched when it is read:
-// https://learn.microsoft.com/windows/win32/fileio/file-attribute-constants
-func isPlaceholder(info fs.FileInfo) bool {
-	const fetched = windows.FILE_ATTRIBUTE_OFFLINE | windows.FILE_ATTRIBUTE_RECALL_ON_OPEN | windows.FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS
-	data, ok := info.Sys().(*syscall.Win32FileAttributeData)
-	return ok && data.FileAttributes&fetched != 0
-}
 
 // Free returns how many bytes this user can write to the file system of a folder.
 func Free(folder string) (bytes uint64, known bool) {

@@ -37,7 +37,7 @@ func hintFor(v *session.Vault, missing answer.Missing) string {
 	if missing.Folder {
 		return hintForFolder(missing.Typed, files, folders)
 	}
-	return hintForFile(missing, files, folders)
+	return hintForFile(v, missing, files, folders)
 }
 
 // names are the files and folders that the caller may see.
@@ -54,8 +54,11 @@ func names(v *session.Vault) (files, folders []string, err error) {
 
 // hintForFile names the files that are like the one that was asked for. A folder of
 // that very name goes before them, and one that is like its folder behind them.
-func hintForFile(missing answer.Missing, files, folders []string) string {
+func hintForFile(v *session.Vault, missing answer.Missing, files, folders []string) string {
 	typed := missing.Typed
+	if isInCloud(v, typed) {
+		return answer.HintInCloud
+	}
 	if folder := sameFolder(typed, folders); folder != "" {
 		return fmt.Sprintf("%s is a folder: list its notes with files folder=%s", quoted(folder), quoted(folder))
 	}
@@ -71,6 +74,16 @@ func hintForFile(missing answer.Missing, files, folders []string) string {
 		return fmt.Sprintf("folder %s not found; %s", quoted(parent), answer.DidYouMean(near))
 	}
 	return ""
+}
+
+// isInCloud reports whether a note was taken off the disk, with or without .md.
+func isInCloud(v *session.Vault, typed string) bool {
+	for _, name := range []string{typed, typed + ".md"} {
+		if path, err := v.PathOf(name); err == nil && v.Disk.HasStub(path) {
+			return true
+		}
+	}
+	return false
 }
 
 // only returns the files with an extension, all of them for "".

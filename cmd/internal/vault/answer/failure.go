@@ -37,6 +37,7 @@ var (
 	VaultNotFound   = Kind{frame.CodeVaultNotFound, "compare the name with the list of the command vaults"}
 	AppDoesLess     = Kind{frame.CodeCLIError, frame.HintAppDoesLess}
 	BadValue        = Kind{frame.CodeBadValue, ""}
+	InCloud         = Kind{frame.CodeCLIError, HintInCloud}
 	OtherFailure    = Kind{frame.CodeCLIError, ""}
 )
 
@@ -82,3 +83,6 @@ func kindOf(err error) Kind {
 func (r *Reply) Report() frame.Failure {
 	return frame.Failure{Code: r.Kind.Code, Hint: r.Kind.Hint, Reason: r.Text}
 }
+
+// HintInCloud is for a note whose content is not on this disk.
+const HintInCloud = "it is in the cloud and not on this disk; the user can have the program that synchronises the vault keep it on this device"

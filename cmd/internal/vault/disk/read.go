@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
@@ -69,6 +70,32 @@ func (f *Folder) ReadStamped(p Path) ([]byte, stamp.Stamp, error) {
 		return nil, stamp.Stamp{}, err // nothing but a regular file is touched by opening it
 	}
 	return at.read(p.base(), nil)
+}
+
+// ReadHere is ReadStamped for a file that nobody has asked for by its name: it fetches
+// none from the cloud. The error is then [cloud.ErrElsewhere].
+func (f *Folder) ReadHere(p Path) ([]byte, stamp.Stamp, error) {
+	if cloud.Possible {
+		if info, err := f.Stat(p); err == nil && cloud.IsElsewhere(info) {
+			return nil, stamp.Stamp{}, cloud.ErrElsewhere
+		}
+	}
+	return f.ReadStamped(p)
+}
+
+// HasStub reports whether iCloud has taken the file at p off the disk and put a stub in
+// its place. It looks at nothing that may not be seen.
+func (f *Folder) HasStub(p Path) bool {
+	if f.admit(p) != nil {
+		return false
+	}
+	dir, err := f.enter(p.parents())
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(cloud.Stub(p.base()))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Stamp returns the state of the file at p, with the errors of Open.

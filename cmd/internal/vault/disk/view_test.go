@@ -49,6 +49,7 @@ var byPath = []struct {
 	{"Stat", func(f *Folder, hidden, _ Path) error { _, err := f.Stat(hidden); return err }},
 	{"Read", func(f *Folder, hidden, _ Path) error { _, err := f.Read(hidden); return err }},
 	{"ReadStamped", func(f *Folder, hidden, _ Path) error { _, _, err := f.ReadStamped(hidden); return err }},
+	{"ReadHere", func(f *Folder, hidden, _ Path) error { _, _, err := f.ReadHere(hidden); return err }},
 	{"Stamp", func(f *Folder, hidden, _ Path) error { _, err := f.Stamp(hidden); return err }},
 	{"Walk", func(f *Folder, hidden, _ Path) error { return f.Walk(hidden, func(Entry) {}) }},
 	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
@@ -69,9 +70,10 @@ var byPath = []struct {
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
 	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Interpose": "is for tests",
-	"Sweep": "removes what this program left behind",
-	"Sees":  "is the view",
-	"Named": "says how a path is written", "Renamed": "says how a path is written",
+	"Sweep":   "removes what this program left behind",
+	"Sees":    "is the view",
+	"HasStub": "is about another file, and judged by the test of what was not found",
+	"Named":   "says how a path is written", "Renamed": "says how a path is written",
 	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns",
 }
 

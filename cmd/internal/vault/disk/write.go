@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
@@ -51,7 +52,7 @@ func (f *Folder) Edit(p Path, change func([]byte) []byte) (before, after []byte,
 
 // Make writes a new note with its folders. If anything of that name is there,
 // it answers fs.ErrExist and touches nothing. A name that not every system and
-// link can carry is a [Refusal].
+// link can carry is a [Refusal], and so is one that iCloud has taken off the disk.
 func (f *Folder) Make(p Path, text []byte) error {
 	if err := f.admitNew(p); err != nil {
 		return err
@@ -71,6 +72,9 @@ func (f *Folder) Make(p Path, text []byte) error {
 
 	if _, err := dir.Lstat(p.base()); err == nil {
 		return fmt.Errorf("%q: %w", p.text, fs.ErrExist)
+	}
+	if _, err := dir.Lstat(cloud.Stub(p.base())); err == nil {
+		return &Refusal{Path: p.text, Reason: cloud.ErrElsewhere.Error()}
 	}
 	temp, err := f.stage(dir, text, newNote, false)
 	if err != nil {

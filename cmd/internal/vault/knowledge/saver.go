@@ -112,7 +112,7 @@ func (k *Store) save() {
 		if _, ok := s.find(f.Path, f.Stamp); ok {
 			continue
 		}
-		text, stamp, err := k.folder.ReadStamped(f.Path)
+		text, stamp, err := k.folder.ReadHere(f.Path)
 		if err == nil && f.Settled() && stamp == f.Stamp {
 			s.Learn(f.Path, stamp, text, f.Facts)
 		}

@@ -111,7 +111,7 @@ func (from View) visitCached(path disk.Path, text []byte, ok bool, visit func(*N
 
 func (from View) reading(path disk.Path) func() []byte {
 	return func() []byte {
-		text, err := from.Folder.Read(path)
+		text, _, err := from.Folder.ReadHere(path)
 		if err != nil {
 			return nil
 		}

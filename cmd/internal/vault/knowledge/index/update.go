@@ -56,7 +56,7 @@ type byPath struct {
 }
 
 func (b byPath) Stamp() (stamp.Stamp, error)        { return b.folder.Stamp(b.path) }
-func (b byPath) Read() ([]byte, stamp.Stamp, error) { return b.folder.ReadStamped(b.path) }
+func (b byPath) Read() ([]byte, stamp.Stamp, error) { return b.folder.ReadHere(b.path) }
 
 // topmost returns the paths that lie below no other, sorted.
 func topmost(paths []string) []string {

@@ -1,0 +1,39 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/disk/cloud"
+)
+
+// TestANoteThatICloudTookIsNotMadeAgain: a second one would be in conflict with it when it
+// comes back.
+func TestANoteThatICloudTookIsNotMadeAgain(t *testing.T) {
+	folder, root := t.TempDir(), filepath.Join("Ideas", cloud.Stub("Bread.md"))
+	if err := os.Mkdir(filepath.Join(folder, "Ideas"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, root), []byte("stub"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := openFolder(t, folder)
+	gone, other := mustPath(t, "Ideas/Bread.md"), mustPath(t, "Ideas/Breads.md")
+	if !f.HasStub(gone) || f.HasStub(other) {
+		t.Errorf("stubs: %v, %v", f.HasStub(gone), f.HasStub(other))
+	}
+	var refusal *Refusal
+	if err := f.Make(gone, []byte("x")); !errors.As(err, &refusal) || refusal.Reason != cloud.ErrElsewhere.Error() {
+		t.Errorf("making it again: %v", err)
+	}
+	if err := f.Make(other, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]bool{".Bread.md.icloud": true, ".icloud": false, "Bread.md.icloud": false, ".Bread.md": false} {
+		if cloud.IsStub(name) != want {
+			t.Errorf("%s is a stub: %v", name, !want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/windows"
+
+	"vaultwicket/cmd/internal/vault/disk/cloud"
+)
+
+// TestWhatIsInTheCloudIsFetchedForItsReaderOnly: a walk leaves it, a read by its path does
+// not. The attribute is the one that a file has whose content was moved away.
+func TestWhatIsInTheCloudIsFetchedForItsReaderOnly(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"Here.md", "Away.md"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away, err := windows.UTF16PtrFromString(filepath.Join(folder, "Away.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := windows.SetFileAttributes(away, windows.FILE_ATTRIBUTE_OFFLINE); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := windows.GetFileAttributes(away); err != nil || now&windows.FILE_ATTRIBUTE_OFFLINE == 0 {
+		t.Skipf("this file system does not keep the attribute: %x, %v", now, err)
+	}
+	f := openFolder(t, folder)
+	met := map[string]error{}
+	if err := f.Walk(Path{}, func(e Entry) { _, _, met[e.Path.String()] = e.Read() }); err != nil {
+		t.Fatal(err)
+	}
+	if met["Here.md"] != nil || !errors.Is(met["Away.md"], cloud.ErrElsewhere) {
+		t.Errorf("read on a walk: %v", met)
+	}
+	if _, _, err := f.ReadHere(mustPath(t, "Away.md")); !errors.Is(err, cloud.ErrElsewhere) {
+		t.Errorf("by its path, but for nobody: %v", err)
+	}
+	if text, err := f.Read(mustPath(t, "Away.md")); err != nil || string(text) != "text" {
+		t.Errorf("for its reader: %q, %v", text, err)
+	}
+}
