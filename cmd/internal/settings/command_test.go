@@ -39,7 +39,7 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	_, _, err = with.Load(world(nil), []string{"--config=" + file})
 	must(t, err)
 	for i, row := range table {
-		if with.raws[i].text != without.raws[i].text || with.raws[i].origin != "file "+file {
+		if with.raws[i].text != without.raws[i].text || with.raws[i].origin != "default" {
 			t.Errorf("%s is %q from %q, the default %q", row.name, with.raws[i].text, with.raws[i].origin, without.raws[i].text)
 		}
 	}
@@ -50,7 +50,8 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 	}
 }
 
-// TestTheExamplesOfInitAreRight takes away what makes them comments.
+// TestTheExamplesOfInitAreRight takes away what makes them comments: every setting then has
+// its default, and what it is for stands above it.
 func TestTheExamplesOfInitAreRight(t *testing.T) {
 	var b strings.Builder
 	for line := range strings.Lines(initialConfig()) {
@@ -62,6 +63,21 @@ func TestTheExamplesOfInitAreRight(t *testing.T) {
 	d, problems := parseDocument([]byte(b.String()))
 	if problems != nil || len(d.vaults) != 1 || len(d.vaults[0].levels) != 3 || len(d.profiles) != 1 {
 		t.Errorf("%v\n%+v", problems, d)
+	}
+	file := writeSettings(t, b.String())
+	f := NewFlags("run")
+	if err := f.parse([]string{"--config=" + file}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.read(world(nil))
+	must(t, err)
+	for i, row := range table {
+		if f.raws[i].origin != "file "+file || f.raws[i].text != row.fallback {
+			t.Errorf("%s is %q from %s, want its default from the file", row.name, f.raws[i].text, f.raws[i].origin)
+		}
+		if !strings.Contains(initialConfig(), "\n# "+row.usage+"\n#"+row.name+" = ") {
+			t.Errorf("nothing is said of %s", row.name)
+		}
 	}
 }
 

@@ -14,8 +14,9 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 )
 
-// initConfig is "config init": a settings file with every setting at its
-// default. A file that is there is left alone.
+// initConfig is "config init": a settings file with every setting and its default as a
+// comment, so that a later release can change a default that nobody has chosen. A file that
+// is there is left alone.
 func initConfig(f *Flags, std terminal.Streams) error {
 	at, err := f.place(std)
 	if err != nil {
@@ -100,13 +101,15 @@ func initialConfig() string {
 	var b strings.Builder
 	b.WriteString(`# Settings of vaultwicket. Each is also a flag (--allow-mutations) and a variable of
 # the environment (VAULTWICKET_ALLOW_MUTATIONS): the flag wins, then the
-# variable, then the profile, then this file. Every line has the default.
+# variable, then the profile, then this file.
+#
+# Every setting is here with its default. Remove the # in front of a line to change it.
 #
 # "vaultwicket config show" says where each value comes from, "vaultwicket config
 # check" what is wrong here, and "vaultwicket config schema" helps an editor.
 `)
 	for _, row := range table {
-		fmt.Fprintf(&b, "\n# %s\n%s = %s\n", row.usage, row.name, row.literal(row.fallback))
+		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", row.usage, row.name, row.literal(row.fallback))
 	}
 	b.WriteString(`
 # Several vaults, the first one being the default. Each needs a name, an id or a
