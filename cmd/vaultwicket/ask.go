@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 )
 
@@ -25,7 +28,19 @@ func typed(user *user, req gateway.Request) gateway.Request {
 // user is who sits at the terminal of a command, if anybody does.
 type user struct {
 	std      terminal.Streams
+	progress *screen.Progress
 	declined bool // an approval that the command asked for
+}
+
+// newUser returns who typed a command, and begins to tell them of its progress: the caller
+// stops that when there is a result.
+func newUser(std terminal.Streams, command string) *user {
+	return &user{std: std, progress: progressOf(std, command)}
+}
+
+// progressOf tells the user that a command takes time, and when that is to be expected.
+func progressOf(std terminal.Streams, command string) *screen.Progress {
+	return screen.StartProgress(std.Err, fmt.Sprintf("%s is running (the first call in a large vault takes longer; Ctrl-C cancels)", clean.Line(quote.Short(command))))
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It
@@ -36,6 +51,7 @@ func (u *user) asker() consent.Asker {
 		return nil
 	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
+		defer u.progress.Pause()()
 		fmt.Fprintln(u.std.Err, q.Text)
 		if terminal.Confirm(ctx, u.std.In, u.std.Err) {
 			return consent.Yes

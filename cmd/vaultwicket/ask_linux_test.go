@@ -41,7 +41,7 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 	if !terminal.IsTerminal(program) {
 		t.Fatal("a terminal is not taken for one")
 	}
-	asker := func(std terminal.Streams) consent.Asker { return (&user{std: std}).asker() }
+	asker := func(std terminal.Streams) consent.Asker { return newUser(std, "delete").asker() }
 	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
 		t.Error("somebody is asked who does not see the question, or cannot answer")
 	}

@@ -38,10 +38,11 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
-	user := &user{std: std}
+	user := newUser(std, "batch")
 	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)
+	user.progress.Stop()
 	if user.declined && result.Error != nil {
 		_ = user.cancelled() // the status is that of the answer
 	}

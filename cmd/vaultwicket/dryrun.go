@@ -31,7 +31,9 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	req.AtTerminal = true
+	progress := progressOf(std, req.Command)
 	plan := o.gateway.DryRun(ctx, req)
+	progress.Stop()
 	status := exit.Done
 	if !plan.OK {
 		status = exit.StatusOfResult(plan.Error)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/manual"
 	"vaultwicket/cmd/internal/parent"
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
@@ -80,7 +82,19 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if err := o.CheckWithoutHTTP(); err != nil {
 		return err
 	}
+	o.explainServer(std)
 	return o.logged(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
+}
+
+// explainServer tells a user who typed the command at a terminal what it waits for. A client
+// is at a pipe, and what it does with standard error is not known: it is told nothing.
+func (o opened) explainServer(std terminal.Streams) {
+	if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Out) || !terminal.IsTerminal(std.Err) || o.LogJSON {
+		return
+	}
+	onError := std
+	onError.Out = std.Err
+	fmt.Fprint(std.Err, manual.ServeText(screenOf(onError), cmp.Or(o.Vault.Name, o.Vault.Folder, o.Vault.ID)))
 }
 
 // serveFlags are the flags of serve that are no settings.

@@ -118,6 +118,10 @@ func (p *page) flags(title string, list []flags.Flag) {
 // examples writes command lines. They are never broken: a user copies them.
 func (p *page) examples(list []Example) {
 	p.heading("Examples")
+	p.commandLines(list)
+}
+
+func (p *page) commandLines(list []Example) {
 	for _, e := range list {
 		p.wrap("  ", p.screen.Paint(screen.Faint, "# "+e.What))
 		p.line(fmt.Sprintf("  %s", e.Line))

@@ -51,7 +51,7 @@ func TestInitWritesAFileThatChangesNothing(t *testing.T) {
 }
 
 // TestTheExamplesOfInitAreRight takes away what makes them comments: every setting then has
-// its default, and what it is for stands above it.
+// its default, and the line above it says what it is for.
 func TestTheExamplesOfInitAreRight(t *testing.T) {
 	var b strings.Builder
 	for line := range strings.Lines(initialConfig()) {

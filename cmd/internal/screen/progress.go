@@ -1,0 +1,103 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// Progress tells the user that work goes on: one line on standard error, once the work has
+// taken a second. Where standard error is no terminal it writes nothing.
+type Progress struct {
+	out   io.Writer // nil where there is nobody to tell
+	width int
+	text  string
+
+	mu     sync.Mutex
+	shown  int // columns of the line that is on the screen
+	paused bool
+	done   chan struct{}
+	ended  sync.WaitGroup
+}
+
+// progressInterval is the time until the first line, and between two.
+const progressInterval = time.Second
+
+// StartProgress begins to count. text says what is done. The caller calls Stop before it
+// prints anything else.
+func StartProgress(stderr io.Writer, text string) *Progress {
+	p := &Progress{text: text, done: make(chan struct{})}
+	if width, isTerminal := terminal.Width(stderr); isTerminal {
+		p.begin(stderr, width)
+	}
+	return p
+}
+
+func (p *Progress) begin(out io.Writer, width int) {
+	p.out, p.width = out, width
+	p.ended.Go(func() {
+		started, ticker := time.Now(), time.NewTicker(progressInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-p.done:
+				return
+			case now := <-ticker.C:
+				p.show(now.Sub(started))
+			}
+		}
+	})
+}
+
+// show writes the line over the one before it.
+func (p *Progress) show(elapsed time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused {
+		return
+	}
+	line := cut(fmt.Sprintf("vaultwicket: %s, %s", p.text, Span(elapsed.Round(time.Second))), p.width-1) // in the last column some terminals wrap
+	fmt.Fprint(p.out, "\r"+pad(line, p.shown))
+	p.shown = columns.String(line)
+}
+
+// remove takes the line off the screen, by blanks: that works on every terminal.
+func (p *Progress) remove() {
+	if p.shown > 0 {
+		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", p.shown)+"\r")
+		p.shown = 0
+	}
+}
+
+// Pause removes the line while something else is on the screen, such as a question. The
+// function that it returns goes on.
+func (p *Progress) Pause() (resume func()) {
+	p.set(true)
+	return func() { p.set(false) }
+}
+
+func (p *Progress) set(paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = paused
+	p.remove()
+}
+
+// Stop removes the line for good. It may be called more than once.
+func (p *Progress) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.paused {
+		p.remove()
+	}
+	p.paused = true
+	select {
+	case <-p.done:
+	default:
+		close(p.done)
+	}
+}

@@ -1,0 +1,88 @@
+package screen
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// recorder is a terminal that remembers what was written.
+type recorder struct{ strings.Builder }
+
+func started(out *recorder, width int) *Progress {
+	p := &Progress{text: "search is running", done: make(chan struct{})}
+	p.begin(out, width)
+	return p
+}
+
+func TestShortWorkIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out recorder
+		p := started(&out, 80)
+		time.Sleep(progressInterval - time.Millisecond)
+		p.Stop()
+		p.Stop()
+		time.Sleep(3 * progressInterval)
+		if out.String() != "" {
+			t.Errorf("%q", out.String())
+		}
+	})
+}
+
+func TestLongWorkHasOneLineThatIsRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out recorder
+		p := started(&out, 80)
+		time.Sleep(2*progressInterval + time.Millisecond)
+		synctest.Wait()
+		if want := "\rvaultwicket: search is running, 1 s\rvaultwicket: search is running, 2 s"; out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+		out.Reset()
+		p.Stop()
+		time.Sleep(3 * progressInterval)
+		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 2 s")) + "\r"; out.String() != want {
+			t.Errorf("at the end %q, want %q", out.String(), want)
+		}
+	})
+}
+
+func TestAQuestionIsNotWrittenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out recorder
+		p := started(&out, 20)
+		time.Sleep(progressInterval + time.Millisecond)
+		synctest.Wait()
+		resume := p.Pause()
+		before := out.String()
+		if want := "\rvaultwicket: searc…\r" + strings.Repeat(" ", 19) + "\r"; before != want {
+			t.Errorf("%q, want %q", before, want)
+		}
+		time.Sleep(5 * progressInterval)
+		synctest.Wait()
+		if out.String() != before {
+			t.Errorf("while the question is there: %q", out.String())
+		}
+		resume()
+		time.Sleep(progressInterval)
+		synctest.Wait()
+		if !strings.HasPrefix(out.String(), before+"\rvaultwicket: ") {
+			t.Errorf("behind the question: %q", out.String())
+		}
+		p.Stop()
+	})
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	var out recorder
+	p := StartProgress(&out, "search is running")
+	if p.out != nil {
+		t.Error("it writes to a stream that is no terminal")
+	}
+	p.Pause()()
+	p.Stop()
+	if out.String() != "" {
+		t.Errorf("%q", out.String())
+	}
+}
