@@ -17,7 +17,6 @@ const (
 	maxTextBytes = 1 << 20 // a note that an agent writes is kilobytes; this bounds what a request can pin in memory
 	maxNameBytes = 512     // longer than any name a person gives
 	maxURLBytes  = 2048    // what browsers take
-	maxNumber    = 1 << 53 // above this a number is not exact in JSON readers
 )
 
 // kindNames are the words for kinds in messages and explanations.

@@ -1,20 +1,6 @@
 package allowlist
 
-// PathAccess says which access a call needs for a path that it spells out.
-type PathAccess uint8
-
-const (
-	// AccessByEffect is the zero value: to read, to write or to delete the note, as
-	// the effect of the call says.
-	AccessByEffect PathAccess = iota
-	// AccessToRead is for a call that writes something else than what is at its path.
-	AccessToRead
-	// AccessToWrite is for a call that removes no more than a part of the note.
-	AccessToWrite
-	// AccessToMove is that to write the note within its folder, and that to delete it
-	// where it leaves the folder.
-	AccessToMove
-)
+import "strings"
 
 // PathAccess returns which access the paths of the call need.
 func (c Call) PathAccess() PathAccess {
@@ -35,18 +21,6 @@ func (c Call) IsDaily() bool { return c.row != nil && c.row.target == targetDail
 // IsRandom reports whether the same call has another answer each time.
 func (c Call) IsRandom() bool { return c.row != nil && c.row.random }
 
-// OwnAnswer is what the gateway itself answers a call with, because no program knows it.
-type OwnAnswer uint8
-
-const (
-	// AnswersNothing is the zero value: a program answers.
-	AnswersNothing OwnAnswer = iota
-	// AnswersHelp is for a call that asks what the gateway allows.
-	AnswersHelp
-	// AnswersUndoList is for a call that asks for the changes of who asks.
-	AnswersUndoList
-)
-
 // OwnAnswer returns what the gateway itself answers the call with.
 func (c Call) OwnAnswer() OwnAnswer {
 	if c.row == nil {
@@ -54,3 +28,51 @@ func (c Call) OwnAnswer() OwnAnswer {
 	}
 	return c.row.ownAnswer
 }
+
+// NamedPath is a path that a call names.
+type NamedPath struct {
+	Param string
+	Path  string // canonical, without a slash at its end; "" is the root folder
+	// Folder says that it is a folder; To that a file is moved there.
+	Folder, To bool
+}
+
+// NamedPaths lists the paths of notes and folders that the call names, in the order of
+// its arguments, without names that are resolved like links.
+func (c Call) NamedPaths() []NamedPath {
+	var list []NamedPath
+	for _, a := range c.args {
+		s := NamedPath{Param: a.key, Path: a.value}
+		switch a.kind {
+		case kindPath, kindNewPath:
+		case kindRef:
+			s.Path = a.value[:strings.LastIndexByte(a.value, ':')]
+		case kindFolder:
+			s.Folder = true
+		case kindDestination:
+			s.To, s.Folder = true, strings.HasSuffix(a.value, "/")
+		default:
+			continue
+		}
+		s.Path = strings.TrimSuffix(s.Path, "/")
+		list = append(list, s)
+	}
+	return list
+}
+
+// TouchesOneNote reports whether the call reads and changes no other note than the one
+// whose path it names.
+func (c Call) TouchesOneNote() bool {
+	if c.row == nil || c.row.reach != reachNote || c.has("template") {
+		return false
+	}
+	for _, s := range c.NamedPaths() {
+		if !s.Folder && !s.To {
+			return true
+		}
+	}
+	return false
+}
+
+// TouchesNoNote reports whether the call reads and changes no note at all.
+func (c Call) TouchesNoNote() bool { return c.row != nil && c.row.reach == reachNothing }

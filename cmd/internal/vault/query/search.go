@@ -37,9 +37,6 @@ type scope struct {
 	values []Value // inside of a property
 }
 
-// span is a range of bytes.
-type span struct{ start, end int }
-
 // everything is the scope of a whole note. Its span is not used: to know the
 // length of the text means to read it.
 var everything = scope{whole: true}
@@ -119,14 +116,6 @@ func nextRune(text []byte, at int) int {
 		at++
 	}
 	return at
-}
-
-// lineLength returns how much of text lies before the end of its first line.
-func lineLength(text []byte) int {
-	if i := bytes.IndexByte(text, '\n'); i >= 0 {
-		return i
-	}
-	return len(text)
 }
 
 // put remembers a place, as an offset into the text. One that is in the line of

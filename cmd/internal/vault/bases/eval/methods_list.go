@@ -183,3 +183,9 @@ func (c *call) unique() value.Value {
 	}
 	return value.OfList(kept)
 }
+
+// summary is a method of a list that makes one number of the numbers in it; it is
+// null if there are none. all is how many elements the list has.
+func summary(of func(numbers []float64, all int) float64) function {
+	return function{run: func(c *call) value.Value { return summarize(c.on.Items(), of) }}
+}

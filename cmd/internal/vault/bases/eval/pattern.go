@@ -2,31 +2,14 @@ package eval
 
 import (
 	"strings"
-	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// patternTime bounds one match. A sensible expression takes microseconds for a
-// property or a name.
-const patternTime = 100 * time.Millisecond
-
 // slowMatch is what a match that hits its limit costs: a hundred of them end a
 // session, whatever the rest is.
 const slowMatch = maxSteps / 100
-
-// compilePattern returns a regular expression, or an error if it is none.
-func compilePattern(body, flags string) value.Value {
-	compiled, err := regex.Compile(body, regex.Flags{
-		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
-		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
-	}, patternTime)
-	if err != nil {
-		return value.Failure("Invalid regular expression: /" + body + "/: " + err.Error())
-	}
-	return value.OfPattern(&value.Pattern{Body: body, Flags: flags, Compiled: compiled})
-}
 
 // compiled returns the engine of a regular expression.
 func compiled(v value.Value) *regex.Regexp { return v.Pattern().Compiled.(*regex.Regexp) }

@@ -2,9 +2,11 @@ package eval
 
 import (
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 // Program is an expression that can be evaluated.
@@ -50,3 +52,19 @@ func (p *Program) Node() syntax.Node { return p.node }
 
 // Broken returns a program that is an error with a sentence each time.
 func Broken(sentence string) *Program { return &Program{broken: sentence} }
+
+// compilePattern returns a regular expression, or an error if it is none.
+func compilePattern(body, flags string) value.Value {
+	compiled, err := regex.Compile(body, regex.Flags{
+		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
+		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
+	}, patternTime)
+	if err != nil {
+		return value.Failure("Invalid regular expression: /" + body + "/: " + err.Error())
+	}
+	return value.OfPattern(&value.Pattern{Body: body, Flags: flags, Compiled: compiled})
+}
+
+// patternTime bounds one match. A sensible expression takes microseconds for a
+// property or a name.
+const patternTime = 100 * time.Millisecond

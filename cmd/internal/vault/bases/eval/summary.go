@@ -7,25 +7,6 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/value"
 )
 
-// summary is a method of a list that makes one number of the numbers in it; it is
-// null if there are none. all is how many elements the list has.
-func summary(of func(numbers []float64, all int) float64) function {
-	return function{run: func(c *call) value.Value { return summarize(c.on.Items(), of) }}
-}
-
-func summarize(items []value.Value, of func(numbers []float64, all int) float64) value.Value {
-	var numbers []float64
-	for _, item := range items {
-		if item.Kind() == value.Number {
-			numbers = append(numbers, item.Num())
-		}
-	}
-	if len(numbers) == 0 {
-		return value.Value{}
-	}
-	return value.OfNumber(of(numbers, len(items)))
-}
-
 func sum(numbers []float64, _ int) float64 {
 	total := 0.0
 	for _, n := range numbers {
@@ -135,4 +116,17 @@ func unique(values []value.Value) value.Value {
 		}
 	}
 	return value.OfNumber(float64(len(known)))
+}
+
+func summarize(items []value.Value, of func(numbers []float64, all int) float64) value.Value {
+	var numbers []float64
+	for _, item := range items {
+		if item.Kind() == value.Number {
+			numbers = append(numbers, item.Num())
+		}
+	}
+	if len(numbers) == 0 {
+		return value.Value{}
+	}
+	return value.OfNumber(of(numbers, len(items)))
 }

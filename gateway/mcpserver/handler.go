@@ -1,0 +1,87 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+	"vaultwicket/gateway"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Config configures a server.
+type Config struct {
+	Gateway *gateway.Gateway
+	Version string
+	// Toolsets are names of [ToolsetNames]: the tools that are listed in addition to
+	// obsidianCli.
+	Toolsets []string
+	// MaxOutput is the maximum size of a command's output in one result, in bytes.
+	MaxOutput int
+	// MarkUntrusted wraps the text of each result in random delimiters.
+	MarkUntrusted bool
+	// Text has obsidianCli and obsidianRead answer with the text of the output itself, in
+	// place of JSON that has it as a string. JSON rows stay structured.
+	Text bool
+	// Grace is how long pending calls may continue after the client closed the input. It
+	// should be a little longer than the time limit of a call.
+	Grace time.Duration
+	// Log receives messages of the server, never protocol messages; nil discards them.
+	Log *slog.Logger
+	// Now is the clock for the days in prompts and completions; nil is the system clock.
+	Now func() time.Time
+}
+
+// complete returns c with its defaults.
+func (c Config) complete() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// handler handles the requests of clients.
+type handler struct {
+	Config
+	sealers *sealers
+	notify  notify
+}
+
+// clock returns the local time of the user.
+func (h handler) clock() time.Time {
+	if h.Now == nil {
+		return time.Now()
+	}
+	return h.Now()
+}
+
+// notify sends a notification to the client of the request that ctx belongs to.
+type notify func(ctx context.Context, method string, params map[string]any) error
+
+func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
+
+// reply puts the same JSON into the text and into the structured content: some clients
+// show a model only one of them. HTML escaping would turn every < into six characters.
+func reply(content any, failed bool) (*mcp.CallToolResult, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(content); err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	encoded := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+	result := mcp.NewToolResultStructured(json.RawMessage(encoded), string(encoded))
+	result.IsError = failed
+	return result, nil
+}
+
+// withImage returns an answer with an image as one more content, if there is one.
+func withImage(answer *mcp.CallToolResult, image *gateway.Image) *mcp.CallToolResult {
+	if image != nil {
+		answer.Content = append(answer.Content, mcp.NewImageContent(image.Base64, image.MediaType))
+	}
+	return answer
+}
