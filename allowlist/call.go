@@ -94,7 +94,7 @@ func (c Call) Sends() bool { return c.row != nil && c.row.sends }
 // EmbeddedOnly reports whether only the embedded CLI can run the call, because of its
 // command, of one of its parameters or of some together.
 func (c Call) EmbeddedOnly() bool {
-	return c.row != nil && (c.row.ours || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.oursWith, c.hasAll))
+	return c.row != nil && (c.row.embeddedOnly || c.embeddedOnlyParam() != "" || slices.ContainsFunc(c.row.embeddedWith, c.hasAll))
 }
 
 // hasAll reports whether the call has all of some parameters.
@@ -105,7 +105,7 @@ func (c Call) hasAll(params []string) bool {
 // embeddedOnlyParam returns the first parameter of the call that the app does not know.
 func (c Call) embeddedOnlyParam() string {
 	for _, a := range c.args {
-		if c.row.param(a.key).ours {
+		if c.row.param(a.key).embeddedOnly {
 			return a.key
 		}
 	}

@@ -60,7 +60,7 @@ func Describe(name string) (Command, error) {
 func (r *row) describe() Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
-		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.ours, NeedsApp: r.needsApp, Since: r.minimum(),
+		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
 	for i := range r.params {
 		p := r.describeParam(&r.params[i])

@@ -57,8 +57,8 @@ func (c Call) Line(k Carrier) (Line, error) {
 	} else if key := c.embeddedOnlyParam(); key != "" {
 		return line, c.refuse(CodeTargetRequired, key, "is known to the embedded vault CLI only, and the app would change the note that is open")
 	}
-	if i := slices.IndexFunc(c.row.oursWith, c.hasAll); i >= 0 && !k.embedded {
-		return Line{}, c.refuse(CodeTargetRequired, c.row.oursWith[i][0], "the app does not take it together with "+strings.Join(c.row.oursWith[i][1:], ", "))
+	if i := slices.IndexFunc(c.row.embeddedWith, c.hasAll); i >= 0 && !k.embedded {
+		return Line{}, c.refuse(CodeTargetRequired, c.row.embeddedWith[i][0], "the app does not take it together with "+strings.Join(c.row.embeddedWith[i][1:], ", "))
 	}
 	if rewritten(c.vault) {
 		return Line{}, c.unsafe("vault")

@@ -55,10 +55,10 @@ type row struct {
 	// needsApp marks a command that only the app can answer, or that shows something
 	// there and has nothing else to say.
 	needsApp bool
-	// ours marks an extension that the official CLI does not have.
-	ours bool
-	// oursWith lists groups of parameters that the app does not take together.
-	oursWith [][]string
+	// embeddedOnly marks an extension that the official CLI does not have.
+	embeddedOnly bool
+	// embeddedWith lists groups of parameters that the app does not take together.
+	embeddedWith [][]string
 }
 
 // escalation says that a call carrying param has at least this effect.
@@ -101,9 +101,9 @@ type param struct {
 	// refused is the reason why the parameter is never passed on although the
 	// CLI knows it.
 	refused string
-	// ours marks an extension that only the embedded vault CLI knows. The app
+	// embeddedOnly marks an extension that only the embedded vault CLI knows. The app
 	// would ignore it and work on another note than the one named.
-	ours bool
+	embeddedOnly bool
 	// rare leaves the parameter out of [Command.Brief], and terse the choices of one.
 	rare, terse bool
 	// more marks the limit of a command that without it prints few rows only.

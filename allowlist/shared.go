@@ -26,8 +26,8 @@ var (
 	baseByPath = param{name: "path", kind: kindPath, summary: "The base by its path in the vault"}
 
 	// base:views of the app knows no other base than the open one.
-	ourBaseByName = param{name: "file", kind: kindBase, ours: true, summary: "The base by its name, as in a link"}
-	ourBaseByPath = param{name: "path", kind: kindPath, ours: true, summary: "The base by its path in the vault"}
+	ourBaseByName = param{name: "file", kind: kindBase, embeddedOnly: true, summary: "The base by its name, as in a link"}
+	ourBaseByPath = param{name: "path", kind: kindPath, embeddedOnly: true, summary: "The base by its path in the vault"}
 
 	onlyTotal   = param{name: "total", kind: kindFlag, summary: "Answer with the number only"}
 	onlyActive  = param{name: "active", kind: kindFlag, rare: true, summary: "Only the note that is open in the app"}
@@ -37,8 +37,8 @@ var (
 
 	// Another day than today is an extension of the embedded vault CLI: the app
 	// ignores date= and answers with today's note (reported on 1.12).
-	onDay    = param{name: "date", kind: kindDate, ours: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
-	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, ours: true, summary: "Days from today; -1 is yesterday"}
+	onDay    = param{name: "date", kind: kindDate, embeddedOnly: true, summary: "The note of this day, such as 2026-11-21, yesterday, -3d or monday"}
+	daysAway = param{name: "offset", kind: kindNumber, rare: true, least: -maxDays, most: maxDays, embeddedOnly: true, summary: "Days from today; -1 is yesterday"}
 
 	ensuredDay  = param{name: "date", kind: kindDate, summary: "The note of this day, such as tomorrow"}
 	whichPeriod = param{name: "period", kind: kindChoice, choices: notePeriods, required: true, summary: "How long the time is that the note is about"}
@@ -55,17 +55,17 @@ var (
 
 	// Below a heading is an extension: the app ignores heading= and writes at the
 	// end of the note.
-	belowHeading = param{name: "heading", kind: kindName, ours: true, summary: "Below this heading, before the next one; A#B is B below A"}
+	belowHeading = param{name: "heading", kind: kindName, embeddedOnly: true, summary: "Below this heading, before the next one; A#B is B below A"}
 
 	// Changes across the vault. A name is rarely meant in one folder only.
 	inFolder   = param{name: "folder", kind: kindFolder, rare: true, summary: "Only notes in this folder and below"}
 	ofSearch   = param{name: "query", kind: kindText, rare: true, summary: "Only notes that this search finds"}
 	newName    = param{name: "to", kind: kindName, required: true, summary: "The new name"}
-	setFolder  = param{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
-	setResults = param{name: "query", kind: kindText, ours: true, rare: true, summary: "In place of one note: all notes that this search finds"}
+	setFolder  = param{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "In place of one note: all notes in this folder and below"}
+	setResults = param{name: "query", kind: kindText, embeddedOnly: true, rare: true, summary: "In place of one note: all notes that this search finds"}
 
 	makeHeading   = param{name: "create-heading", kind: kindFlag, rare: true, summary: "Make the heading if it is missing"}
-	createHeading = param{name: "create-heading", kind: kindFlag, ours: true, rare: true, summary: "Make the heading if it is missing"}
+	createHeading = param{name: "create-heading", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Make the heading if it is missing"}
 
 	dueDay     = param{name: "due", kind: kindDate, summary: "The day until which it is to be done"}
 	plannedDay = param{name: "scheduled", kind: kindDate, rare: true, summary: "The day on which it is planned"}
@@ -112,17 +112,17 @@ var (
 
 // queryParams lay a query over the view of a base, or stand alone in query.
 var queryParams = []param{
-	{name: "where", kind: kindText, ours: true, summary: "One more filter, an expression of bases"},
-	{name: "select", kind: kindText, ours: true, summary: "Columns, each a property or \"label: expression\""},
-	{name: "sort", kind: kindText, ours: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
-	{name: "group", kind: kindText, ours: true, rare: true, summary: "Property or expression to group by"},
-	{name: "limit", kind: kindNumber, least: 1, most: maxRows, ours: true, summary: "Maximum number of rows"},
-	{name: "offset", kind: kindNumber, most: maxRows, ours: true, rare: true, summary: "Rows to leave out at the beginning"},
-	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, ours: true, rare: true, summary: "JSON values as text or in their own types"},
-	{name: "groups", kind: kindFlag, ours: true, rare: true, summary: "Add the groups to JSON"},
-	{name: "summaries", kind: kindFlag, ours: true, rare: true, summary: "Add the summaries to JSON"},
-	{name: "explain", kind: kindFlag, ours: true, rare: true, summary: "Add to JSON how many rows each filter dropped"},
-	{name: "this", kind: kindPath, ours: true, rare: true, summary: "The note that this refers to, default: the base"},
+	{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"},
+	{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""},
+	{name: "sort", kind: kindText, embeddedOnly: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
+	{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "Property or expression to group by"},
+	{name: "limit", kind: kindNumber, least: 1, most: maxRows, embeddedOnly: true, summary: "Maximum number of rows"},
+	{name: "offset", kind: kindNumber, most: maxRows, embeddedOnly: true, rare: true, summary: "Rows to leave out at the beginning"},
+	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, embeddedOnly: true, rare: true, summary: "JSON values as text or in their own types"},
+	{name: "groups", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the groups to JSON"},
+	{name: "summaries", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the summaries to JSON"},
+	{name: "explain", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add to JSON how many rows each filter dropped"},
+	{name: "this", kind: kindPath, embeddedOnly: true, rare: true, summary: "The note that this refers to, default: the base"},
 }
 
 var baseFormats = []string{"json", "csv", "tsv", "md", "paths"}

@@ -83,16 +83,16 @@ var v0Rows = []row{
 		summary: "Print a random note with its path",
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only notes in this folder"},
-			{name: "count", kind: kindNumber, least: 1, most: maxRandom, ours: true, summary: "Number of different notes"},
-			{name: "min-age", kind: kindAge, most: maxDays, ours: true, summary: "Only notes unchanged for this many days, or since a date"},
-			{name: "seed", kind: kindNumber, most: maxNumber, ours: true, rare: true, summary: "The same seed picks the same notes"},
+			{name: "count", kind: kindNumber, least: 1, most: maxRandom, embeddedOnly: true, summary: "Number of different notes"},
+			{name: "min-age", kind: kindAge, most: maxDays, embeddedOnly: true, summary: "Only notes unchanged for this many days, or since a date"},
+			{name: "seed", kind: kindNumber, most: maxNumber, embeddedOnly: true, rare: true, summary: "The same seed picks the same notes"},
 		},
 		reply:  Reply{Kind: Content, Empty: "No markdown files found.", Silent: true, Headings: ArrowHeadings},
 		random: true,
 	},
 	{
 		// An extension: several days in one bounded answer, the missing ones named.
-		name: "daily:range", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		name: "daily:range", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
 		summary: "Print the daily notes of several days",
 		params: []param{
 			{name: "from", kind: kindDate, required: true, summary: "The first day, such as 2026-11-21, -7d, monday or 2026-W47"},
@@ -103,7 +103,7 @@ var v0Rows = []row{
 	},
 	{
 		// An extension that the gateway answers by itself: it knows who asks.
-		name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, ours: true,
+		name: "undo:list", tier: tiers.V0, effect: tiers.Reads, target: targetNone, embeddedOnly: true,
 		summary:   "List your changes that undo can take back, newest first",
 		params:    []param{{name: "limit", kind: kindNumber, least: 1, most: maxRecent, rare: true, more: true, summary: "Maximum number of changes (default: 20)"}},
 		reply:     Reply{Kind: Lines, Silent: true},
@@ -111,20 +111,20 @@ var v0Rows = []row{
 	},
 	{
 		// An extension: daily shows the note, and knows no other day.
-		name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, ours: true,
+		name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, embeddedOnly: true,
 		summary: "Create the daily note of a day if it is missing",
 		params:  []param{ensuredDay},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Exists: "}},
 	},
 	{
 		// Three extensions: the app has no notes of weeks, months, quarters and years.
-		name: "periodic:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		name: "periodic:path", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
 		summary: "Print the path of the note of a week, month, quarter or year",
 		params:  []param{tersePeriod, dayInPeriod},
 		reply:   Reply{Kind: Facts},
 	},
 	{
-		name: "periodic:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, ours: true,
+		name: "periodic:read", tier: tiers.V0, effect: tiers.Reads, target: targetDaily, embeddedOnly: true,
 		summary: "Print the note of a week, month, quarter or year, or several",
 		params: []param{
 			whichPeriod, dayInPeriod,
@@ -136,7 +136,7 @@ var v0Rows = []row{
 		reply: Reply{Kind: Content, Silent: true, Headings: ArrowHeadings},
 	},
 	{
-		name: "periodic:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, ours: true,
+		name: "periodic:append", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, embeddedOnly: true,
 		summary: "Add text to the note of a week, month, quarter or year",
 		params: []param{
 			tersePeriod, newText, dayInPeriod,
@@ -150,7 +150,7 @@ var v0Rows = []row{
 	{
 		// An extension, of the embedded vault CLI alone: it has the journal. Taking
 		// back is a change like others, and can be taken back itself.
-		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, ours: true,
+		name: "undo", tier: tiers.V0, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
 		summary: "Take back a change made through this gateway",
 		params: []param{
 			{name: "id", kind: kindName, summary: "The id of the change (default: the caller's latest, a batch as one)"},

@@ -68,7 +68,7 @@ var v1Rows = []row{
 			{name: "overwrite", kind: kindFlag, summary: "Replace an existing note"},
 			openAfter, openNewTab,
 		},
-		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, oursWith: [][]string{{"content", "template"}},
+		oneOf: [][]string{{"name", "path"}}, exclusive: [][]string{{"name", "path"}}, embeddedWith: [][]string{{"content", "template"}},
 		needs: tabNeeds,
 		since: tiers.Version{1, 12, 2}, // before, it opened the note unless told not to
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Created: ", "Overwrote: "}},
@@ -85,7 +85,7 @@ var v1Rows = []row{
 	},
 	{
 		// An extension: the JSON of a canvas is mostly ids and places.
-		name: "canvas:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, ours: true,
+		name: "canvas:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, embeddedOnly: true,
 		summary: "Print a canvas as an outline of its groups, cards and edges",
 		params: []param{
 			noteByName, noteByPath,
@@ -95,7 +95,7 @@ var v1Rows = []row{
 		reply:     Reply{Kind: Content},
 	},
 	{
-		name: "attachments", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		name: "attachments", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "List files that are no notes, with type, size and what uses them",
 		params: []param{
 			inFolder,
@@ -108,7 +108,7 @@ var v1Rows = []row{
 	},
 	{
 		// Of an image a client of MCP gets the image, see gateway.Image.
-		name: "attachment:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, ours: true,
+		name: "attachment:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote, embeddedOnly: true,
 		summary: "Show an image or a text file; of other files, type and size",
 		params:  []param{noteByName, noteByPath}, exclusive: fileOrPath,
 		reply: Reply{Kind: Content, Silent: true},

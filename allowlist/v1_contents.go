@@ -73,17 +73,17 @@ var v1ContentRows = []row{
 			{name: "verbose", kind: kindFlag, rare: true, summary: "Group by note, with line numbers"},
 			asTable, onlyActive,
 			{name: "daily", kind: kindFlag, summary: "Only today's daily note"},
-			{name: "folder", kind: kindFolder, ours: true, rare: true, summary: "Only notes in this folder and below"},
-			{name: "due", kind: kindDate, ours: true, rare: true, summary: "Only tasks due on this day"},
-			{name: "due-before", kind: kindDate, ours: true, rare: true, summary: "Only tasks due before this day"},
-			{name: "due-after", kind: kindDate, ours: true, rare: true, summary: "Only tasks due after this day"},
-			{name: "overdue", kind: kindFlag, ours: true, summary: "Only tasks due before today and not finished"},
-			{name: "no-due", kind: kindFlag, ours: true, rare: true, summary: "Only tasks without a due date"},
-			{name: "priority", kind: kindChoice, choices: taskPriorities, ours: true, rare: true, summary: "Only tasks of this priority"},
-			{name: "tag", kind: kindName, ours: true, rare: true, summary: "Only tasks with this tag or one below it"},
-			{name: "sort", kind: kindChoice, choices: taskOrders, ours: true, rare: true, summary: "Order, tasks without a due date last"},
-			{name: "group", kind: kindChoice, choices: taskGroups, ours: true, rare: true, summary: "List tasks in groups"},
-			{name: "details", kind: kindFlag, ours: true, rare: true, summary: "All fields of a task and its heading, for format=json"},
+			{name: "folder", kind: kindFolder, embeddedOnly: true, rare: true, summary: "Only notes in this folder and below"},
+			{name: "due", kind: kindDate, embeddedOnly: true, rare: true, summary: "Only tasks due on this day"},
+			{name: "due-before", kind: kindDate, embeddedOnly: true, rare: true, summary: "Only tasks due before this day"},
+			{name: "due-after", kind: kindDate, embeddedOnly: true, rare: true, summary: "Only tasks due after this day"},
+			{name: "overdue", kind: kindFlag, embeddedOnly: true, summary: "Only tasks due before today and not finished"},
+			{name: "no-due", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Only tasks without a due date"},
+			{name: "priority", kind: kindChoice, choices: taskPriorities, embeddedOnly: true, rare: true, summary: "Only tasks of this priority"},
+			{name: "tag", kind: kindName, embeddedOnly: true, rare: true, summary: "Only tasks with this tag or one below it"},
+			{name: "sort", kind: kindChoice, choices: taskOrders, embeddedOnly: true, rare: true, summary: "Order, tasks without a due date last"},
+			{name: "group", kind: kindChoice, choices: taskGroups, embeddedOnly: true, rare: true, summary: "List tasks in groups"},
+			{name: "details", kind: kindFlag, embeddedOnly: true, rare: true, summary: "All fields of a task and its heading, for format=json"},
 		},
 		exclusive: [][]string{
 			{"file", "path", "active", "daily", "folder"}, {"done", "todo", "status"}, {"done", "overdue"},
@@ -108,7 +108,7 @@ var v1ContentRows = []row{
 			{name: "daily", kind: kindFlag, summary: "In today's daily note"},
 			{name: "done", kind: kindFlag, summary: "Mark as finished"},
 			{name: "todo", kind: kindFlag, summary: "Mark as open"},
-			{name: "date", kind: kindDate, ours: true, rare: true, summary: "The day on which it was done, which is written too"},
+			{name: "date", kind: kindDate, embeddedOnly: true, rare: true, summary: "The day on which it was done, which is written too"},
 		},
 		needs:     []need{{"date", []string{"done", "toggle", "status"}}},
 		oneOf:     [][]string{{"ref", "line"}},
@@ -117,7 +117,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// Two extensions: an agent need not know how dates are written in a task.
-		name: "task:add", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		name: "task:add", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Add a task to a note, with its dates",
 		params: []param{
 			{name: "content", kind: kindText, required: true, summary: "The text of the task, one line"},
@@ -131,7 +131,7 @@ var v1ContentRows = []row{
 		reply: Reply{Kind: Confirmation, Confirms: []string{"Task added to: "}},
 	},
 	{
-		name: "task:reschedule", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, ours: true,
+		name: "task:reschedule", tier: tiers.V1, effect: tiers.Writes, reach: reachNote, embeddedOnly: true,
 		summary: "Change the dates of a task",
 		params: []param{
 			{name: "ref", kind: kindRef, summary: "Note and line in one, such as Inbox.md:8"},
@@ -147,7 +147,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// An extension: what an agent asks first on most days, in one bounded answer.
-		name: "briefing", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		name: "briefing", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "Today's note, tasks left over, due and late, and recent changes",
 		params: []param{
 			{name: "limit", kind: kindNumber, least: 1, most: maxBriefing, rare: true, summary: "Maximum rows of each part (default: 20)"},
@@ -157,7 +157,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// An extension: a part of a note costs an agent less than the whole.
-		name: "note:section", tier: tiers.V1, effect: tiers.Reads, ours: true,
+		name: "note:section", tier: tiers.V1, effect: tiers.Reads, embeddedOnly: true,
 		summary: "Print the section of a heading, a block or some lines of a note",
 		params: []param{
 			noteByName, noteByPath, partHeading, partBlock, partLines,
@@ -168,7 +168,7 @@ var v1ContentRows = []row{
 	{
 		// Three more extensions: an agent that changes a part cannot lose the rest.
 		// They take text away only where other text comes, so they write.
-		name: "note:replace", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		name: "note:replace", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Replace text that occurs exactly once in a note",
 		params: []param{
 			noteByName, noteByPath, inToday,
@@ -179,7 +179,7 @@ var v1ContentRows = []row{
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Replaced in: "}},
 	},
 	{
-		name: "note:insert", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		name: "note:insert", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Insert text before or after a section, a block or some lines",
 		params: []param{
 			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
@@ -191,7 +191,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// A line break as content empties a section.
-		name: "note:set-section", tier: tiers.V1, effect: tiers.Writes, ours: true,
+		name: "note:set-section", tier: tiers.V1, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Replace the section below a heading, a block or some lines",
 		params: []param{
 			noteByName, noteByPath, inToday, partHeading, partBlock, partLines,
@@ -202,7 +202,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// An extension: the rows of a base without a base file.
-		name: "query", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		name: "query", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "Find notes by properties, tags, links and dates",
 		params: append([]param{
 			{name: "format", kind: kindChoice, choices: baseFormats, rare: true, summary: "Output format, default: json"},
@@ -212,7 +212,7 @@ var v1ContentRows = []row{
 	},
 	{
 		// An extension: the app's recents are what was opened, not what was changed.
-		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, ours: true,
+		name: "recent", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},

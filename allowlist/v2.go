@@ -53,7 +53,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Lines, Silent: true, JSON: true},
 	},
 	{
-		name: "base:check", tier: tiers.V2, effect: tiers.Reads, ours: true, reach: reachNote,
+		name: "base:check", tier: tiers.V2, effect: tiers.Reads, embeddedOnly: true, reach: reachNote,
 		summary: "List what is wrong with a base",
 		params: []param{
 			baseByName, baseByPath,
@@ -63,7 +63,7 @@ var v2Rows = []row{
 		reply:     Reply{Kind: Lines},
 	},
 	{
-		name: "base:eval", tier: tiers.V2, effect: tiers.Reads, ours: true,
+		name: "base:eval", tier: tiers.V2, effect: tiers.Reads, embeddedOnly: true,
 		summary: "Evaluate an expression of bases for a note",
 		params: []param{
 			noteByName, noteByPath,
@@ -76,7 +76,7 @@ var v2Rows = []row{
 	},
 	{
 		// file and path name the base; what is changed are the rows of its view.
-		name: "base:set", tier: tiers.V2, effect: tiers.Writes, ours: true,
+		name: "base:set", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Set a property of all notes in a view of a base",
 		params: []param{
 			baseByName, baseByPath,
@@ -93,19 +93,19 @@ var v2Rows = []row{
 	{
 		// Four extensions that change many notes at once: all of them or none. They have
 		// no target; what may be changed is judged note by note.
-		name: "tag:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, ours: true,
+		name: "tag:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
 		summary: "Rename a tag, and those below it, in all notes",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The tag"}, newName, inFolder},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed tag "}},
 	},
 	{
-		name: "property:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, ours: true,
+		name: "property:rename", tier: tiers.V2, effect: tiers.Writes, target: targetNone, embeddedOnly: true,
 		summary: "Rename a property in all notes",
 		params:  []param{{name: "name", kind: kindName, required: true, summary: "The property"}, newName, inFolder},
 		reply:   Reply{Kind: Confirmation, Confirms: []string{"Renamed property "}},
 	},
 	{
-		name: "heading:rename", tier: tiers.V2, effect: tiers.Writes, ours: true,
+		name: "heading:rename", tier: tiers.V2, effect: tiers.Writes, embeddedOnly: true,
 		summary: "Rename a heading, and the links to it in all notes",
 		params: []param{
 			noteByName, noteByPath,
@@ -117,7 +117,7 @@ var v2Rows = []row{
 	},
 	{
 		// It can remove any text, also a little in each of many notes, so it destroys.
-		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, ours: true,
+		name: "vault:replace", tier: tiers.V2, effect: tiers.Destroys, target: targetNone, embeddedOnly: true,
 		summary: "Replace a text in all notes",
 		params: []param{
 			{name: "old", kind: kindContent, required: true, summary: "The exact text to replace, or with regex a regular expression"},
@@ -197,15 +197,15 @@ var v2Rows = []row{
 		summary: "List the links of a note",
 		params: []param{
 			noteByName, noteByPath, onlyTotal,
-			{name: "depth", kind: kindNumber, least: 1, most: 5, ours: true, summary: "Also files further away; maximum number of steps"},
-			{name: "direction", kind: kindChoice, choices: []string{"out", "in", "both"}, ours: true, rare: true, summary: "Along the links of the note, the links to it, or both"},
-			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, ours: true, rare: true, summary: "Maximum number of files, with depth or direction"},
+			{name: "depth", kind: kindNumber, least: 1, most: 5, embeddedOnly: true, summary: "Also files further away; maximum number of steps"},
+			{name: "direction", kind: kindChoice, choices: []string{"out", "in", "both"}, embeddedOnly: true, rare: true, summary: "Along the links of the note, the links to it, or both"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, embeddedOnly: true, rare: true, summary: "Maximum number of files, with depth or direction"},
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Lines, Empty: "No links found."},
 	},
 	{
-		name: "related", tier: tiers.V2, effect: tiers.Reads, ours: true,
+		name: "related", tier: tiers.V2, effect: tiers.Reads, embeddedOnly: true,
 		summary: "List notes with the same links, tags or rare words, and the reasons",
 		params: []param{
 			noteByName, noteByPath,
@@ -328,7 +328,7 @@ var v2Rows = []row{
 		summary: "Insert a template into a note",
 		params: []param{
 			{name: "name", kind: kindLink, required: true, summary: "The template"},
-			{name: "path", kind: kindPath, ours: true, summary: "The note by its path; with the embedded backend only"},
+			{name: "path", kind: kindPath, embeddedOnly: true, summary: "The note by its path; with the embedded backend only"},
 		},
 		reply: Reply{Kind: Quiet},
 	},

@@ -21,10 +21,10 @@ func (c Call) WithPaths(name func(path string) string) (Call, error) {
 	return again, err
 }
 
-// Completed returns the call with the path of each note that has to exist as complete
+// WithNoteExtensions returns the call with the path of each note that has to exist as complete
 // returns it: callers leave out the extension, as links do. Folders, and what is to be
 // made, stay as they are. The error is that of [Call.WithPaths].
-func (c Call) Completed(complete func(path string) string) (Call, error) {
+func (c Call) WithNoteExtensions(complete func(path string) string) (Call, error) {
 	params, changed := c.Params(), false
 	for _, a := range c.args {
 		if a.kind != kindPath && a.kind != kindRef {

@@ -136,7 +136,7 @@ func TestTheTableAndTheCatalogueNameTheSameCommands(t *testing.T) {
 	for _, entry := range readCatalogue(t) {
 		theirs = append(theirs, entry.Name)
 	}
-	ours := slices.DeleteFunc(Names(), func(name string) bool { return find(name).ours })
+	ours := slices.DeleteFunc(Names(), func(name string) bool { return find(name).embeddedOnly })
 	slices.Sort(theirs)
 	slices.Sort(ours)
 	if !slices.Equal(theirs, ours) {
@@ -298,7 +298,7 @@ func (r *row) facts(types map[string]string) map[string]string {
 	facts["oneOf"], facts["exclusive"], facts["needs"] = sorted(oneOf), sorted(exclusive), sorted(needs)
 	for i := range r.params {
 		p := &r.params[i]
-		if p.ours {
+		if p.embeddedOnly {
 			facts[p.name] = "ours"
 			continue
 		}

@@ -14,7 +14,7 @@ const noteExtension = ".md"
 // withExtensions returns the call with .md behind a path that leads to no file where
 // it leads to a note with it. A note that is hidden is not there: the path stays.
 func (g *vaultGateway) withExtensions(call allowlist.Call) allowlist.Call {
-	completed, err := call.Completed(func(asked string) string {
+	completed, err := call.WithNoteExtensions(func(asked string) string {
 		if strings.HasSuffix(asked, noteExtension) || g.isFile(asked) || !g.isFile(asked+noteExtension) {
 			return asked
 		}
