@@ -108,7 +108,7 @@ say "npm: installed without scripts"
 mkdir "$work/project"
 echo '{"private": true}' >"$work/project/package.json"
 platform=$(node -p 'process.platform + "-" + process.arch')
-npm install --silent --no-audit --no-fund --ignore-scripts --offline --omit=optional --prefix "$work/project" npm/vaultwicket-"$version".tgz npm/vaultwicket-"$platform"-"$version".tgz >/dev/null 2>&1
+npm install --loglevel=error --no-audit --no-fund --ignore-scripts --offline --omit=optional --prefix "$work/project" "$PWD/npm/vaultwicket-$version.tgz" "$PWD/npm/vaultwicket-$platform-$version.tgz" >/dev/null
 launcher=$work/project/node_modules/.bin/vaultwicket
 [ "$("$launcher" version | head -1)" = "vaultwicket $version" ] || die "the launcher says $("$launcher" version)"
 [ "$(echo "$hello" | XDG_STATE_HOME=$work/state "$launcher" serve --config none --vault "$work/run" | wc -l)" = 1 ] || die "the launcher adds lines"

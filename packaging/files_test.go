@@ -54,7 +54,7 @@ func TestFilesAreFresh(t *testing.T) {
 
 // The registries and packages limit the texts.
 func TestTextsFitTheirPlaces(t *testing.T) {
-	if n := len(facts.Tagline); n > 100 || strings.HasSuffix(facts.Tagline, ".") {
+	if n := len(facts.Tagline); n > 80 || strings.HasSuffix(facts.Tagline, ".") {
 		t.Errorf("the tagline has %d characters, or a full stop", n)
 	}
 	if !strings.HasSuffix(facts.Summary, ".") || strings.Count(facts.Summary, ".") != 1 {

@@ -9,9 +9,9 @@ const (
 	Title   = "vaultwicket"
 	Licence = "Apache-2.0"
 
-	// Tagline is for lists: at most 100 characters, the limit of the MCP registry, and
-	// without a full stop.
-	Tagline = "Gives AI agents access to Obsidian notes through a gateway that checks every command"
+	// Tagline is for lists: at most 80 characters, the limit of Debian, and without a full
+	// stop.
+	Tagline = "Gateway between AI agents and Obsidian notes that checks every command"
 
 	// Summary is one sentence for a page or a plugin.
 	Summary = "Read and, where you allow it, change the notes of your Obsidian vault through a gateway that checks every command."
