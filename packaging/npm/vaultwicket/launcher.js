@@ -27,10 +27,9 @@ function program() {
   }
 }
 
-const child = spawn(program(), process.argv.slice(2), { stdio: "inherit", windowsHide: true });
-
 // At a terminal the keys reach the whole group of processes: passing them on would count
-// as the second time, which ends the program at once.
+// as the second time, which ends the program at once. A signal that comes now waits until
+// there is a child: handlers run after this script.
 const passed = ["SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT"];
 for (const signal of passed) {
   process.on(signal, () => {
@@ -39,6 +38,8 @@ for (const signal of passed) {
     }
   });
 }
+
+const child = spawn(program(), process.argv.slice(2), { stdio: "inherit", windowsHide: true });
 
 child.on("error", (error) => fail(`cannot start ${name}: ${error.message}`));
 child.on("exit", (code, signal) => {
