@@ -48,6 +48,7 @@ gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
 gateway/state/private        :
+gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/semaphore            :

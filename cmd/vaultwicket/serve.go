@@ -67,6 +67,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	defer free()
+	defer o.register(std)()
 	go exec.ReapOrphans(ctx)
 	defer settings.ReloadOnChange(ctx, o.gateway, o.Flags, o.Settings, std, o.log)()
 	// With SIGPIPE watched, a closed output is an error of the write and the

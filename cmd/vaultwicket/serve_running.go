@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"time"
+
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/running"
+)
+
+// register notes in the state folder that this server runs, until end is called. It does
+// not keep the first answer waiting, and a server without a place for it serves all the
+// same.
+func (o opened) register(std terminal.Streams) (end func()) {
+	state := paths.State(std.Getenv, "")
+	if state == "" || o.VaultAround(std, state) != "" {
+		return func() {}
+	}
+	s := running.Server{
+		Session: session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.gateway.VaultNames(),
+		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
+	}
+	if o.HTTP.Addr != "" {
+		s.Transport = "http"
+	}
+	registered := make(chan func(), 1)
+	go func() {
+		remove, err := running.Register(running.Folder(state), s)
+		if err != nil {
+			o.log.Debug("this server is not in the list of running servers", "error", err.Error())
+			remove = func() {}
+		}
+		registered <- remove
+	}()
+	return func() { (<-registered)() }
+}

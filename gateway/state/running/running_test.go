@@ -1,0 +1,106 @@
+package running
+
+import (
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestMain is also a server that is killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("REGISTER_IN"); dir != "" {
+		if _, err := Register(dir, Server{Session: "1-killed"}); err != nil {
+			os.Exit(1)
+		}
+		os.Stdout.WriteString("registered\n")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func TestAServerIsListedWhileItRuns(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "servers")
+	if list, err := List(dir); len(list) > 0 || err != nil {
+		t.Fatalf("%v, %v in no folder", list, err)
+	}
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	one := Server{Session: "1-one", PID: 1, Since: begun, Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120}
+	two := Server{Session: "2-two", PID: 2, Since: begun.Add(time.Second), Transport: "http"}
+	var remove []func()
+	for _, s := range []Server{one, two} {
+		r, err := Register(dir, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		remove = append(remove, r)
+	}
+	list, err := List(dir)
+	if err != nil || len(list) != 2 || list[0].Session != "2-two" || list[1].CallsMinute != 120 || !slices.Equal(list[1].Vaults, one.Vaults) || !list[1].Since.Equal(begun) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	remove[0]()
+	if list, _ := List(dir); len(list) != 1 || list[0].Session != "2-two" {
+		t.Errorf("%+v after one has ended", list)
+	}
+	remove[1]()
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("%v, %v are left", left, err)
+	}
+}
+
+// A process that is killed removes nothing; its lock ends all the same.
+func TestAKilledServerIsNotListed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "servers")
+	c := osexec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "REGISTER_IN="+dir)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Process.Kill()
+	if _, err := out.Read(make([]byte, 20)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(dir); len(list) != 1 || err != nil {
+		t.Errorf("%v, %v while it runs", list, err)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	if list, err := List(dir); len(list) != 0 || err != nil {
+		t.Errorf("%v, %v when it was killed", list, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func TestFilesThatAreNoneAreIgnored(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "servers")
+	remove, err := Register(dir, Server{Session: "1-one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	for name, text := range map[string]string{"readme": "x", "Upper.json": "{}", "..json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "1-one.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(dir); len(list) > 0 || err != nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, name := range []string{"", "a/b", "..", "A"} {
+		if _, err := Register(dir, Server{Session: name}); err == nil {
+			t.Errorf("session %q is registered", name)
+		}
+	}
+}
