@@ -56,6 +56,7 @@ gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
+gateway/ui/activity          : gateway/state/audit gateway/trail
 gateway/ui/auth              : gateway/httpguard
 gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers gateway/consent
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote

@@ -1,0 +1,279 @@
+// Package activity keeps the calls of the audit log in memory, in a form that takes some
+// tens of bytes each, and answers what the page asks about them: the newest ones that a
+// filter wants, one with all its lines, and figures of a time.
+//
+// The log is read once from near its end, and then only what is new. Names are what
+// clients have chosen, and are cleaned when they are shown. The log has no text and no
+// path of a note, so none is here.
+package activity
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+)
+
+const (
+	// firstRead bounds what is read of each part of the log at the start, in bytes: some
+	// 150,000 lines. What is older is listed by "vaultwicket audit list".
+	firstRead = 64 << 20
+
+	// maxCalls bounds what is kept. The oldest quarter goes when it is reached.
+	maxCalls = 200_000
+)
+
+// Calls are the calls of the audit log in a state folder. It is safe for use by several
+// goroutines.
+type Calls struct {
+	parts [2]*audit.Follower
+
+	mu      sync.Mutex
+	rows    []row
+	first   uint64 // the number of rows[0]; numbers rise by one
+	lines   []line
+	byCall  map[callKey]uint64 // numbers of rows that may get more lines
+	names   names
+	skipped bool // lines of calls that are not kept were dropped
+}
+
+// row is a call. Its names are numbers in [names].
+type row struct {
+	at       int64 // Unix milliseconds of its first line
+	ms       uint32
+	number   uint64 // in its session, 0 for a line that is about no call
+	lines    int32  // index of its last line in Calls.lines, -1 for none
+	count    uint32 // of calls that it stands for, mostly 0 for one
+	exit     int16
+	ended    bool
+	approved bool
+	session, client, surface, vault, command,
+	effect, decision, rule, code, backend, change, kind, by name
+}
+
+// line is where a line of a call is in the log.
+type line struct {
+	place  audit.Place
+	before int32 // the line of the call before it, -1 for none
+	part   uint8
+}
+
+type callKey struct {
+	session name
+	number  uint64
+}
+
+// Open returns the calls of the audit log in a state folder. It reads nothing yet.
+func Open(state string) *Calls {
+	return &Calls{
+		parts:  [2]*audit.Follower{audit.Follow(trail.AuditFolder(state), firstRead), audit.Follow(trail.CallsFolder(state), firstRead)},
+		byCall: map[callKey]uint64{}, names: newNames(),
+	}
+}
+
+// Update reads what is new in the log. It reports how many calls are new or have changed.
+func (c *Calls) Update() (changed int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	initial := len(c.rows) == 0
+	for part, follower := range c.parts {
+		err = follower.Next(func(place audit.Place, l audit.Line) {
+			c.take(uint8(part), place, l)
+			changed++
+		})
+		if err != nil {
+			return changed, err
+		}
+	}
+	if initial && len(c.rows) > 0 {
+		c.sort()
+	}
+	c.forget()
+	return changed, nil
+}
+
+// take notes one line.
+func (c *Calls) take(part uint8, place audit.Place, l audit.Line) {
+	session := c.names.number(l.Session)
+	key := callKey{session, callNumber(l)}
+	number, known := c.byCall[key]
+	if key.number == 0 || !known || number < c.first {
+		number = c.first + uint64(len(c.rows))
+		c.rows = append(c.rows, row{at: l.Time.UnixMilli(), number: key.number, session: session, lines: -1})
+		if key.number > 0 {
+			c.byCall[key] = number
+		}
+	}
+	r := &c.rows[number-c.first]
+	c.lines = append(c.lines, line{place, r.lines, part})
+	r.lines = int32(len(c.lines) - 1)
+	r.at = min(r.at, l.Time.UnixMilli())
+	c.describe(r, l)
+}
+
+// callNumber returns the number of a call in its session, 0 if the line is about none.
+func callNumber(l audit.Line) uint64 {
+	text, found := strings.CutPrefix(l.Call, l.Session+"-")
+	if !found {
+		return 0
+	}
+	number, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// decisions are in the order in which one replaces another: the lines of a call can come
+// from two files.
+var decisions = []string{"", "plan", "ask", "reply", "allow", "deny"}
+
+// describe adds to a call what a line of it says.
+func (c *Calls) describe(r *row, l audit.Line) {
+	set := func(to *name, value string) {
+		if value != "" {
+			*to = c.names.number(value)
+		}
+	}
+	for _, one := range []struct {
+		to    *name
+		value string
+	}{
+		{&r.client, l.Client}, {&r.surface, l.Surface}, {&r.vault, l.Vault}, {&r.command, l.Command}, {&r.effect, l.Effect},
+		{&r.backend, l.Backend}, {&r.change, l.Change}, {&r.by, l.By},
+	} {
+		set(one.to, one.value)
+	}
+	r.approved = r.approved || l.Decision == "reply"
+	switch {
+	case l.Kind == "end":
+		r.ended = true
+		r.ms = milliseconds(l.DurationMs)
+		set(&r.code, l.Code)
+		if l.Exit != nil {
+			r.exit = int16(*l.Exit)
+		}
+		if l.Code == "" {
+			r.code = 0
+		}
+		if l.Rule != "" {
+			r.rule = c.names.number(l.Rule)
+		}
+	case l.Kind != "decision":
+		set(&r.kind, l.Kind)
+		set(&r.decision, l.Decision)
+		set(&r.code, l.Code)
+		r.ms, r.count, r.ended = milliseconds(l.DurationMs), uint32(min(l.Count, 1<<31)), true
+	case slices.Index(decisions, l.Decision) >= slices.Index(decisions, c.names.text(r.decision)):
+		set(&r.decision, l.Decision)
+		if !r.ended {
+			r.rule, r.code = c.names.number(l.Rule), c.names.number(l.Code)
+		}
+		if l.Decision == "deny" {
+			r.ended, r.ms = true, milliseconds(l.DurationMs)
+			set(&r.rule, l.Rule)
+			set(&r.code, l.Code)
+		}
+	}
+}
+
+func milliseconds(ms int64) uint32 { return uint32(min(max(ms, 0), 1<<31)) }
+
+// sort puts the calls of both parts of the log in the order of their times.
+func (c *Calls) sort() {
+	slices.SortStableFunc(c.rows, func(a, b row) int { return int(a.at - b.at) })
+	for i, r := range c.rows {
+		if r.number > 0 {
+			c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
+		}
+	}
+}
+
+// forget drops the oldest calls when there are too many, and the keys of those that have
+// ended a while ago: their last lines have come.
+func (c *Calls) forget() {
+	const waiting = 4096 // calls whose lines may still come
+	if len(c.rows) > maxCalls {
+		drop := len(c.rows) / 4
+		c.rows = slices.Clone(c.rows[drop:])
+		c.first += uint64(drop)
+		c.skipped = true
+		c.shrink()
+	}
+	if len(c.byCall) > 2*waiting {
+		for key, number := range c.byCall {
+			if number+waiting < c.first+uint64(len(c.rows)) {
+				delete(c.byCall, key)
+			}
+		}
+	}
+}
+
+// shrink drops the lines and names that no call has any more.
+func (c *Calls) shrink() {
+	lines, fresh := make([]line, 0, len(c.lines)), newNames()
+	for i := range c.rows {
+		r := &c.rows[i]
+		last := int32(-1)
+		for _, at := range slices.Backward(c.linesOf(*r)) {
+			l := c.lines[at]
+			lines = append(lines, line{l.place, last, l.part})
+			last = int32(len(lines) - 1)
+		}
+		r.lines = last
+		for _, n := range r.all() {
+			*n = fresh.number(c.names.text(*n))
+		}
+	}
+	c.lines, c.names = lines, fresh
+	clear(c.byCall)
+	for i, r := range c.rows {
+		if r.number > 0 {
+			c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
+		}
+	}
+}
+
+// linesOf returns the indices of the lines of a call, the latest first.
+func (c *Calls) linesOf(r row) (at []int32) {
+	for i := r.lines; i >= 0; i = c.lines[i].before {
+		at = append(at, i)
+	}
+	return at
+}
+
+func (r *row) all() []*name {
+	return []*name{&r.session, &r.client, &r.surface, &r.vault, &r.command, &r.effect, &r.decision, &r.rule, &r.code, &r.backend, &r.change, &r.kind, &r.by}
+}
+
+// backward yields the calls and their numbers, the newest first, from before a number; 0
+// is from the newest.
+func (c *Calls) backward(before uint64) iter.Seq2[uint64, *row] {
+	return func(yield func(uint64, *row) bool) {
+		end := c.first + uint64(len(c.rows))
+		if before > 0 && before < end {
+			end = before
+		}
+		for number := end; number > c.first; number-- {
+			if !yield(number-1, &c.rows[number-1-c.first]) {
+				return
+			}
+		}
+	}
+}
+
+// Since returns when the oldest call was that is kept, and whether there were older ones.
+// It is zero if there is none.
+func (c *Calls) Since() (oldest time.Time, more bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rows) == 0 {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(c.rows[0].at), c.skipped
+}

@@ -1,0 +1,217 @@
+package activity
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+)
+
+var begun = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+
+// writer writes lines as the gateway does.
+type writer struct {
+	t     testing.TB
+	state string
+	logs  trail.Logs
+	calls int
+}
+
+func newWriter(t testing.TB) *writer {
+	state := t.TempDir()
+	return &writer{t: t, state: state, logs: trail.Open(state)}
+}
+
+func (w *writer) write(line audit.Line, mutates bool) {
+	w.t.Helper()
+	if err := w.logs.Write(line, mutates, false); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// call writes the lines of one call that took ms, with a code if it was refused or failed.
+func (w *writer) call(command, client string, at time.Duration, ms int64, decision, code string) {
+	w.t.Helper()
+	w.calls++
+	line := audit.Line{Time: begun.Add(at), Call: fmt.Sprintf("1-abc-%d", w.calls), Session: "1-abc", Client: client, Surface: "mcp", Vault: "Notes", Command: command, Effect: "read"}
+	first := line
+	first.Kind, first.Decision = "decision", decision
+	if decision == "deny" {
+		first.Code, first.Rule, first.DurationMs = code, "tier", ms
+		w.write(first, false)
+		return
+	}
+	w.write(first, false)
+	exit := 0
+	line.Kind, line.Time, line.DurationMs, line.Code, line.Exit, line.Backend = "end", line.Time.Add(time.Duration(ms)*time.Millisecond), ms, code, &exit, "embedded"
+	w.write(line, false)
+}
+
+func update(t testing.TB, c *Calls) int {
+	t.Helper()
+	changed, err := c.Update()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+func TestLinesBecomeCalls(t *testing.T) {
+	w := newWriter(t)
+	c := Open(w.state)
+	if update(t, c) != 0 {
+		t.Error("calls of no log")
+	}
+	w.call("read", "agent", 0, 5, "allow", "")
+	w.call("delete", "agent", time.Minute, 1, "deny", "tier_closed") // of the other part of the log
+	w.call("search", "other", 2*time.Minute, 900, "allow", "not_found")
+	w.write(audit.Line{Kind: trail.KindLimited, Time: begun.Add(3 * time.Minute), Session: "1-abc", Client: "agent", Code: "rate_limited", Count: 7}, false)
+	if changed := update(t, c); changed != 6 {
+		t.Errorf("%d lines", changed)
+	}
+	if update(t, c) != 0 {
+		t.Error("lines are read twice")
+	}
+	want := []string{" denied 7", "search failed 0", "delete denied 0", "read allowed 0"}
+	var got []string
+	for _, call := range c.Page(Filter{}, 0, 100).Calls {
+		got = append(got, fmt.Sprintf("%s %s %d", call.Command, call.Outcome(), call.Count))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	call, lines, ok := c.One(c.Page(Filter{Command: "search"}, 0, 1).Calls[0].Number)
+	if !ok || len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || call.Duration != 900*time.Millisecond || call.Backend != "embedded" || !call.Time.Equal(begun.Add(2*time.Minute)) {
+		t.Errorf("%+v, %+v, %v", call, lines, ok)
+	}
+	if _, _, ok := c.One(99); ok {
+		t.Error("a call that does not exist")
+	}
+}
+
+func TestACallThatWaitsThenEnds(t *testing.T) {
+	w := newWriter(t)
+	c := Open(w.state)
+	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Command: "delete", Effect: "destructive", Time: begun, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
+	w.write(line, true)
+	update(t, c)
+	if call := c.Page(Filter{}, 0, 1).Calls[0]; call.Outcome() != "waiting" || call.Ended {
+		t.Errorf("%+v", call)
+	}
+	line.Decision, line.Code, line.By, line.Time = "reply", "", "page", begun.Add(time.Second)
+	w.write(line, true)
+	line.Decision, line.By, line.Rule = "allow", "", ""
+	w.write(line, true)
+	line.Kind, line.Decision, line.Change, line.DurationMs = "end", "", "c1", 4000
+	w.write(line, true)
+	update(t, c)
+	p := c.Page(Filter{Changes: true}, 0, 10)
+	if p.Total != 1 || p.Calls[0].Outcome() != "allowed" || !p.Calls[0].Approved || p.Calls[0].By != "page" || p.Calls[0].Code != "" || !p.Calls[0].Ended {
+		t.Errorf("%+v", p)
+	}
+	if f := c.Figures(Filter{}, begun.Add(time.Hour)); f.P99 != 0 || f.Changes != 1 || f.Calls != 1 {
+		t.Errorf("figures %+v: a user's time to think is not how long a call takes", f)
+	}
+}
+
+func TestFiltersAndPages(t *testing.T) {
+	w := newWriter(t)
+	for i := range 250 {
+		w.call([]string{"read", "search"}[i%2], []string{"one", "two", "three"}[i%3], time.Duration(i)*time.Minute, int64(i), "allow", "")
+	}
+	c := Open(w.state)
+	update(t, c)
+	for name, test := range map[string]struct {
+		filter Filter
+		want   int
+	}{
+		"all": {Filter{}, 250}, "a command": {Filter{Command: "read"}, 125}, "a client": {Filter{Client: "two"}, 83},
+		"both": {Filter{Command: "read", Client: "one"}, 42}, "unknown": {Filter{Client: "nobody"}, 0}, "text": {Filter{Text: "SEAR"}, 125},
+		"since": {Filter{Since: begun.Add(200 * time.Minute)}, 50}, "until": {Filter{Until: begun.Add(10 * time.Minute)}, 10},
+		"outcome": {Filter{Outcome: "denied"}, 0}, "session": {Filter{Session: "1-abc"}, 250}, "changes": {Filter{Changes: true}, 0},
+	} {
+		seen, before := 0, uint64(0)
+		for range 20 {
+			p := c.Page(test.filter, before, 40)
+			if p.Total != test.want {
+				t.Fatalf("%s: %d in all, want %d", name, p.Total, test.want)
+			}
+			seen += len(p.Calls)
+			if before = p.Older; before == 0 {
+				break
+			}
+		}
+		if seen != test.want {
+			t.Errorf("%s: %d on all pages, want %d", name, seen, test.want)
+		}
+	}
+	f := c.Figures(Filter{Since: begun}, begun.Add(5*time.Hour))
+	sum := 0
+	for _, hour := range f.Hours {
+		sum += hour.Allowed
+	}
+	if f.Calls != 250 || sum != 250 || len(f.Hours) != 6 || f.P50 != 124*time.Millisecond || f.Slowest != 249*time.Millisecond || len(f.Commands) != 2 || f.Commands[0].Calls != 125 {
+		t.Errorf("%+v", f)
+	}
+	clients, vaults, commands := c.Names()
+	if !slices.Equal(clients, []string{"one", "three", "two"}) || !slices.Equal(vaults, []string{"Notes"}) || !slices.Equal(commands, []string{"read", "search"}) {
+		t.Errorf("%q %q %q", clients, vaults, commands)
+	}
+	if call, ok := c.Latest("1-abc"); !ok || call.Time != begun.Add(249*time.Minute) {
+		t.Errorf("latest %+v", call)
+	}
+}
+
+func TestTheOldestCallsMakeWay(t *testing.T) {
+	c := Open(t.TempDir())
+	for i := range maxCalls + 10 {
+		c.take(0, audit.Place{Offset: int64(i)}, audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprint("s-", i+1), Session: "s", Client: fmt.Sprint("client ", i), Time: begun.Add(time.Duration(i) * time.Second)})
+	}
+	c.forget()
+	p := c.Page(Filter{}, 0, 1)
+	if kept := maxCalls + 10 - (maxCalls+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
+		t.Errorf("%d calls, %d lines, %d names, want %d", p.Total, len(c.lines), len(c.names.texts), kept)
+	}
+	if p.Calls[0].Client != fmt.Sprint("client ", maxCalls+9) || c.lines[c.rows[len(c.rows)-1].lines].place.Offset != maxCalls+9 {
+		t.Errorf("the newest is %+v", p.Calls[0])
+	}
+	if _, more := c.Since(); !more {
+		t.Error("nothing says that older calls are missing")
+	}
+}
+
+// What 100,000 lines take, and how long the first and a later look at them are.
+func BenchmarkHundredThousandLines(b *testing.B) {
+	w := newWriter(b)
+	for i := range 50_000 {
+		w.call([]string{"read", "search", "append"}[i%3], "Claude Code", time.Duration(i)*time.Second, int64(i%500), "allow", "")
+	}
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		c := Open(w.state)
+		began := time.Now()
+		update(b, c)
+		b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/first")
+		began = time.Now()
+		if p := c.Page(Filter{Text: "search", Outcome: "allowed"}, 0, 100); p.Total == 0 {
+			b.Fatal("no calls")
+		}
+		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/search")
+		began = time.Now()
+		c.Figures(Filter{}, begun.Add(20*time.Hour))
+		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/figures")
+		began = time.Now()
+		update(b, c)
+		b.ReportMetric(float64(time.Since(began).Microseconds()), "µs/later")
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
+		runtime.KeepAlive(c)
+	}
+}

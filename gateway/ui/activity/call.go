@@ -1,0 +1,205 @@
+package activity
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+)
+
+// Call is one call, or a line of the log that is about none.
+type Call struct {
+	// Number tells calls apart while the program runs; it rises with time.
+	Number uint64
+	Time   time.Time
+	// Kind is "" for a call, and that of the line for any other.
+	Kind                                                      string
+	Session, Client, Surface, Vault, Command, Effect, Backend string
+	// Decision is allow, deny, ask, reply or plan; Ended is false while a call waits for
+	// the user or runs.
+	Decision, Rule, Code, Change, By string
+	Ended, Approved                  bool
+	Exit                             int
+	Duration                         time.Duration
+	Count                            int // of calls that it stands for, 0 for one
+}
+
+func (c *Calls) call(number uint64, r *row) Call {
+	t := c.names.text
+	return Call{
+		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
+		Session: t(r.session), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
+		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
+		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count),
+	}
+}
+
+// Outcome is what became of a call, in one word: allowed, denied, failed, waiting,
+// planned or noted.
+func (c Call) Outcome() string {
+	switch {
+	case c.Kind == "approval" && c.Decision == "approve":
+		return "approved"
+	case c.Kind == "approval" || c.Decision == "deny" || c.Kind == "limited":
+		return "denied"
+	case c.Kind != "":
+		return "noted"
+	case c.Decision == "ask":
+		return "waiting"
+	case c.Decision == "plan":
+		return "planned"
+	case c.Code != "":
+		return "failed"
+	}
+	return "allowed"
+}
+
+// Filter says which calls are wanted. A field that is "" wants all.
+type Filter struct {
+	Since, Until                            time.Time // not before, before; zero for no bound
+	Client, Vault, Command, Outcome, Effect string
+	Session                                 string
+	Text                                    string // appears in a name, in whatever case
+	Changes                                 bool   // only calls that changed something
+}
+
+// wanted returns the test of a filter.
+func (c *Calls) wanted(f Filter) func(number uint64, r *row) bool {
+	since, until := unixOr(f.Since, 0), unixOr(f.Until, 1<<62)
+	text := strings.ToLower(f.Text)
+	var exact []func(r *row) bool
+	for _, one := range []struct {
+		text string
+		of   func(r *row) name
+	}{
+		{f.Client, func(r *row) name { return r.client }}, {f.Vault, func(r *row) name { return r.vault }},
+		{f.Command, func(r *row) name { return r.command }}, {f.Effect, func(r *row) name { return r.effect }}, {f.Session, func(r *row) name { return r.session }},
+	} {
+		if one.text == "" {
+			continue
+		}
+		number, known := c.names.find(one.text)
+		exact = append(exact, func(r *row) bool { return known && one.of(r) == number })
+	}
+	return func(number uint64, r *row) bool {
+		if r.at < since || r.at >= until || f.Changes && r.change == 0 {
+			return false
+		}
+		for _, is := range exact {
+			if !is(r) {
+				return false
+			}
+		}
+		if f.Outcome == "" && text == "" {
+			return true
+		}
+		one := c.call(number, r)
+		return (f.Outcome == "" || one.Outcome() == f.Outcome) && (text == "" || one.contains(text))
+	}
+}
+
+func unixOr(t time.Time, none int64) int64 {
+	if t.IsZero() {
+		return none
+	}
+	return t.UnixMilli()
+}
+
+func (c Call) contains(text string) bool {
+	return slices.ContainsFunc([]string{c.Command, c.Client, c.Vault, c.Code, c.Rule, c.Session, c.Backend, c.Change, c.Kind, c.Surface}, func(name string) bool {
+		return strings.Contains(strings.ToLower(name), text)
+	})
+}
+
+// Page is a part of the calls that a filter wants.
+type Page struct {
+	Calls []Call // the newest first
+	Total int    // how many the filter wants in all
+	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
+}
+
+// Page returns at most limit calls that a filter wants, the newest first, older than the
+// call with the number before; 0 begins with the newest.
+func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wants := c.wanted(f)
+	for number, r := range c.backward(0) {
+		if !wants(number, r) {
+			continue
+		}
+		p.Total++
+		switch {
+		case before > 0 && number >= before:
+		case len(p.Calls) < limit:
+			p.Calls = append(p.Calls, c.call(number, r))
+		case p.Older == 0:
+			p.Older = p.Calls[limit-1].Number
+		}
+	}
+	return p
+}
+
+// One returns a call with the lines of the log about it, the oldest first. Lines that are
+// no longer kept are missing.
+func (c *Calls) One(number uint64) (call Call, lines []audit.Line, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if number < c.first || number-c.first >= uint64(len(c.rows)) {
+		return call, nil, false
+	}
+	r := &c.rows[number-c.first]
+	for _, at := range c.linesOf(*r) {
+		if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
+			lines = append(lines, l)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b audit.Line) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
+	})
+	return c.call(number, r), lines, true
+}
+
+// Latest returns the newest call of a session.
+func (c *Calls) Latest(session string) (call Call, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted, known := c.names.find(session)
+	if !known || session == "" {
+		return call, false
+	}
+	for number, r := range c.backward(0) {
+		if r.session == wanted {
+			return c.call(number, r), true
+		}
+	}
+	return call, false
+}
+
+// Names returns the clients, vaults and commands of the calls, sorted, for the choices of a
+// filter.
+func (c *Calls) Names() (clients, vaults, commands []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := [3]map[name]bool{{}, {}, {}}
+	for i := range c.rows {
+		r := &c.rows[i]
+		seen[0][r.client], seen[1][r.vault], seen[2][r.command] = true, true, true
+	}
+	var lists [3][]string
+	for i, set := range seen {
+		for number := range set {
+			if number != 0 {
+				lists[i] = append(lists[i], c.names.text(number))
+			}
+		}
+		slices.Sort(lists[i])
+		lists[i] = lists[i][:min(len(lists[i]), maxChoices)]
+	}
+	return lists[0], lists[1], lists[2]
+}
+
+// maxChoices bounds the choices of a filter: clients choose their names.
+const maxChoices = 200
