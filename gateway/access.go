@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -79,6 +81,41 @@ func (g *Gateway) AccessOf(vault, path string) (Access, error) {
 		*one.permitted = permitted(p, call, a)
 	}
 	return a, nil
+}
+
+// maxBelow bounds the folders that [Gateway.AccessBelow] returns.
+const maxBelow = 500
+
+// AccessBelow returns what can be done with the folders that are directly in a folder of a
+// vault, "" for its root, sorted by name, and whether there are more. Like [Access] it is
+// for the owner.
+func (g *Gateway) AccessBelow(vault, path string) (list []Access, more bool, err error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return nil, false, err
+	}
+	names, more, err := notes.Folders(d.target().folder, path, maxBelow)
+	if err != nil {
+		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", quote.Short(path), err)
+	}
+	for _, name := range names {
+		a, err := g.AccessOf(vault, strings.TrimPrefix(path+"/"+name, "/"))
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, a)
+	}
+	return list, more, nil
+}
+
+// NoteWithHash returns the text of the note at a path in a vault if it has the SHA-256
+// hash, in hexadecimal, and may be seen.
+func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) {
+	d, err := g.vaultNamed(vault)
+	if err != nil || !d.visible()(path) {
+		return "", false
+	}
+	return notes.WithHash(d.target().folder, path, hash)
 }
 
 // permitted says whether a call is permitted on a note of which a is known.

@@ -9,6 +9,15 @@ import (
 // Listing returns every command of the table, in table order.
 func (g *Gateway) Listing() []catalog.Listing { return catalog.List(g.listed()) }
 
+// ListingOf is [Gateway.Listing] for one vault, "" for the default one.
+func (g *Gateway) ListingOf(vault string) ([]catalog.Listing, error) {
+	d, err := g.vaultNamed(vault)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.List([]catalog.Vault{d.listed()}), nil
+}
+
 // Explain returns one command. The error is a [*allowlist.ParseError].
 func (g *Gateway) Explain(name string) (catalog.Listing, error) {
 	return catalog.Explain(g.listed(), name)
