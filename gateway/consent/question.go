@@ -19,6 +19,9 @@ type Question struct {
 	// Text is the whole question as it may be shown: lines from notes begin with a
 	// bar, so that nothing in them can pose as a line of the question.
 	Text string
+	// Full is Text with more of the difference, for a page; "" where that is no longer
+	// than Text.
+	Full string
 	// Brief is Text in about ten lines, for a dialog: it shows less of the difference.
 	Brief string
 	// Digest is that of the exact call, and of the notes as they are at the time of the

@@ -24,6 +24,8 @@ const (
 	MaxShownFiles    = 8
 	maxShownName     = 512     // bytes of a path, of which the ends say most
 	maxShownTogether = 8 << 10 // bytes of the excerpts of several questions
+	fullLines        = 2000    // on a page, which can be scrolled
+	fullBytes        = 12 << 10
 )
 
 // Describe fills in the texts of a question about a call, which is one of several that are
@@ -35,6 +37,9 @@ func (q *Question) Describe(call allowlist.Call, diff string, together int) erro
 	q.Brief = brief(*q, call, diff, extent{briefFiles, briefLines / together, bytes})
 	if len(q.Text) > MaxText {
 		return failure.New(failure.CodeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
+	}
+	if full := questionText(*q, call, diff, extent{MaxShownFiles, fullLines, fullBytes / together}); len(full) <= MaxText && full != q.Text {
+		q.Full = full
 	}
 	return nil
 }

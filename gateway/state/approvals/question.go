@@ -27,7 +27,7 @@ var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expire
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
 // Question is a question to the user about one call. What [Store.Ask] takes of it
-// is marked; the rest is what it gives. It takes 16 KiB of text, 1 KiB of
+// is marked; the rest is what it gives. It takes 16 KiB of each text, 1 KiB of
 // anything else, and UTF-8 without characters that act on a terminal or turn the
 // direction of a line: the caller makes sure that no text poses as another
 // question.
@@ -43,6 +43,7 @@ type Question struct {
 	Command string // taken, needed
 	Effect  string // taken
 	Text    string // taken, needed: what the user is shown, made fit for it by the caller
+	Full    string // taken: Text with more of the difference, for who can read it
 	By      string // where the user answered, see [OpenAt]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
@@ -89,6 +90,9 @@ func (q Question) check() error {
 		if err := checkText("params", name, maxField/8, isUnprintable); err != nil {
 			return err
 		}
+	}
+	if err := checkText("full text", q.Full, maxText, isUnprintableText); err != nil {
+		return err
 	}
 	return checkText("text", q.Text, maxText, isUnprintableText)
 }
