@@ -34,7 +34,7 @@ import (
 // runDoctor is "vaultwicket doctor": it checks the installation. The exit status is 0
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
-	m, asJSON, err := machineOf(std, args)
+	m, asJSON, err := machineOf(std, args, nil)
 	if err != nil {
 		return err
 	}
@@ -53,10 +53,14 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	return exit.Silent(map[doctor.Level]int{doctor.OK: exit.Done, doctor.Warning: exit.Failed, doctor.Problem: exit.NotReady}[report.Worst()])
 }
 
-// machineOf is this machine with the settings of a command line. Invalid settings are
-// what is checked; an invalid command line is an error.
-func machineOf(std terminal.Streams, args []string) (m doctor.Machine, asJSON bool, err error) {
+// machineOf is this machine with the settings of a command line, which may have the flags
+// that more adds. Invalid settings are what is checked; an invalid command line is an
+// error.
+func machineOf(std terminal.Streams, args []string, more func(*settings.Flags)) (m doctor.Machine, asJSON bool, err error) {
 	f := settings.NewFlags("doctor")
+	if more != nil {
+		more(f)
+	}
 	s, rest, invalid := f.Load(std, args)
 	var help *flags.Help
 	if errors.As(invalid, &help) {

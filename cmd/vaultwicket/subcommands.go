@@ -31,7 +31,7 @@ func runners() map[string]runner {
 		"run": runCommand, "dry-run": dryRun, "batch": batch, "serve": serve, "undo": undo, "journal": showJournal, "audit": auditlog.Command,
 		"approvals": listApprovals, "approve": approve, "deny": deny, "pause": pause, "resume": resume,
 		"commands": listCommands, "explain": explain, "access": showAccess, "compare": compareBackends, "prompt": promptText,
-		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "demo": runDemo,
+		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "ui": showPage, "demo": runDemo,
 		"version": printVersion, "completion": printCompletion, "man": printManual, "help": help,
 		rawName: func(_ context.Context, _ terminal.Streams, args []string) error {
 			_, err := flags.Parse(rawName, args, nil)

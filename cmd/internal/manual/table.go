@@ -172,6 +172,17 @@ var deciding = []Command{
 
 var reviewing = []Command{
 	{
+		Name: "ui", Usage: "[flags] [--listen ADDRESS]", Group: review,
+		Summary: "open a local page: activity, approvals, changes, policy",
+		About: []string{
+			"The link is shown at your terminal and works once, within 15 minutes; Enter shows another one. The page is for this machine only, and ends with the command.",
+		},
+		Examples: []Example{
+			{"on a free port", "vaultwicket ui"},
+			{"on a port of your choice", "vaultwicket ui --listen 127.0.0.1:8766"},
+		},
+	},
+	{
 		Name: "journal", Usage: "[flags] list | show ID", Group: review,
 		Summary: "list changes",
 		Examples: []Example{

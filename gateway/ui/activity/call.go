@@ -135,7 +135,7 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 		case before > 0 && number >= before:
 		case len(p.Calls) < limit:
 			p.Calls = append(p.Calls, c.call(number, r))
-		case p.Older == 0:
+		case p.Older == 0 && limit > 0:
 			p.Older = p.Calls[limit-1].Number
 		}
 	}

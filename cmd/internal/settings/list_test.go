@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"vaultwicket/cmd/internal/terminal"
+)
+
+// Every line that the list proposes is one that the settings file takes.
+func TestTheLinesOfTheListAreValid(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "config.toml")
+	std := terminal.Streams{Out: io.Discard, Err: io.Discard, Environ: func() []string { return nil }, Lookup: func(name string) (string, bool) {
+		value, ok := map[string]string{"HOME": home}[name]
+		return value, ok
+	}}
+	load := func(text string) (*Flags, error) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := NewFlags("ui")
+		_, _, err := f.Load(std, []string{"--config", file, "--tier", "v1"})
+		return f, err
+	}
+	f, err := load("disable = [\"read\", \"tags\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, from, err := f.List(std)
+	if err != nil || from != file || len(rows) != len(table) {
+		t.Fatalf("%d rows from %q, %v", len(rows), from, err)
+	}
+	found := map[string]Row{}
+	for _, row := range rows {
+		found[row.Name] = row
+		for _, line := range row.Lines {
+			if row.Value == "" && row.Name != "toolsets" {
+				continue // there is no value to write
+			}
+			if _, err := load(line + "\n"); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	if tier := found["tier"]; tier.Value != "v1" || tier.Origin != "flag --tier" || !slices.Equal(tier.Lines, []string{`tier = "v0"`, `tier = "v2"`, `tier = "v3"`}) {
+		t.Errorf("%+v", tier)
+	}
+	if m := found["allow-mutations"]; !slices.Equal(m.Lines, []string{"allow-mutations = true"}) || m.Origin != "default" {
+		t.Errorf("%+v", m)
+	}
+	if d := found["disable"]; d.Value != "read,tags" || !slices.Equal(d.Lines, []string{`disable = ["read", "tags"]`}) {
+		t.Errorf("%+v", d)
+	}
+}

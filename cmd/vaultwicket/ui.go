@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/doctor"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/ui"
+)
+
+// anyPort has the system choose a port that is free.
+const anyPort = "127.0.0.1:0"
+
+// showPage is "vaultwicket ui": the local page, until the command ends.
+func showPage(ctx context.Context, std terminal.Streams, args []string) error {
+	var own pageFlags
+	o, err := open("ui", std, args, own.add)
+	if err != nil {
+		return err
+	}
+	defer o.runner.Close()
+	defer o.gateway.Flush()
+	if len(o.rest) > 0 {
+		return &exit.UsageError{Reason: fmt.Sprintf("ui: unexpected argument %q", quote.Short(o.rest[0])), Advice: `"vaultwicket help ui" shows the flags`}
+	}
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return err
+	}
+	l, err := listenLoopback(ctx, own.listen)
+	if err != nil {
+		return err
+	}
+	defer settings.ReloadOnChange(ctx, o.gateway, o.Flags, o.Settings, std, o.log)()
+	page := ui.New(ui.Config{
+		Gateway: o.gateway, State: state, Session: session(), Version: release.Version, Log: o.log,
+		Settings: func() (ui.Settings, error) { return o.pageSettings(std) }, Health: func(ctx context.Context) []ui.Finding { return findings(ctx, std, args) },
+	}, "")
+	link := func() { o.printLink(std, "http://"+l.Addr().String()+page.Open()) }
+	link()
+	terminal.Notef(std.Err, "open the link in a browser; it works once, within %d minutes. Ctrl-C ends the page.", int(ui.LinkLife/time.Minute))
+	if terminal.IsTerminal(std.In) {
+		terminal.Notef(std.Err, "press Enter for another link")
+		go func() {
+			for lines := bufio.NewScanner(std.In); lines.Scan(); {
+				link()
+			}
+		}()
+	}
+	return ended(page.Serve(ctx, l))
+}
+
+// pageFlags are the flags of ui that are no settings.
+type pageFlags struct{ listen string }
+
+func (p *pageFlags) add(f *settings.Flags) {
+	f.StringVar(&p.listen, "listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
+}
+
+// printLink prints a link that opens the page.
+func (o opened) printLink(std terminal.Streams, url string) {
+	if o.JSON {
+		_ = exit.JSON(std.Out, map[string]string{"url": url}, exit.Done)
+		return
+	}
+	fmt.Fprintln(std.Out, url)
+}
+
+// listenLoopback listens on an address that only this machine can reach.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	refused := func(reason string) error {
+		return &exit.UsageError{Reason: fmt.Sprintf("--listen %q %s", quote.Short(address), reason), Advice: `use one such as "127.0.0.1:8766" or "[::1]:8766"`}
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != "0" && !httpguard.IsPort(port) {
+		return nil, refused("is not an address with a port")
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return nil, refused("is not a loopback address: the page is for this machine only")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, exit.New(exit.NotReady, fmt.Sprintf("cannot listen on %s: %v", address, err), "choose another port, or leave --listen out for a free one")
+	}
+	return l, nil
+}
+
+// pageSettings are the settings as the page shows them.
+func (o opened) pageSettings(std terminal.Streams) (ui.Settings, error) {
+	rows, file, err := o.Flags.List(std)
+	if err != nil {
+		return ui.Settings{}, err
+	}
+	shown := ui.Settings{File: file}
+	for _, row := range rows {
+		shown.Rows = append(shown.Rows, ui.Setting(row))
+	}
+	return shown, nil
+}
+
+// findings are what doctor finds, with the settings of this command.
+func findings(ctx context.Context, std terminal.Streams, args []string) (list []ui.Finding) {
+	m, _, err := machineOf(std, args, new(pageFlags).add)
+	if err != nil {
+		return []ui.Finding{{Check: "doctor", Level: string(doctor.Problem), What: err.Error()}}
+	}
+	for _, f := range doctor.Check(ctx, m).Findings {
+		list = append(list, ui.Finding{Check: f.Check, Level: string(f.Level), What: f.What, Why: f.Why, Fix: f.Fix})
+	}
+	return list
+}

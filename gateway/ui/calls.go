@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/ui/activity"
+	"vaultwicket/gateway/ui/chart"
+)
+
+// activityData is what the view of calls shows.
+type activityData struct {
+	Page     activity.Page
+	Query    callQuery
+	Figures  activity.Figures
+	Chart    chart.Chart
+	Clients  []string
+	Vaults   []string
+	Commands []string
+	Outcomes []string
+	Since    time.Time // of the oldest call that is kept
+	More     bool      // there were older ones
+	Before   bool      // this is not the newest part
+	Older    string    // the query of the next part, "" for none
+	Most     int       // of the commands that were called most
+}
+
+// callQuery is a filter as it is in the address.
+type callQuery struct {
+	Client, Vault, Command, Outcome, Text, Session, Period string
+	Changes                                                bool
+}
+
+// outcomes are the choices of a filter.
+var outcomes = []string{"allowed", "denied", "failed", "waiting", "planned"}
+
+// rowsOfPage is how many calls one page of the view has.
+const rowsOfPage = 100
+
+func callQueryOf(values url.Values) callQuery {
+	get := func(name string) string {
+		text := strings.TrimSpace(values.Get(name))
+		return text[:min(len(text), 200)]
+	}
+	return callQuery{
+		Client: get("client"), Vault: get("vault"), Command: get("command"), Outcome: get("outcome"), Text: get("q"), Session: get("session"),
+		Period: get("period"), Changes: get("changes") != "",
+	}
+}
+
+// filter returns what a query wants. The period is a day if none is given.
+func (q callQuery) filter(now time.Time) activity.Filter {
+	f := activity.Filter{Client: q.Client, Vault: q.Vault, Command: q.Command, Outcome: q.Outcome, Text: q.Text, Session: q.Session, Changes: q.Changes}
+	switch q.Period {
+	case "hour":
+		f.Since = now.Add(-time.Hour)
+	case "week":
+		f.Since = now.Add(-7 * 24 * time.Hour)
+	case "all":
+	default:
+		f.Since = now.Add(-24 * time.Hour)
+	}
+	return f
+}
+
+// encode returns the query for an address.
+func (q callQuery) encode() url.Values {
+	values := url.Values{}
+	for name, value := range map[string]string{"client": q.Client, "vault": q.Vault, "command": q.Command, "outcome": q.Outcome, "q": q.Text, "session": q.Session, "period": q.Period} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if q.Changes {
+		values.Set("changes", "1")
+	}
+	return values
+}
+
+// activity shows the calls that a filter wants, and their figures.
+func (p *page) activity(r request) view {
+	v := view{template: "activity", title: "Activity"}
+	_, err := p.calls.Update()
+	now := p.Now()
+	values := r.URL.Query()
+	before, _ := strconv.ParseUint(values.Get("before"), 10, 64) // 0 is from the newest
+	data := activityData{Query: callQueryOf(values), Outcomes: outcomes, Before: before > 0, Most: 1}
+	filter := data.Query.filter(now)
+	data.Page = p.calls.Page(filter, before, rowsOfPage)
+	data.Figures = p.calls.Figures(filter, now)
+	data.Chart = chart.Hours(data.Figures.Hours, time.Local)
+	data.Clients, data.Vaults, data.Commands = p.calls.Names()
+	data.Since, data.More = p.calls.Since()
+	for _, c := range data.Figures.Commands {
+		data.Most = max(data.Most, c.Calls)
+	}
+	if data.Page.Older > 0 {
+		next := data.Query.encode()
+		next.Set("before", strconv.FormatUint(data.Page.Older, 10))
+		data.Older = next.Encode()
+	}
+	v.data = data
+	if err != nil {
+		return v.failed(err)
+	}
+	return v.noted(r)
+}
+
+// callData is one call with its lines of the log.
+type callData struct {
+	Call  activity.Call
+	Lines []audit.Line
+}
+
+// oneCall shows a call with all its lines.
+func (p *page) oneCall(r request) view {
+	_, _ = p.calls.Update() // a call that is known can be shown without it
+	number, err := strconv.ParseUint(r.rest, 10, 64)
+	call, lines, ok := p.calls.One(number)
+	if err != nil || !ok {
+		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
+	}
+	return view{template: "call", title: "Call", data: callData{call, lines}}
+}

@@ -1,0 +1,258 @@
+package ui
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/ui/difference"
+)
+
+const (
+	// changesOfPage is how many changes one page of the view has.
+	changesOfPage = 50
+	// maxShownSteps bounds the files of a change that are shown.
+	maxShownSteps = 20
+)
+
+// changesData is what the view of changes shows.
+type changesData struct {
+	Vaults                       []string
+	Vault, Caller, Batch, Note   string
+	Changes                      []shownChange
+	Older                        string // the query of the next part, "" for none
+	Damage                       int    // places in the journal that cannot be read
+	Filtered, Unknown, NoFolders bool
+}
+
+// shownChange is a change in the list.
+type shownChange struct {
+	journal.Entry
+	Path     string
+	More     int // further files
+	Undoable bool
+}
+
+func shownChangeOf(e journal.Entry) shownChange {
+	c := shownChange{Entry: e, Undoable: e.State != journal.Undone && e.Undoes == ""}
+	if len(e.Steps) > 0 {
+		c.Path, c.More = e.Steps[0].Path, len(e.Steps)-1
+	}
+	return c
+}
+
+// changes shows the journal of a vault. Changes of notes that are hidden are not in it.
+func (p *page) changes(r request) view {
+	values := r.URL.Query()
+	data := changesData{Vaults: p.Gateway.VaultNames(), Vault: values.Get("vault"), Caller: values.Get("caller"), Batch: values.Get("batch"), Note: values.Get("note")}
+	if data.Vault == "" && len(data.Vaults) > 0 {
+		data.Vault = data.Vaults[0]
+	}
+	data.Filtered = data.Caller != "" || data.Batch != "" || data.Note != ""
+	v := view{template: "changes", title: "Changes"}
+	kept, err := p.Gateway.Journal(data.Vault)
+	if err != nil {
+		v.data = data
+		return v.failed(err)
+	}
+	err = p.listChanges(kept, &data, values.Get("before"))
+	v.data = data
+	if err != nil {
+		return v.failed(err)
+	}
+	return v.noted(r)
+}
+
+func (p *page) listChanges(kept *journal.Journal, data *changesData, before string) error {
+	if _, err := journal.ParseID(before); err != nil {
+		before = ""
+	}
+	sees := p.Gateway.Visible(data.Vault)
+	filter := journal.Filter{Limit: changesOfPage, OlderThan: before, Caller: data.Caller, Batch: data.Batch, Path: data.Note}
+	for len(data.Changes) < changesOfPage {
+		entries, damage, err := kept.Entries(filter)
+		if err != nil {
+			return failure.New(failure.CodeState, `the user can see more with "vaultwicket doctor"`, "the journal cannot be read: %v", err)
+		}
+		data.Damage = len(damage)
+		for _, e := range entries {
+			filter.OlderThan = e.ID
+			if len(data.Changes) == changesOfPage {
+				break
+			}
+			if seesAll(sees, e) {
+				data.Changes = append(data.Changes, shownChangeOf(e))
+			}
+		}
+		if len(entries) < changesOfPage {
+			return nil
+		}
+	}
+	next := url.Values{"vault": {data.Vault}, "before": {data.Changes[len(data.Changes)-1].ID}}
+	for name, value := range map[string]string{"caller": data.Caller, "batch": data.Batch, "note": data.Note} {
+		if value != "" {
+			next.Set(name, value)
+		}
+	}
+	data.Older = next.Encode()
+	return nil
+}
+
+// seesAll reports whether all may be seen that a change concerns. One that concerns more
+// does not exist here, as in the terminal.
+func seesAll(sees func(string) bool, e journal.Entry) bool {
+	return !slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return !sees(s.Path) || !sees(s.Source()) })
+}
+
+// changeData is one change with its differences.
+type changeData struct {
+	shownChange
+	Vault   string
+	Files   []shownFile
+	Further int // files that are not shown
+	// Question is what to confirm before the change is undone, nil for nothing. Digest
+	// tells it from any other, and Undo is what the form asked for.
+	Question *consent.Question
+	Digest   string
+	Undo     undoForm
+}
+
+// shownFile is a file of a change, side by side.
+type shownFile struct {
+	journal.Step
+	Rows    []difference.Row
+	Cut     bool   // there are more rows
+	Unknown string // why the texts are not shown
+}
+
+// oneChange shows a change with the texts before and after it.
+func (p *page) oneChange(r request) view {
+	vault, id := r.URL.Query().Get("vault"), r.rest
+	data, err := p.changeOf(vault, id)
+	if err != nil {
+		return missingChange(err)
+	}
+	return view{template: "change", title: "Change", data: data}.noted(r)
+}
+
+func missingChange(err error) view {
+	return view{template: "missing", title: "Not found", status: http.StatusNotFound, problem: problemOf(err)}
+}
+
+func (p *page) changeOf(vault, id string) (changeData, error) {
+	kept, err := p.Gateway.Journal(vault)
+	if err != nil {
+		return changeData{}, err
+	}
+	e, err := kept.Entry(id)
+	if err == nil && !seesAll(p.Gateway.Visible(vault), e) {
+		err = &journal.Unknown{What: id}
+	}
+	if err != nil {
+		return changeData{}, failure.New(failure.CodeNotFound, "the list of changes has those that are kept", "%v", err)
+	}
+	data := changeData{shownChange: shownChangeOf(e), Vault: vault, Further: max(0, len(e.Steps)-maxShownSteps)}
+	for _, step := range e.Steps[:min(len(e.Steps), maxShownSteps)] {
+		data.Files = append(data.Files, p.shownFileOf(kept, vault, step))
+	}
+	return data, nil
+}
+
+// shownFileOf returns the rows of one file. The text after a change is kept only if
+// another change followed; else it is the note itself, if it is still the same.
+func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step) shownFile {
+	f := shownFile{Step: s}
+	if s.Before.Size > difference.MaxBytes || s.After.Size > difference.MaxBytes {
+		f.Unknown = "The texts are too long to be shown side by side."
+		return f
+	}
+	before, okBefore := p.textOf(kept, vault, s.Source(), s.Before)
+	after, okAfter := p.textOf(kept, vault, s.Path, s.After)
+	switch {
+	case !okBefore:
+		f.Unknown = "The text before this change is no longer kept."
+	case !okAfter:
+		f.Unknown = "The note was changed outside of vaultwicket since, so the text after this change is not known."
+	default:
+		f.Rows, f.Cut = difference.Rows(shownText(before), shownText(after))
+	}
+	return f
+}
+
+func (p *page) textOf(kept *journal.Journal, vault, path string, image journal.Image) (text string, ok bool) {
+	if !image.Exists {
+		return "", true
+	}
+	if content, err := kept.Object(image.Hash); err == nil {
+		return string(content), true
+	}
+	return p.Gateway.NoteWithHash(vault, path, image.Hash)
+}
+
+// undoForm is what a form asks to take back: one change, the batch of it, or its session.
+type undoForm struct{ Vault, ID, What, Confirm string }
+
+func undoFormOf(values url.Values) undoForm {
+	return undoForm{values.Get("vault"), values.Get("id"), values.Get("what"), values.Get("confirm")}
+}
+
+// words are the parameters of the command undo.
+func (f undoForm) words() []string {
+	switch f.What {
+	case "batch", "session":
+		return []string{f.What + "=" + f.ID}
+	}
+	return []string{"id=" + f.ID}
+}
+
+// undo takes changes back with the command undo, as the terminal does. If that requires
+// approval, the question is shown first, and only what was shown is approved.
+func (p *page) undo(r request) view {
+	form := undoFormOf(r.PostForm)
+	var asked *consent.Question
+	result := p.Gateway.Do(r.Context(), gateway.Request{
+		Command: "undo", Words: form.words(), Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface,
+		Ask: func(_ context.Context, q consent.Question) consent.Reply {
+			if isConfirmed(form.Confirm, q) {
+				return consent.Yes
+			}
+			asked = &q
+			return consent.Void // not a denial: the user is shown it now
+		},
+	})
+	if result.OK {
+		return view{goTo: "changes?done=undone&vault=" + url.QueryEscape(form.Vault)}
+	}
+	data, err := p.changeOf(form.Vault, form.ID)
+	if err != nil {
+		return missingChange(err)
+	}
+	v := view{template: "change", title: "Change", data: data}
+	if asked == nil {
+		return v.because(result.Error)
+	}
+	data.Question, data.Digest, data.Undo = asked, hex.EncodeToString(asked.Digest[:]), form
+	v.data = data
+	return v
+}
+
+// because is a view with an error as clients see it.
+func (v view) because(cause *failure.Error) view {
+	v.problem = cause
+	v.status = http.StatusUnprocessableEntity
+	return v
+}
+
+// isConfirmed reports whether a form confirms exactly this question.
+func isConfirmed(confirm string, q consent.Question) bool {
+	digest, err := hex.DecodeString(strings.TrimSpace(confirm))
+	return err == nil && subtle.ConstantTimeCompare(digest, q.Digest[:]) == 1
+}

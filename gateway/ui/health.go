@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+)
+
+// healthData is what the view of health shows.
+type healthData struct {
+	Findings        []Finding
+	Problems, Warns int
+	Logs            []checkedLog
+	Folders         []folderSize
+	State           string
+	Go              string
+	At              time.Time // of the check, zero before the first
+	Running         bool
+}
+
+// Unfinished reports whether the view changes by itself.
+func (d healthData) Unfinished() bool { return d.Running }
+
+// checkedLog is a part of the audit log with what its verification has found.
+type checkedLog struct {
+	About  string
+	Report audit.Report
+	Err    string
+}
+
+// folderSize is how much is in a folder of the state folder.
+type folderSize struct {
+	Name, Size string
+	Files      int
+}
+
+// health checks the installation, one check at a time.
+type health struct {
+	page *page
+
+	mu   sync.Mutex
+	data healthData
+}
+
+const (
+	healthLimit = time.Minute
+	// healthWait is how long a view waits for a check that it has begun: mostly it is over
+	// by then.
+	healthWait = 1500 * time.Millisecond
+	// healthFresh is how old a check may be without another one.
+	healthFresh = 10 * time.Minute
+)
+
+// begin starts a check unless one is running. done is closed at its end.
+func (h *health) begin() (done chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.data.Running {
+		return nil
+	}
+	h.data.Running = true
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(context.Background(), healthLimit)
+		defer cancel()
+		data := h.page.checked(ctx)
+		h.mu.Lock()
+		h.data = data
+		h.mu.Unlock()
+		h.page.events.tell("health")
+	}()
+	return done
+}
+
+func (h *health) latest() healthData {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.data
+}
+
+// checked checks everything.
+func (p *page) checked(ctx context.Context) healthData {
+	data := healthData{State: p.State, Go: runtime.Version(), At: p.Now()}
+	if p.Health != nil {
+		data.Findings = p.Health(ctx)
+	}
+	for _, f := range data.Findings {
+		switch f.Level {
+		case "problem":
+			data.Problems++
+		case "warning":
+			data.Warns++
+		}
+	}
+	for _, part := range []struct{ about, folder string }{
+		{"Changes, approvals and denials", trail.AuditFolder(p.State)}, {"Other calls", trail.CallsFolder(p.State)},
+	} {
+		log := checkedLog{About: part.about}
+		var err error
+		if log.Report, err = audit.Verify(part.folder); err != nil {
+			log.Err = err.Error()
+		}
+		data.Logs = append(data.Logs, log)
+	}
+	data.Folders = foldersOf(p.State)
+	return data
+}
+
+// foldersOf returns the sizes of the folders in the state folder.
+func foldersOf(state string) (list []folderSize) {
+	for _, name := range []string{"audit", "audit-calls", "approvals", "journal", "servers"} {
+		files, bytes := 0, int64(0)
+		_ = filepath.WalkDir(filepath.Join(state, name), func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return nil // what cannot be read has no size
+			}
+			if info, err := entry.Info(); err == nil {
+				files, bytes = files+1, bytes+info.Size()
+			}
+			return nil
+		})
+		if files > 0 {
+			list = append(list, folderSize{name, size(bytes), files})
+		}
+	}
+	return list
+}
+
+// healthView shows the latest check, and begins one if that is old.
+func (p *page) healthView(r request) view {
+	data := p.health.latest()
+	if !data.Running && p.Now().Sub(data.At) > healthFresh {
+		if done := p.health.begin(); done != nil {
+			select {
+			case <-done:
+			case <-time.After(healthWait):
+			case <-r.Context().Done():
+			}
+		}
+		data = p.health.latest()
+	}
+	return view{template: "health", title: "Health", data: data}.noted(r)
+}
+
+// checkHealth begins a check.
+func (p *page) checkHealth(request) view {
+	p.health.begin()
+	return view{goTo: "health"}
+}

@@ -1,0 +1,185 @@
+package ui
+
+import (
+	"net/http"
+	"strings"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/ui/auth"
+	"vaultwicket/tiers"
+)
+
+// policyData is what the view of the policy shows.
+type policyData struct {
+	Vaults []string
+	Vault  string
+	View   catalog.View
+	Tiers  []tierOfMatrix
+	Counts map[string]int // commands: enabled, approval, disabled
+}
+
+// tierOfMatrix are the commands of a tier.
+type tierOfMatrix struct {
+	Tier     string
+	Commands []commandOfMatrix
+	Enabled  int
+}
+
+// commandOfMatrix is a command with what applies to it. State is enabled, approval or
+// disabled.
+type commandOfMatrix struct {
+	catalog.Explained
+	State string
+}
+
+// vaultOf returns the vault of a request, the default one if it names none.
+func (p *page) vaultOf(r request) string {
+	if vault := r.FormValue("vault"); vault != "" {
+		return vault
+	}
+	return p.Gateway.VaultName()
+}
+
+// policy shows every command with what applies to it in a vault, and which rule says so.
+func (p *page) policy(r request) view {
+	v := view{template: "policy", title: "Policy"}
+	data := policyData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Counts: map[string]int{}}
+	list, err := p.Gateway.ListingOf(data.Vault)
+	if err != nil {
+		v.data = data
+		return v.failed(err)
+	}
+	for _, one := range p.Gateway.Policies() {
+		if one.Vault == data.Vault {
+			data.View = one
+		}
+	}
+	for _, command := range list {
+		data.add(command)
+	}
+	v.data = data
+	return v.noted(r)
+}
+
+// add puts a command into the part of its tier: the table is in the order of tiers.
+func (d *policyData) add(l catalog.Listing) {
+	c := commandOfMatrix{l.Explained(), "disabled"}
+	switch {
+	case l.Enabled() && d.confirms(l.Effect):
+		c.State = "approval"
+	case l.Enabled():
+		c.State = "enabled"
+	}
+	d.Counts[c.State]++
+	at := -1
+	for i, tier := range d.Tiers {
+		if tier.Tier == c.Tier {
+			at = i
+		}
+	}
+	if at < 0 {
+		at = len(d.Tiers)
+		d.Tiers = append(d.Tiers, tierOfMatrix{Tier: c.Tier})
+	}
+	d.Tiers[at].Commands = append(d.Tiers[at].Commands, c)
+	if c.State != "disabled" {
+		d.Tiers[at].Enabled++
+	}
+}
+
+// confirms reports whether the setting confirm requires approval for calls with an effect.
+func (d *policyData) confirms(e tiers.Effect) bool {
+	for _, s := range d.View.Settings {
+		if s.Name == "confirm" {
+			return s.Value == "writes" && e.Mutates() || s.Value == "destructive" && e.WorseThan(tiers.Writes)
+		}
+	}
+	return true // it is not known
+}
+
+// tryData is what the view of a preview shows.
+type tryData struct {
+	Vaults, Commands []string
+	Vault, Command   string
+	Params           string
+	Token            string
+	Plan             *gateway.DryRun
+}
+
+// tryForm shows the form for a preview.
+func (p *page) tryForm(r request) view {
+	return view{template: "try", title: "Try a command", data: p.tryDataOf(r)}
+}
+
+func (p *page) tryDataOf(r request) tryData {
+	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params"), Token: r.PostForm.Get(auth.TokenField)}
+	for _, c := range p.Gateway.Listing() {
+		data.Commands = append(data.Commands, c.Name)
+	}
+	return data
+}
+
+// maxParams bounds the lines of a form: no command takes half as many.
+const maxParams = 64
+
+// try shows what a command would do. Nothing is changed.
+func (p *page) try(r request) view {
+	data := p.tryDataOf(r)
+	v := view{template: "try", title: "Try a command", data: data}
+	words := []string{}
+	for line := range strings.Lines(data.Params) {
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+			words = append(words, line)
+		}
+	}
+	if len(words) > maxParams {
+		return v.failed(failure.New(failure.CodeBadRequest, "write one parameter a line", "%d parameters, the maximum is %d", len(words), maxParams))
+	}
+	plan := p.Gateway.DryRun(r.Context(), gateway.Request{Command: data.Command, Words: words, Vault: data.Vault, Caller: Surface, Client: Surface, Surface: Surface})
+	data.Plan = &plan
+	v.data = data
+	return v
+}
+
+// accessData is what the view of the access tree shows.
+type accessData struct {
+	Vaults      []string
+	Vault, Path string
+	Parents     []parent
+	Self        gateway.Access
+	Below       []gateway.Access
+	More        bool
+	Hidden      bool // the folder itself, so nothing below it is listed
+}
+
+// parent is a folder above the one that is shown.
+type parent struct{ Name, Path string }
+
+// access shows what can be done with a note or folder and with the folders in it.
+func (p *page) access(r request) view {
+	data := accessData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Path: strings.Trim(strings.TrimSpace(r.FormValue("path")), "/")}
+	v := view{template: "access", title: "Access"}
+	parts := strings.Split(data.Path, "/")
+	for i, name := range parts[:max(0, len(parts)-1)] {
+		data.Parents = append(data.Parents, parent{name, strings.Join(parts[:i+1], "/")})
+	}
+	var err error
+	if data.Path != "" {
+		data.Self, err = p.Gateway.AccessOf(data.Vault, data.Path)
+		data.Hidden = err == nil && data.Self.Ignored != nil
+	}
+	if err == nil && !data.Hidden {
+		data.Below, data.More, err = p.Gateway.AccessBelow(data.Vault, data.Path)
+		if err != nil && data.Self.Path != "" { // it is a note, or does not exist: what applies is known all the same
+			err = nil
+		}
+	}
+	v.data = data
+	if err != nil {
+		v.status = http.StatusUnprocessableEntity
+		return v.failed(err)
+	}
+	return v
+}
