@@ -56,11 +56,11 @@ gateway/shell                : exec
 gateway/observe              : allowlist
 gateway/observe/metrics      : gateway exec
 gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
-gateway/ui/activity          : gateway/state/audit gateway/trail
+gateway/ui/activity          : gateway/state/audit gateway/trail policy
 gateway/ui/auth              : gateway/httpguard
 gateway/ui/chart             : gateway/ui/activity
 gateway/ui/difference        :
-gateway/ui                   : gateway gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/running gateway/trail allowlist/quote
+gateway/ui                   : gateway gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail tiers
 gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers gateway/consent
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote

@@ -60,7 +60,7 @@ func walk(each func(name, rel string) error) error {
 		if !entry.IsDir() {
 			return each(name, rel)
 		}
-		if base := entry.Name(); base == "testdata" || rel != "." && strings.HasPrefix(base, ".") || rel == "gateway/mcpserver/jsonschema" || rel == "tests/clients" {
+		if base := entry.Name(); base == "testdata" || rel != "." && strings.HasPrefix(base, ".") || rel == "gateway/mcpserver/jsonschema" || rel == "tests/clients" || rel == "tests/ui" {
 			return filepath.SkipDir
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/ui"
 )
@@ -21,7 +23,9 @@ import (
 // anyPort has the system choose a port that is free.
 const anyPort = "127.0.0.1:0"
 
-// showPage is "vaultwicket ui": the local page, until the command ends.
+// showPage is "vaultwicket ui": the local page, until the command ends. Its link is shown
+// at the terminal that the process belongs to, not on standard output, which a program can
+// read: who has the link can approve.
 func showPage(ctx context.Context, std terminal.Streams, args []string) error {
 	var own pageFlags
 	o, err := open("ui", std, args, own.add)
@@ -37,6 +41,11 @@ func showPage(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
+	console, err := std.OpenConsole()
+	if err != nil {
+		return exit.Of(&failure.Error{Code: failure.CodeUnconfirmed, Message: "ui requires a terminal, which shows the link: " + err.Error(), Hint: "run it in a terminal window"})
+	}
+	defer console.Close()
 	l, err := listenLoopback(ctx, own.listen)
 	if err != nil {
 		return err
@@ -46,17 +55,7 @@ func showPage(ctx context.Context, std terminal.Streams, args []string) error {
 		Gateway: o.gateway, State: state, Session: session(), Version: release.Version, Log: o.log,
 		Settings: func() (ui.Settings, error) { return o.pageSettings(std) }, Health: func(ctx context.Context) []ui.Finding { return findings(ctx, std, args) },
 	}, "")
-	link := func() { o.printLink(std, "http://"+l.Addr().String()+page.Open()) }
-	link()
-	terminal.Notef(std.Err, "open the link in a browser; it works once, within %d minutes. Ctrl-C ends the page.", int(ui.LinkLife/time.Minute))
-	if terminal.IsTerminal(std.In) {
-		terminal.Notef(std.Err, "press Enter for another link")
-		go func() {
-			for lines := bufio.NewScanner(std.In); lines.Scan(); {
-				link()
-			}
-		}()
-	}
+	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })
 	return ended(page.Serve(ctx, l))
 }
 
@@ -67,13 +66,12 @@ func (p *pageFlags) add(f *settings.Flags) {
 	f.StringVar(&p.listen, "listen", anyPort, "loopback address and port, such as 127.0.0.1:8766 (port 0: any that is free)")
 }
 
-// printLink prints a link that opens the page.
-func (o opened) printLink(std terminal.Streams, url string) {
-	if o.JSON {
-		_ = exit.JSON(std.Out, map[string]string{"url": url}, exit.Done)
-		return
+// showLinks shows a link, and another one for each line that is typed.
+func showLinks(console io.ReadWriter, link func() string) {
+	fmt.Fprintf(console, "%s\nOpen it in a browser. It works once, within %d minutes; press Enter for another one. Ctrl-C ends the page.\n", link(), int(ui.LinkLife/time.Minute))
+	for lines := bufio.NewScanner(console); lines.Scan(); {
+		fmt.Fprintln(console, link())
 	}
-	fmt.Fprintln(std.Out, url)
 }
 
 // listenLoopback listens on an address that only this machine can reach.

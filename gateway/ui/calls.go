@@ -36,7 +36,7 @@ type callQuery struct {
 }
 
 // outcomes are the choices of a filter.
-var outcomes = []string{"allowed", "denied", "failed", "waiting", "planned"}
+var outcomes = []string{"allowed", "denied", "failed", "asked", "planned"}
 
 // rowsOfPage is how many calls one page of the view has.
 const rowsOfPage = 100

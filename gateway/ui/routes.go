@@ -109,7 +109,7 @@ func (p *page) rescue(w http.ResponseWriter) {
 // done are the notes behind a redirect, by the word for them: nothing of a request is
 // shown again.
 var done = map[string]string{
-	"approved": "Approved. It is good for one call, on the notes as they were shown.",
+	"approved": "Approved: valid for one call, on the notes as they were shown.",
 	"denied":   "Denied.",
 	"paused":   "Paused. Every running server denies every call.",
 	"resumed":  "Resumed.",

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -66,34 +67,42 @@ const bar = "│ "
 // questionRows returns the lines of a question.
 func questionRows(text string) (rows []questionRow) {
 	for line := range strings.Lines(shownText(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		quoted, isQuoted := strings.CutPrefix(line, bar)
-		switch {
-		case !isQuoted:
-			rows = append(rows, questionRow{"", line})
-		case strings.HasPrefix(quoted, "+"):
-			rows = append(rows, questionRow{"added", quoted})
-		case strings.HasPrefix(quoted, "-"):
-			rows = append(rows, questionRow{"removed", quoted})
-		default:
-			rows = append(rows, questionRow{"quoted", quoted})
+		quoted, isQuoted := strings.CutPrefix(strings.TrimSuffix(line, "\n"), bar)
+		if !isQuoted {
+			rows = append(rows, questionRow{"", quoted})
+			continue
 		}
+		rows = append(rows, questionRow{cmp.Or(classOf(quoted), "quoted"), quoted})
 	}
-	return rows
+	return withoutHeadings(rows, "quoted")
 }
 
 // differenceRows returns the lines of a unified difference.
 func differenceRows(diff string) (rows []questionRow) {
 	for line := range strings.Lines(shownText(diff)) {
 		line = strings.TrimSuffix(line, "\n")
-		class := ""
-		switch {
-		case strings.HasPrefix(line, "+"):
-			class = "added"
-		case strings.HasPrefix(line, "-"):
-			class = "removed"
+		rows = append(rows, questionRow{classOf(line), line})
+	}
+	return withoutHeadings(rows, "")
+}
+
+func classOf(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return "added"
+	case strings.HasPrefix(line, "-"):
+		return "removed"
+	}
+	return ""
+}
+
+// withoutHeadings gives the two lines above a hunk, which name the files, a class of other
+// lines.
+func withoutHeadings(rows []questionRow, class string) []questionRow {
+	for i := 0; i+2 < len(rows); i++ {
+		if strings.HasPrefix(rows[i].Text, "--- ") && strings.HasPrefix(rows[i+1].Text, "+++ ") && strings.HasPrefix(rows[i+2].Text, "@@ ") {
+			rows[i].Class, rows[i+1].Class = class, class
 		}
-		rows = append(rows, questionRow{class, line})
 	}
 	return rows
 }

@@ -1,7 +1,6 @@
 package consent
 
 import (
-	"fmt"
 	"io"
 	"os"
 	osexec "os/exec"
@@ -9,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"vaultwicket/gateway"
 	"vaultwicket/tests/rig"
@@ -20,36 +17,16 @@ import (
 // returns what is shown there.
 func atTerminal(t *testing.T, env []string, typed string, args ...string) (shown string, err error) {
 	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer person.Close()
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := person.WriteString(typed); err != nil {
-		t.Fatal(err)
-	}
 	program := osexec.Command(rig.Binary, args...)
-	program.Env, program.Stdin = env, terminal
-	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
-	if err := program.Start(); err != nil {
+	program.Env = env
+	user := rig.StartAtTerminal(t, program)
+	if _, err := user.WriteString(typed); err != nil {
 		t.Fatal(err)
 	}
 	watchdog := time.AfterFunc(rig.Deadline, func() { program.Process.Kill() })
 	defer watchdog.Stop()
-	terminal.Close()
 	var all strings.Builder
-	_, _ = io.Copy(&all, person) // ends with an error when the last of the program has gone
+	_, _ = io.Copy(&all, user) // ends with an error when the last of the program has gone
 	return all.String(), program.Wait()
 }
 

@@ -99,7 +99,7 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Command: "delete", Effect: "destructive", Time: begun, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
 	w.write(line, true)
 	update(t, c)
-	if call := c.Page(Filter{}, 0, 1).Calls[0]; call.Outcome() != "waiting" || call.Ended {
+	if call := c.Page(Filter{}, 0, 1).Calls[0]; call.Outcome() != "asked" || call.Ended {
 		t.Errorf("%+v", call)
 	}
 	line.Decision, line.Code, line.By, line.Time = "reply", "", "page", begun.Add(time.Second)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vaultwicket/gateway/state/audit"
+	"vaultwicket/policy"
 )
 
 // Call is one call, or a line of the log that is about none.
@@ -36,18 +37,18 @@ func (c *Calls) call(number uint64, r *row) Call {
 	}
 }
 
-// Outcome is what became of a call, in one word: allowed, denied, failed, waiting,
-// planned or noted.
+// Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned,
+// approved or noted. A call that waits for the user or that they have declined was asked.
 func (c Call) Outcome() string {
 	switch {
 	case c.Kind == "approval" && c.Decision == "approve":
 		return "approved"
+	case c.Kind == "" && (c.Decision == "ask" || c.Decision == "deny" && c.Code == policy.CodeUnconfirmed):
+		return "asked"
 	case c.Kind == "approval" || c.Decision == "deny" || c.Kind == "limited":
 		return "denied"
 	case c.Kind != "":
 		return "noted"
-	case c.Decision == "ask":
-		return "waiting"
 	case c.Decision == "plan":
 		return "planned"
 	case c.Code != "":

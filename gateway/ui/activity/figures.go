@@ -8,7 +8,7 @@ import (
 
 // Figures are what the calls of a time come to.
 type Figures struct {
-	Calls, Denied, Failed, Changes, Waiting int
+	Calls, Denied, Failed, Asked, Changes int
 	// Hours are the hours of the time, the oldest first, without gaps.
 	Hours []Hour
 	// Commands are those that were called most, Denials the reasons of denials, each the
@@ -22,8 +22,8 @@ type Figures struct {
 
 // Hour counts the calls of one hour.
 type Hour struct {
-	Start                   time.Time
-	Allowed, Denied, Failed int
+	Start                          time.Time
+	Allowed, Denied, Failed, Asked int
 }
 
 // Count is how often something happened. Detail says more of it, such as the rule.
@@ -95,9 +95,9 @@ func (t *tally) add(number uint64, r *row) {
 	case "failed":
 		t.sum.Failed += calls
 		hour.Failed += calls
-	case "waiting":
-		t.sum.Waiting++
-		hour.Allowed++
+	case "asked":
+		t.sum.Asked += calls
+		hour.Asked += calls
 	default:
 		hour.Allowed += calls
 	}

@@ -1,0 +1,176 @@
+// The page is complete without this file. It refreshes the parts of a view that have
+// changed, moves the gate, and tells of new questions. It runs nothing that it is sent: an
+// event has only names of parts and numbers, and the view is read again from the server.
+'use strict';
+(() => {
+  const root = document.documentElement;
+  const base = root.dataset.base;
+  const live = document.getElementById('live');
+  const title = () => document.title.replace(/^\(\d+\) /, '');
+  let pending = Number(root.dataset.pending);
+  let stream = null;
+  let waiting = new Set();
+  let reading = false;
+
+  // Times, in the words of the server: see words.go.
+  const ago = (seconds) => {
+    if (seconds < 5) return 'just now';
+    if (seconds < 60) return `${Math.floor(seconds)} s ago`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+    if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h ago`;
+    return `${Math.floor(seconds / 86400)} days ago`;
+  };
+  const left = (seconds) => {
+    if (seconds <= 0) return '0 s';
+    if (seconds < 60) return `${Math.floor(seconds)} s`;
+    return `${Math.floor(seconds / 60)} min`;
+  };
+  const put = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+  const times = () => {
+    const now = Date.now();
+    for (const t of document.querySelectorAll('time[datetime]')) put(t, ago((now - Date.parse(t.dateTime)) / 1000));
+    for (const t of document.querySelectorAll('[data-until]')) put(t, left((Date.parse(t.dataset.until) - now) / 1000));
+  };
+  setInterval(times, 5000);
+
+  // The gate opens for a call that was let through, and rattles for one that was not.
+  const gate = document.getElementById('gate');
+  let closing = 0;
+  const move = (outcome) => {
+    clearTimeout(closing);
+    gate.classList.remove('open', 'denied');
+    void gate.getBoundingClientRect(); // so that the same movement begins again
+    if (outcome === 'denied') gate.classList.add('denied');
+    else if (outcome === 'allowed' || outcome === 'failed') gate.classList.add('open');
+    closing = setTimeout(() => gate.classList.remove('open', 'denied'), 900);
+  };
+
+  // A part is replaced by the same part of the view as it is now. What is open stays open,
+  // what has the focus keeps it, and what was just moved cannot be pressed by mistake.
+  const plain = (part) => { // without what changes with the clock
+    const copy = part.cloneNode(true);
+    for (const t of copy.querySelectorAll('time, [data-until]')) t.textContent = '';
+    for (const b of copy.querySelectorAll('[disabled]')) b.removeAttribute('disabled');
+    for (const d of copy.querySelectorAll('details')) d.removeAttribute('open');
+    return copy.innerHTML;
+  };
+  const replace = (part, fresh) => {
+    if (plain(part) === plain(fresh)) return;
+    const focus = part.contains(document.activeElement) ? document.activeElement.id : '';
+    const open = [...part.querySelectorAll('details[open]')].map((d) => d.id);
+    const scrolled = [...part.querySelectorAll('.question')].map((q) => q.scrollTop);
+    const careful = 'careful' in part.dataset;
+    if (careful && focus && !fresh.querySelector(`#${CSS.escape(focus)}`)) announce('The question that you were at is gone.');
+    part.replaceChildren(...document.importNode(fresh, true).childNodes);
+    for (const id of open) part.querySelector(`#${CSS.escape(id)}`)?.setAttribute('open', '');
+    part.querySelectorAll('.question').forEach((q, i) => { q.scrollTop = scrolled[i] ?? 0; });
+    if (focus) (document.getElementById(focus) ?? document.getElementById('main')).focus({ preventScroll: true });
+    if (careful) {
+      for (const button of part.querySelectorAll('button')) button.disabled = true;
+      setTimeout(() => { for (const button of part.querySelectorAll('button')) button.disabled = false; }, 700);
+    }
+  };
+  const announce = (text) => {
+    let said = document.getElementById('said');
+    if (!said) {
+      said = document.createElement('p');
+      said.id = 'said';
+      said.className = 'hidden';
+      said.setAttribute('role', 'status');
+      document.body.append(said);
+    }
+    said.textContent = text;
+  };
+  const refresh = async () => {
+    if (reading || waiting.size === 0) return;
+    reading = true;
+    const parts = waiting;
+    waiting = new Set();
+    try {
+      const wanted = [...document.querySelectorAll('[data-live]')].filter((e) => e.dataset.live.split(' ').some((name) => parts.has(name)));
+      if (wanted.length > 0 && !document.querySelector('form[action$="policy/try"]')) {
+        const answer = await fetch(location.href.split('#')[0], { cache: 'no-store', credentials: 'same-origin' });
+        if (answer.ok) {
+          const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+          for (const part of wanted) {
+            const other = fresh.getElementById(part.id);
+            if (other) replace(part, other);
+          }
+          gate.classList.toggle('paused', fresh.getElementById('gate').classList.contains('paused'));
+        }
+      }
+    } catch { /* the stream says whether the page is gone */ }
+    reading = false;
+    times();
+    if (waiting.size > 0) setTimeout(refresh, 200);
+  };
+
+  // Notifications, while a page is open.
+  const notify = document.getElementById('notify');
+  if (notify && 'Notification' in window && Notification.permission === 'default') {
+    notify.hidden = false;
+    notify.querySelector('button').addEventListener('click', async () => {
+      await Notification.requestPermission();
+      notify.hidden = true;
+    });
+  }
+  const told = (event) => {
+    if (event.pending > pending) {
+      announce('A new question waits for you.');
+      if ('Notification' in window && Notification.permission === 'granted' && document.hidden) {
+        // Nothing of the question is shown outside of the page.
+        const note = new Notification('vaultwicket', { body: 'An agent asks for your approval.', tag: 'vaultwicket', icon: `${base}assets/icon.svg` });
+        note.onclick = () => { window.focus(); location.assign(`${base}approvals`); };
+      }
+    }
+    pending = event.pending;
+    document.title = (pending > 0 ? `(${pending}) ` : '') + title();
+    if (event.calls) move(event.gate);
+    for (const part of event.parts) waiting.add(part);
+    refresh();
+  };
+
+  const all = () => {
+    for (const name of ['calls', 'state', 'health']) waiting.add(name);
+    refresh();
+  };
+
+  // A browser has six connections to a server, so only pages that are seen have a stream,
+  // and one that is hidden, if it may notify.
+  const connect = () => {
+    if (stream) return;
+    stream = new EventSource(`${base}events`);
+    stream.onopen = () => {
+      live.className = 'live on';
+      all(); // what has happened since the view was made
+    };
+    stream.onmessage = (message) => told(JSON.parse(message.data));
+    stream.onerror = () => {
+      live.className = 'live off';
+      if (stream && stream.readyState === EventSource.CLOSED) {
+        stream = null;
+        setTimeout(connect, 5000);
+      }
+    };
+  };
+  const disconnect = () => {
+    stream?.close();
+    stream = null;
+  };
+  let release = null;
+  const look = () => {
+    release?.();
+    release = null;
+    if (!document.hidden) {
+      connect();
+      return;
+    }
+    if (!('Notification' in window) || Notification.permission !== 'granted' || !navigator.locks) return disconnect();
+    navigator.locks.request('vaultwicket', { ifAvailable: true }, (lock) => {
+      if (!lock) return disconnect();
+      return new Promise((resolve) => { release = resolve; });
+    });
+  };
+  document.addEventListener('visibilitychange', look);
+  if (!document.hidden) connect();
+})();

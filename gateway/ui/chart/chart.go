@@ -17,7 +17,7 @@ type Chart struct {
 	Labels        []Label
 }
 
-// Bar is one part of a bar. Class is allowed, denied or failed, and Title what it shows.
+// Bar is one part of a bar. Class is allowed, failed, asked or denied, and Title what it shows.
 type Bar struct {
 	X, Y, Width, Height int
 	Class, Title        string
@@ -42,8 +42,8 @@ func Hours(hours []activity.Hour, in *time.Location) Chart {
 	c := Chart{Width: width, Height: height, Title: "Calls over time"}
 	most, calls, denied := 1, 0, 0
 	for _, h := range hours {
-		most = max(most, h.Allowed+h.Denied+h.Failed)
-		calls, denied = calls+h.Allowed+h.Denied+h.Failed, denied+h.Denied
+		all := h.Allowed + h.Denied + h.Failed + h.Asked
+		most, calls, denied = max(most, all), calls+all, denied+h.Denied
 	}
 	c.About = fmt.Sprintf("%d calls, %d denied; at most %d in %s", calls, denied, most, lengthOf(each))
 	if calls == 0 {
@@ -70,7 +70,7 @@ func together(hours []activity.Hour) (fewer []activity.Hour, each int) {
 			fewer = append(fewer, activity.Hour{Start: h.Start})
 		}
 		sum := &fewer[len(fewer)-1]
-		sum.Allowed, sum.Denied, sum.Failed = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed
+		sum.Allowed, sum.Denied, sum.Failed, sum.Asked = sum.Allowed+h.Allowed, sum.Denied+h.Denied, sum.Failed+h.Failed, sum.Asked+h.Asked
 	}
 	return fewer, each
 }
@@ -90,7 +90,7 @@ func (c *Chart) bars(i, n, most int, h activity.Hour, in *time.Location) {
 	for _, part := range []struct {
 		calls int
 		class string
-	}{{h.Allowed, "allowed"}, {h.Failed, "failed"}, {h.Denied, "denied"}} {
+	}{{h.Allowed, "allowed"}, {h.Failed, "failed"}, {h.Asked, "asked"}, {h.Denied, "denied"}} {
 		if part.calls == 0 {
 			continue
 		}

@@ -20,7 +20,7 @@ func hours(n int, h activity.Hour) (all []activity.Hour) {
 // Whatever the numbers are, nothing is drawn outside, and no calls are lost from sight.
 func TestBarsStayInside(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 24, 168, 169, 744} {
-		for _, h := range []activity.Hour{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5}} {
+		for _, h := range []activity.Hour{{}, {Allowed: 1}, {Denied: 1}, {Allowed: 1_000_000, Denied: 1, Failed: 1}, {Allowed: 5, Denied: 5, Failed: 5, Asked: 5}} {
 			c := Hours(hours(n, h), time.UTC)
 			drawn := map[string]bool{}
 			for _, b := range c.Bars {
@@ -29,10 +29,10 @@ func TestBarsStayInside(t *testing.T) {
 					t.Fatalf("%d hours of %+v: %+v", n, h, b)
 				}
 			}
-			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0)) {
+			if n > 0 && (drawn["allowed"] != (h.Allowed > 0) || drawn["denied"] != (h.Denied > 0) || drawn["failed"] != (h.Failed > 0) || drawn["asked"] != (h.Asked > 0)) {
 				t.Errorf("%d hours of %+v: %v", n, h, drawn)
 			}
-			if len(c.Labels) > mostLabels || len(c.Bars) > 3*mostBars {
+			if len(c.Labels) > mostLabels || len(c.Bars) > 4*mostBars {
 				t.Errorf("%d hours: %d labels, %d bars", n, len(c.Labels), len(c.Bars))
 			}
 		}

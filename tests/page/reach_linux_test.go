@@ -1,0 +1,148 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	osexec "os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+	"vaultwicket/tests/rig"
+)
+
+// What an agent reaches that knows the address, and even the path, and not the code.
+func TestTheAddressAloneReachesNothing(t *testing.T) {
+	r := newRig(t)
+	link := startPage(r)
+	base := link[:strings.Index(link, "open/")]
+	at, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := "http://" + at.Host + "/"
+	answers := map[string]bool{}
+	for _, method := range []string{"GET", "HEAD", "POST"} {
+		for _, address := range []string{root, root + "activity", root + "mcp", root + "favicon.ico", base, base + "approvals", base + "events", base + "assets/page.js", base + "pause/pause", base + "open/", base + "open/AAAAAAAAAAAAAAAAAAAAAA"} {
+			request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader("token=x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			request.Header.Set("Cookie", "vaultwicket=AAAAAAAAAAAAAAAAAAAAAA")
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusForbidden || len(answer.Cookies()) > 0 {
+				t.Errorf("%s %s: %d", method, address, answer.StatusCode)
+			}
+			answers[string(body)] = true
+		}
+	}
+	for body := range answers {
+		lacks(t, body, "Bread", "Notes", r.Home, strings.Trim(at.Path, "/"))
+	}
+	if r.Read("paused") != "" {
+		t.Error("something was changed")
+	}
+}
+
+func TestTheServerOverHTTPDoesNotCarryThePage(t *testing.T) {
+	r := newRig(t)
+	s := r.OverHTTP()
+	for _, path := range []string{"/", "/open/x", "/activity", "/assets/page.css"} {
+		answer, err := http.DefaultClient.Do(s.Request(t.Context(), http.MethodGet, path, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, answer.StatusCode)
+		}
+	}
+}
+
+// An agent that runs the command gets no link: there is no terminal that it could read.
+func TestTheLinkIsShownAtATerminalOnly(t *testing.T) {
+	r := newRig(t)
+	r.Save()
+	c := osexec.Command(rig.Binary, "ui")
+	c.Env = []string{"HOME=" + r.Home}
+	c.Stdin = strings.NewReader("\n\n")
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
+	out, err := c.CombinedOutput()
+	if c.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "ui requires a terminal") || strings.Contains(string(out), "http://") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestOnlyLoopbackAddresses(t *testing.T) {
+	r := newRig(t)
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.168.1.1:80", "[::]:0", "localhost:0", "127.0.0.1", "127.0.0.1:x", "unix:/tmp/x", "127.0.0.1:99999"} {
+		c := osexec.Command(rig.Binary, "ui", "--config", r.Save(), "--listen", address)
+		c.Env = []string{"HOME=" + r.Home}
+		var said strings.Builder
+		c.Stderr = &said
+		rig.StartAtTerminal(t, c)
+		if _ = c.Wait(); c.ProcessState.ExitCode() != 2 || !strings.Contains(said.String(), "127.0.0.1:8766") {
+			t.Errorf("%q ends with %d: %s", address, c.ProcessState.ExitCode(), said.String())
+		}
+	}
+	if link := startPage(r, "--listen", "[::1]:0"); !strings.HasPrefix(link, "http://[::1]:") {
+		t.Errorf("the link is %q", link)
+	}
+}
+
+// Hostile text in every field of every file that the page reads is shown as text.
+func TestHostileTextIsText(t *testing.T) {
+	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[2J\x1b]0;x\a", "\u202egnp.exe", `'; alert(1); '`, `{{.}}`, "</title><h1>x"}
+	name := strings.Join(evil[1:2], "")
+	r := rig.New(t, map[string]string{"Bread.md": strings.Join(evil, "\n"), strings.ReplaceAll(name, "/", "") + ".md": "x\n"})
+	state := stateOf(r)
+	client := r.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content="+strings.Join(evil[:2], " ")))
+	client.Do(rig.Calling("delete", "path=Bread.md"))
+	client.Do(rig.Calling(evil[0]))
+	logs := trail.Open(state)
+	for i, text := range evil {
+		line := audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprintf("s-%d", i+1), Session: "s", Client: text, Surface: text, Vault: text, Command: text, Effect: text, Rule: text, Code: text, Backend: text, By: text, Params: []audit.Param{{Name: text}}}
+		if err := logs.Write(line, false, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := approvals.Open(consent.Folder(state), time.Now).Ask(approvals.Question{Session: fmt.Sprint(i), Client: printable(text), Vault: printable(text), Command: printable(text), Text: printable(text), Digest: approvals.Digest{byte(i + 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := open(r)
+	paths := []string{"", "activity", "approvals", "changes", "policy/access", "health", "settings", "activity?q=" + url.QueryEscape(name) + "&client=" + url.QueryEscape(name), "changes?caller=" + url.QueryEscape(name) + "&note=" + url.QueryEscape(name) + "&batch=" + url.QueryEscape(name), "policy/access?path=" + url.QueryEscape(name), "policy/try?command=" + url.QueryEscape(name) + "&params=" + url.QueryEscape(name)}
+	for i := range 12 {
+		paths = append(paths, fmt.Sprintf("activity/call/%d", i))
+	}
+	for _, path := range paths {
+		_, view := v.fetch(http.MethodGet, v.base+path, nil)
+		lacks(t, view, "<img", "onerror=alert(1)>", "<script>", "\x1b", "\u202e", "</title><h1>x", "ZgotmplZ")
+		if strings.Count(view, "<script") != 1 || strings.Count(view, "<h1") != 1 {
+			t.Errorf("%s has other elements: %s", path, view)
+		}
+	}
+}
+
+// printable is a text as the store of questions takes it.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\u202e' {
+			return '.'
+		}
+		return r
+	}, text)
+}

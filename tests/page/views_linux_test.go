@@ -1,0 +1,112 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// inlineCode is what the policy of the page forbids, so it would not work.
+var inlineCode = regexp.MustCompile(`(?i)<[^>]*\s(on[a-z]+|style)\s*=|javascript:|<style|<script[^>]*>[^<]`)
+
+func TestEveryView(t *testing.T) {
+	r := newRig(t)
+	v := open(r)
+	for _, path := range []string{"", "activity", "approvals", "changes", "health", "settings", "policy", "policy/try", "policy/access"} {
+		view := v.see(path) // before anything has happened
+		if found := inlineCode.FindString(view); found != "" || strings.Count(view, "<script") != 1 {
+			t.Errorf("%q has code in it: %s", path, found)
+		}
+	}
+	client := r.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(rig.Calling("eval", "code=1"))
+	client.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	has(t, v.see(""), "1 waiting for you", ">append<", "stdio, ")
+	has(t, v.see("activity"), "restricted_command", ">append<", "<svg role=\"img\"", "3 calls")
+	has(t, v.see("activity?outcome=denied"), "1 calls", ">eval<")
+	has(t, v.see("activity?q=nothing"), "No call matches")
+	has(t, v.see("approvals"), "removes: &#34;Work/Plan.md&#34;", "-one", "Client t")
+	has(t, v.see("changes"), ">Bread.md<", ">done<")
+	has(t, v.see("policy"), "permanently", "rule <code>", "with approval")
+	has(t, v.see("settings"), "tier = &#34;v2&#34;", "allow-publish = true", "config.toml")
+	v.send(v.see("health"), "health/check", nil)
+	for deadline := time.Now().Add(time.Minute); strings.Contains(v.see("health"), "checking…"); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the check does not end")
+		}
+	}
+	has(t, v.see("health"), "tier v3, mutations on", "Verification", ">approvals<")
+	call := regexp.MustCompile(`activity/call/\d+`).FindString(v.see("activity?q=append"))
+	has(t, v.see(call), "Lines of the audit log", "decision: allow", "embedded", "content</code> 5 bytes")
+	for path, want := range map[string]int{"activity/call/999": 404, "changes/one/x?vault=Notes": 404, "nothing": 404, "policy?vault=Other": 422, "assets/../ui.go": 404, "changes/undo": 404} {
+		if status, body := v.fetch(http.MethodGet, v.base+path, nil); status != want {
+			t.Errorf("%q answers %d: %s", path, status, body)
+		}
+	}
+}
+
+func TestTryingACommandChangesNothing(t *testing.T) {
+	r := newRig(t)
+	v := open(r)
+	form := v.see("policy/try")
+	_, body := v.send(form, "policy/try", url.Values{"command": {"delete"}, "params": {"path=Bread.md\r\n"}})
+	has(t, body, `<span class="outcome ask">ask</span>`, "-flour", "confirm")
+	_, body = v.send(form, "policy/try", url.Values{"command": {"append"}, "params": {"path=Bread.md\ncontent=<b>x</b>"}})
+	has(t, body, `<span class="outcome allow">allow</span>`, "+<b>x</b>")
+	lacks(t, body, "<b>x</b>")
+	_, body = v.send(form, "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
+	has(t, body, `<span class="outcome deny">deny</span>`)
+	lacks(t, body, rig.Binary)
+	if r.Read("Bread.md") != "flour\nwater\nsalt\n" {
+		t.Error("the note was changed")
+	}
+}
+
+func TestTheOwnerSeesTheAccessTree(t *testing.T) {
+	r := newRig(t)
+	r.Tables = "[vaults.access]\n\"/\" = \"r\"\nPrivate = \"none\"\nWork = \"rw\"\n"
+	r.Write(".vaultwicketignore", "Old/\n")
+	r.Write("Old/a.md", "x")
+	v := open(r)
+	view := v.see("policy/access")
+	has(t, view, "Private</code> = none", "line 1 of ", "hidden", "read, change")
+	has(t, v.see("policy/access?path=Work%2FPlan.md"), "Work</code> = rw", "<dt>Delete</dt><dd>no:")
+	if status, _ := v.fetch(http.MethodGet, v.base+"policy/access?path=..%2F..%2Fetc", nil); status == http.StatusOK {
+		t.Error("a path outside of the vault")
+	}
+}
+
+// A change of a note that was hidden since is nowhere on the page.
+func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
+	r := newRig(t)
+	client := r.Stdio(false, "")
+	hidden := client.Do(rig.Calling("append", "path=Private/Diary.md", "content=more secrets"))
+	seen := client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	if hidden.Change == nil || seen.Change == nil {
+		t.Fatalf("%+v, %+v", hidden.Error, seen.Error)
+	}
+	r.Tables = "[vaults.access]\n\"/\" = \"rwd\"\nPrivate = \"none\"\n"
+	v := open(r)
+	for _, path := range []string{"changes", "changes?note=Private%2FDiary.md", ""} {
+		lacks(t, v.see(path), ">Private/Diary.md<", "secret")
+	}
+	has(t, v.see("changes"), ">Bread.md<")
+	has(t, v.see("changes/one/"+seen.Change.ID+"?vault=Notes"), "yeast")
+	status, body := v.fetch(http.MethodGet, v.base+"changes/one/"+hidden.Change.ID+"?vault=Notes", nil)
+	if status != http.StatusNotFound {
+		t.Errorf("a hidden change answers %d", status)
+	}
+	lacks(t, body, "Diary", "secret")
+	token := v.see("changes/one/" + seen.Change.ID + "?vault=Notes")
+	status, body = v.send(token, "changes/undo", url.Values{"id": {hidden.Change.ID}}, "undo")
+	if status == http.StatusOK || !strings.Contains(r.Read("Private/Diary.md"), "more secrets") {
+		t.Errorf("a hidden change is taken back: %d", status)
+	}
+	lacks(t, body, "Diary", "secret")
+}

@@ -1,0 +1,41 @@
+package rig
+
+import (
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// StartAtTerminal starts a program in a terminal of its own, which is also its standard
+// input, and returns the side of the user: what is written there is typed, what is read
+// there is shown.
+func StartAtTerminal(t *testing.T, program *osexec.Cmd) (user *os.File) {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { user.Close() })
+	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	program.Stdin = terminal
+	program.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // of its standard input
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return user
+}

@@ -1,0 +1,24 @@
+module vaultwicket/tests/ui
+
+go 1.26.0
+
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	vaultwicket v0.0.0
+)
+
+require (
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/git-pkgs/gitignore v1.1.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+	github.com/hashicorp/go-version v1.9.0 // indirect
+	github.com/sourcegraph/conc v0.3.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/time v0.16.0 // indirect
+)
+
+replace vaultwicket => ../..
+
+replace github.com/santhosh-tekuri/jsonschema/v6 => ../../gateway/mcpserver/jsonschema

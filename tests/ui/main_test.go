@@ -1,0 +1,254 @@
+package ui
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/memory"
+	"vaultwicket/tests/rig"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+func TestMain(m *testing.M) { os.Exit(withProgram(m)) }
+
+// withProgram builds the program, which is of another module, and runs the tests.
+func withProgram(m *testing.M) int {
+	memory.Use()
+	folder, err := os.MkdirTemp("", "vaultwicket-ui-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	defer os.RemoveAll(folder)
+	rig.Binary = filepath.Join(folder, "vaultwicket")
+	build := osexec.Command("go", "build", "-o", rig.Binary, "./cmd/vaultwicket")
+	build.Dir, build.Stderr = filepath.Join("..", ".."), os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		return 2
+	}
+	return m.Run()
+}
+
+// patience bounds what a test waits for: more than any view takes on a busy machine.
+const patience = 20 * time.Second
+
+// browserPath returns the browser, "" if there is none.
+func browserPath() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := osexec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// world is a vault with the program, a client that calls it, and the page in a browser.
+type world struct {
+	*rig.Rig
+	t       *testing.T
+	process *os.Process // of the page
+	links   *bufio.Reader
+	browser context.Context
+}
+
+// begin makes a world with notes. change changes its settings before anything starts.
+func begin(t *testing.T, change func(*rig.Rig)) *world {
+	t.Helper()
+	path := browserPath()
+	if path == "" {
+		t.Skip("no Chromium is installed: the tests of the local page are skipped")
+	}
+	r := rig.New(t, map[string]string{
+		"Bread.md": "# Bread\n\nflour\nwater\nsalt\n", "Work/Plan.md": "one\ntwo\nthree\n", "Daily/2026-11-21.md": "- [ ] write\n",
+		"Private/Diary.md": "nobody reads this\n",
+	})
+	if change != nil {
+		change(r)
+	}
+	w := &world{Rig: r, t: t}
+	w.startPage()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("lang", "en-GB"))
+	allocated, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	browser, end := chromedp.NewContext(allocated)
+	t.Cleanup(end)
+	if err := chromedp.Do(browser); err != nil {
+		t.Fatalf("start the browser: %v", err)
+	}
+	w.browser = browser
+	return w
+}
+
+// startPage starts "vaultwicket ui" and reads its first link.
+func (w *world) startPage() {
+	w.t.Helper()
+	w.Save()
+	c := osexec.Command(rig.Binary, "ui")
+	c.Env = []string{"HOME=" + w.Home, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}
+	var log bytes.Buffer
+	c.Stderr = &log
+	user := rig.StartAtTerminal(w.t, c)
+	w.process, w.links = c.Process, bufio.NewReader(user)
+	w.t.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		if err := c.Wait(); err != nil {
+			w.t.Errorf("the page ended with %v: %s", err, log.String())
+		}
+	})
+}
+
+// link returns the link that was printed.
+func (w *world) link() string {
+	w.t.Helper()
+	line, err := w.links.ReadString('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// tab is a window of the browser. Errors that a page reports fail the test.
+type tab struct {
+	w    *world
+	ctx  context.Context
+	base string
+}
+
+// open opens the page in a first window.
+func (w *world) open() *tab {
+	w.t.Helper()
+	link := w.link()
+	b := w.window()
+	b.run(chromedp.Navigate(link))
+	b.until("the first view", `document.getElementById("main")`)
+	b.base = link[:strings.Index(link, "open/")]
+	return b
+}
+
+// window opens an empty window.
+func (w *world) window() *tab {
+	w.t.Helper()
+	ctx, cancel := chromedp.NewContext(w.browser)
+	w.t.Cleanup(cancel)
+	b := &tab{w: w, ctx: ctx}
+	err := chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			w.t.Errorf("exception: %s", e.ExceptionDetails.Text)
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == "error" || e.Entry.Source == "security" {
+				w.t.Errorf("console: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == "error" {
+				w.t.Errorf("console.error: %s", e.Args[0].Value)
+			}
+		}
+	})
+	if err != nil {
+		w.t.Fatalf("open a window: %v", err)
+	}
+	return b
+}
+
+// step is one thing to do in a window.
+type step = chromedp.Action[chromedp.Void]
+
+// run takes steps, and fails the test if one of them fails or takes too long.
+func (b *tab) run(steps ...step) {
+	b.w.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.w.t.Fatal(err)
+	}
+}
+
+// get returns what an action returns.
+func get[T any](b *tab, action chromedp.Action[T]) T {
+	b.w.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, action)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	return v
+}
+
+// value evaluates an expression.
+func value[T any](b *tab, expression string) T {
+	b.w.t.Helper()
+	return get(b, chromedp.Evaluate[T](expression))
+}
+
+// visit goes to a view.
+func (b *tab) visit(path string) {
+	b.w.t.Helper()
+	b.run(chromedp.Navigate(b.base + path))
+}
+
+// text is what a part of the view shows.
+func (b *tab) text(selector string) string {
+	b.w.t.Helper()
+	return value[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+}
+
+// until waits until an expression is true. It looks from outside of the page, where the
+// policy of the page does not apply, and where it makes no difference whether scripts run.
+func (b *tab) until(what, expression string) {
+	b.w.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if err == nil && is {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.w.t.Fatalf("not within %v: %s (%v)\n%s", patience, what, err, b.text("body"))
+		}
+	}
+}
+
+// press presses a button and waits for the view behind it.
+func (b *tab) press(selector string) {
+	b.w.t.Helper()
+	b.until("a button that can be pressed", fmt.Sprintf("(b => b && !b.disabled)(document.querySelector(%q))", selector))
+	value[bool](b, "window.here = true")
+	b.run(chromedp.Click(chromedp.CSS(selector)))
+	b.until("the next view", `!window.here && document.readyState === "complete" && document.getElementById("main")`)
+}
+
+// emulate sets what the user prefers, such as prefers-color-scheme.
+func emulate(features ...string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		var all []*emulation.MediaFeature
+		for _, f := range features {
+			name, value, _ := strings.Cut(f, "=")
+			all = append(all, &emulation.MediaFeature{Name: name, Value: value})
+		}
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: all})
+		return err
+	})
+}
+
+// scripts switches the scripts of pages on or off.
+func scripts(on bool) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		return err
+	})
+}
