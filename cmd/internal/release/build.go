@@ -21,6 +21,10 @@ type Build struct {
 	Modules  []Module `json:"modules"`
 }
 
+// The commit of a release, which is built without looking at git so that it is the same
+// wherever it is built: go build -ldflags "-X vaultwicket/cmd/internal/release.commit=…".
+var commit, commitTime string
+
 // Module is a module that is compiled in.
 type Module struct {
 	Path    string `json:"path"`
@@ -40,7 +44,7 @@ func ThisBuild() Build {
 }
 
 func buildOf(info *debug.BuildInfo) Build {
-	b := Build{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Settings: []string{}, Modules: []Module{}}
+	b := Build{Version: Version, Commit: commit, Time: commitTime, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Settings: []string{}, Modules: []Module{}}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs":

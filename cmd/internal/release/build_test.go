@@ -39,6 +39,14 @@ func TestBuildsTellTheirCommitAndModules(t *testing.T) {
 	}
 }
 
+func TestAReleaseIsToldItsCommit(t *testing.T) {
+	commit, commitTime = "89abcdef", "2026-11-22T00:00:00Z"
+	defer func() { commit, commitTime = "", "" }()
+	if text := buildOf(&debug.BuildInfo{}).Lines(); !strings.HasPrefix(text, "commit 89abcdef of 2026-11-22T00:00:00Z\n") {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestAnUnknownBuildIsNoError(t *testing.T) {
 	b := buildOf(&debug.BuildInfo{})
 	if b.Version != Version || strings.Count(b.Lines(), "\n") != 1 || b.Modules == nil || b.Settings == nil {

@@ -1,0 +1,2 @@
+// Package builds has tests of how the program is built.
+package builds
