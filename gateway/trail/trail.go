@@ -3,6 +3,7 @@
 package trail
 
 import (
+	"errors"
 	"iter"
 	"path/filepath"
 	"time"
@@ -83,6 +84,18 @@ func (l Logs) Write(line audit.Line, mutates, durable bool) error {
 		return l.calls.Write(line, durable)
 	}
 	return l.lasting.Write(line, durable)
+}
+
+// WritePair writes the decision about a call that changes nothing and the end of it, at once
+// if they belong to the same part.
+func (l Logs) WritePair(decision, end audit.Line) error {
+	if l.None() {
+		return nil
+	}
+	if isRoutine(decision, false) && isRoutine(end, false) {
+		return l.calls.WriteAll(false, decision, end)
+	}
+	return errors.Join(l.Write(decision, false, false), l.Write(end, false, false))
 }
 
 // isRoutine reports whether a line is about a call that changes nothing and was

@@ -24,6 +24,7 @@
 package audit
 
 import (
+	"errors"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -84,6 +85,15 @@ type Log struct {
 	tail *tail      // what is known of the file that is written to, nil if nothing
 	seen point      // the last line that this process knows to be in the log
 	buf  []byte
+	// The file of the lock stays open as the others do. found is the folder when all of
+	// them were looked at by name, last the folder as this write sees it, and unchanged
+	// says that both are the same.
+	lockFile    *private.LockFile
+	found, last names
+	unchanged   bool
+
+	queueMu sync.Mutex
+	queue   []*waiting // to be written by whoever comes to mu first
 
 	key      atomic.Pointer[key]
 	prepared atomic.Bool // the folder was found, or made, and checked
@@ -105,7 +115,16 @@ func Open(dir string, limits Limits) *Log {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closeTail()
+	return errors.Join(l.closeTail(), l.closeLock())
+}
+
+func (l *Log) closeLock() error {
+	if l.lockFile == nil {
+		return nil
+	}
+	file := l.lockFile
+	l.lockFile = nil
+	return file.Close()
 }
 
 // closeTail lets the next write read everything again.

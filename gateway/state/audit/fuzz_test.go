@@ -61,7 +61,7 @@ func checkEnd(t *testing.T, data []byte) {
 	tail.file, tail.size = inMemory{nil, bytes.NewReader(data)}, int64(len(data))
 	why, err := tail.adopt()
 	must(t, err)
-	a, err := l.compose(tail, sample(1))
+	a, _, err := l.compose(tail, []Line{sample(1)}, false)
 	must(t, err)
 	all := append(bytes.Clone(data), a.text...)
 	w := walker{mark: -1}

@@ -21,15 +21,44 @@ func (l *Log) lock() (unlock func(), err error) {
 		}
 		l.prepared.Store(true)
 	}
-	unlock, err = l.folder.lock()
+	unlock, err = l.lockOnce()
 	if errors.Is(err, fs.ErrNotExist) {
 		// The folder went away in between.
 		if err := l.prepare(); err != nil {
 			return nil, err
 		}
-		unlock, err = l.folder.lock()
+		unlock, err = l.lockOnce()
 	}
 	return unlock, err
+}
+
+// maxReplaced is how often the file of the lock is opened again because another one was
+// put in its place. Nobody does that but by hand.
+const maxReplaced = 8
+
+// lockOnce takes the lock of the file that is open, as long as that is the one that is
+// there: others would take another lock.
+func (l *Log) lockOnce() (unlock func(), err error) {
+	if !l.keepOpen {
+		return l.folder.lock()
+	}
+	for range maxReplaced {
+		if l.lockFile == nil {
+			if l.lockFile, err = private.OpenLock(l.folder.file(lockFile)); err != nil {
+				l.lockFile = nil
+				return nil, l.folder.lockError(err)
+			}
+		}
+		if unlock, err = l.lockFile.Lock(context.Background(), patience); err != nil {
+			return nil, l.folder.lockError(err)
+		}
+		if l.last, l.unchanged = l.found.areUnchanged(l.folder.dir); l.unchanged || l.lockFile.IsThere() {
+			return unlock, nil
+		}
+		unlock()
+		_ = l.closeLock()
+	}
+	return nil, &Busy{Path: l.folder.file(lockFile)}
 }
 
 func (p folder) lock() (unlock func(), err error) {

@@ -47,6 +47,7 @@ func (t *tail) isClean() bool {
 // openTail finds out where the log ends. It may be called only under the lock.
 func (l *Log) openTail() (*tail, error) {
 	if l.tail != nil && l.isCurrent(l.tail) {
+		l.found = l.last
 		return l.tail, nil
 	}
 	if err := l.closeTail(); err != nil {
@@ -64,16 +65,32 @@ func (l *Log) openTail() (*tail, error) {
 // isCurrent reports whether the files that are open are those that are there,
 // and nobody has written to them but as this package does.
 func (l *Log) isCurrent(t *tail) bool {
-	info, err := os.Lstat(l.current)
-	if err != nil || !os.SameFile(info, t.fileInfo) || private.CheckFile(l.current, info) != nil || !t.isClean() {
-		return false
-	}
-	// One that was removed or replaced has no name any more.
-	record, err := t.record.Stat()
-	if err != nil || private.CheckFile(headFile, record) != nil || record.Size() != headSize {
+	info, err := l.look(t)
+	if err != nil || private.CheckFile(l.current, info) != nil || !t.isClean() {
 		return false
 	}
 	return info.Size() == t.size || t.follow(info.Size())
+}
+
+// look returns what is known of the current file, or an error if the files that are open
+// are not those that are there. In a folder that is unchanged they are.
+func (l *Log) look(t *tail) (fs.FileInfo, error) {
+	if l.unchanged {
+		return t.file.Stat()
+	}
+	info, err := os.Lstat(l.current)
+	if err != nil || !os.SameFile(info, t.fileInfo) {
+		return nil, errors.Join(err, fs.ErrNotExist)
+	}
+	record, err := t.record.Stat()
+	if err != nil {
+		return nil, err
+	}
+	named, err := os.Lstat(l.folder.file(headFile))
+	if err == nil && (!os.SameFile(record, named) || record.Size() != headSize) {
+		err = fs.ErrNotExist
+	}
+	return info, errors.Join(err, private.CheckFile(headFile, record))
 }
 
 // follow takes over what another process has written to the same file, if its

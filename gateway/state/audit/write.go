@@ -13,13 +13,54 @@ import (
 // a full disk, a *[Busy] or an *[Invalid]. The exception is a disk that takes
 // nothing at all any more, not even the line back: then a line may be there
 // that nobody was promised.
-func (l *Log) Write(line Line, durable bool) error {
-	line, err := line.prepared(l.now())
-	if err != nil {
-		return err
+func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, line) }
+
+// WriteAll is Write for several lines, which come one behind the other. With an error the
+// first of them may be in the log.
+//
+// Lines of several callers that wait for each other are written at once.
+func (l *Log) WriteAll(durable bool, lines ...Line) error {
+	w := &waiting{lines: make([]Line, len(lines)), durable: durable}
+	for i, line := range lines {
+		var err error
+		if w.lines[i], err = line.prepared(l.now()); err != nil {
+			return err
+		}
 	}
+	l.queueMu.Lock()
+	l.queue = append(l.queue, w)
+	l.queueMu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !w.written {
+		l.writeWaiting()
+	}
+	return w.err
+}
+
+// waiting are the lines of a call of [Log.WriteAll].
+type waiting struct {
+	lines   []Line
+	durable bool
+	written bool  // or failed
+	err     error // of a line that is not in the log
+}
+
+// writeWaiting writes all lines that wait. The caller has mu.
+func (l *Log) writeWaiting() {
+	l.queueMu.Lock()
+	all := l.queue
+	l.queue = nil
+	l.queueMu.Unlock()
+	err := l.writeUnderLock(all)
+	for _, w := range all {
+		if !w.written {
+			w.written, w.err = true, err
+		}
+	}
+}
+
+func (l *Log) writeUnderLock(all []*waiting) error {
 	unlock, err := l.lock()
 	if err != nil {
 		return err
@@ -27,32 +68,53 @@ func (l *Log) Write(line Line, durable bool) error {
 	defer unlock()
 	t, err := l.openTail()
 	if err == nil {
-		err = l.append(t, line, durable)
+		err = l.append(t, all)
 	}
 	if err != nil {
 		_ = l.closeTail()
 		return unusable(l.current, err)
 	}
 	if !l.keepOpen {
-		_ = l.closeTail() // the line is there, and durable if it is to be
+		_ = l.closeTail() // the lines are there, and durable if they are to be
 	}
 	return nil
 }
 
-func (l *Log) append(t *tail, line Line, durable bool) error {
-	next, err := l.compose(t, line)
-	if err != nil {
-		return err
+// append writes lines, as many at once as fit into a file.
+func (l *Log) append(t *tail, all []*waiting) error {
+	var lines []Line
+	durable := false
+	for _, w := range all {
+		lines, durable = append(lines, w.lines...), durable || w.durable
 	}
-	if t.size > 0 && t.isClean() && t.size+int64(len(next.text)) > l.limits.FileSize {
-		if t, err = l.rotate(t); err != nil {
+	for done, rotated := 0, false; done < len(lines); {
+		next, count, err := l.compose(t, lines[done:], rotated)
+		if err != nil {
 			return err
 		}
-		if next, err = l.compose(t, line); err != nil {
+		if rotated = count == 0; rotated {
+			if t, err = l.rotate(t); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.commit(t, next, durable); err != nil {
 			return err
 		}
+		done += count
+		settle(all, done)
 	}
-	return l.commit(t, next, durable)
+	return nil
+}
+
+// settle says of the callers whose lines are among the first so many that they are written.
+func settle(all []*waiting, done int) {
+	for _, w := range all {
+		if done -= len(w.lines); done < 0 {
+			return
+		}
+		w.written = true
+	}
 }
 
 // addition is what is written at once: a line, and before it what repairs the
@@ -64,24 +126,38 @@ type addition struct {
 	broken uint64 // the first line that records a break, 0 if there is none
 }
 
-func (l *Log) compose(t *tail, line Line) (a addition, err error) {
+// compose puts together as many lines as fit into the file, and how many these are: none
+// if the file has to be rotated first. An empty file takes any line, and so does one of
+// which rotated says that it was to be rotated.
+func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count int, err error) {
 	a = addition{text: l.buf[:0], end: t.end}
 	if t.unclosed {
 		a.text = append(a.text, '\n')
 	}
 	for _, repair := range t.repairs {
-		repair.Time = line.Time
+		repair.Time = lines[0].Time
 		if a.text, a.end, err = a.end.encode(a.text, repair); err != nil {
-			return a, err
+			return a, 0, err
 		}
 		if repair.Kind == kindBreak && a.broken == 0 {
 			a.broken = a.end.seq
 		}
 	}
-	a.last = t.size + int64(len(a.text))
-	a.text, a.end, err = a.end.encode(a.text, line)
+	for _, line := range lines {
+		text, end, err := a.end.encode(a.text, line)
+		if err != nil {
+			return a, 0, err
+		}
+		isFirst := count == 0 && (rotated || t.size == 0 || !t.isClean())
+		if !isFirst && t.size+int64(len(text)) > l.limits.FileSize {
+			break
+		}
+		a.last = t.size + int64(len(a.text))
+		a.text, a.end = text, end
+		count++
+	}
 	l.buf = a.text
-	return a, err
+	return a, count, nil
 }
 
 // commit writes an addition and the head that goes with it.

@@ -15,6 +15,11 @@ func CheckFolder(dir string) error {
 	if err != nil {
 		return err
 	}
+	return CheckFolderInfo(dir, info)
+}
+
+// CheckFolderInfo is [CheckFolder] for what Lstat returned for dir.
+func CheckFolderInfo(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return &Unsafe{Path: dir, Problem: NotFolder}
 	}

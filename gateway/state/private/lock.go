@@ -22,7 +22,13 @@ const (
 // 0 being without end. The error is then that of a context; others are those of
 // [Open].
 func Lock(ctx context.Context, path string, patience time.Duration) (unlock func(), err error) {
-	unlock, err = tryLock(path)
+	return lock(ctx, patience, func() (func(), error) { return tryLock(path) })
+}
+
+// lock tries to take a lock until it has it. try returns nil and no error if another
+// caller has it.
+func lock(ctx context.Context, patience time.Duration, try func() (unlock func(), err error)) (unlock func(), err error) {
+	unlock, err = try()
 	if unlock != nil || err != nil {
 		return unlock, err
 	}
@@ -37,12 +43,59 @@ func Lock(ctx context.Context, path string, patience time.Duration) (unlock func
 			return nil, ctx.Err()
 		case <-time.After(wait):
 		}
-		unlock, err = tryLock(path)
+		unlock, err = try()
 		if unlock != nil || err != nil {
 			return unlock, err
 		}
 	}
 }
+
+// LockFile is the file of a lock that stays open from one lock to the next. It is not
+// safe for use by several goroutines: locks that it takes do not exclude each other.
+type LockFile struct {
+	path string
+	file *os.File
+	info fs.FileInfo
+}
+
+// OpenLock opens the file path of a lock, and creates it if it is missing. The errors are
+// those of [Open].
+func OpenLock(path string) (*LockFile, error) {
+	file, err := openLock(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &LockFile{path, file, info}, nil
+}
+
+// Lock is [Lock] for the open file.
+func (l *LockFile) Lock(ctx context.Context, patience time.Duration) (unlock func(), err error) {
+	return lock(ctx, patience, func() (func(), error) {
+		locked, err := lockFile(l.file)
+		if err != nil {
+			return nil, &fs.PathError{Op: "lock", Path: l.path, Err: err}
+		}
+		if !locked {
+			return nil, nil
+		}
+		return func() { _ = unlockFile(l.file) }, nil
+	})
+}
+
+// IsThere reports whether the path still leads to the open file, and the file is one that
+// [Open] accepts. Where it does not, others take another lock.
+func (l *LockFile) IsThere() bool {
+	info, err := os.Lstat(l.path)
+	return err == nil && os.SameFile(info, l.info) && CheckFile(l.path, info) == nil
+}
+
+// Close closes the file, and so releases its lock.
+func (l *LockFile) Close() error { return l.file.Close() }
 
 // LockToRead is [Lock] for a caller that only reads. Where nothing can be written
 // there is no writer, so it succeeds without a lock.
