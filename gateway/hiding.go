@@ -11,8 +11,9 @@ import (
 // visibilityFingerprint looks at what hides notes of the vault. Where the patterns cannot be read
 // no call succeeds, so it does not matter what they are.
 func (g *vaultGateway) visibility() visibilityFingerprint {
-	h := visibilityFingerprint{policy: g.policy.Load()}
-	if text, ok := notes.Patterns(g.target().folder); ok && text != nil {
+	text, ok := notes.Patterns(g.target().folder)
+	h := visibilityFingerprint{policy: g.policy.Load(), looked: true, ignores: !ok || text != nil}
+	if ok && text != nil {
 		h.patterns = sha256.Sum256(text)
 	}
 	return h

@@ -28,7 +28,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		return Plan{}, err
 	}
 	call, hidden := g.withDiskNames(call)
-	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules(), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rulesAt(req.visibility), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
 	if err := req.promised(call, plan.refusal); err != nil {

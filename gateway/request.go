@@ -130,6 +130,8 @@ func (r Request) parse() (allowlist.Call, error) {
 type visibilityFingerprint struct {
 	patterns [sha256.Size]byte // zero for none
 	policy   *policy.Policy
+	// looked says that somebody has looked, ignores that there is an ignore file.
+	looked, ignores bool
 }
 
 // Reference names a field of the result of an earlier operation.

@@ -35,10 +35,17 @@ func (g *vaultGateway) rulesWithDiskNames(rules access.Rules) access.Rules {
 }
 
 // rules returns the policy in force for the vault.
-func (g *vaultGateway) rules() policy.Policy {
+func (g *vaultGateway) rules() policy.Policy { return g.rulesAt(visibilityFingerprint{}) }
+
+// rulesAt is rules for a request that has looked for the ignore file already.
+func (g *vaultGateway) rulesAt(seen visibilityFingerprint) policy.Policy {
 	p := *g.policy.Load()
 	p.Access = g.rulesWithDiskNames(p.Access)
-	if folder := g.target().folder; folder != "" && !p.Ignores {
+	switch folder := g.target().folder; {
+	case folder == "" || p.Ignores:
+	case seen.looked:
+		p.Ignores = seen.ignores
+	default:
 		_, err := os.Lstat(filepath.Join(folder, ignore.File))
 		p.Ignores = err == nil || !errors.Is(err, fs.ErrNotExist)
 	}

@@ -193,9 +193,12 @@ func madeFrom(key, asked string) []string {
 // embedded program, which knows the names that the caller may see. Only a call that reads
 // is asked once more, and only for its hint.
 func (g *vaultGateway) advised(ctx context.Context, r route, out exec.Outcome) exec.Outcome {
-	own := g.embeddedProgram()
 	reads := r.call.Effect() == tiers.Reads && !r.call.Shows() && !r.call.Sends()
-	if own == nil || r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
+	if r.program.Backend() != string(App) || !reads || out.Failure == nil || !out.Failure.IsNotFound() {
+		return out
+	}
+	own := g.embeddedProgram()
+	if own == nil {
 		return out
 	}
 	again, err := g.runner.Run(ctx, r.permit, *own)
