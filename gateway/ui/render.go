@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"vaultwicket/gateway/admission"
@@ -17,8 +18,9 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// views are the templates by their names, each with the layout around it.
-var views = parseViews()
+// views are the templates by their names, each with the layout around it. They are parsed
+// for the first page: every start of the program would take 2 ms longer.
+var views = sync.OnceValue(parseViews)
 
 func parseViews() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
@@ -78,7 +80,7 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 		f.Refresh = checking.Unfinished()
 	}
 	var body bytes.Buffer
-	if err := views[v.template].ExecuteTemplate(&body, "layout.html", f); err != nil {
+	if err := views()[v.template].ExecuteTemplate(&body, "layout.html", f); err != nil {
 		p.Log.Error("a view cannot be written", "view", v.template, "error", err.Error())
 		http.Error(w, "internal error", http.StatusInternalServerError)
 		return
