@@ -23,6 +23,9 @@ say() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 die() { echo "check.sh: $*" >&2; exit 1; }
 hello='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}'
 
+# The checkout may be of another user than root.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
+
 say "tools"
 missing=
 for pair in rpm:rpm lintian:lintian buildah:buildah mandoc:mandoc shellcheck:shellcheck zstd:zstd systemd-analyze:systemd; do
@@ -45,11 +48,13 @@ shellcheck --severity=warning packaging/*.sh packaging/container/*.sh
 "$mcpb" validate packaging/mcpb/manifest.json
 
 say "two builds of all packages"
+revision=$(git rev-parse HEAD)
 version=$(sed -n 's/^const Version = "\(.*\)"/\1/p' cmd/internal/release/version.go)
 for build in one "two/elsewhere"; do
 	git clone -q "$here" "$work/$build"
 	(
 		cd "$work/$build"
+		git checkout -q "$revision" # whatever is committed meanwhile
 		git tag -f "v$version" >/dev/null
 		"$goreleaser" release --config packaging/goreleaser.yaml --clean --skip=publish,sign,announce >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 		packaging/stage/bin/pack npm --dist dist --stage packaging/stage --version "$version" --out dist/npm
@@ -67,6 +72,7 @@ cd "$work/one/dist"
 # starts runs a program of an empty root and has it answer as a server.
 starts() {
 	local is
+	chroot "$1" "$2" version --json | grep -q "\"commit\": \"$revision\"" || die "$2 in $1 does not name its commit"
 	is=$(chroot "$1" "$2" version | head -1)
 	[ "$is" = "vaultwicket $version" ] || die "$2 in $1 says $is"
 	mkdir -p "$1/vault" "$1/state"
@@ -88,7 +94,7 @@ mkdir -p "$work/root/tar/opt"
 tar -C "$work/root/tar/opt" -xzf ./vaultwicket_*_linux_"$debs".tar.gz
 for kind in deb rpm apk arch; do starts "$work/root/$kind" /usr/bin/vaultwicket; done
 starts "$work/root/tar" /opt/vaultwicket
-for file in bash-completion/completions/vaultwicket fish/vendor_completions.d/vaultwicket.fish doc/vaultwicket/THIRD-PARTY-LICENCES.txt; do
+for file in man/man1/vaultwicket.1.gz man/man5/vaultwicket-settings.5.gz bash-completion/completions/vaultwicket fish/vendor_completions.d/vaultwicket.fish doc/vaultwicket/THIRD-PARTY-LICENCES.txt; do
 	for kind in deb rpm apk arch; do [ -s "$work/root/$kind/usr/share/$file" ] || die "$kind has no $file"; done
 done
 bash -n "$work/root/deb/usr/share/bash-completion/completions/vaultwicket"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what packages contain with the program: completions, the licences of modules and
-# the changelog of Debian. goreleaser runs it first, and later packaging/stage/bin/pack.
+# Makes what packages contain with the program: completions, manual pages, the licences of
+# modules and the changelog of Debian. goreleaser runs it first, and later packaging/stage/bin/pack.
 #
 #	packaging/stage.sh VERSION SECONDS
 #
@@ -27,6 +27,10 @@ esac
 "$program" completion zsh >"$stage/completions/_vaultwicket"
 "$program" completion fish >"$stage/completions/vaultwicket.fish"
 "$program" completion powershell >"$stage/completions/vaultwicket.ps1"
+
+"$program" man --write "$stage/man"
+cp -R "$stage/man" "$stage/man-gz" # as packages of Linux have them
+gzip -9n "$stage"/man-gz/man*/*
 
 go list -m -f '{{.Path}}	{{.Version}}	{{.Dir}}' all | "$pack" licences >"$stage/THIRD-PARTY-LICENCES.txt"
 "$pack" debian-changelog --version "$version" --seconds "$seconds" | gzip -9n >"$stage/debian/changelog.gz"

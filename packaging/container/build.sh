@@ -14,6 +14,8 @@ version=$1 out=${2:-}
 image=$(sed -n 's/.*"identifier": "\(.*\):[^:"]*",/\1/p' packaging/server.json)
 revision=$(git rev-parse HEAD)
 seconds=$(git log -1 --format=%ct)
+release=vaultwicket/cmd/internal/release
+flags="-s -w -buildid= -X $release.commit=$revision -X $release.commitTime=$(git log -1 --format=%cI)"
 [ -f packaging/stage/THIRD-PARTY-LICENCES.txt ] || sh packaging/stage.sh "$version" "$seconds"
 
 # Layers are files: neither a daemon nor mounts are needed.
@@ -26,7 +28,7 @@ list=vaultwicket-build-$$
 [ -z "$push" ] || buildah manifest create "$list" >&2
 for arch in amd64 arm64; do
 	# An image has no files of time zones.
-	CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -tags timetzdata -ldflags "-s -w -buildid=" -o "$work/$arch" ./cmd/vaultwicket
+	CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -tags timetzdata -ldflags "$flags" -o "$work/$arch" ./cmd/vaultwicket
 	buildah build --quiet --format oci --platform "linux/$arch" --timestamp "$seconds" --build-arg VERSION="$version" --build-arg REVISION="$revision" --build-arg PROGRAM="$arch" \
 		--tag "$list-$arch" --file packaging/container/Containerfile "$work" >/dev/null
 	[ -z "$push" ] || buildah manifest add "$list" "containers-storage:localhost/$list-$arch" >&2
