@@ -7,7 +7,7 @@
 // every other byte of the file stays. No entry allows a tool by itself: approving
 // calls is left to the user and the client.
 //
-//go:generate go test -run "TestThePageIsFresh|TestTheREADMEIsFresh" -update .
+//go:generate go test -run "TestThePageIsFresh|TestEveryClientHasAFreshPage|TestTheREADMEIsFresh" -update .
 package clients
 
 import (

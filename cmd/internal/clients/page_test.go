@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	pageFile   = "../../../docs/clients.md"
-	readmeFile = "../../../README.md"
+	pageFile    = "../../../docs/clients.md"
+	pagesFolder = "../../../docs/clients/"
+	readmeFile  = "../../../README.md"
 )
 
 // TestThePageIsFresh compares docs/clients.md with the table.
 func TestThePageIsFresh(t *testing.T) {
-	fresh(t, pageFile, clientsPage(t))
+	fresh(t, pageFile, clientsPage())
 }
 
 // TestTheREADMEIsFresh compares the snippets of the README with the table.
@@ -98,12 +99,16 @@ Exit status: 0 done or nothing to do, 1 another program's entry or a changed fil
 
 `
 
-func clientsPage(t *testing.T) string {
-	systems := []System{
+// theSystems are those whose paths are shown, with short names for the user's folders.
+func theSystems() []System {
+	return []System{
 		{OS: "linux", Project: "/", Getenv: environ("HOME=/~")},
 		{OS: "darwin", Project: "/", Getenv: environ("HOME=/~")},
 		{OS: "windows", Project: `C:\`, Getenv: environ(`USERPROFILE=C:\%USERPROFILE%`, `APPDATA=C:\%APPDATA%`)},
 	}
+}
+
+func clientsPage() string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
 	b.WriteString("| client | `install` | written for the user | for a project | without the token in the file: HTTP |\n|---|---|---|---|---|\n")
@@ -111,36 +116,107 @@ func clientsPage(t *testing.T) string {
 		_, user := c.Writes(User)
 		_, project := c.Writes(Project)
 		_, http := c.shape.entry(Server{URL: "x", Token: "x"})
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Name, c.ID, mark(user, "yes", "printed"), mark(project, "yes", "–"), mark(http, mark(c.shape.inputs, "printed", "yes"), "–"))
-	}
-	for _, c := range All() {
-		fmt.Fprintf(&b, "\n## %s\n\n", c.Name)
-		if why, ok := c.Writes(User); ok {
-			fmt.Fprintf(&b, "`vaultwicket install %s` · %s", c.ID, c.format)
-		} else {
-			fmt.Fprintf(&b, "`vaultwicket install %s --print`: %s", c.ID, why)
-		}
-		for _, s := range systems {
-			if file := s.File(c, User); file != "" && c.on(s.OS) {
-				fmt.Fprintf(&b, " · %s `%s`", map[string]string{"linux": "Linux", "darwin": "macOS", "windows": "Windows"}[s.OS], shown(file))
-			}
-		}
-		if file := systems[0].File(c, Project); file != "" && c.on("linux") {
-			fmt.Fprintf(&b, " · project `%s`", strings.TrimPrefix(file, "/"))
-		}
-		text, err := c.Snippet(example())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "\n\n```%s\n%s```\n\n%s\n", map[format]string{tomlFormat: "toml", yamlFormat: "yaml", relaxedJSON: "jsonc", commentJSON: "jsonc"}[c.format], text, c.after)
-		if c.Warning() != "" {
-			fmt.Fprintf(&b, "%s\n", c.Warning())
-		}
-		if link := c.Link(example()); link != "" {
-			fmt.Fprintf(&b, "Link: `%s`\n", link)
-		}
+		fmt.Fprintf(&b, "| [%s](clients/%s.md) | `%s` | %s | %s | %s |\n", c.Name, c.ID, c.ID, mark(user, "yes", "printed"), mark(project, "yes", "–"), mark(http, mark(c.shape.inputs, "printed", "yes"), "–"))
 	}
 	return b.String()
+}
+
+// TestEveryClientHasAFreshPage compares docs/clients/ID.md with the table, and finds
+// pages of clients that are no more.
+func TestEveryClientHasAFreshPage(t *testing.T) {
+	if *update {
+		if err := os.MkdirAll(pagesFolder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages := map[string]bool{}
+	for _, c := range All() {
+		pages[c.ID+".md"] = true
+		fresh(t, pagesFolder+c.ID+".md", clientPage(t, c))
+	}
+	entries, err := os.ReadDir(pagesFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !pages[e.Name()] {
+			t.Errorf("%s is the page of no client", e.Name())
+		}
+	}
+}
+
+func clientPage(t *testing.T, c Client) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n<!-- Made by go generate ./cmd/internal/clients; a test fails when it is stale. -->\n", c.Name)
+	writeInstall(&b, c)
+	writePlaces(&b, c)
+	text, err := c.Snippet(example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "\n## The entry\n\nBy hand, this goes into its settings. With `--edit` the last argument is `--allow-mutations` after `--tier v2`.\n\n%s", fenced(c, text))
+	if link := c.Link(example()); link != "" {
+		fmt.Fprintf(&b, "\nThis link makes the client ask for the same entry; `vaultwicket install %s --link` prints it with your paths:\n\n```text\n%s\n```\n", c.ID, link)
+	}
+	writeHTTP(t, &b, c)
+	fmt.Fprintf(&b, "\n## If it shows no tools\n\n```sh\nvaultwicket doctor\n```\n\nstarts the entry as the client does, and says what is wrong. [Approvals](../permissions.md#approvals), [FAQ](../faq.md), [all clients](../clients.md).\n")
+	return b.String()
+}
+
+func writeInstall(b *strings.Builder, c Client) {
+	why, user := c.Writes(User)
+	_, project := c.Writes(Project)
+	if user {
+		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes\n```\n\nshows the change of its settings, asks, and writes it. The agent can then read and change nothing; `--edit` lets it change notes.\n", c.ID)
+	} else {
+		fmt.Fprintf(b, "\n```sh\nvaultwicket install %s --vault ~/Notes --print\n```\n\nprints the entry. It is not written, because of this: %s.\n", c.ID, why)
+	}
+	if project {
+		b.WriteString("With `--scope project` the entry is for the project in the current folder.\n")
+	}
+	fmt.Fprintf(b, "%s\n", c.after)
+	if c.Warning() != "" {
+		fmt.Fprintf(b, "%s\n", c.Warning())
+	}
+	if user {
+		fmt.Fprintf(b, "\n`vaultwicket uninstall %s` takes the entry out again and leaves every other byte.\n", c.ID)
+	}
+}
+
+func writePlaces(b *strings.Builder, c Client) {
+	var rows strings.Builder
+	systems := theSystems()
+	for _, s := range systems {
+		if file := s.File(c, User); file != "" && c.on(s.OS) {
+			fmt.Fprintf(&rows, "| %s | `%s` |\n", map[string]string{"linux": "Linux", "darwin": "macOS", "windows": "Windows"}[s.OS], shown(file))
+		}
+	}
+	if file := systems[0].File(c, Project); file != "" && c.on("linux") {
+		fmt.Fprintf(&rows, "| project | `%s` |\n", strings.TrimPrefix(file, "/"))
+	}
+	if rows.Len() > 0 {
+		fmt.Fprintf(b, "\n## Its settings\n\n| for | file (%s) |\n|---|---|\n%s", c.format, rows.String())
+	}
+}
+
+// writeHTTP shows how the client connects to a server that runs already.
+func writeHTTP(t *testing.T, b *strings.Builder, c Client) {
+	remote := example()
+	remote.URL = "http://127.0.0.1:8765/mcp"
+	if _, ok := c.shape.entry(remote); !ok {
+		return
+	}
+	text, err := c.Snippet(remote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(b, "\n## Over HTTP\n\nFor `vaultwicket serve --http`, see [services](../services.md). The token is not in the file: the client %s.\n\n%s",
+		mark(c.shape.inputs, "asks for it when it starts the server", "reads it from the environment variable `VAULTWICKET_TOKEN`"), fenced(c, text))
+}
+
+func fenced(c Client, text string) string {
+	language := map[format]string{tomlFormat: "toml", yamlFormat: "yaml", relaxedJSON: "jsonc", commentJSON: "jsonc", strictJSON: "json"}[c.format]
+	return "```" + language + "\n" + text + "```\n"
 }
 
 // shown writes a path of an example with the short names of its folders.
