@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,9 @@ func parseAll() (all []source, err error) {
 	return all, err
 }
 
+// notOurs are folders with other modules, and with what is made and not kept.
+var notOurs = []string{"gateway/mcpserver/jsonschema", "tests/clients", "tests/ui", "docs/site/out", "packaging/stage", "dist"}
+
 // walk calls each with every file of the module, except those of other modules, of
 // test data and in folders whose name begins with a dot.
 func walk(each func(name, rel string) error) error {
@@ -60,7 +64,7 @@ func walk(each func(name, rel string) error) error {
 		if !entry.IsDir() {
 			return each(name, rel)
 		}
-		if base := entry.Name(); base == "testdata" || rel != "." && strings.HasPrefix(base, ".") || rel == "gateway/mcpserver/jsonschema" || rel == "tests/clients" || rel == "tests/ui" {
+		if base := entry.Name(); base == "testdata" || base == "node_modules" || rel != "." && strings.HasPrefix(base, ".") || slices.Contains(notOurs, rel) {
 			return filepath.SkipDir
 		}
 		return nil
