@@ -1,0 +1,83 @@
+package packaging
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"go.yaml.in/yaml/v4"
+)
+
+// goreleaserSchema is what "goreleaser jsonschema" of 2.15.0 prints.
+func goreleaserSchema(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "goreleaser.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+// plain reads YAML as JSON has it.
+func plain(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var value, same map[string]any
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(encoded, &same); err != nil {
+		t.Fatal(err)
+	}
+	return same
+}
+
+// retired are keys that the schema still has and goreleaser no longer likes.
+var retired = []string{"brews", "dockers", "docker_manifests", "furies"}
+
+func TestTheReleaseFileFitsItsSchema(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", "goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, file := goreleaserSchema(t), plain(t, text)
+	if err := schema.Validate(file); err != nil {
+		t.Error(err)
+	}
+	for _, key := range retired {
+		if file[key] != nil {
+			t.Errorf("the key %s is deprecated", key)
+		}
+	}
+	if wrong := plain(t, bytes.Replace(text, []byte("\narchives:"), []byte("\narchivs:"), 1)); schema.Validate(wrong) == nil {
+		t.Error("the schema lets an unknown key pass")
+	}
+	for _, want := range []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64", "windows_amd64", "windows_arm64", "formats: [deb, rpm, apk, archlinux]", "mod_timestamp:", "cosign"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	// The clock must not be in what is built.
+	for _, clock := range []string{".Date }}", ".Now", ".Timestamp }}"} {
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, clock) && !strings.Contains(line, ".Commit") {
+				t.Errorf("the time of the build is in %s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
