@@ -34,13 +34,13 @@ type user struct {
 
 // newUser returns who typed a command, and begins to tell them of its progress: the caller
 // stops that when there is a result.
-func newUser(std terminal.Streams, command string) *user {
-	return &user{std: std, progress: progressOf(std, command)}
+func (o opened) newUser(std terminal.Streams, command string) *user {
+	return &user{std: std, progress: o.progress(command)}
 }
 
-// progressOf tells the user that a command takes time, and when that is to be expected.
-func progressOf(std terminal.Streams, command string) *screen.Progress {
-	return screen.StartProgress(std.Err, fmt.Sprintf("%s is running (the first call in a large vault takes longer; Ctrl-C cancels)", clean.Line(quote.Short(command))))
+// progress tells the user that a command takes time, and when that is to be expected.
+func (o opened) progress(command string) *screen.Progress {
+	return screen.StartProgress(o.messages, fmt.Sprintf("%s is running (the first call in a large vault takes longer; Ctrl-C cancels)", clean.Line(quote.Short(command))))
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It

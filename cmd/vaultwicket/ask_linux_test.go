@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/consent"
 )
@@ -41,7 +42,9 @@ func TestAPersonIsAskedAtATerminal(t *testing.T) {
 	if !terminal.IsTerminal(program) {
 		t.Fatal("a terminal is not taken for one")
 	}
-	asker := func(std terminal.Streams) consent.Asker { return newUser(std, "delete").asker() }
+	asker := func(std terminal.Streams) consent.Asker {
+		return opened{messages: screen.NewMessages(std.Err)}.newUser(std, "delete").asker()
+	}
 	if asker(terminal.Streams{In: program, Err: &strings.Builder{}}) != nil || asker(terminal.Streams{In: strings.NewReader(""), Err: program}) != nil {
 		t.Error("somebody is asked who does not see the question, or cannot answer")
 	}

@@ -38,7 +38,7 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
-	user := newUser(std, "batch")
+	user := o.newUser(std, "batch")
 	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), atTerminal, atTerminal, atTerminal
 	result := o.gateway.DoBatch(ctx, operations)

@@ -36,7 +36,7 @@ func compareBackends(ctx context.Context, std terminal.Streams, args []string) e
 	c.App, c.Embedded = o.reading(std, gateway.App), o.reading(std, gateway.Embedded)
 	defer c.App.Flush()
 	defer c.Embedded.Flush()
-	progress := progressOf(std, "compare")
+	progress := o.progress("compare")
 	report, err := compare.Run(ctx, c)
 	progress.Stop()
 	var refused *failure.Error

@@ -31,7 +31,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 		return err
 	}
 	req.AtTerminal = true
-	progress := progressOf(std, req.Command)
+	progress := o.progress(req.Command)
 	plan := o.gateway.DryRun(ctx, req)
 	progress.Stop()
 	status := exit.Done

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/exec"
@@ -47,9 +48,11 @@ type opened struct {
 	runner  *exec.Runner
 	gateway *gateway.Gateway
 	log     *slog.Logger
-	metrics *metrics.Metrics // nil where nobody could read them
-	traces  *tracing.Tracing // nil where there is no collector
-	rest    []string
+	// messages is where log writes, and where progress is shown.
+	messages *screen.Messages
+	metrics  *metrics.Metrics // nil where nobody could read them
+	traces   *tracing.Tracing // nil where there is no collector
+	rest     []string
 }
 
 // open reads the settings of a subcommand and builds its gateway. more adds
@@ -63,7 +66,8 @@ func open(name string, std terminal.Streams, args []string, more func(*settings.
 	if err != nil {
 		return opened{}, err
 	}
-	o := opened{Flags: f, Settings: s, log: s.Logger(std.Err), rest: rest}
+	messages := screen.NewMessages(std.Err)
+	o := opened{Flags: f, Settings: s, log: s.Logger(messages), messages: messages, rest: rest}
 	if err := o.checkPlaces(std); err != nil {
 		return opened{}, err
 	}

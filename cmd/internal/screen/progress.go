@@ -28,12 +28,21 @@ type Progress struct {
 const progressInterval = time.Second
 
 // StartProgress begins to count. text says what is done. The caller calls Stop before it
-// prints anything else.
+// prints anything else. stderr may be a [Messages].
 func StartProgress(stderr io.Writer, text string) *Progress {
 	p := &Progress{text: text, done: make(chan struct{})}
-	if width, isTerminal := terminal.Width(stderr); isTerminal {
-		p.begin(stderr, width)
+	messages, shared := stderr.(*Messages)
+	if shared {
+		stderr = messages.out
 	}
+	width, isTerminal := terminal.Width(stderr)
+	if !isTerminal {
+		return p
+	}
+	if shared {
+		messages.progress.Store(p)
+	}
+	p.begin(stderr, width)
 	return p
 }
 
@@ -65,10 +74,13 @@ func (p *Progress) show(elapsed time.Duration) {
 	p.shown = columns.String(line)
 }
 
+// echoed is what a terminal shows behind the line for Ctrl-C.
+const echoed = len("^C")
+
 // remove takes the line off the screen, by blanks: that works on every terminal.
 func (p *Progress) remove() {
 	if p.shown > 0 {
-		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", p.shown)+"\r")
+		fmt.Fprint(p.out, "\r"+strings.Repeat(" ", min(p.shown+echoed, p.width-1))+"\r")
 		p.shown = 0
 	}
 }

@@ -42,7 +42,7 @@ func TestLongWorkHasOneLineThatIsRemoved(t *testing.T) {
 		out.Reset()
 		p.Stop()
 		time.Sleep(3 * progressInterval)
-		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 2 s")) + "\r"; out.String() != want {
+		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 2 s^C")) + "\r"; out.String() != want {
 			t.Errorf("at the end %q, want %q", out.String(), want)
 		}
 	})
@@ -71,6 +71,35 @@ func TestAQuestionIsNotWrittenOver(t *testing.T) {
 			t.Errorf("behind the question: %q", out.String())
 		}
 		p.Stop()
+	})
+}
+
+// TestMessagesDoNotRunIntoTheLine: the line is removed, and comes again below.
+func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out recorder
+		messages := NewMessages(&out)
+		if _, err := messages.Write([]byte("before\n")); err != nil || out.String() != "before\n" {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+		p := started(&out, 20)
+		messages.progress.Store(p)
+		time.Sleep(progressInterval + time.Millisecond)
+		synctest.Wait()
+		out.Reset()
+		if _, err := messages.Write([]byte("vaultwicket: warning: x\n")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(progressInterval)
+		synctest.Wait()
+		if want := "\r" + strings.Repeat(" ", 19) + "\rvaultwicket: warning: x\n\rvaultwicket: searc…"; out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+		p.Stop()
+		out.Reset()
+		if _, err := messages.Write([]byte("after\n")); err != nil || out.String() != "after\n" {
+			t.Errorf("%q, %v", out.String(), err)
+		}
 	})
 }
 
