@@ -21,7 +21,7 @@ const (
 
 // arranged returns tasks in the order and the groups that a request asks for. They come in
 // the order of listings.
-func arranged(items []item, p grammar.Values) []item {
+func arranged(items []*item, p grammar.Values) []*item {
 	switch p["sort"] {
 	case byDue:
 		items = sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
@@ -31,14 +31,15 @@ func arranged(items []item, p grammar.Values) []item {
 	if !p.Has("group") {
 		return items
 	}
-	var grouped []item
+	var grouped []*item
 	for _, one := range items {
 		for _, name := range groupsOf(one, p["group"]) {
-			one.group = name
-			grouped = append(grouped, one)
+			in := *one // the task itself is remembered for other calls
+			in.group = name
+			grouped = append(grouped, &in)
 		}
 	}
-	slices.SortStableFunc(grouped, func(a, b item) int { return compareGroups(a.group, b.group) })
+	slices.SortStableFunc(grouped, func(a, b *item) int { return compareGroups(a.group, b.group) })
 	return grouped
 }
 
@@ -53,13 +54,13 @@ const last = "~"
 
 // sorted returns tasks in another order; equal ones stay as they come. The keys are read
 // once and are small, the tasks are neither.
-func sorted(items []item, compare func(a, b key) int) []item {
+func sorted(items []*item, compare func(a, b key) int) []*item {
 	keys := make([]key, len(items))
 	for i, one := range items {
 		keys[i] = key{cmp.Or(one.line.Get(task.Due), last), task.Rank(one.line.Level()), i}
 	}
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(compare(a, b), a.place-b.place) })
-	in := make([]item, len(items))
+	in := make([]*item, len(items))
 	for i, k := range keys {
 		in[i] = items[k.place]
 	}
@@ -74,7 +75,7 @@ const (
 )
 
 // groupsOf returns the names of the groups to which a task belongs: with tags, all of them.
-func groupsOf(i item, by string) []string {
+func groupsOf(i *item, by string) []string {
 	switch by {
 	case byDue:
 		return []string{cmp.Or(i.line.Get(task.Due), noDue)}

@@ -13,11 +13,11 @@ import (
 
 // filter says which tasks a request is about. Each test that is nil takes all.
 type filter struct {
-	tests []func(item) bool
+	tests []func(*item) bool
 }
 
-func (f filter) takes(one item) bool {
-	return !slices.ContainsFunc(f.tests, func(test func(item) bool) bool { return !test(one) })
+func (f filter) takes(one *item) bool {
+	return !slices.ContainsFunc(f.tests, func(test func(*item) bool) bool { return !test(one) })
 }
 
 // filterOf reads the filters of a request.
@@ -26,16 +26,16 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 		return filter{}, err
 	}
 	var f filter
-	add := func(name string, test func(item) bool) {
+	add := func(name string, test func(*item) bool) {
 		if p.Has(name) {
 			f.tests = append(f.tests, test)
 		}
 	}
-	add("todo", func(i item) bool { return i.Mark == ' ' })
-	add("done", func(i item) bool { return i.Mark != ' ' })
-	add("status", func(i item) bool { return p["status"] == string(i.Mark) })
-	add("no-due", func(i item) bool { return i.line.Get(task.Due) == "" })
-	add("priority", func(i item) bool { return i.line.Level() == p["priority"] })
+	add("todo", func(i *item) bool { return i.Mark == ' ' })
+	add("done", func(i *item) bool { return i.Mark != ' ' })
+	add("status", func(i *item) bool { return p["status"] == string(i.Mark) })
+	add("no-due", func(i *item) bool { return i.line.Get(task.Due) == "" })
+	add("priority", func(i *item) bool { return i.line.Level() == p["priority"] })
 	add("tag", tagged(p["tag"]))
 	if err := f.addDates(v, p); err != nil {
 		return filter{}, err
@@ -46,7 +46,7 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 			return filter{}, err
 		}
 		now := v.Today().Format(time.DateOnly)
-		f.tests = append(f.tests, func(i item) bool {
+		f.tests = append(f.tests, func(i *item) bool {
 			return settings.IsOpen(i.Mark) && isDue(i, func(due string) bool { return due < now })
 		})
 	}
@@ -68,21 +68,21 @@ func (f *filter) addDates(v *session.Vault, p grammar.Values) error {
 			return err
 		}
 		first, last := days.First.Format(time.DateOnly), days.Last.Format(time.DateOnly)
-		f.tests = append(f.tests, func(i item) bool { return isDue(i, func(due string) bool { return fits(due, first, last) }) })
+		f.tests = append(f.tests, func(i *item) bool { return isDue(i, func(due string) bool { return fits(due, first, last) }) })
 	}
 	return nil
 }
 
 // isDue reports whether a task has a due date that fits. One that does not exist never does.
-func isDue(i item, fits func(due string) bool) bool {
+func isDue(i *item, fits func(due string) bool) bool {
 	due := i.line.Get(task.Due)
 	return due != "" && fits(due) && task.Exists(due)
 }
 
 // tagged takes tasks with a tag, or with one below it, whatever the case.
-func tagged(name string) func(item) bool {
+func tagged(name string) func(*item) bool {
 	wanted := strings.ToLower(strings.TrimPrefix(name, "#"))
-	return func(i item) bool {
+	return func(i *item) bool {
 		return slices.ContainsFunc(i.tags, func(tag string) bool {
 			rest, found := strings.CutPrefix(strings.ToLower(strings.TrimPrefix(tag, "#")), wanted)
 			return found && (rest == "" || rest[0] == '/')

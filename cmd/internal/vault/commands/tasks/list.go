@@ -62,11 +62,11 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	var found []item
+	var found []*item
 	all := itemsOf(v, p, files)
-	for _, one := range all {
-		if wanted.takes(one) {
-			found = append(found, one)
+	for i := range all {
+		if wanted.takes(&all[i]) {
+			found = append(found, &all[i])
 		}
 	}
 	if p.Has("total") {

@@ -26,8 +26,10 @@ func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]
 	if err != nil {
 		return nil, err
 	}
-	found := make([][]item, len(tests))
-	for _, i := range detailedTasks.Of(&v.Host.Memo, files) {
+	found := make([][]*item, len(tests))
+	all := detailedTasks.Of(&v.Host.Memo, files)
+	for place := range all {
+		i := &all[place]
 		if !settings.IsOpen(i.Mark) {
 			continue
 		}

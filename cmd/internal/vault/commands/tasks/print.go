@@ -10,7 +10,7 @@ import (
 )
 
 // printed returns the text of a list of tasks.
-func printed(items []item, p grammar.Values) string {
+func printed(items []*item, p grammar.Values) string {
 	switch {
 	case p.Has("format"):
 		return tableOf(items, isDetailed(p)).Print(p["format"])
@@ -23,24 +23,24 @@ func printed(items []item, p grammar.Values) string {
 // columns are the fields of a task in a table, behind those that the app has.
 var columns = []struct {
 	name string
-	text func(item) string
+	text func(*item) string
 }{
-	{"group", func(i item) string { return i.group }},
-	{"heading", func(i item) string { return i.heading }},
-	{"description", func(i item) string { return i.line.Description() }},
+	{"group", func(i *item) string { return i.group }},
+	{"heading", func(i *item) string { return i.heading }},
+	{"description", func(i *item) string { return i.line.Description() }},
 	{"due", field(task.Due)}, {"scheduled", field(task.Scheduled)}, {"start", field(task.Start)},
 	{"created", field(task.Created)}, {"done-on", field(task.Done)}, {"cancelled", field(task.Cancelled)},
 	{"priority", field(task.Priority)}, {"recurs", field(task.Recurs)}, {"on-completion", field(task.OnCompletion)},
 	{"id", field(task.ID)}, {"depends-on", field(task.DependsOn)},
-	{"tags", func(i item) string { return strings.Join(i.tags, " ") }},
+	{"tags", func(i *item) string { return strings.Join(i.tags, " ") }},
 }
 
-func field(f task.Field) func(item) string {
-	return func(i item) string { return i.line.Get(f) }
+func field(f task.Field) func(*item) string {
+	return func(i *item) string { return i.line.Get(f) }
 }
 
 // tableOf returns tasks as a table. In JSON, what a detailed task does not have is left out.
-func tableOf(items []item, detailed bool) answer.Table {
+func tableOf(items []*item, detailed bool) answer.Table {
 	table := answer.Table{Columns: []string{"status", "text", "file", "line"}, Sparse: detailed}
 	if detailed {
 		for _, c := range columns {
@@ -59,7 +59,7 @@ func tableOf(items []item, detailed bool) answer.Table {
 
 // rows prints a task a line with the place by which it can be named again, and the groups
 // as headings.
-func rows(items []item, grouped bool) string {
+func rows(items []*item, grouped bool) string {
 	var out strings.Builder
 	for n, i := range items {
 		if grouped && (n == 0 || i.group != items[n-1].group) {
@@ -72,7 +72,7 @@ func rows(items []item, grouped bool) string {
 
 // lines prints the lines alone, or under the name of their file with their numbers. The
 // app's own layout of the second form was never recorded.
-func lines(items []item, verbose, grouped bool) string {
+func lines(items []*item, verbose, grouped bool) string {
 	var out strings.Builder
 	file := ""
 	for n, i := range items {
