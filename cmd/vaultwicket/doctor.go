@@ -22,6 +22,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway"
@@ -34,7 +35,8 @@ import (
 // runDoctor is "vaultwicket doctor": it checks the installation. The exit status is 0
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
-	m, asJSON, err := machineOf(std, args, nil)
+	var look screen.Options
+	m, asJSON, err := machineOf(std, args, func(f *settings.Flags) { look.ColorFlag(f.Set) })
 	if err != nil {
 		return err
 	}
@@ -45,13 +47,17 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if asJSON {
 		err = report.JSON(std.Out)
 	} else {
-		err = report.Print(std.Out, terminal.Visible)
+		s := screen.New(std, look, m.Now())
+		err = report.Print(std.Out, doctor.Look{Clean: terminal.Visible, Paint: func(l doctor.Level, text string) string { return s.Paint(levelStyles[l], text) }})
 	}
 	if err != nil {
 		return err
 	}
 	return exit.Silent(map[doctor.Level]int{doctor.OK: exit.Done, doctor.Warning: exit.Failed, doctor.Problem: exit.NotReady}[report.Worst()])
 }
+
+// levelStyles are the colours of findings.
+var levelStyles = map[doctor.Level]screen.Style{doctor.OK: screen.Good, doctor.Warning: screen.Alert, doctor.Problem: screen.Bad}
 
 // machineOf is this machine with the settings of a command line, which may have the flags
 // that more adds. Invalid settings are what is checked; an invalid command line is an
@@ -63,7 +69,8 @@ func machineOf(std terminal.Streams, args []string, more func(*settings.Flags)) 
 	}
 	s, rest, invalid := f.Load(std, args)
 	var help *flags.Help
-	if errors.As(invalid, &help) {
+	var version *flags.Version
+	if errors.As(invalid, &help) || errors.As(invalid, &version) {
 		return m, false, invalid
 	}
 	if invalid == nil && len(rest) > 0 {

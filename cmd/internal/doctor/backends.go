@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -45,7 +46,7 @@ func (m Machine) app(ctx context.Context, r *Report) {
 	if !known {
 		check = "app-fails"
 	}
-	report(check, failed.Message, needed, failed.Hint)
+	report(check, failed.Message, needed, cmp.Or(failed.Hint, "run the program by hand to see what it says: "+m.Settings.CLI+" version"))
 }
 
 // appChecks are the names of the findings about the app, by the code of its failure.

@@ -233,6 +233,7 @@ var faults = []struct {
 	{"app-outdated", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeTooOld) }},
 	{"cli-disabled", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeDisabled) }},
 	{"app-fails", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeTimeout) }},
+	{"app-fails", Warning, func(p *patient) { p.appFails = &failure.Error{Code: exec.CodeTimeout, Message: "no hint"} }},
 	{"embedded-fails", Problem, func(p *patient) { p.noEmbedded = errors.New("it ended with status 2") }},
 	{"no-sandbox", Warning, func(p *patient) { p.OS, p.sandbox = "linux", "none: the kernel has no Landlock" }},
 	{"state-none", Problem, func(p *patient) { p.State = "" }},
@@ -371,7 +372,10 @@ func TestReports(t *testing.T) {
 	r.ok("a", "all is well")
 	r.problem("b", "bad\x1b[31m", "it matters", "mend it")
 	var text, data strings.Builder
-	check(t, r.Print(&text, func(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") }))
+	check(t, r.Print(&text, Look{
+		Clean: func(s string) string { return strings.ReplaceAll(s, "\x1b", "^[") },
+		Paint: func(l Level, text string) string { return text },
+	}))
 	if want := "ok       all is well\nPROBLEM  bad^[[31m\n         why: it matters\n         fix: mend it  (b)\n\n1 problem, 0 warnings\n"; text.String() != want {
 		t.Errorf("printed %q", text.String())
 	}

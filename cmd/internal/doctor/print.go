@@ -8,12 +8,22 @@ import (
 
 var marks = map[Level]string{OK: "ok", Warning: "warning", Problem: "PROBLEM"}
 
+// markWidth is the width of the column of marks.
+const markWidth = 8
+
+// Look is how a report is shown: Clean shows text from outside without control characters,
+// Paint returns text in the colour of a level.
+type Look struct {
+	Clean func(string) string
+	Paint func(level Level, text string) string
+}
+
 // Print writes a report for people: the findings that need something first to last, each
-// with why it matters and what to do. clean shows text from outside without control
-// characters.
-func (r *Report) Print(out io.Writer, clean func(string) string) error {
+// with why it matters and what to do.
+func (r *Report) Print(out io.Writer, look Look) error {
+	clean := look.Clean
 	for _, f := range r.Findings {
-		text := fmt.Sprintf("%-8s %s\n", marks[f.Level], clean(f.What))
+		text := fmt.Sprintf("%s%*s %s\n", look.Paint(f.Level, marks[f.Level]), markWidth-len(marks[f.Level]), "", clean(f.What))
 		if f.Level != OK {
 			text += fmt.Sprintf("         why: %s\n         fix: %s  (%s)\n", clean(f.Why), clean(f.Fix), f.Check)
 		}
