@@ -14,6 +14,7 @@ here=$PWD
 goreleaser_version=v2.15.0
 actionlint_version=v1.7.12
 mcpb_version=2.1.2
+cyclonedx="@cyclonedx/cyclonedx-library@10.3.0 ajv@8 ajv-formats@3 ajv-formats-draft2019@1"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 keep=${1:-$work/kept}
@@ -38,7 +39,8 @@ goreleaser=${GORELEASER:-} actionlint=${ACTIONLINT:-}
 [ -n "$actionlint" ] || { GOBIN=$work/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint_version"; actionlint=$work/bin/actionlint; }
 mkdir "$work/npm"
 echo '{"private": true}' >"$work/npm/package.json"
-npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work/npm" "@anthropic-ai/mcpb@$mcpb_version" >/dev/null 2>&1
+# shellcheck disable=SC2086 # several packages
+npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work/npm" "@anthropic-ai/mcpb@$mcpb_version" $cyclonedx >/dev/null 2>&1
 mcpb=$work/npm/node_modules/.bin/mcpb
 
 say "files: workflows, scripts, goreleaser"
@@ -69,6 +71,9 @@ echo "identical: $(wc -l <"$work/one/dist/checksums.txt") files of checksums.txt
 cd "$work/one/dist"
 (sha256sum --quiet --check --ignore-missing checksums.txt)
 
+NODE_PATH=$work/npm/node_modules node "$here/packaging/sbom/validate.cjs" ./*.cdx.json
+echo "lists of modules: $(find . -maxdepth 1 -name '*.cdx.json' | wc -l) fit CycloneDX 1.6"
+
 # starts runs a program of an empty root and has it answer as a server.
 starts() {
 	local is
@@ -97,6 +102,15 @@ starts "$work/root/tar" /opt/vaultwicket
 for file in man/man1/vaultwicket.1.gz man/man5/vaultwicket-settings.5.gz bash-completion/completions/vaultwicket fish/vendor_completions.d/vaultwicket.fish doc/vaultwicket/THIRD-PARTY-LICENCES.txt; do
 	for kind in deb rpm apk arch; do [ -s "$work/root/$kind/usr/share/$file" ] || die "$kind has no $file"; done
 done
+# The package of the AUR is made as makepkg does, of the archive above.
+mkdir -p "$work/aur"
+(
+	export srcdir=$work/root/tar/opt pkgdir=$work/aur
+	# shellcheck disable=SC1090
+	. "./aur/vaultwicket-bin.pkgbuild"
+	package
+)
+[ -x "$work/aur/usr/bin/vaultwicket" ] && [ -s "$work/aur/usr/share/man/man1/vaultwicket.1" ] && [ -s "$work/aur/usr/share/zsh/site-functions/_vaultwicket" ] || die "the package of the AUR lacks files"
 bash -n "$work/root/deb/usr/share/bash-completion/completions/vaultwicket"
 lintian --no-tag-display-limit --fail-on error --suppress-tags unknown-field,initial-upload-closes-no-bugs ./*_"$debs".deb
 dpkg --root="$work/root/deb" -r vaultwicket >/dev/null
