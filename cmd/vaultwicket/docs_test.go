@@ -26,6 +26,7 @@ const docs = "../../docs"
 // pages are the generated pages of docs/, by name.
 func pages(t *testing.T) map[string]string {
 	return map[string]string{
+		"cli.md":      cliPage(),
 		"commands.md": commandsPage(t),
 		"codes.md":    codesPage(),
 		"prompts.md":  promptsPage(t),

@@ -14,7 +14,7 @@ import (
 func settingsPage() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\n" + generatedNote)
-	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME`, and a variable. A flag beats the\n" +
+	b.WriteString("Every setting has one name: the key in `vaultwicket/config.toml` of your config folder, the flag `--NAME` of the [commands](cli.md) that have settings, and a variable. A flag beats the\n" +
 		"variable, the variable the profile that is chosen, the profile the rest of the file. `vaultwicket config show` says where each value comes from;\n" +
 		"`vaultwicket config schema` prints the schema of the file for editors. `VAULTWICKET_CONFIG` names another file, and `none` means no file.\n\n")
 	b.WriteString(headOf("setting", "variable", "default", "values", "", "in a running server"))
