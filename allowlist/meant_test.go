@@ -53,7 +53,7 @@ func TestOtherParams(t *testing.T) {
 			known[r.params[i].name] = true
 		}
 	})
-	for other, names := range otherParams {
+	for other, names := range otherParams() {
 		for _, name := range names {
 			if !known[name] {
 				t.Errorf("%s: no command has %q", other, name)

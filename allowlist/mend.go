@@ -4,31 +4,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"vaultwicket/allowlist/quote"
 )
 
 // otherParams are what other tools call a parameter. Of those behind a name the first
-// that the command has is meant.
-var otherParams = map[string][]string{
-	"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
-	"title": {"name", "file", "path", "heading"}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
-	"path": {"folder", "ref", "file", "name"}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
-	"in": {"folder", "path"}, "parent": {"folder", "path"}, "scope": {"folder", "path"}, "root": {"folder", "path"},
-	"q": {"query", "name"}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
-	"body": {"content", "new"}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
-	"entry": {"content"}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
-	"key": {"name"}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
-	"days": {"since", "min-age", "from", "offset"}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
-	"newer": {"since"}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
-	"from": {"from", "path", "old", "since"}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
-	"max": {"limit", "count"}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
-	"limit": {"limit", "count"}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
-	"linenumber": {"line", "lines"}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
-	"replace": {"new", "overwrite"}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
-	"finished": {"done"}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
-	"groupby": {"group"}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
-}
+// that the command has is meant. They are made at the first mistake.
+var otherParams = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
+		"title": {"name", "file", "path", "heading"}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
+		"path": {"folder", "ref", "file", "name"}, "file": {"path", "ref", "name"}, "folder": {"folder", "path"}, "dir": {"folder", "path"}, "directory": {"folder", "path"}, "folderpath": {"folder", "path"},
+		"in": {"folder", "path"}, "parent": {"folder", "path"}, "scope": {"folder", "path"}, "root": {"folder", "path"},
+		"q": {"query", "name"}, "text": {"content", "query", "value", "new"}, "term": {"query"}, "search": {"query", "old"}, "keyword": {"query"}, "keywords": {"query"}, "pattern": {"query"}, "searchterm": {"query"},
+		"body": {"content", "new"}, "data": {"content", "value"}, "message": {"content"}, "markdown": {"content"}, "append": {"content"}, "contents": {"content"}, "line": {"content", "lines", "line"},
+		"entry": {"content"}, "item": {"content"}, "task": {"content", "ref"}, "string": {"content", "query"}, "value": {"value", "content"},
+		"key": {"name"}, "property": {"name"}, "field": {"name"}, "prop": {"name"}, "tag": {"name", "tag"}, "tags": {"name", "tag"}, "template": {"name", "template"}, "templatename": {"template", "name"},
+		"days": {"since", "min-age", "from", "offset"}, "after": {"since", "from", "due-after"}, "before": {"to", "due-before"}, "start": {"from", "since"}, "startdate": {"from"}, "end": {"to"}, "enddate": {"to"}, "until": {"to"},
+		"newer": {"since"}, "modified": {"since"}, "older": {"min-age"}, "minage": {"min-age"}, "age": {"min-age"}, "olderthan": {"min-age"}, "day": {"date", "since"}, "date": {"date", "since", "from", "due"}, "when": {"date", "since"},
+		"from": {"from", "path", "old", "since"}, "to": {"to", "name", "new"}, "destination": {"to"}, "dest": {"to"}, "newpath": {"to"}, "newname": {"name", "to"}, "newfolder": {"to"}, "into": {"to"},
+		"max": {"limit", "count"}, "n": {"count", "limit"}, "number": {"count", "limit"}, "num": {"count", "limit"}, "top": {"limit", "count"}, "size": {"limit", "count"}, "maxresults": {"limit", "count"}, "count": {"count", "limit", "total"},
+		"limit": {"limit", "count"}, "results": {"limit"}, "casesensitive": {"case"}, "matchcase": {"case"}, "section": {"heading"}, "header": {"heading"}, "under": {"heading"}, "headline": {"heading"}, "blockid": {"block"},
+		"linenumber": {"line", "lines"}, "range": {"lines"}, "oldtext": {"old"}, "oldstring": {"old"}, "oldstr": {"old"}, "find": {"old", "query"}, "newtext": {"new", "content"}, "newstring": {"new"}, "newstr": {"new"},
+		"replace": {"new", "overwrite"}, "replacement": {"new"}, "with": {"new"}, "force": {"overwrite"}, "extension": {"ext"}, "type": {"ext", "type", "format"}, "filetype": {"ext"}, "completed": {"done"}, "complete": {"done"},
+		"finished": {"done"}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
+		"groupby": {"group"}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
+	}
+})
 
 // unknownParam says which parameter was meant.
 func (c *Call) unknownParam(key string) *ParseError {
@@ -59,7 +62,7 @@ func (r *row) meantParam(word string) string {
 			return name
 		}
 	}
-	for _, other := range otherParams[joined] {
+	for _, other := range otherParams()[joined] {
 		if slices.Contains(names, other) {
 			return other
 		}
@@ -70,7 +73,7 @@ func (r *row) meantParam(word string) string {
 // remark says in which way the parameter that was meant differs from the one that was
 // given.
 func (r *row) remark(given, meant string) string {
-	folder := slices.Contains(otherParams[strings.Join(wordsOf(given), "")], "folder")
+	folder := slices.Contains(otherParams()[strings.Join(wordsOf(given), "")], "folder")
 	if p := r.param(meant); p != nil && p.kind == kindPath && folder {
 		return " It names one note; \"files\" lists a folder"
 	}

@@ -3,6 +3,7 @@ package day
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -15,7 +16,7 @@ var layouts = []string{
 	"2006/1/2", "2006.1.2", "20060102", "2.1.2006", "January 2, 2006", "January 2 2006", "2 January 2006", "Jan 2, 2006", "Jan 2 2006", "2 Jan 2006",
 }
 
-var bareWeek = regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`)
+var bareWeek = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([0-9]{4})-?w([0-9])$`) })
 
 // suggest returns what a text was most likely meant to be, "" if that is not clear.
 func suggest(text string) string {
@@ -25,7 +26,7 @@ func suggest(text string) string {
 			return t.Format(time.DateOnly)
 		}
 	}
-	if parts := bareWeek.FindStringSubmatch(text); parts != nil {
+	if parts := bareWeek().FindStringSubmatch(text); parts != nil {
 		return parts[1] + "-W0" + parts[2]
 	}
 	word := strings.ToLower(text)

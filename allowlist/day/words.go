@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,11 +20,11 @@ func fixed(text string) (Words, bool) {
 	return isoWeek(text)
 }
 
-var isoWeekForm = regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`)
+var isoWeekForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]{4})-?[wW]([0-9]{2})(?:-?([1-7]))?$`) })
 
 // isoWeek reads a week of ISO 8601, or a day of one.
 func isoWeek(text string) (Words, bool) {
-	parts := isoWeekForm.FindStringSubmatch(text)
+	parts := isoWeekForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Words{}, false
 	}
@@ -83,7 +84,9 @@ func weekdayOf(name string) weekday {
 	return weekday(i + 1)
 }
 
-var distanceForm = regexp.MustCompile(`^(in )?([+-]?)([0-9]{1,6}) ?(d|days?|w|weeks?|mo|months?|y|years?)( ago)?$`)
+var distanceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(in )?([+-]?)([0-9]{1,6}) ?(d|days?|w|weeks?|mo|months?|y|years?)( ago)?$`)
+})
 
 // distance reads how far away from today a day is. The letter m alone is no unit: in
 // lengths of time it stands for minutes.
@@ -93,7 +96,7 @@ func distance(text string) (Words, bool) {
 			text = rest + " ago"
 		}
 	}
-	parts := distanceForm.FindStringSubmatch(text)
+	parts := distanceForm().FindStringSubmatch(text)
 	if parts == nil {
 		return Words{}, false
 	}

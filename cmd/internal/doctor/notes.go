@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk/cloud"
 	"vaultwicket/gateway"
@@ -112,7 +113,7 @@ func (c *census) file(rel string, entry fs.DirEntry) {
 		return
 	}
 	c.notes++
-	if copies.MatchString(entry.Name()) {
+	if copies().MatchString(entry.Name()) {
 		c.conflict.add(rel)
 	}
 	info, err := entry.Info()
@@ -142,7 +143,9 @@ func (c *census) link(name, rel string) {
 var (
 	// copies are notes that programs for synchronisation make when two machines have
 	// changed one: Syncthing, Dropbox, OneDrive and others.
-	copies = regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
+	copies = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\.sync-conflict-\d{8}-|\((.*'s )?conflicted copy.*\)|\(case conflict.*\)`)
+	})
 )
 
 func (c *census) report(mutations bool, r *Report) {

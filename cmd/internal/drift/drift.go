@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/state/paths"
@@ -59,7 +60,7 @@ func Known(getenv func(string) string) (d Drift, ok bool) {
 		return Drift{}, false
 	}
 	valid := func(names []string) bool {
-		return len(names) <= maxCommands && !slices.ContainsFunc(names, func(name string) bool { return !commandName.MatchString(name) })
+		return len(names) <= maxCommands && !slices.ContainsFunc(names, func(name string) bool { return !commandName().MatchString(name) })
 	}
 	return d, d.Version != "" && len(d.Version) <= maxVersion && valid(d.New) && valid(d.Missing)
 }
@@ -99,7 +100,7 @@ func keep(getenv func(string) string, d Drift) {
 }
 
 // commandName is the name of a command.
-var commandName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`)
+var commandName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}(:[a-z0-9-]{1,40}){0,3}$`) })
 
 // commandsIn returns the commands of a help text: in the sections below "Commands:", the
 // first word of each line that begins with two blanks. It returns nil for another text.
@@ -113,7 +114,7 @@ func commandsIn(help string) (names []string) {
 		if !indented || strings.HasPrefix(rest, " ") {
 			continue
 		}
-		if word := strings.Fields(rest); len(word) > 0 && commandName.MatchString(word[0]) && len(names) < maxCommands {
+		if word := strings.Fields(rest); len(word) > 0 && commandName().MatchString(word[0]) && len(names) < maxCommands {
 			names = append(names, word[0])
 		}
 	}

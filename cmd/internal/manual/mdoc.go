@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,11 +31,11 @@ func (d *document) section(title string)    { d.macro("Sh " + strings.ToUpper(ti
 func (d *document) subsection(title string) { d.macro("Ss " + escape(title)) }
 
 // sentenceEnd is where mdoc wants a new line.
-var sentenceEnd = regexp.MustCompile(`([.!?][)"]?) `)
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.!?][)"]?) `) })
 
 // prose writes text: a sentence begins on a new line, and no line is too long.
 func (d *document) prose(text string) {
-	for sentence := range strings.SplitSeq(sentenceEnd.ReplaceAllString(text, "$1\n"), "\n") {
+	for sentence := range strings.SplitSeq(sentenceEnd().ReplaceAllString(text, "$1\n"), "\n") {
 		line := ""
 		for word := range strings.FieldsSeq(escape(sentence)) {
 			if line != "" && len(line)+1+len(word) > maxLine {

@@ -2,19 +2,20 @@ package manual
 
 import (
 	"regexp"
+	"sync"
 
 	"vaultwicket/cmd/internal/screen"
 )
 
 // plainWord is a value that every shell takes as it is.
-var plainWord = regexp.MustCompile(`^[\w./:@~+-]+$`)
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:@~+-]+$`) })
 
 // ServeText explains a server to a user who started it by hand: what it waits for, how a
 // client comes to start it, how to try it out, how to stop it. vault is the name, id or folder
 // that was given, "" for none.
 func ServeText(s screen.Screen, vault string) string {
 	flag := ""
-	if plainWord.MatchString(vault) {
+	if plainWord().MatchString(vault) {
 		flag = " --vault " + vault
 	}
 	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/lookup"
@@ -33,16 +34,16 @@ func NewHeading(note string, files *lookup.Files, names func(subpath string) []i
 }
 
 var (
-	unlinkable = regexp.MustCompile(`[:#|^\\\r\n]|%%|\[\[|\]\]`)
-	delicate   = regexp.MustCompile("[]\\[()<>`*_$!|\\\\\"]")
+	unlinkable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[:#|^\\\r\n]|%%|\[\[|\]\]`) })
+	delicate   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[]\\[()<>`*_$!|\\\\\"]") })
 )
 
 // linkParts returns the ways to write a heading as a part of a link: as the app does,
 // which leaves out what would end the link, and with less punctuation. To a link it
 // does not count.
 func linkParts(heading string) (parts []string) {
-	first := strings.Join(strings.Fields(unlinkable.ReplaceAllString(heading, " ")), " ")
-	second := strings.Join(strings.Fields(delicate.ReplaceAllString(first, " ")), " ")
+	first := strings.Join(strings.Fields(unlinkable().ReplaceAllString(heading, " ")), " ")
+	second := strings.Join(strings.Fields(delicate().ReplaceAllString(first, " ")), " ")
 	for _, part := range []string{first, second} {
 		if part != "" && !slices.Contains(parts, part) {
 			parts = append(parts, part)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/clients/edit"
 )
@@ -70,14 +71,14 @@ func (w writer) value(value any, indent string) string {
 	return " null" + w.newline
 }
 
-var plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`)
+var plainText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_/.-]*$`) })
 
 // reserved are words that some parser of YAML takes for something else than text.
 var reserved = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 // quote returns a string as a plain scalar where that is safe, else in double quotes.
 func quote(text string) string {
-	if plainText.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
+	if plainText().MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
 		return text
 	}
 	var out bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,11 +64,13 @@ func ParseSpan(text string) (Span, bool) {
 	return unit.Times(sign * count), known && err == nil
 }
 
-var isoForm = regexp.MustCompile(`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+var isoForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^P(?:(\d+(?:\.\d+)?)Y)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$`)
+})
 
 // parseISO reads P1DT2H and its like.
 func parseISO(text string) (Span, bool) {
-	found := isoForm.FindStringSubmatch(text)
+	found := isoForm().FindStringSubmatch(text)
 	if found == nil || strings.Join(found[1:], "") == "" {
 		return Span{}, false
 	}

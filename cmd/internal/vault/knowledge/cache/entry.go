@@ -3,6 +3,7 @@ package cache
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
@@ -34,9 +35,9 @@ func (s span) isWithin(length uint64) bool {
 }
 
 // The polynomial for which processors have an instruction.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }
 
 // In the table an entry has a fixed size, so that it can be taken from where it
 // lies and opening the table makes nothing of its own for each.
