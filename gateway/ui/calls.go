@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,11 +23,11 @@ type activityData struct {
 	Vaults   []string
 	Commands []string
 	Outcomes []string
-	Since    time.Time // of the oldest call that is kept
-	More     bool      // there were older ones
-	Before   bool      // this is not the newest part
-	Older    string    // the query of the next part, "" for none
-	Most     int       // of the commands that were called most
+	Since    time.Time    // of the oldest call that is kept
+	More     bool         // there were older ones
+	Before   bool         // this is not the newest part
+	Older    template.URL // the query of the next part, "" for none
+	Most     int          // of the commands that were called most
 }
 
 // callQuery is a filter as it is in the address.
@@ -101,7 +102,7 @@ func (p *page) activity(r request) view {
 	if data.Page.Older > 0 {
 		next := data.Query.encode()
 		next.Set("before", strconv.FormatUint(data.Page.Older, 10))
-		data.Older = next.Encode()
+		data.Older = template.URL(next.Encode())
 	}
 	v.data = data
 	if err != nil {

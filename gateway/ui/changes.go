@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,8 +29,8 @@ type changesData struct {
 	Vaults                       []string
 	Vault, Caller, Batch, Note   string
 	Changes                      []shownChange
-	Older                        string // the query of the next part, "" for none
-	Damage                       int    // places in the journal that cannot be read
+	Older                        template.URL // the query of the next part, "" for none
+	Damage                       int          // places in the journal that cannot be read
 	Filtered, Unknown, NoFolders bool
 }
 
@@ -102,7 +103,7 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 			next.Set(name, value)
 		}
 	}
-	data.Older = next.Encode()
+	data.Older = template.URL(next.Encode())
 	return nil
 }
 

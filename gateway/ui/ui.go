@@ -121,6 +121,7 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	p.streams.Close()
+	limited.CloseUnauthenticated() // browsers open connections ahead, which Shutdown would wait for
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
 	_ = s.Shutdown(grace)

@@ -1,9 +1,12 @@
 package page
 
 import (
+	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,4 +112,34 @@ func TestChangesOfHiddenNotesDoNotExist(t *testing.T) {
 		t.Errorf("a hidden change is taken back: %d", status)
 	}
 	lacks(t, body, "Diary", "secret")
+}
+
+// Long lists have pages, which together have every row once.
+func TestPagesOfCallsAndChanges(t *testing.T) {
+	r := newRig(t)
+	client := r.Stdio(false, "")
+	for i := range 55 {
+		client.Do(rig.Calling("append", "path=Bread.md", fmt.Sprintf("content=line %d", i)))
+	}
+	for range 60 {
+		client.Do(rig.Calling("read", "path=Bread.md"))
+	}
+	v := open(r)
+	row := regexp.MustCompile(`<tr role="row"[^>]*><td`)
+	next := regexp.MustCompile(`<a href="([^"]+)" rel="next">`)
+	for path, want := range map[string][]int{"activity?period=all": {100, 15}, "changes": {50, 5}, "activity?command=append": {55}} {
+		var got []int
+		for view := v.see(path); ; {
+			got = append(got, len(row.FindAllString(view, -1)))
+			older := next.FindStringSubmatch(view)
+			if older == nil || len(got) > len(want) {
+				break
+			}
+			address := html.UnescapeString(older[1])
+			_, view = v.fetch(http.MethodGet, v.base[:strings.Index(v.base[8:], "/")+8]+address, nil)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q has pages of %d rows, want %d", path, got, want)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	osexec "os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func withProgram(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		return 2
 	}
+	defer func() { endBrowser() }()
 	return m.Run()
 }
 
@@ -56,6 +58,18 @@ func browserPath() string {
 	return ""
 }
 
+// endBrowser ends the browser of all tests.
+var endBrowser = func() {}
+
+// theBrowser is one browser for all tests: each has windows and a page of its own.
+var theBrowser = sync.OnceValues(func() (context.Context, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browserPath()), chromedp.NoSandbox, chromedp.Flag("lang", "en-GB"))
+	allocated, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, end := chromedp.NewContext(allocated)
+	endBrowser = func() { end(); cancel() }
+	return browser, chromedp.Do(browser)
+})
+
 // world is a vault with the program, a client that calls it, and the page in a browser.
 type world struct {
 	*rig.Rig
@@ -68,8 +82,7 @@ type world struct {
 // begin makes a world with notes. change changes its settings before anything starts.
 func begin(t *testing.T, change func(*rig.Rig)) *world {
 	t.Helper()
-	path := browserPath()
-	if path == "" {
+	if browserPath() == "" {
 		t.Skip("no Chromium is installed: the tests of the local page are skipped")
 	}
 	r := rig.New(t, map[string]string{
@@ -81,15 +94,10 @@ func begin(t *testing.T, change func(*rig.Rig)) *world {
 	}
 	w := &world{Rig: r, t: t}
 	w.startPage()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("lang", "en-GB"))
-	allocated, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	browser, end := chromedp.NewContext(allocated)
-	t.Cleanup(end)
-	if err := chromedp.Do(browser); err != nil {
+	var err error
+	if w.browser, err = theBrowser(); err != nil {
 		t.Fatalf("start the browser: %v", err)
 	}
-	w.browser = browser
 	return w
 }
 
@@ -150,7 +158,7 @@ func (w *world) window() *tab {
 		case *runtime.EventExceptionThrown:
 			w.t.Errorf("exception: %s", e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == "error" || e.Entry.Source == "security" {
+			if (e.Entry.Level == "error" || e.Entry.Source == "security") && !strings.HasSuffix(e.Entry.URL, "/missing") {
 				w.t.Errorf("console: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *runtime.EventConsoleAPICalled:

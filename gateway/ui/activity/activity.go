@@ -72,6 +72,7 @@ type callKey struct {
 func Open(state string) *Calls {
 	return &Calls{
 		parts:  [2]*audit.Follower{audit.Follow(trail.AuditFolder(state), firstRead), audit.Follow(trail.CallsFolder(state), firstRead)},
+		first:  1, // 0 is none
 		byCall: map[callKey]uint64{}, names: newNames(),
 	}
 }

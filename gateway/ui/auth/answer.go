@@ -44,7 +44,7 @@ func (g *Guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
-		`<meta http-equiv="refresh" content="0; url=%[1]s"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
+		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)
 }
 
 // refuse answers with a page that says why, and links nowhere.

@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+	"vaultwicket/tests/rig"
+)
+
+// manyCalls are calls with two lines each.
+const manyCalls = 50_000
+
+// With 100,000 lines in the audit log the views have a hundred rows each, and a new line
+// appears as soon as ever.
+func TestAHundredThousandLines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes 100,000 lines")
+	}
+	w := begin(t, func(r *rig.Rig) { writeCalls(t, filepath.Join(r.Home, ".local", "state", "vaultwicket")) })
+	client := w.Stdio(false, "")
+	b := w.open()
+	for _, path := range []string{"", "activity", "activity?period=all", "activity?period=all&q=search&outcome=denied"} {
+		began := time.Now()
+		b.visit(path)
+		loaded := time.Since(began)
+		b.until("a paint", `performance.getEntriesByName("first-contentful-paint").length > 0`)
+		painted := value[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`)
+		t.Logf("%q: first paint after %.0f ms, all loaded after %v", path, painted, loaded.Round(time.Millisecond))
+		if rows := value[int](b, `document.querySelectorAll("main tr").length`); rows > 400 {
+			t.Errorf("%q has %d rows", path, rows)
+		}
+	}
+	b.visit("activity?period=all")
+	if got := b.text("#activity-calls > p"); !strings.HasPrefix(got, fmt.Sprint(manyCalls)) {
+		t.Errorf("it says %q", got)
+	}
+	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+	began := time.Now()
+	client.Do(rig.Calling("read", "path=Bread.md"))
+	b.until("the new line", newest+` === "read" && document.querySelector("#activity-calls tbody td[data-label=Client]").innerText === "t"`)
+	t.Logf("a new line appeared after %v", time.Since(began).Round(time.Millisecond))
+	value[bool](b, `document.querySelector(".pages a[rel=next]").click(), true`)
+	b.until("older calls", `location.search.includes("before=") && document.querySelectorAll("#activity-calls tbody tr").length === 100`)
+	t.Logf("the process of the page: %s", memoryOf(t, w.process.Pid))
+}
+
+// writeCalls writes lines as the gateway does.
+func writeCalls(t *testing.T, state string) {
+	t.Helper()
+	logs := trail.Open(state)
+	begun := time.Now().Add(-manyCalls * time.Second)
+	for i := range manyCalls {
+		line := audit.Line{Time: begun.Add(time.Duration(i) * time.Second), Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-abc-%d", i+1), Session: "1-abc", Client: "Agent", Surface: "mcp", Vault: "Notes", Command: []string{"read", "search", "append"}[i%3], Effect: "read", Params: []audit.Param{{Name: "path", Bytes: 12, Digest: strings.Repeat("a", 16)}}}
+		if i%50 == 0 {
+			line.Decision, line.Code, line.Rule = "deny", "bad_value", ""
+		}
+		if err := logs.Write(line, false, false); err != nil {
+			t.Fatal(err)
+		}
+		exit := 0
+		line.Kind, line.Decision, line.Params, line.DurationMs, line.Exit, line.Backend = "end", "", nil, int64(i%200), &exit, "embedded"
+		if err := logs.Write(line, false, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// memoryOf is what a process has in memory.
+func memoryOf(t *testing.T, pid int) string {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmRSS") || strings.HasPrefix(line, "RssAnon") || strings.HasPrefix(line, "VmHWM") {
+			found = append(found, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(found, ", ")
+}

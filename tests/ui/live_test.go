@@ -1,0 +1,157 @@
+package ui
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+
+	"github.com/chromedp/chromedp"
+)
+
+// newest is the command of the newest call that the view of calls shows.
+const newest = `document.querySelector("#activity-calls tbody td[data-label=Command]")?.innerText`
+
+func TestALineAppearsWithinASecond(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	b.visit("activity")
+	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+	var took []time.Duration
+	for i, command := range []string{"read", "append", "read", "search", "read"} {
+		words := [][]string{{"path=Bread.md"}, {"path=Bread.md", "content=x"}, {"path=Work/Plan.md"}, {"query=flour"}, {"path=Missing.md"}}[i]
+		client.Do(rig.Calling(command, words...))
+		began := time.Now()
+		b.until("the line of "+command, newest+` === "`+command+`" && document.querySelectorAll("#activity-calls tbody tr").length === `+string(rune('1'+i)))
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	t.Logf("lines appeared after %v", took)
+	if took[2] > time.Second {
+		t.Errorf("lines appeared after %v", took)
+	}
+}
+
+func TestTheGateMovesWithEachCall(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+	value[bool](b, `window.seen = [], new MutationObserver(() => window.seen.push(document.getElementById("gate").getAttribute("class"))).observe(document.getElementById("gate"), { attributes: true }), true`)
+	client.Do(rig.Calling("read", "path=Bread.md"))
+	b.until("a gate that opens", `seen.includes("gate open")`)
+	b.until("and closes", `document.getElementById("gate").getAttribute("class") === "gate"`)
+	client.Do(rig.Calling("eval", "code=1"))
+	b.until("a gate that stays closed", `seen.includes("gate denied")`)
+	b.run(emulate("prefers-reduced-motion=reduce"))
+	value[bool](b, `document.getElementById("gate").classList.add("open"), true`)
+	if got := value[string](b, `getComputedStyle(document.querySelector(".gate .leaf")).transform`); got != "none" {
+		t.Errorf("with reduced motion the gate moves: %s", got)
+	}
+}
+
+// A question appears by itself, is approved, and the call of the agent is let through.
+func TestApproveAndDenyInTheBrowser(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	b.visit("approvals")
+	b.until("nothing that waits", `document.querySelector("#questions .empty")`)
+	first := rig.Calling("delete", "path=Bread.md")
+	client.Do(first)
+	b.until("the question", `document.querySelector("#questions article .removed")?.innerText.includes("# Bread")`)
+	b.until("the title", `document.title.startsWith("(1) ")`)
+	b.press("#questions .yes")
+	if got := client.Do(first); !got.OK || w.Read("Bread.md") != "" {
+		t.Errorf("the approved call: %+v", got)
+	}
+	second := rig.Calling("delete", "path=Work/Plan.md")
+	client.Do(second)
+	b.until("the second question", `document.querySelectorAll("#questions article").length === 1`)
+	b.press("#questions article form[action$=deny] button")
+	if got := client.Do(second); got.OK || w.Read("Work/Plan.md") == "" {
+		t.Errorf("the denied call: %+v", got)
+	}
+}
+
+// A question that arrives never moves another one under the pointer: it comes last, and
+// buttons wait for a moment.
+func TestANewQuestionDoesNotMoveOthers(t *testing.T) {
+	w := begin(t, nil)
+	first, second := w.Stdio(false, ""), w.Stdio(false, "")
+	b := w.open()
+	b.visit("approvals")
+	first.Do(rig.Calling("delete", "path=Bread.md"))
+	b.until("the first question", `document.querySelectorAll("#questions article").length === 1`)
+	at := `document.querySelector("#questions .yes").getBoundingClientRect().top`
+	before := value[float64](b, at)
+	value[bool](b, `window.pressable = [], new MutationObserver(() => window.pressable.push([...document.querySelectorAll("#questions button")].filter(b => !b.disabled).length)).observe(document.getElementById("questions"), { childList: true }), true`)
+	second.Do(rig.Calling("delete", "path=Work/Plan.md"))
+	b.until("the second question", `document.querySelectorAll("#questions article").length === 2`)
+	if after := value[float64](b, at); after != before {
+		t.Errorf("the first button moved from %v to %v", before, after)
+	}
+	b.until("buttons that cannot be pressed at first", `pressable.length > 0`)
+	b.until("buttons that can", `[...document.querySelectorAll("#questions button")].every(b => !b.disabled)`)
+}
+
+func TestUndoInTheBrowser(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	b := w.open()
+	b.visit("changes")
+	b.run(chromedp.Click(chromedp.CSS("#changes-list tbody a")))
+	b.until("the difference", `document.querySelector(".sides .added .right")?.innerText.includes("yeast")`)
+	b.press("#undo")
+	if value[bool](b, `document.getElementById("confirm") !== null`) {
+		b.press("#confirm")
+	}
+	b.until("what was done", `document.querySelector(".note")?.innerText === "Undone."`)
+	if w.Read("Bread.md") != "# Bread\n\nflour\nwater\nsalt\n" {
+		t.Errorf("the note is %q", w.Read("Bread.md"))
+	}
+}
+
+// Two windows show the same: what is done in one appears in the other.
+func TestTwoWindows(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	other := w.window()
+	other.base = b.base
+	other.visit("approvals")
+	b.visit("approvals")
+	client.Do(rig.Calling("delete", "path=Bread.md"))
+	other.until("the question", `document.querySelectorAll("#questions article").length === 1`)
+	b.until("the question", `document.querySelectorAll("#questions article").length === 1`)
+	b.press("#pause")
+	b.until("a pause", `document.getElementById("resume")`)
+	other.until("a pause in the other window", `document.getElementById("resume")`)
+	if got := client.Do(rig.Calling("read", "path=Bread.md")); got.OK || got.Error.Code != "paused" {
+		t.Errorf("while paused: %+v", got)
+	}
+	other.press("#resume")
+	b.until("resumed", `document.getElementById("pause")`)
+	other.press("#questions article form[action$=deny] button")
+	b.until("no question", `document.querySelectorAll("#questions article").length === 0`)
+}
+
+// Of a question that arrives while no window is seen the browser tells, and not what it is.
+func TestANotification(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	b := w.open()
+	b.visit("approvals")
+	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+	// The browser of the tests shows no notifications and hides no window, so both are
+	// stood in for.
+	value[bool](b, `window.shown = [], window.Notification = class { constructor(title, options) { shown.push(title + ": " + options.body) } static permission = "granted" }, Object.defineProperty(document, "hidden", { get: () => true }), true`)
+	client.Do(rig.Calling("delete", "path=Bread.md"))
+	b.until("the notification", `shown.length === 1`)
+	if got := value[string](b, `shown[0]`); got != "vaultwicket: An agent asks for your approval." {
+		t.Errorf("it says %q", got)
+	}
+}

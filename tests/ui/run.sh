@@ -1,0 +1,37 @@
+#!/bin/sh
+# Runs the tests of the local page in a browser: Debian's Chromium, driven by chromedp, with
+# axe-core for accessibility. Nothing of the main module needs this.
+#
+#	tests/ui/run.sh prepare        installs what is missing, as far as that is possible
+#	tests/ui/run.sh [FLAG...]      runs the tests with these flags of go test
+#
+# What cannot be installed costs tests, which are then skipped by name, and not the run.
+# UI_TOOLS is a folder that keeps axe-core.
+set -u
+cd "$(dirname "$0")" || exit 1
+tools=${UI_TOOLS:-${TMPDIR:-/tmp}/vaultwicket-ui-tools}
+axe=$tools/package/axe.min.js
+
+prepare() {
+	mkdir -p "$tools"
+	if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		timeout 60 apt-get update -qq
+		timeout 240 apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=120 chromium
+	fi
+	if [ ! -f "$axe" ] && command -v npm >/dev/null; then
+		(cd "$tools" && timeout 60 npm pack --silent axe-core@4.14.1 && tar xzf axe-core-*.tgz package/axe.min.js)
+	fi
+	timeout 120 go mod download
+}
+
+if [ "${1-}" = prepare ]; then
+	prepare >/dev/null 2>&1
+	exit 0
+fi
+command -v chromium >/dev/null || echo "no Chromium is installed: the tests of the local page are skipped"
+if ! timeout 120 go mod download >/dev/null 2>&1; then
+	echo "the modules of the tests of the local page cannot be downloaded: they are skipped"
+	exit 0
+fi
+[ -f "$axe" ] || axe=
+go vet . && AXE=$axe go test "$@" .

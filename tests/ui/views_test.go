@@ -1,0 +1,210 @@
+package ui
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+	"vaultwicket/tests/rig"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// axe is the file axe.min.js of the package axe-core, "" for none.
+var axe = flag.String("axe", os.Getenv("AXE"), "axe.min.js of axe-core, which checks accessibility")
+
+// every has axe look at every width, which takes twice as long.
+var every = flag.Bool("every", false, "check accessibility at every width")
+
+// finding is what axe has found.
+type finding struct {
+	ID    string
+	Nodes []struct {
+		Target         []any
+		FailureSummary string
+	}
+}
+
+// Every view in light and dark, wide and on the narrowest phone: nothing is wider than the
+// window, and axe finds nothing.
+func TestEveryViewIsAccessible(t *testing.T) {
+	w := begin(t, nil)
+	w.lively()
+	b := w.open()
+	source := ""
+	if *axe != "" {
+		text, err := os.ReadFile(*axe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = string(text)
+	}
+	checked := 0
+	paths := []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", "activity/call/1", "missing"}
+	looks := []look{{320, "dark"}, {1200, "light"}, {2000, "dark"}, {390, "light"}}
+	if testing.Short() {
+		looks = looks[:1]
+	}
+	for _, look := range looks {
+		b.run(chromedp.EmulateViewport(look.width, 800), emulate("prefers-color-scheme="+look.scheme))
+		for _, path := range paths {
+			b.visit(path)
+			value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+			where := fmt.Sprintf("%q at %d, %s", path, look.width, look.scheme)
+			if over := value[float64](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+				t.Errorf("%s is %v pixels too wide: %s", where, over, value[string](b, widest))
+			}
+			if source != "" && (look.width <= 320 || look.width == 1200 || *every) {
+				b.check(where, source)
+				checked++
+			}
+		}
+	}
+	if source == "" {
+		t.Skip("axe-core is not given: only the widths were checked")
+	}
+	t.Logf("axe checked %d views", checked)
+}
+
+// look is a window and what its user prefers.
+type look struct {
+	width  int64
+	scheme string
+}
+
+// widest names the elements that stick out.
+const widest = `[...document.querySelectorAll("main *, header *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, .question, .hidden")).slice(0, 5).map(e => e.tagName + "." + e.className + " " + e.getBoundingClientRect().right).join(", ")`
+
+// check fails for whatever axe finds in the view.
+func (b *tab) check(where, source string) {
+	b.w.t.Helper()
+	value[bool](b, source+"; true")
+	text := get(b, chromedp.Evaluate[string](`axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(r => JSON.stringify(r.violations))`, chromedp.EvalAwaitPromise))
+	var found []finding
+	if err := json.Unmarshal([]byte(text), &found); err != nil {
+		b.w.t.Fatal(err)
+	}
+	for _, f := range found {
+		b.w.t.Errorf("%s: %s: %v %s", where, f.ID, f.Nodes[0].Target, f.Nodes[0].FailureSummary)
+	}
+}
+
+// The views are complete without scripts, and forms work.
+func TestWithoutJavaScript(t *testing.T) {
+	w := begin(t, nil)
+	client := w.lively()
+	b := w.window()
+	b.run(scripts(false))
+	link := w.link()
+	b.base = link[:strings.Index(link, "open/")]
+	b.run(chromedp.Navigate(link))
+	b.until("the first view", `document.querySelector("#overview-latest li")`)
+	b.visit("approvals")
+	b.run(chromedp.Click(chromedp.CSS("#questions .yes")))
+	b.until("approved", `document.querySelector(".note")`)
+	if got := client.Do(rig.Calling("delete", "path=Bread.md")); !got.OK {
+		t.Errorf("the approved call: %+v", got)
+	}
+	b.visit("activity")
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=q]"), "search"+kb.Enter))
+	b.until("calls of one command", `[...document.querySelectorAll("#activity-calls td[data-label=Command]")].length === 3`)
+	b.visit("health")
+	b.until("findings", `document.querySelector(".findings li")`)
+}
+
+func TestFilters(t *testing.T) {
+	w := begin(t, nil)
+	w.lively()
+	b := w.open()
+	b.visit("activity")
+	rows := `document.querySelectorAll("#activity-calls tbody tr").length`
+	b.until("all calls", rows+` === 11`)
+	for _, choice := range []struct {
+		name, value string
+		want        int
+	}{{"outcome", "failed", 1}, {"command", "search", 3}, {"client", "t", 11}, {"vault", "Notes", 11}} {
+		b.visit("activity")
+		value[bool](b, fmt.Sprintf(`document.querySelector("select[name=%s]").value = %q, true`, choice.name, choice.value))
+		b.run(chromedp.Click(chromedp.CSS("main .filters button")))
+		b.until(choice.name, fmt.Sprintf(`location.search.includes(%q) && %s === %d`, choice.name+"="+choice.value, rows, choice.want))
+	}
+	b.visit("activity")
+	b.run(chromedp.Click(chromedp.CSS("input[name=changes]")), chromedp.Click(chromedp.CSS("main .filters button")))
+	b.until("changes only", rows+` === 2`)
+}
+
+// The keyboard reaches everything: skip link, views, approve.
+func TestKeyboardOnly(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("delete", "path=Bread.md"))
+	b := w.open()
+	focus := `document.activeElement.className + "|" + document.activeElement.innerText`
+	b.run(chromedp.KeyEvent(kb.Tab))
+	if got := value[string](b, focus); got != "skip|Skip to content" {
+		t.Errorf("the first stop is %q", got)
+	}
+	for range 20 { // to the link of the approvals
+		if strings.HasPrefix(value[string](b, focus), "|Approvals") {
+			break
+		}
+		b.run(chromedp.KeyEvent(kb.Tab))
+	}
+	if got := value[string](b, `getComputedStyle(document.activeElement).outlineStyle`); got != "solid" {
+		t.Errorf("the focus is shown as %q", got)
+	}
+	b.run(chromedp.KeyEvent(kb.Enter))
+	b.until("the approvals", `location.pathname.endsWith("/approvals") && document.querySelector("#questions article")`)
+	for range 30 {
+		if strings.HasPrefix(value[string](b, focus), "yes|Approve") {
+			break
+		}
+		b.run(chromedp.KeyEvent(kb.Tab))
+	}
+	b.run(chromedp.KeyEvent(kb.Enter))
+	b.until("approved", `document.querySelector(".note")`)
+	if got := client.Do(rig.Calling("delete", "path=Bread.md")); !got.OK {
+		t.Errorf("the approved call: %+v", got)
+	}
+}
+
+// Hostile text in every field is text: no element, no script, no request, no message.
+func TestHostileText(t *testing.T) {
+	evil := `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"'--></title></textarea></select>`
+	w := begin(t, func(r *rig.Rig) {
+		r.Write(`<img src=x onerror=window.hacked=1>.md`, evil+"\n")
+	})
+	state := w.Home + "/.local/state/vaultwicket"
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("append", `path=<img src=x onerror=window.hacked=1>.md`, "content="+evil))
+	client.Do(rig.Calling("delete", `path=<img src=x onerror=window.hacked=1>.md`))
+	logs := trail.Open(state)
+	line := audit.Line{Kind: "decision", Decision: "deny", Call: "s-1", Session: "s", Client: evil, Surface: evil, Vault: evil, Command: evil, Effect: evil, Rule: evil, Code: evil, Backend: evil, By: evil, Change: evil}
+	if err := logs.Write(line, true, false); err != nil {
+		t.Fatal(err)
+	}
+	q := approvals.Question{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Full: evil, Digest: approvals.Digest{1}}
+	if _, err := approvals.Open(consent.Folder(state), time.Now).Ask(q); err != nil {
+		t.Fatal(err)
+	}
+	b := w.open()
+	for _, path := range []string{"", "activity", "activity/call/1", "activity/call/2", "activity/call/3", "approvals", "changes", w.changePath(), "policy/access"} {
+		b.visit(path)
+		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1`) {
+			t.Errorf("%q has elements of others: %s", path, value[string](b, `document.body.innerHTML`))
+		}
+	}
+	if !strings.Contains(b.w.Read(`<img src=x onerror=window.hacked=1>.md`), "hacked") {
+		t.Error("the note was not written")
+	}
+}
