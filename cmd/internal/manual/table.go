@@ -185,6 +185,7 @@ var reviewing = []Command{
 	{
 		Name: "journal", Usage: "[flags] list | show ID", Group: review,
 		Summary: "list changes",
+		About:   []string{"\"list\" prints the latest changes, \"show\" all of one: its notes with their hashes, who made it, and what undid it. No text of a note is shown."},
 		Examples: []Example{
 			{"the latest changes of a vault", "vaultwicket journal list --vault ~/Notes"},
 			{"those since yesterday, with exact times", "vaultwicket journal list --vault ~/Notes --since yesterday --exact-times"},
@@ -203,7 +204,10 @@ var reviewing = []Command{
 	{
 		Name: "audit", Usage: "list [flags] | verify [--json] | export FILE|-", Group: review,
 		Summary: "list, verify or export the audit log",
-		About:   []string{"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note."},
+		About: []string{
+			"The log has a line for each decision and each outcome, chained by hashes. It contains names, lengths and digests, and never a text of a note.",
+			"\"list\" prints entries, \"verify\" checks that nobody has changed or removed lines, and \"export\" writes all lines as they are.",
+		},
 		Examples: []Example{
 			{"what was denied today", "vaultwicket audit list --decision deny --since today"},
 			{"has somebody changed the log?", "vaultwicket audit verify"},
@@ -216,6 +220,10 @@ var configuring = []Command{
 	{
 		Name: "config", Usage: "[flags] show | check | path | init | schema", Group: configure,
 		Summary: "show, check or create the settings",
+		About: []string{
+			"\"show\" prints each setting with its value and where that comes from, \"check\" everything that is wrong, with the line, and \"path\" where the settings file is.",
+			"\"init\" writes a file with every setting and its default as a comment, and never over another file. \"schema\" prints the JSON schema of the file, for editors.",
+		},
 		Examples: []Example{
 			{"write a settings file with every setting as a comment", "vaultwicket config init"},
 			{"each setting with its value and origin", "vaultwicket config show"},

@@ -39,10 +39,10 @@ func StartProgress(stderr io.Writer, text string) *Progress {
 	if !isTerminal {
 		return p
 	}
+	p.begin(stderr, width)
 	if shared {
 		messages.progress.Store(p)
 	}
-	p.begin(stderr, width)
 	return p
 }
 
