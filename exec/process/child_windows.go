@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -52,27 +53,48 @@ func jobFor(embedded bool) (windows.Handle, error) {
 	return clientJob()
 }
 
+// confine has the process start with its first thread suspended: see start.
 func confine(cmd *osexec.Cmd, embedded bool) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		HideWindow:    true,
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW | windows.CREATE_SUSPENDED,
+	}
 	_, err := jobFor(embedded)
 	return err
 }
 
-// start puts the process into its job right after it was made. Only a gateway
-// that is killed between the two steps leaves it behind.
+// start makes the process, puts it into its job and only then lets it run, so that
+// everything that it starts is in the job too. A process that no job ends does not run.
 func start(cmd *osexec.Cmd, embedded bool) error {
 	job, err := jobFor(embedded)
 	if err != nil {
 		return err
 	}
+	return startIn(cmd, job)
+}
+
+func startIn(cmd *osexec.Cmd, job windows.Handle) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// A process that has ended already cannot be assigned, and need not be.
-	_ = cmd.Process.WithHandle(func(handle uintptr) {
-		_ = windows.AssignProcessToJobObject(job, windows.Handle(handle))
-	})
+	if err := assign(cmd.Process, job); err != nil {
+		_ = cmd.Process.Kill() // it has not run yet, and Wait tells only that it was killed
+		_ = cmd.Wait()
+		return err
+	}
 	return nil
+}
+
+// assign puts a process that was made suspended into a job and lets it run.
+func assign(p *os.Process, job windows.Handle) error {
+	var refused error
+	err := p.WithHandle(func(handle uintptr) {
+		refused = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+	})
+	if err := errors.Join(err, refused); err != nil {
+		return err
+	}
+	return resume(uint32(p.Pid))
 }
 
 // interrupt ends the process at once: there is no polite way to ask one that

@@ -1,0 +1,128 @@
+package process
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+func init() {
+	parts["gateway"] = playGateway
+	parts["worker"] = playWorker
+	parts["sleep"] = func() { time.Sleep(time.Hour) }
+	parts["hello"] = func() { fmt.Print("hello") }
+}
+
+// ourself is the child that plays a part of this binary.
+func ourself(part string) Child {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return Child{Path: self, Name: self, Args: []string{part}, Env: os.Environ(), Embedded: true, Keep: 1 << 10}
+}
+
+// playGateway starts the worker and prints what that prints.
+func playGateway() {
+	worker, err := Start(context.Background(), ourself("worker"))
+	if err != nil {
+		panic(err)
+	}
+	line, _ := bufio.NewReader(worker.Out).ReadString('\n')
+	fmt.Println(worker.PID, strings.TrimSpace(line))
+	time.Sleep(time.Hour)
+}
+
+// playWorker starts a process before it does anything else.
+func playWorker() {
+	c := osexec.Command(ourself("").Path, "sleep")
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Process.Pid)
+	time.Sleep(time.Hour)
+}
+
+// A child has not run when it is put into its job, so what it starts is in it too.
+func TestAChildDoesNotRunBeforeItIsInItsJob(t *testing.T) {
+	c, err := ourself("sleep").command(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	threads, err := threadsOf(uint32(c.Process.Pid))
+	if err != nil || len(threads) != 1 {
+		t.Fatalf("threads %d, %v", threads, err)
+	}
+	if times, err := resumeThread(threads[0]); times != 1 || err != nil {
+		t.Errorf("its thread was suspended %d times, %v; want once", times, err)
+	}
+}
+
+func TestAChildRunsInItsJob(t *testing.T) {
+	for _, embedded := range []bool{true, false} {
+		c := ourself("hello")
+		c.Embedded = embedded
+		e := c.Run(t.Context())
+		if text, _ := e.Stdout.Text(); e.Kind != Exited || e.Exit != 0 || text != "hello" {
+			t.Errorf("embedded %v: kind %d, exit %d, cause %v, output %q", embedded, e.Kind, e.Exit, e.Cause, text)
+		}
+	}
+}
+
+// A process that no job can hold is not left behind, neither running nor suspended.
+func TestAChildThatNoJobHoldsDoesNotRun(t *testing.T) {
+	c, err := ourself("sleep").command(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := startIn(c, windows.Handle(0)); err == nil {
+		t.Error("it was started")
+	}
+	if c.ProcessState == nil {
+		t.Error("nobody waited for its end")
+	}
+}
+
+// When the gateway is killed, its child and the processes of that end with it.
+func TestNothingOutlivesAGatewayThatIsKilled(t *testing.T) {
+	gateway := osexec.Command(ourself("").Path, "gateway")
+	out, err := gateway.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gateway.Process.Kill(); _ = gateway.Wait() }()
+	var pids [2]uint32
+	if _, err := fmt.Fscan(out, &pids[0], &pids[1]); err != nil {
+		t.Fatal(err)
+	}
+	var open [2]windows.Handle
+	for i, pid := range pids {
+		if open[i], err = windows.OpenProcess(windows.SYNCHRONIZE|windows.PROCESS_TERMINATE, false, pid); err != nil {
+			t.Fatal(err)
+		}
+		defer windows.CloseHandle(open[i])
+		defer windows.TerminateProcess(open[i], 1)
+	}
+	if err := gateway.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"child", "process of the child"} {
+		if event, err := windows.WaitForSingleObject(open[i], 20_000); event != windows.WAIT_OBJECT_0 {
+			t.Errorf("the %s goes on: %d, %v", name, event, err)
+		}
+	}
+}
