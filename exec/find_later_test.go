@@ -1,25 +1,20 @@
 package exec
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"vaultwicket/tests/named"
 )
 
 // A CLI that is installed right after somebody looked for it is found by the next call.
 func TestLookingForTheAppIsNotRemembered(t *testing.T) {
-	cli := filepath.Join(t.TempDir(), "obsidian")
-	r := New(Config{CLI: cli, Self: "/nowhere/vaultwicket"})
+	folder := t.TempDir()
+	r := New(Config{CLI: filepath.Join(folder, named.File("obsidian")), Self: "/nowhere/vaultwicket"})
 	if r.HasApp() {
 		t.Fatal("there is an app")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, cli); err != nil {
-		t.Skip(err)
-	}
+	named.Self(t, folder, "obsidian")
 	if _, err := r.App(); err != nil || !r.HasApp() {
 		t.Errorf("not found: %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/named"
 	"vaultwicket/tiers"
 )
 
@@ -195,14 +196,7 @@ func meet(self string, parties int) {
 // that each was played.
 func fake(t testing.TB, name string, s script) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(self, path); err != nil {
-		t.Fatal(err)
-	}
+	path := named.Self(t, t.TempDir(), name)
 	text, _ := json.Marshal(s)
 	if err := os.WriteFile(path+".fake", text, 0o600); err != nil {
 		t.Fatal(err)

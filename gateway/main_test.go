@@ -16,6 +16,7 @@ import (
 	"vaultwicket/exec/frame"
 	"vaultwicket/policy"
 	"vaultwicket/tests/memory"
+	"vaultwicket/tests/named"
 	"vaultwicket/tiers"
 )
 
@@ -26,7 +27,7 @@ import (
 // the output for a status, with a code behind it for that of a failure.
 func TestMain(m *testing.M) {
 	switch {
-	case filepath.Base(os.Args[0]) == "obsidian":
+	case named.Of(os.Args[0]) == "obsidian":
 		// os.Exit lets the race detector sleep for a second, so none of these calls it.
 		syscall.Exit(play(filepath.Join(filepath.Dir(os.Args[0]), "answers"), os.Args[1:]))
 	case len(os.Args) > 2 && os.Args[1] == "vault":
@@ -100,10 +101,7 @@ func newFixture(t *testing.T, change func(*Config)) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.cli = filepath.Join(f.folder, "obsidian")
-	if err := os.Symlink(self, f.cli); err != nil {
-		t.Fatal(err)
-	}
+	f.cli = named.Self(t, f.folder, "obsidian")
 	f.config = Config{
 		Policy: policy.Policy{
 			Ceiling: tiers.V3, Mutations: true, Publish: true, UI: true,
