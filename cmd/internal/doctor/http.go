@@ -41,7 +41,7 @@ func (m Machine) token(file string, r *Report) {
 	var unsafe *private.Unsafe
 	switch {
 	case errors.As(err, &unsafe):
-		r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, fmt.Sprintf("chmod 600 %q; if others could read it, make another token", file))
+		r.problem("token-unsafe", unsafe.Error(), "others could use the server; "+why, strings.TrimPrefix(unsafe.Remedy()+"; if others could read it, make another token", "; "))
 	case err != nil:
 		r.problem("token-missing", fmt.Sprintf("the token file %q cannot be read: %v", file, reason(err)), why, "let \"vaultwicket serve --http\" make one, or correct token-file")
 	case len(strings.TrimSpace(string(text))) < leastToken:

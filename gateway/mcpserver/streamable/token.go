@@ -78,7 +78,7 @@ func unreadable(path string, err error) error {
 	case private.OtherOwner:
 		return tokenError(path, unsafe.Reason(), "name a file of your own, or none", nil)
 	case private.Accessible:
-		return tokenError(path, unsafe.Reason(), fmt.Sprintf("chmod 600 %q, and make a new token: this one may be known", path), nil)
+		return tokenError(path, unsafe.Reason(), unsafe.Remedy()+", and make a new token: this one may be known", nil)
 	}
 	return tokenError(path, unsafe.Reason(), "try again", nil)
 }

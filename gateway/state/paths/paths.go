@@ -105,6 +105,16 @@ func Unsafe(dir string) string {
 	return "cannot be accessed: " + errors.Unwrap(err).Error()
 }
 
+// Remedy returns the command by which the user can restrict an unsafe folder to
+// themselves, "" where there is none.
+func Remedy(dir string) string {
+	var unsafe *private.Unsafe
+	if errors.As(private.CheckFolder(dir), &unsafe) {
+		return unsafe.Remedy()
+	}
+	return ""
+}
+
 // Unwritable is an error where nothing can be kept in a folder, be it there or to be
 // made. It makes nothing.
 func Unwritable(dir string) error { return writable(dir) }
@@ -115,7 +125,7 @@ func MakePrivate(dir string) bool {
 	if dir == "" || os.MkdirAll(filepath.Dir(dir), 0o700) != nil {
 		return false
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+	if err := (private.Disk{}).Mkdir(dir); err != nil && !os.IsExist(err) {
 		return false
 	}
 	return Unsafe(dir) == ""

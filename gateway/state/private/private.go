@@ -7,8 +7,8 @@
 // group or others, and a second hard link. What is checked by name before it is
 // opened is checked again on the open file. Nothing is truncated by path.
 //
-// On Windows permissions and owners are inherited from the folder, which is one
-// of the user's, and are not checked.
+// On Windows nobody but this user, the administrators and the system may own or
+// access it. Folders are made so, and files inherit it from them.
 //
 // Calls that change the disk go through a [System], so that a test can let the
 // n-th of them fail (package faults). The package imports no other package of
@@ -50,15 +50,27 @@ var reasons = [...]string{
 type Unsafe struct {
 	Path    string
 	Problem Problem
-	Mode    fs.FileMode // its permissions if it is Accessible
+	Mode    fs.FileMode // its permissions if it is Accessible, on Unix
+	Account string      // on Windows the account that can access it, by name or SID
 }
 
 // Reason returns what is wrong, to follow the name of the file in a sentence.
 func (e *Unsafe) Reason() string {
-	if e.Problem == Accessible {
+	switch {
+	case e.Problem == Accessible && e.Account != "":
+		return fmt.Sprintf("can be accessed by %q", e.Account)
+	case e.Problem == Accessible:
 		return fmt.Sprintf("%s (mode %04o)", reasons[e.Problem], e.Mode)
 	}
 	return reasons[e.Problem]
+}
+
+// Remedy returns the command by which the user can mend it, "" if there is none.
+func (e *Unsafe) Remedy() string {
+	if e.Problem != Accessible {
+		return ""
+	}
+	return e.remedy()
 }
 
 func (e *Unsafe) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason()) }

@@ -12,7 +12,8 @@ import (
 
 // System is the set of calls that change the disk. [Disk] is the real one.
 type System interface {
-	// Mkdir creates a folder with mode 0700.
+	// Mkdir creates a folder with mode 0700, on Windows for this user, the
+	// administrators and the system.
 	Mkdir(name string) error
 	// Create creates the file name with mode 0600, to be read and appended to. It
 	// never opens one that exists: the error is then [fs.ErrExist].
@@ -42,7 +43,7 @@ type Disk struct{}
 var _ System = Disk{}
 
 // Mkdir implements [System].
-func (Disk) Mkdir(name string) error { return os.Mkdir(name, 0o700) }
+func (Disk) Mkdir(name string) error { return mkdir(name) }
 
 // Create implements [System].
 func (Disk) Create(name string) (File, error) {

@@ -23,3 +23,5 @@ func hasSecondLink(fs.FileInfo) bool { return false }
 func hasSecondLinkOpen(*os.File) bool { return false }
 
 func isReadOnly(error) bool { return false }
+
+func mkdir(name string) error { return os.Mkdir(name, 0o700) }

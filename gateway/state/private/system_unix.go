@@ -45,3 +45,5 @@ func hasSecondLinkOpen(*os.File) bool { return false }
 
 // isReadOnly reports whether err says that the file system takes no writes.
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+func mkdir(name string) error { return os.Mkdir(name, 0o700) }

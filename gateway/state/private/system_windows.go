@@ -15,10 +15,6 @@ const (
 	CanRenameOpen = false
 )
 
-// checkAccess accepts everything: who can access a file is inherited from its
-// folder, which is one of the user's.
-func checkAccess(string, fs.FileInfo) error { return nil }
-
 // hasSecondLink is false: only an open file tells.
 func hasSecondLink(fs.FileInfo) bool { return false }
 

@@ -1,0 +1,107 @@
+package private
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+func TestForeignAccountsInDescriptors(t *testing.T) {
+	const me = "S-1-5-21-1-2-3-1001"
+	sids := []string{me, "S-1-5-18", "S-1-5-32-544", "S-1-3-0"}
+	for _, tt := range []struct {
+		descriptor string
+		found      bool
+	}{
+		{"O:" + me + "D:P(A;OICI;FA;;;" + me + ")(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", false},
+		{"O:BAG:DUD:PAI(A;;FA;;;BA)(A;OICIIO;FA;;;CO)", false},
+		{"O:BAD:P", false}, // nobody has any right
+		{"O:BAD:(D;;FA;;;WD)(A;;FA;;;SY)", false},
+		{"O:BAD:(OD;;FA;;;WD)(XD;;FA;;;WD)", false},
+		{"O:BAD:NO_ACCESS_CONTROL", true},
+		{"O:BA", true},
+		{"", true},
+		{"O:BAD:AI(A;OICIID;FA;;;SY)(A;OICIID;0x1301bf;;;AU)", true},
+		{"O:BAD:(A;;FR;;;BU)", true},
+		{"O:BAD:(A;OICIIO;FA;;;WD)", true}, // for what is made in it
+		{"O:BAD:(OA;;FA;;;WD)", true},
+		{`O:BAD:(XA;;FX;;;S-1-1-0;(@User.Title=="PM"))`, true},
+		{`O:BAD:(XA;;FX;;;` + me + `;(@User.Title=="PM"))`, true}, // not understood
+		{"O:BAD:(A;;FA)", true},
+		{"O:BAD:(A;;FA;;;S-1-5-21-1-2-3-1002)", true},
+	} {
+		if got := foreignIn(tt.descriptor, sids); (got != "") != tt.found {
+			t.Errorf("%s: %q, want one: %v", tt.descriptor, got, tt.found)
+		}
+	}
+}
+
+// allow gives rights to accounts at one file or folder, and takes those it had.
+func allow(t *testing.T, name, entries string) {
+	t.Helper()
+	all, err := accounts()
+	must(t, err)
+	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + all[0] + ")" + entries)
+	must(t, err)
+	list, _, err := descriptor.DACL()
+	must(t, err)
+	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	must(t, windows.SetNamedSecurityInfo(name, windows.SE_FILE_OBJECT, what, nil, nil, list, nil))
+}
+
+func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
+	for _, entries := range []string{"(A;OICI;FR;;;WD)", "(A;OICI;FA;;;WD)"} {
+		dir := filepath.Join(t.TempDir(), "dir")
+		must(t, Disk{}.Mkdir(dir))
+		must(t, CheckFolder(dir))
+		allow(t, dir, entries)
+		err := CheckFolder(dir)
+		wantProblem(t, entries, err, Accessible)
+		var unsafe *Unsafe
+		if !errors.As(err, &unsafe) || unsafe.Account == "" || !strings.Contains(unsafe.Reason(), unsafe.Account) {
+			t.Errorf("%s: %v does not say who", entries, err)
+		} else if got := unsafe.Remedy(); !strings.HasPrefix(got, "icacls ") || !strings.Contains(got, "(OI)(CI)F") || !strings.Contains(got, unsafe.Account) {
+			t.Errorf("%s: the remedy is %q", entries, got)
+		}
+		allow(t, dir, "")
+		must(t, CheckFolder(dir))
+	}
+}
+
+// A folder is private wherever it is made, and so is what is made in it.
+func TestAFolderInheritsNoRights(t *testing.T) {
+	parent := t.TempDir()
+	allow(t, parent, "(A;OICI;FA;;;WD)")
+	wantProblem(t, "the parent", CheckFolder(parent), Accessible)
+	dir := filepath.Join(parent, "a", "b")
+	must(t, MakeFolder(Disk{}, dir))
+	must(t, CheckFolder(filepath.Dir(dir)))
+	file, err := Disk{}.Create(filepath.Join(dir, "file"))
+	must(t, err)
+	must(t, file.Close())
+	if _, err := Read(filepath.Join(dir, "file"), 1); err != nil {
+		t.Error(err)
+	}
+	if err := (Disk{}).Mkdir(dir); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("made twice: %v", err)
+	}
+}
+
+func TestAFileThatOthersCanAccessIsRefused(t *testing.T) {
+	name := newFile(t, "text")
+	allow(t, name, "(A;;FR;;;WD)")
+	for what, err := range useAll(name) {
+		wantProblem(t, what, err, Accessible)
+	}
+	if text(t, name) != "text" {
+		t.Error("it was changed")
+	}
+	allow(t, name, "")
+	if content, err := Read(name, 10); err != nil || string(content) != "text" {
+		t.Errorf("%q, %v", content, err)
+	}
+}
