@@ -136,7 +136,7 @@ func (r *Runner) inspect(candidate string) (path string, file fs.FileInfo, err e
 	if err != nil {
 		return "", nil, cannotLookAt(candidate, err)
 	}
-	file, err = os.Lstat(path)
+	file, err = lstat(path)
 	if err != nil {
 		return "", nil, cannotLookAt(candidate, err)
 	}
@@ -196,13 +196,23 @@ func same(a, b fs.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
 
+// lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
+// for that later by the name, and find a file that took its place.
+func lstat(name string) (fs.FileInfo, error) {
+	info, err := os.Lstat(name)
+	if err == nil {
+		os.SameFile(info, info)
+	}
+	return info, err
+}
+
 // recheck looks at the program again before it is started. A file that was
 // replaced is checked and asked for its version like a new one.
 func (r *Runner) recheck(p Program) error {
 	c := &r.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	file, err := os.Lstat(p.path)
+	file, err := lstat(p.path)
 	if err != nil {
 		c.program, c.checked, c.release = Program{}, nil, nil
 		return cannotLookAt(p.path, err)

@@ -49,6 +49,7 @@ func lookAt(name string) func() fs.FileInfo {
 		if err != nil {
 			return nil
 		}
+		os.SameFile(info, info) // on Windows which file it is would be looked up later, by its name
 		return info
 	}
 }

@@ -25,7 +25,7 @@ func OpenLinked(name string, flag int) (*os.File, error) {
 
 // open checks what is at name, opens it, and checks that it opened the same.
 func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpened func(string, *os.File) (fs.FileInfo, error)) (*os.File, error) {
-	seen, err := os.Lstat(name)
+	seen, err := Lstat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +45,16 @@ func open(name string, flag int, check func(string, fs.FileInfo) error, checkOpe
 		return nil, err
 	}
 	return file, nil
+}
+
+// Lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
+// for that later by the name, and find a file that took its place.
+func Lstat(name string) (fs.FileInfo, error) {
+	info, err := os.Lstat(name)
+	if err == nil {
+		os.SameFile(info, info)
+	}
+	return info, err
 }
 
 // CheckFile returns an *[Unsafe] unless info, which is what Lstat or Stat returned

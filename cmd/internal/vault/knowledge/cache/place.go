@@ -155,7 +155,7 @@ var errIrregular = errors.New("is not a regular file")
 
 // openRegular opens what is a file, and no link to one.
 func openRegular(name string, flag int) (*os.File, error) {
-	seen, err := os.Lstat(name)
+	seen, err := lstat(name)
 	if err != nil {
 		return nil, err
 	}
@@ -186,4 +186,14 @@ func writeNew(name string, data []byte) error {
 	}
 	_, err = file.Write(data)
 	return errors.Join(err, file.Close())
+}
+
+// lstat is os.Lstat, and remembers which file it saw: on Windows os.SameFile would look
+// for that later by the name, and find a file that took its place.
+func lstat(name string) (fs.FileInfo, error) {
+	info, err := os.Lstat(name)
+	if err == nil {
+		os.SameFile(info, info)
+	}
+	return info, err
 }
