@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -135,12 +136,23 @@ func (a *Controller) looksPaused() (bool, error) {
 	}
 	_, err := os.Lstat(a.pauseFile)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && isFile(filepath.Dir(a.pauseFile)):
+		return false, errNoFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
 		return false, errors.Unwrap(err)
 	}
 	return true, nil
+}
+
+// errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
+var errNoFolder = errors.New("not a directory")
+
+// isFile reports whether there is something at a path that is no folder.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // Paused reports whether the gateway is paused. If that cannot be told, it is.
