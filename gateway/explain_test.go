@@ -172,7 +172,7 @@ func TestStatusLooksAndStartsNothing(t *testing.T) {
 		{"both", nil, []BackendStatus{{Name: "obsidian", Usable: true}, {Name: "embedded", Usable: true}}},
 		{"the app alone", func(c *Config) { c.Backend = App }, []BackendStatus{{Name: "obsidian", Usable: true}}},
 		{"no app", func(c *Config) {
-			c.Runner = exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "none"), Self: "/nowhere"})
+			c.Runner = exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "none"), Self: filepath.Join(t.TempDir(), "vaultwicket")})
 		},
 			[]BackendStatus{{Name: "obsidian", Code: "cli_not_found"}, {Name: "embedded", Usable: true}}},
 		{"no folder", func(c *Config) { c.Vault.Folder = "" }, []BackendStatus{{Name: "obsidian", Usable: true}, {Name: "embedded", Code: "vault_not_found"}}},

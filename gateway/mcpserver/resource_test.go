@@ -161,7 +161,7 @@ func TestPausedOrDisabled(t *testing.T) {
 		p.MinVersion = tiers.DefaultMinimum
 		gw := gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"}, Disabled: disabled,
 			Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] },
-			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+			Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})
 		d := newLocalServer(t, gw, nil)
 		if !disabled {
 			if err := os.WriteFile(paused, nil, 0o600); err != nil {
