@@ -36,9 +36,6 @@ func writeSBOM(o options, _ io.Reader, _ io.Writer) error {
 // adds the level of the processor to the names of its folders.
 func program(dist string, p facts.Platform) ([]byte, error) {
 	found, err := filepath.Glob(filepath.Join(dist, facts.Name+"_"+p.OS+"_"+p.Arch+"*", p.Program()))
-	if err == nil && len(found) == 0 {
-		found, err = filepath.Glob(filepath.Join(dist, "universal_"+p.OS+"_"+p.Arch+"*", p.Program()))
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +68,6 @@ const (
 func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 	files := map[string]bundle.File{}
 	for name, p := range map[string]facts.Platform{
-		"server/" + facts.Name:            {OS: "darwin", Arch: "all"},
 		"server/" + facts.Name + ".exe":   {OS: "windows", Arch: "amd64"},
 		"server/" + facts.Name + "-linux": {OS: "linux", Arch: "amd64"},
 	} {
@@ -81,6 +77,11 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		}
 		files[name] = bundle.File{Content: content, Program: true}
 	}
+	universal, err := universal(o.dist)
+	if err != nil {
+		return err
+	}
+	files["server/"+facts.Name] = bundle.File{Content: universal, Program: true}
 	made, err := packaging.Files(o.version)
 	if err != nil {
 		return err
@@ -98,6 +99,19 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		return err
 	}
 	return errors.Join(bundle.Write(w, files), w.Close())
+}
+
+// universal is the program for all Macs.
+func universal(dist string) ([]byte, error) {
+	var programs [][]byte
+	for _, arch := range []string{"amd64", "arm64"} {
+		content, err := program(dist, facts.Platform{OS: "darwin", Arch: arch})
+		if err != nil {
+			return nil, err
+		}
+		programs = append(programs, content)
+	}
+	return bundle.Universal(programs...)
 }
 
 // writeNPM lays out all packages for npm.

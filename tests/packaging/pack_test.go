@@ -3,6 +3,8 @@ package packaging
 import (
 	"archive/zip"
 	"bytes"
+	"debug/macho"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -53,12 +55,28 @@ func dist(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	for _, name := range []string{"vaultwicket_linux_amd64_v1/vaultwicket", "vaultwicket_linux_arm64_v8.0/vaultwicket", "vaultwicket_darwin_amd64_v1/vaultwicket", "vaultwicket_darwin_arm64_v8.0/vaultwicket",
-		"vaultwicket_windows_amd64_v1/vaultwicket.exe", "vaultwicket_windows_arm64_v8.0/vaultwicket.exe", "universal_darwin_all/vaultwicket"} {
-		rig.WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), []byte("program "+name))
+		"vaultwicket_windows_amd64_v1/vaultwicket.exe", "vaultwicket_windows_arm64_v8.0/vaultwicket.exe"} {
+		content := []byte("program " + name)
+		if strings.Contains(name, "darwin") {
+			content = macProgram(name)
+		}
+		rig.WriteFile(t, filepath.Join(folder, filepath.FromSlash(name)), content)
 	}
 	// What stage.sh makes.
 	rig.WriteFile(t, filepath.Join(folder, "THIRD-PARTY-LICENCES.txt"), []byte("modules"))
 	return folder
+}
+
+// macProgram is the head of a program of macOS for the processor in the name.
+func macProgram(name string) (head []byte) {
+	cpu := macho.CpuAmd64
+	if strings.Contains(name, "arm64") {
+		cpu = macho.CpuArm64
+	}
+	for _, v := range []uint32{macho.Magic64, uint32(cpu), 0, uint32(macho.TypeExec), 0, 0, 0, 0} {
+		head = binary.LittleEndian.AppendUint32(head, v)
+	}
+	return append(head, name...)
 }
 
 func decode(t *testing.T, file string) map[string]any {
@@ -141,10 +159,10 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 			t.Errorf("the manifest starts %s, and the bundle has %v", command, there)
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(folder, "universal_darwin_all")); err != nil {
+	if err := os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")); err != nil {
 		t.Fatal(err)
 	}
-	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on all") {
+	if log, status := pack(t, "mcpb", "--dist", folder, "--stage", folder, "--version", "1", "--out", first); status != 1 || !strings.Contains(log, "0 programs for darwin on arm64") {
 		t.Errorf("a missing program gives %d %s", status, log)
 	}
 }
