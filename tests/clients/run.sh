@@ -29,6 +29,7 @@ began=$(date +%s)
 installs=${CLIENTS_NPM:-$work/npm}
 vaultwicket=$work/vaultwicket
 suite=0.2.0-alpha.12 # the suite asks for other things with each release
+. "$here/fetch.sh"
 . "$here/agents.sh"
 
 # row adds a line to the matrix: the client, stdio, http, what was done. A client
@@ -46,17 +47,6 @@ verdict() {
 		cat "$work/said" >&2
 		echo FAIL
 	fi
-}
-
-# fetch installs the package $1 of npm in a folder of its own, which it prints.
-fetch() {
-	folder=$installs/$(echo "$1" | tr '@/' '__')
-	command -v npm >/dev/null 2>&1 && command -v node >/dev/null 2>&1 || return 1
-	if [ ! -d "$folder/node_modules" ]; then
-		mkdir -p "$folder" && echo '{"private": true}' >"$folder/package.json"
-		timeout 60 npm install --silent --no-audit --no-fund --prefix "$folder" "$1" >/dev/null 2>&1 || return 1
-	fi
-	echo "$folder/node_modules/.bin"
 }
 
 gosdk() {
