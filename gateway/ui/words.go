@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"vaultwicket/gateway/clean"
 )
 
 // ago says how long ago something was. The script says the same, see page.js.
@@ -55,6 +57,14 @@ func size(bytes int64) string {
 		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+// settingValue is the value of a setting: a text, a boolean or a list of names.
+func settingValue(value any) string {
+	if names, ok := value.([]string); ok {
+		value = strings.Join(names, ", ")
+	}
+	return cmp.Or(clean.Line(fmt.Sprint(value)), "none")
 }
 
 // questionRow is a line of a question. Class is added or removed for a line of a

@@ -2,10 +2,15 @@ package ui
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/state/running"
+	"vaultwicket/gateway/trail"
 	"vaultwicket/tests/rig"
 
 	"github.com/chromedp/chromedp"
@@ -24,15 +29,17 @@ func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no folder for pictures is given")
 	}
-	w := begin(t, nil)
-	w.lively()
+	w := begin(t, func(r *rig.Rig) { aDay(t, r) })
+	w.Must("run", "append", "path=Work/Plan.md", "content=four")
+	w.Must("run", "append", "path=Bread.md", "content=yeast")
+	w.Run("run", "delete", "path=Bread.md")
 	b := w.open()
 	for _, view := range append(everyView, struct{ name, path string }{"change", w.changePath()}) {
 		for _, look := range []struct {
 			name, scheme string
 			width        int64
-		}{{"", "light", 1200}, {"-dark", "dark", 1200}, {"-phone", "light", 390}} {
-			b.run(chromedp.EmulateViewport(look.width, 800), emulate("prefers-color-scheme="+look.scheme))
+		}{{"", "light", 1080}, {"-dark", "dark", 1080}, {"-phone", "light", 390}, {"-phone-dark", "dark", 390}} {
+			b.run(chromedp.EmulateViewport(look.width, 720), emulate("prefers-color-scheme="+look.scheme))
 			b.visit(view.path)
 			image := get(b, chromedp.CaptureScreenshot())
 			if err := os.WriteFile(filepath.Join(*pictures, view.name+look.name+".png"), image, 0o644); err != nil {
@@ -40,6 +47,46 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// aDay writes what two clients have done since yesterday, one of which is still running.
+func aDay(t *testing.T, r *rig.Rig) {
+	t.Helper()
+	state := filepath.Join(r.Home, ".local", "state", "vaultwicket")
+	logs := trail.Open(state)
+	commands := []string{"daily:read", "search", "read", "read", "append", "tasks", "backlinks", "property:set"}
+	now := time.Now()
+	for i := range 600 {
+		at := now.Add(-time.Duration(600-i) * 144 * time.Second)
+		if hour := at.Hour(); i%7 > 1 && (hour < 7 || hour > 22) || i%5 == 0 && hour%3 == 0 {
+			continue
+		}
+		line := audit.Line{Time: at, Kind: "decision", Decision: "allow", Call: fmt.Sprintf("1-day-%d", i+1), Session: "1-day", Client: "Claude Desktop", Surface: "stdio", Vault: "Notes", Command: commands[i*i%8]}
+		switch {
+		case i%41 == 0:
+			line.Decision, line.Code, line.Rule, line.Command = "deny", "restricted_command", "restricted", "eval"
+		case i%23 == 0:
+			line.Decision, line.Code, line.Rule, line.Client, line.Session, line.Call = "deny", "access_denied", "access", "Codex", "2-day", fmt.Sprintf("2-day-%d", i+1)
+		}
+		if err := logs.Write(line, false, false); err != nil {
+			t.Fatal(err)
+		}
+		exit := 0
+		line.Kind, line.Decision, line.DurationMs, line.Exit, line.Backend = "end", "", int64(3+i*i%90), &exit, "embedded"
+		if i%31 == 0 {
+			line.Code = "not_found"
+		}
+		if line.Rule == "" {
+			if err := logs.Write(line, false, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove, err := running.Register(running.Folder(state), running.Server{Session: "1-day", PID: 4711, Since: now.Add(-5 * time.Hour), Version: "0.1.0", Transport: "stdio", Vaults: []string{"Notes"}, CallsMinute: 120})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(remove)
 }
 
 // lively has a client make calls of all kinds: some are denied, one waits for approval.
