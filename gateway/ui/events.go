@@ -42,6 +42,7 @@ type events struct {
 	mu      sync.Mutex
 	open    map[chan event]bool
 	stop    func()
+	read    uint64 // lines of the audit log; a view may have read them first
 	newest  uint64
 	stamp   string
 	pending int
@@ -147,7 +148,8 @@ func (e *events) send(one event) {
 // look says what is new since the last look.
 func (e *events) look() (found event) {
 	p := e.page
-	if changed, err := p.calls.Update(); err == nil && changed > 0 {
+	if read, err := p.calls.Update(); err == nil && read != e.read {
+		e.read = read
 		found.Parts = append(found.Parts, "calls")
 		if latest := p.calls.Page(activity.Filter{}, 0, 1).Calls; len(latest) > 0 {
 			if latest[0].Number != e.newest {

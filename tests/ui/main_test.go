@@ -142,7 +142,7 @@ func (w *world) open() *tab {
 	link := w.link()
 	b := w.window()
 	b.run(chromedp.Navigate(link))
-	b.until("the first view", `document.getElementById("main")`)
+	b.until("the first view", `document.getElementById("main") && document.readyState === "complete"`)
 	b.base = link[:strings.Index(link, "open/")]
 	return b
 }

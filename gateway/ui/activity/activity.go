@@ -32,6 +32,7 @@ const (
 // goroutines.
 type Calls struct {
 	parts [2]*audit.Follower
+	max   int // calls that are kept
 
 	mu      sync.Mutex
 	rows    []row
@@ -39,7 +40,8 @@ type Calls struct {
 	lines   []line
 	byCall  map[callKey]uint64 // numbers of rows that may get more lines
 	names   names
-	skipped bool // lines of calls that are not kept were dropped
+	read    uint64 // lines, since the beginning
+	skipped bool   // lines of calls that are not kept were dropped
 }
 
 // row is a call. Its names are numbers in [names].
@@ -71,31 +73,32 @@ type callKey struct {
 // Open returns the calls of the audit log in a state folder. It reads nothing yet.
 func Open(state string) *Calls {
 	return &Calls{
-		parts:  [2]*audit.Follower{audit.Follow(trail.AuditFolder(state), firstRead), audit.Follow(trail.CallsFolder(state), firstRead)},
-		first:  1, // 0 is none
+		parts: [2]*audit.Follower{audit.Follow(trail.AuditFolder(state), firstRead), audit.Follow(trail.CallsFolder(state), firstRead)},
+		max:   maxCalls, first: 1, // 0 is none
 		byCall: map[callKey]uint64{}, names: newNames(),
 	}
 }
 
-// Update reads what is new in the log. It reports how many calls are new or have changed.
-func (c *Calls) Update() (changed int, err error) {
+// Update reads what is new in the log. It returns how many lines were read since [Open], by
+// which callers tell whether there is something that they have not seen.
+func (c *Calls) Update() (read uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	initial := len(c.rows) == 0
 	for part, follower := range c.parts {
 		err = follower.Next(func(place audit.Place, l audit.Line) {
 			c.take(uint8(part), place, l)
-			changed++
+			c.read++
 		})
 		if err != nil {
-			return changed, err
+			return c.read, err
 		}
 	}
 	if initial && len(c.rows) > 0 {
 		c.sort()
 	}
 	c.forget()
-	return changed, nil
+	return c.read, nil
 }
 
 // take notes one line.
@@ -199,7 +202,7 @@ func (c *Calls) sort() {
 // ended a while ago: their last lines have come.
 func (c *Calls) forget() {
 	const waiting = 4096 // calls whose lines may still come
-	if len(c.rows) > maxCalls {
+	if len(c.rows) > c.max {
 		drop := len(c.rows) / 4
 		c.rows = slices.Clone(c.rows[drop:])
 		c.first += uint64(drop)

@@ -51,13 +51,14 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 	w.write(line, false)
 }
 
-func update(t testing.TB, c *Calls) int {
+// update reads what is new and returns how many lines were read in all.
+func update(t testing.TB, c *Calls) uint64 {
 	t.Helper()
-	changed, err := c.Update()
+	read, err := c.Update()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return changed
+	return read
 }
 
 func TestLinesBecomeCalls(t *testing.T) {
@@ -70,10 +71,10 @@ func TestLinesBecomeCalls(t *testing.T) {
 	w.call("delete", "agent", time.Minute, 1, "deny", "tier_closed") // of the other part of the log
 	w.call("search", "other", 2*time.Minute, 900, "allow", "not_found")
 	w.write(audit.Line{Kind: trail.KindLimited, Time: begun.Add(3 * time.Minute), Session: "1-abc", Client: "agent", Code: "rate_limited", Count: 7}, false)
-	if changed := update(t, c); changed != 6 {
-		t.Errorf("%d lines", changed)
+	if read := update(t, c); read != 6 {
+		t.Errorf("%d lines", read)
 	}
-	if update(t, c) != 0 {
+	if update(t, c) != 6 {
 		t.Error("lines are read twice")
 	}
 	want := []string{" denied 7", "search failed 0", "delete denied 0", "read allowed 0"}
@@ -167,16 +168,18 @@ func TestFiltersAndPages(t *testing.T) {
 }
 
 func TestTheOldestCallsMakeWay(t *testing.T) {
+	const most = 1000
 	c := Open(t.TempDir())
-	for i := range maxCalls + 10 {
+	c.max = most
+	for i := range most + 10 {
 		c.take(0, audit.Place{Offset: int64(i)}, audit.Line{Kind: "decision", Decision: "deny", Call: fmt.Sprint("s-", i+1), Session: "s", Client: fmt.Sprint("client ", i), Time: begun.Add(time.Duration(i) * time.Second)})
 	}
 	c.forget()
 	p := c.Page(Filter{}, 0, 1)
-	if kept := maxCalls + 10 - (maxCalls+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
+	if kept := most + 10 - (most+10)/4; p.Total != kept || len(c.lines) != kept || len(c.names.texts) > kept+10 {
 		t.Errorf("%d calls, %d lines, %d names, want %d", p.Total, len(c.lines), len(c.names.texts), kept)
 	}
-	if p.Calls[0].Client != fmt.Sprint("client ", maxCalls+9) || c.lines[c.rows[len(c.rows)-1].lines].place.Offset != maxCalls+9 {
+	if p.Calls[0].Client != fmt.Sprint("client ", most+9) || c.lines[c.rows[len(c.rows)-1].lines].place.Offset != most+9 {
 		t.Errorf("the newest is %+v", p.Calls[0])
 	}
 	if _, more := c.Since(); !more {

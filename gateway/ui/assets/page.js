@@ -98,6 +98,7 @@
             const other = fresh.getElementById(part.id);
             if (other) replace(part, other);
           }
+          count(Number(fresh.documentElement.dataset.pending));
           gate.classList.toggle('paused', fresh.getElementById('gate').classList.contains('paused'));
         }
       }
@@ -116,8 +117,8 @@
       notify.hidden = true;
     });
   }
-  const told = (event) => {
-    if (event.pending > pending) {
+  const count = (waits) => {
+    if (waits > pending) {
       announce('A new question waits for you.');
       if ('Notification' in window && Notification.permission === 'granted' && document.hidden) {
         // Nothing of the question is shown outside of the page.
@@ -125,8 +126,11 @@
         note.onclick = () => { window.focus(); location.assign(`${base}approvals`); };
       }
     }
-    pending = event.pending;
+    pending = waits;
     document.title = (pending > 0 ? `(${pending}) ` : '') + title();
+  };
+  const told = (event) => {
+    count(event.pending);
     if (event.calls) move(event.gate);
     for (const part of event.parts) waiting.add(part);
     refresh();
