@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -55,6 +56,9 @@ func showPage(ctx context.Context, std terminal.Streams, args []string) error {
 		Gateway: o.gateway, State: state, Session: session(), Version: release.Version, Log: o.log,
 		Settings: func() (ui.Settings, error) { return o.pageSettings(std) }, Health: func(ctx context.Context) []ui.Finding { return findings(ctx, std, args) },
 	}, "")
+	if std.Getenv("GOGC") == "" {
+		debug.SetGCPercent(serveGarbage) // it stays open all day
+	}
 	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })
 	return ended(page.Serve(ctx, l))
 }

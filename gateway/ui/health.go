@@ -46,6 +46,7 @@ type health struct {
 
 	mu   sync.Mutex
 	data healthData
+	done chan struct{} // closed at the end of the latest check, nil before the first
 }
 
 const (
@@ -66,9 +67,10 @@ func (h *health) begin() (done chan struct{}) {
 	}
 	h.data.Running = true
 	done = make(chan struct{})
+	h.done = done
 	go func() {
 		defer close(done)
-		ctx, cancel := context.WithTimeout(context.Background(), healthLimit)
+		ctx, cancel := context.WithTimeout(h.page.working, healthLimit)
 		defer cancel()
 		data := h.page.checked(ctx)
 		h.mu.Lock()
@@ -77,6 +79,21 @@ func (h *health) begin() (done chan struct{}) {
 		h.page.events.tell("health")
 	}()
 	return done
+}
+
+// wait waits for the check that is running, so that no program that it has started is left
+// behind.
+func (h *health) wait(ctx context.Context) {
+	h.mu.Lock()
+	done := h.done
+	h.mu.Unlock()
+	if done == nil {
+		return
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 func (h *health) latest() healthData {

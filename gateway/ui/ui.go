@@ -77,6 +77,10 @@ type page struct {
 	events  *events
 	health  *health
 	routes  map[string]route
+
+	// working ends with the page, and with it what a view has begun and not waited for.
+	working context.Context
+	stop    context.CancelFunc
 }
 
 // Page answers requests to the local page.
@@ -92,6 +96,7 @@ func New(c Config, host string) *Page {
 		c.Now = time.Now
 	}
 	p := &page{Config: c, calls: activity.Open(c.State), streams: httpguard.NewStreams(maxStreams)}
+	p.working, p.stop = context.WithCancel(context.Background())
 	p.events = newEvents(p)
 	p.health = &health{page: p}
 	p.routes = p.routing()
@@ -110,6 +115,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.guard.Serve
 func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	defer p.stop()
 	limited := httpguard.NewConnLimiter(l, maxConnections)
 	s := httpguard.NewServer(base, p, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
@@ -120,6 +126,7 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	p.stop()
 	p.streams.Close()
 	limited.CloseUnauthenticated() // browsers open connections ahead, which Shutdown would wait for
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
@@ -128,6 +135,7 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	cut()
 	_ = s.Close()
 	<-failed
+	p.health.wait(grace)
 	return nil
 }
 

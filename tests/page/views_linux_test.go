@@ -126,7 +126,7 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 	}
 	v := open(r)
 	row := regexp.MustCompile(`<tr role="row"[^>]*><td`)
-	next := regexp.MustCompile(`<a href="([^"]+)" rel="next">`)
+	next := regexp.MustCompile(`<a [^>]*href="([^"]+)" rel="next">`)
 	for path, want := range map[string][]int{"activity?period=all": {100, 15}, "changes": {50, 5}, "activity?command=append": {55}} {
 		var got []int
 		for view := v.see(path); ; {

@@ -155,3 +155,22 @@ func TestANotification(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 }
+
+// What has the focus keeps it when its part of the view is refreshed.
+func TestTheFocusStays(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("read", "path=Bread.md"))
+	b := w.open()
+	for _, path := range []string{"activity", ""} {
+		b.visit(path)
+		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+		value[bool](b, `document.querySelector("main a[href*='activity/call']").focus(), window.link = document.activeElement, true`)
+		id := value[string](b, `document.activeElement.id`)
+		client.Do(rig.Calling("search", "query=flour"))
+		b.until("the new call", `!document.contains(window.link)`)
+		if got := value[string](b, `document.activeElement.id`); got != id || id == "" {
+			t.Errorf("the focus was at %q and is at %q", id, got)
+		}
+	}
+}

@@ -56,6 +56,8 @@
   };
   const replace = (part, fresh) => {
     if (plain(part) === plain(fresh)) return;
+    const selected = getSelection();
+    if (selected && !selected.isCollapsed && part.contains(selected.anchorNode)) return; // somebody is copying it
     const focus = part.contains(document.activeElement) ? document.activeElement.id : '';
     const open = [...part.querySelectorAll('details[open]')].map((d) => d.id);
     const scrolled = [...part.querySelectorAll('.question')].map((q) => q.scrollTop);
