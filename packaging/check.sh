@@ -74,6 +74,10 @@ cd "$work/one/dist"
 NODE_PATH=$work/npm/node_modules node "$here/packaging/sbom/validate.cjs" ./*.cdx.json
 echo "lists of modules: $(find . -maxdepth 1 -name '*.cdx.json' | wc -l) fit CycloneDX 1.6"
 
+# as_new runs a command as a user without settings.
+mkdir "$work/home"
+as_new() { env HOME="$work/home" XDG_CONFIG_HOME="$work/home" XDG_STATE_HOME="$work/state" "$@"; }
+
 # starts runs a program of an empty root and has it answer as a server.
 starts() {
 	local is
@@ -131,13 +135,13 @@ platform=$(node -p 'process.platform + "-" + process.arch')
 npm install --loglevel=error --no-audit --no-fund --ignore-scripts --offline --omit=optional --prefix "$work/project" "$PWD/npm/vaultwicket-$version.tgz" "$PWD/npm/vaultwicket-$platform-$version.tgz" >/dev/null
 launcher=$work/project/node_modules/.bin/vaultwicket
 [ "$("$launcher" version | head -1)" = "vaultwicket $version" ] || die "the launcher says $("$launcher" version)"
-[ "$(echo "$hello" | XDG_STATE_HOME=$work/state "$launcher" serve --config none --vault "$work/run" | wc -l)" = 1 ] || die "the launcher adds lines"
+[ "$(echo "$hello" | as_new "$launcher" serve --config none --vault "$work/run" | wc -l)" = 1 ] || die "the launcher adds lines"
 "$launcher" no-such-command 2>/dev/null && die "the launcher hides a failure" || [ $? = 2 ]
 
 say "MCP bundle"
 bundle=$work/one/packaging/stage/vaultwicket_$version.mcpb
 (cd "$work" && "$mcpb" unpack "$bundle" "$work/bundle" >/dev/null && "$mcpb" validate "$work/bundle/manifest.json" >/dev/null)
-echo "$hello" | XDG_STATE_HOME=$work/state VAULTWICKET_TIER=v0 VAULTWICKET_ALLOW_MUTATIONS=false "$work/bundle/server/vaultwicket-linux" serve --vault "$work/run" | grep -q '"serverInfo"' || die "the program of the bundle does not serve"
+echo "$hello" | as_new VAULTWICKET_TIER=v0 VAULTWICKET_ALLOW_MUTATIONS=false "$work/bundle/server/vaultwicket-linux" serve --vault "$work/run" | grep -q '"serverInfo"' || die "the program of the bundle does not serve"
 [ "$(od -An -tx1 -N4 "$work/bundle/server/vaultwicket" | tr -d ' ')" = cafebabe ] || die "the program for Macs is not universal"
 
 say "image: read-only root, no network, user 65532"
