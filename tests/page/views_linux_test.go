@@ -5,6 +5,8 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -141,5 +143,51 @@ func TestPagesOfCallsAndChanges(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q has pages of %d rows, want %d", path, got, want)
 		}
+	}
+}
+
+// On a machine where nothing is set up every view says so.
+func TestWithoutAnything(t *testing.T) {
+	r := newRig(t)
+	v := open(r, "--config=none")
+	for path, want := range map[string]string{
+		"": "No server is running", "activity": "No call matches", "approvals": "Nothing is waiting", "changes": "no vault folder given",
+		"policy": "Settings in effect", "policy/try": "What a call would do", "policy/access": "is not known", "settings": "There is no settings file", "health": "vault",
+	} {
+		status, view := v.fetch(http.MethodGet, v.base+path, nil)
+		if status != http.StatusOK && status != http.StatusUnprocessableEntity {
+			t.Errorf("%q answers %d", path, status)
+		}
+		has(t, view, want)
+	}
+	_, body := v.send(v.see("policy/try"), "policy/try", url.Values{"command": {"read"}, "params": {"path=a.md"}})
+	has(t, body, "outcome deny")
+}
+
+// Each vault has its changes, its policy and its access.
+func TestTwoVaults(t *testing.T) {
+	r := newRig(t)
+	other := filepath.Join(filepath.Dir(r.Vault), "Other")
+	rig.WriteFile(t, filepath.Join(other, "Only here", "b.md"), []byte("b\n"))
+	r.Tables = fmt.Sprintf("[[vaults]]\nname = \"Other\"\nfolder = %q\ntier = \"v1\"\n", other)
+	client := r.Stdio(false, "")
+	client.Do(rig.Calling("append", "path=Bread.md", "content=yeast"))
+	client.Do(rig.Calling("append", "path=Only here/b.md", "content=c").With("vault", "Other"))
+	v := open(r)
+	has(t, v.see("changes"), ">Bread.md<")
+	second := v.see("changes?vault=Other")
+	has(t, second, ">Only here/b.md<")
+	lacks(t, second, ">Bread.md<")
+	has(t, v.see("policy/access?vault=Other"), ">Only here<")
+	has(t, v.see("policy?vault=Other"), "requires tier v2")
+	lacks(t, v.see("policy?vault=Notes"), "requires tier v2")
+	one := regexp.MustCompile(`changes/one/[^"]+`).FindString(second)
+	_, body := v.send(v.see(html.UnescapeString(one)), "changes/undo", nil, `id="undo"`)
+	if strings.Contains(body, "Undo this?") {
+		_, body = v.send(body, "changes/undo", nil, `name="confirm"`)
+	}
+	has(t, body, "Undone.")
+	if text, err := os.ReadFile(filepath.Join(other, "Only here", "b.md")); string(text) != "b\n" || err != nil {
+		t.Errorf("the note of the second vault is %q, %v", text, err)
 	}
 }
