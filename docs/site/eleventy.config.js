@@ -58,6 +58,7 @@ export default function (config) {
   }
   config.ignores.add("site/**");
   config.addPassthroughCopy("pictures");
+  config.addPassthroughCopy("screenshots");
   config.addPassthroughCopy({ "site/style.css": "style.css" });
   config.amendLibrary("md", (md) => md.set({ html: true }).use(headingsAndLinks));
   config.addGlobalData("layout", "page.njk");
