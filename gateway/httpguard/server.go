@@ -52,6 +52,13 @@ func LimitRead(w http.ResponseWriter, limit time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
 }
 
+// EndReadLimit ends a limit of [LimitRead] once the request has come. Otherwise net/http
+// takes a client that has nothing more to say for one that has left, and cancels the
+// request.
+func EndReadLimit(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
 // LimitWrite bounds how long a client may take to read what comes next.
 func LimitWrite(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeLimit))

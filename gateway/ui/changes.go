@@ -219,7 +219,8 @@ func (f undoForm) words() []string {
 func (p *page) undo(r request) view {
 	form := undoFormOf(r.PostForm)
 	var asked *consent.Question
-	result := p.Gateway.Do(r.Context(), gateway.Request{
+	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
+	result := p.Gateway.Do(ctx, gateway.Request{
 		Command: "undo", Words: form.words(), Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
 			if isConfirmed(form.Confirm, q) {

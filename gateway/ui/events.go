@@ -64,7 +64,6 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 	defer e.unsubscribe(told)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{})
 	sign := time.NewTicker(signEvery)
 	defer sign.Stop()
 	text := "retry: 1000\n\n"

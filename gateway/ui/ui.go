@@ -84,7 +84,7 @@ type page struct {
 }
 
 // Page answers requests to the local page.
-type Page struct{ *page }
+type Page struct{ page *page }
 
 // New returns the page. It reads nothing yet. host is a name under which it is called
 // besides localhost and loopback addresses, or "".
@@ -101,23 +101,25 @@ func New(c Config, host string) *Page {
 	p.health = &health{page: p}
 	p.routes = p.routing()
 	p.guard = auth.New(host, c.Now, p.serve)
-	return &Page{p}
+	return &Page{page: p}
 }
 
 // Open returns the path of a link that opens the page once.
-func (p *Page) Open() string { return p.guard.Open() }
+func (p *Page) Open() string { return p.page.guard.Open() }
 
 // ServeHTTP answers a request.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.guard.ServeHTTP(w, r) }
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.page.guard.ServeHTTP(w, r) }
 
 // Serve answers requests on a listener until ctx ends. What ends it otherwise is the
 // error.
-func (p *Page) Serve(ctx context.Context, l net.Listener) error {
+func (p *Page) Serve(ctx context.Context, l net.Listener) error { return p.page.listen(ctx, l) }
+
+func (p *page) listen(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	defer p.stop()
 	limited := httpguard.NewConnLimiter(l, maxConnections)
-	s := httpguard.NewServer(base, p, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
+	s := httpguard.NewServer(base, p.guard, slog.NewLogLogger(p.Log.Handler(), slog.LevelDebug))
 	failed := make(chan error, 1)
 	go func() { failed <- s.Serve(limited) }()
 	go p.load()

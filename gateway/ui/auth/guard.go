@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// headLimit and bodyLimit bound a request: a form has a few fields, the longest of
-	// them the parameters of a command to try.
+	// bodyLimit bounds a form: it has a few fields, the longest of them the parameters of a
+	// command to try. readLimit is how long it may take to come.
 	bodyLimit = 256 << 10
 	readLimit = 15 * time.Second
 
@@ -127,6 +127,7 @@ func (g *Guard) admit(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && !acceptsChange(w, r, v) {
 		return
 	}
+	httpguard.EndReadLimit(w) // a change may take longer than its form
 	g.next(w, r, v)
 }
 

@@ -126,3 +126,39 @@ func TestTheOldestSessionIsReplaced(t *testing.T) {
 		t.Errorf("%d with %d sessions", w.Code, len(d.sessions.all))
 	}
 }
+
+// deadlines is an answer that keeps the last limit for reading.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.read = at
+	return nil
+}
+
+// The time in which a form must come is not the time that a change may take.
+func TestTheLimitForReadingEndsWithTheForm(t *testing.T) {
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	reached := false
+	g := New("", nil, func(http.ResponseWriter, *http.Request, Visit) {
+		if reached = true; !w.read.IsZero() {
+			t.Errorf("the request is cancelled at %v", w.read)
+		}
+	})
+	cookie := cookieOf(t, g)
+	r := httptest.NewRequest(http.MethodPost, g.base+"changes/undo", strings.NewReader(url.Values{TokenField: {g.sessions.all[0].token("changes")}}.Encode()))
+	r.Host = "127.0.0.1:4567"
+	r.Header.Set("Origin", "http://127.0.0.1:4567")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
+	if g.ServeHTTP(w, r); !reached {
+		t.Error("the request was refused")
+	}
+	refused := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r.Header.Del("Cookie")
+	if g.ServeHTTP(refused, r); refused.read.IsZero() {
+		t.Error("whoever has no cookie may send for ever")
+	}
+}
