@@ -9,6 +9,7 @@ import (
 	osexec "os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,11 @@ import (
 // TestMain plays a client when a file beside the name it was called by says so:
 // the environment of a child is an allowlist, so it cannot tell it.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == asleep {
+		d, _ := time.ParseDuration(os.Args[2])
+		time.Sleep(d)
+		return
+	}
 	if text, err := os.ReadFile(os.Args[0] + ".fake"); err == nil {
 		syscall.Exit(play(text)) // os.Exit lets the race detector sleep for a second
 	}
@@ -90,7 +96,7 @@ func (p part) act() {
 		<-asked
 		fmt.Print("bye")
 	case "holder", "app":
-		c := osexec.Command("/bin/sleep", "60")
+		c := sleeper(time.Minute)
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		if c.Start() != nil {
 			syscall.Exit(unplanned)
@@ -100,7 +106,7 @@ func (p part) act() {
 			time.Sleep(time.Hour)
 		}
 	case "orphan": // a process that nobody waits for
-		c := osexec.Command("/bin/sleep", "0")
+		c := sleeper(0)
 		if c.Start() != nil {
 			syscall.Exit(unplanned)
 		}
@@ -110,6 +116,9 @@ func (p part) act() {
 	case "flood-err":
 		_, _ = io.CopyN(os.Stderr, ones{}, p.Number)
 	case "crash":
+		if runtime.GOOS == "windows" {
+			syscall.Exit(int(0xC0000005)) // an access violation
+		}
 		kill(os.Getpid())
 		time.Sleep(time.Hour)
 	case "close":
@@ -140,6 +149,17 @@ func (p part) act() {
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 	}
 }
+
+// sleeper is a process that does nothing for a while.
+func sleeper(d time.Duration) *osexec.Cmd {
+	if runtime.GOOS != "windows" {
+		return osexec.Command("/bin/sleep", fmt.Sprint(d.Seconds()))
+	}
+	return osexec.Command(os.Args[0], asleep, d.String())
+}
+
+// asleep is the first argument of a sleeper that is this binary.
+const asleep = "sleep for"
 
 // gateway plays a gateway that runs a client and is killed meanwhile.
 func gateway(client string) {
@@ -250,16 +270,6 @@ func within(t testing.TB, limit time.Duration, what string, happened func() bool
 			t.Fatalf("no %s within %v", what, limit)
 		}
 	}
-}
-
-// gone reports whether a process has ended, reaped or not.
-func gone(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return true
-	}
-	_, rest, _ := strings.Cut(string(text), ") ")
-	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
 }
 
 func kill(pid int) {
