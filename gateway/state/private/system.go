@@ -72,7 +72,7 @@ func (Disk) Truncate(name string, size int64) error {
 }
 
 // Rename implements [System].
-func (Disk) Rename(from, to string) error { return os.Rename(from, to) }
+func (Disk) Rename(from, to string) error { return rename(from, to) }
 
 // Remove implements [System].
 func (Disk) Remove(name string) error { return os.Remove(name) }

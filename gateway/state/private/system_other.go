@@ -25,3 +25,5 @@ func hasSecondLinkOpen(*os.File) bool { return false }
 func isReadOnly(error) bool { return false }
 
 func mkdir(name string) error { return os.Mkdir(name, 0o700) }
+
+func rename(from, to string) error { return os.Rename(from, to) }

@@ -47,3 +47,5 @@ func hasSecondLinkOpen(*os.File) bool { return false }
 func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 func mkdir(name string) error { return os.Mkdir(name, 0o700) }
+
+func rename(from, to string) error { return os.Rename(from, to) }

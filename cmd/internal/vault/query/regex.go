@@ -98,7 +98,7 @@ func (r *regexTerm) places(cost *spent, text []byte, most int) [][]int {
 	begin := time.Now()
 	places, err := full.FindAllStringIndex(string(text), most)
 	total := cost.time.Add(int64(time.Since(begin)))
-	if err != nil || time.Duration(total) > searchTime {
+	if err != nil || time.Duration(total) >= searchTime {
 		cost.stopped.CompareAndSwap(nil, &r.source)
 		return nil
 	}

@@ -276,9 +276,10 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	if one.Update() != nil {
 		t.Error("an update of what is out of date")
 	}
-	if open(t, dir).Update() == nil {
+	if u = open(t, dir).Update(); u == nil {
 		t.Error("no update of what is up to date")
 	}
+	u.Discard()
 }
 
 func TestANilUpdateDoesNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -165,6 +166,9 @@ func appendTo(t *testing.T, name string, data []byte) {
 }
 
 func TestGarbageIsLeftBehind(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pack that is open cannot be removed there")
+	}
 	dir := t.TempDir()
 	small, large := someFiles(9), fileOf("large.md", 1, 3<<20)
 	save(t, dir, append(small, large)...)
@@ -247,6 +251,9 @@ func TestAPackThatIsTooShortIsNone(t *testing.T) {
 }
 
 func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pack that is open cannot be renamed there")
+	}
 	dir, files := t.TempDir(), someFiles(9)
 	save(t, dir, files...)
 	pack := glob(t, dir, "*.pack")[0]

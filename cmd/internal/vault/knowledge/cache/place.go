@@ -9,7 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk/system"
 )
 
 // The ends of names in the folder of caches. Each name begins with that of the
@@ -102,12 +106,18 @@ func (p place) openPack(id packID, length uint64) *pack {
 	return newPack(id, file)
 }
 
+// replacing waits while another process reads the table: on Windows that denies a rename
+// onto it.
+var replacing = system.Retrying{Sleep: time.Sleep, InUse: func(err error) bool {
+	return system.IsInUse(err) || runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
+}}
+
 // writeTable puts a table in the place of the one in force.
 func (p place) writeTable(table []byte) error {
 	half := p.random(randomID(), halfEnd)
 	err := writeNew(half, table)
 	if err == nil {
-		err = os.Rename(half, p.fixed(tableEnd))
+		err = replacing.Repeat(half, func() error { return os.Rename(half, p.fixed(tableEnd)) })
 	}
 	if err != nil {
 		_ = os.Remove(half)

@@ -1,0 +1,40 @@
+package private
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+	"time"
+)
+
+// A file that somebody reads is replaced when they have read it.
+func TestAFileThatIsOpenIsReplacedLater(t *testing.T) {
+	name := newFile(t, "before")
+	reader, err := os.Open(name)
+	must(t, err)
+	closed := make(chan error)
+	go func() {
+		time.Sleep(5 * renamePause)
+		closed <- reader.Close()
+	}()
+	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})
+	must(t, <-closed)
+	if !replaced || err != nil || text(t, name) != "after" {
+		t.Errorf("%v, %v, %q", replaced, err, text(t, name))
+	}
+}
+
+func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
+	name := newFile(t, "before")
+	reader, err := os.Open(name)
+	must(t, err)
+	replaced, err := Replace(Disk{}, name+".half", name, []byte("after"), time.Time{})
+	must(t, reader.Close())
+	if replaced || err == nil || text(t, name) != "before" {
+		t.Errorf("%v, %v, %q", replaced, err, text(t, name))
+	}
+	if _, err := os.Lstat(name + ".half"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the half is left: %v", err)
+	}
+}
