@@ -346,6 +346,9 @@ func (i *intruder) Move(source *os.Root, from string, target *os.Root, to string
 }
 
 func TestMakeRefusesNewNamesThatDoNotTravel(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("names of devices are refused earlier there, as paths")
+	}
 	dir := t.TempDir()
 	folder := openFolder(t, dir)
 	for _, path := range []string{"sub/a#b.md", "sub#/a.md", "nul/a.md"} {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"vaultwicket/tests/memory"
@@ -114,6 +115,9 @@ func needsLinks(t testing.TB) {
 // An exchange of the file itself is noticed as well: what was not looked at is
 // neither moved nor removed.
 func TestAChangeDoesNotTakeAFileThatTookTheName(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open cannot be replaced there")
+	}
 	changes := map[string]func(*Folder) error{
 		"remove": changesOfSwapped["remove"], "trash": changesOfSwapped["trash"],
 		"move": changesOfSwapped["move out"], "rename": changesOfSwapped["rename"],
