@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,10 +72,10 @@ func TestWrongFilesStopTheStart(t *testing.T) {
 		{"a path that climbs", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"a/../b\" = \"r\"\n", `line 4: access of "a/../b": path`},
 		{"a path given twice", "[[vaults]]\nname = \"a\"\n[vaults.access]\n\"b\" = \"r\"\n\"b\" = \"rw\"\n", `line 5: `},
 		{"a name given to two vaults", "[[vaults]]\nname = \"a\"\n[[vaults]]\nname = \"a\"\n", `line 4: two vaults have the name "a"`},
-		{"the folder of another with its name", "[[vaults]]\nname = \"a\"\n[[vaults]]\nfolder = \"/x/a\"\n", `line 3: two vaults have the name "a"`},
+		{"the folder of another with its name", "[[vaults]]\nname = \"a\"\n[[vaults]]\nfolder = \"" + drive + "/x/a\"\n", `line 3: two vaults have the name "a"`},
 		{"the id of another as a name", "[[vaults]]\nid = \"0123456789abcdef\"\n[[vaults]]\nname = \"0123456789abcdef\"\n", `line 4: two vaults have the name`},
 		{"an id given to two vaults", "[[vaults]]\nid = \"0123456789abcdef\"\n[[vaults]]\nname = \"b\"\nid = \"0123456789abcdef\"\n", `line 5: two vaults have the id "0123456789abcdef"`},
-		{"a folder given to two vaults", "[[vaults]]\nname = \"a\"\nfolder = \"/x/\"\n[[vaults]]\nname = \"b\"\nfolder = \"/y/../x\"\n", `line 6: two vaults have the folder "/x"`},
+		{"a folder given to two vaults", "[[vaults]]\nname = \"a\"\nfolder = \"" + drive + "/x/\"\n[[vaults]]\nname = \"b\"\nfolder = \"" + drive + "/y/../x\"\n", "line 6: two vaults have the folder " + strconv.Quote(onDrive("/x"))},
 		{"a default vault that is none", "vault = \"Mian\"\n[[vaults]]\nname = \"Main\"\n", `setting "vault" (file `},
 	}
 	for _, tt := range tests {

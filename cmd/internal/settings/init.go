@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -96,6 +97,14 @@ func cannotWrite(name string, err error) error {
 	return &exit.UsageError{Reason: fmt.Sprintf("write the settings file %q: %v", name, err), Advice: "choose another path with --config"}
 }
 
+// exampleFolder is a folder as this system writes it; it need not be there.
+func exampleFolder() string {
+	if runtime.GOOS == "windows" {
+		return "C:/Users/me/Main" // a backslash would have to be doubled in TOML
+	}
+	return "/home/me/Main"
+}
+
 // initialConfig returns the file that "config init" writes.
 func initialConfig() string {
 	var b strings.Builder
@@ -118,7 +127,7 @@ func initialConfig() string {
 #[[vaults]]
 #name = "Main"
 #id = "a1b2c3d4e5f60718"
-#folder = "/home/me/Main"
+#folder = "` + exampleFolder() + `"
 #tier = "v0"
 #[vaults.access]        # none, r, rw or rwd, by folder or note; the most specific path wins
 #"/" = "r"

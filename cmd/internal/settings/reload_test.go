@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,9 @@ func TestABrokenFileKeepsWhatIsInForce(t *testing.T) {
 			t.Errorf("%q: %s", content, got)
 		}
 	}
+	if runtime.GOOS == "windows" {
+		return // modes are made up there
+	}
 	must(t, os.Chmod(r.file, 0o666))
 	if got := r.change("tier = \"v0\"\n"); !strings.Contains(got, "can be written by others") || before.allowsMore(r.tightened) {
 		t.Errorf("an unsafe file: %s", got)
@@ -213,8 +217,8 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 
 // TestAVaultThatIsAnotherIsClosed holds that a name alone does not make a vault.
 func TestAVaultThatIsAnotherIsClosed(t *testing.T) {
-	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \"/a\"\n")
-	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"/b\"\n"); !strings.Contains(got, `not in the settings: "A"`) || r.policies[0].Ceiling != tiers.None {
+	r := start(t, "[[vaults]]\nname = \"A\"\nfolder = \""+drive+"/a\"\n")
+	if got := r.change("[[vaults]]\nname = \"A\"\nfolder = \"" + drive + "/b\"\n"); !strings.Contains(got, `not in the settings: "A"`) || r.policies[0].Ceiling != tiers.None {
 		t.Error(got)
 	}
 }

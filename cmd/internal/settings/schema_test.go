@@ -40,12 +40,12 @@ func TestTheSchemaAndTheProgramAgree(t *testing.T) {
 	schema := editorSchema(t)
 	vault := func(lines string) string { return "[[vaults]]\n" + lines + "\n" }
 	right := []string{
-		"", initialConfig(), threeVaults, "vaults = []", "profiles = {}", `cli = "/usr/bin/obsidian"`,
+		"", initialConfig(), threeVaults, "vaults = []", "profiles = {}", `cli = "` + drive + `/usr/bin/obsidian"`,
 		`timeout = "1s"`, `timeout = "55s"`, `timeout = "1.5s"`, `timeout = "1500ms"`, `timeout = "55000ms"`, `timeout = "54.999s"`, `timeout = "55.0s"`,
 		`max-output = "1024"`, `max-output = "1048576"`, `max-output = "1KiB"`, `max-output = "1024KiB"`, `max-output = "1MiB"`, `max-output = "1029"`, `max-output = "99999"`,
 		`min-cli-version = "1.12.2"`, `min-cli-version = "1.12.10"`, `min-cli-version = "1.13.0"`, `min-cli-version = "2.0.0"`, `min-cli-version = "10.1.100"`,
 		"rate = 0", "rate = 100000", "max-parallel = 1", "max-parallel = 64", "disable = []", `enable-only = ["daily:read"]`,
-		"profile = \"a\"\n[profiles.a]\ntier = \"v3\"", vault(`name = "ä b"`), vault(`id = "0123456789abcdef"`), vault(`folder = "/x"`),
+		"profile = \"a\"\n[profiles.a]\ntier = \"v3\"", vault(`name = "ä b"`), vault(`id = "0123456789abcdef"`), vault(`folder = "` + drive + `/x"`),
 		vault("name = \"a\"\n[vaults.access]\n\"a b/c.md\" = \"none\""),
 	}
 	for name, sample := range samples {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -67,8 +68,8 @@ var samples = map[string]struct{ text, toml string }{
 	"min-cli-version": {"1.13.0", `"1.13.0"`}, "max-parallel": {"8", "8"}, "day-start": {"4", "4"},
 	"rate": {"60", "60"}, "rate-mutations": {"0", "0"}, "rate-mutations-hour": {"100000", "100000"},
 	"log-level": {"debug", `"debug"`}, "log-format": {"json", `"json"`}, "result-format": {"text", `"text"`},
-	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {"/t/token", `"/t/token"`},
-	"tls-cert": {"/t/cert.pem", `"/t/cert.pem"`}, "tls-key": {"/t/key.pem", `"/t/key.pem"`},
+	"max-sessions": {"5", "5"}, "toolsets": {"cli,daily", `["cli", "daily"]`}, "http": {"127.0.0.1:0", `"127.0.0.1:0"`}, "token-file": {drive + "/t/token", `"` + drive + `/t/token"`},
+	"tls-cert": {drive + "/t/cert.pem", `"` + drive + `/t/cert.pem"`}, "tls-key": {drive + "/t/key.pem", `"` + drive + `/t/key.pem"`},
 	"allow-origin": {"https://a.example,http://b.example:8080", `["https://a.example", "http://b.example:8080"]`}, "allow-host": {"notes.example", `["notes.example"]`},
 	"enabled": {"false", "false"}, "profile": {"away", `"away"`},
 }
@@ -166,7 +167,7 @@ func TestWrongValuesStopTheStart(t *testing.T) {
 		{"http", "127.0.0.1:http", "is not a listen address"},
 		{"http", "127.0.0.1:065", "is not a listen address"},
 		{"http", "a b:1", `"a b:1" has an invalid host; use one such as "127.0.0.1:8765"`},
-		{"http", "unix:socket", "is not an absolute path"},
+		{"http", "unix:socket", map[bool]string{false: "is not an absolute path", true: "is not supported on Windows"}[runtime.GOOS == "windows"]},
 		{"token-file", "token", "is not an absolute path"},
 		{"tls-cert", "cert.pem", "is not an absolute path"},
 		{"tls-key", "key.pem", "is not an absolute path"},

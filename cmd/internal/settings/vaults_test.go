@@ -3,6 +3,8 @@ package settings
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,13 +13,19 @@ import (
 	"vaultwicket/tiers"
 )
 
-const threeVaults = `tier = "v2"
+// drive is what an absolute path begins with, besides its slash.
+var drive = map[bool]string{true: "C:"}[runtime.GOOS == "windows"]
+
+// onDrive is an absolute path of this system.
+func onDrive(path string) string { return filepath.FromSlash(drive + path) }
+
+var threeVaults = `tier = "v2"
 allow-mutations = true
 
 [[vaults]]
 name = "Main"
 id = "a1b2c3d4e5f60718"
-folder = "/home/me/Main"
+folder = "` + drive + `/home/me/Main"
 tier = "v1"
 [vaults.access]
 "/" = "r"
@@ -25,7 +33,7 @@ tier = "v1"
 "Private" = "none"
 
 [[vaults]]
-folder = "/srv/Team"
+folder = "` + drive + `/srv/Team"
 
 [[vaults]]
 id = "0123456789abcdef"
@@ -39,7 +47,7 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []gateway.Vault{
-		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: "/home/me/Main", Pinned: true}, {Folder: "/srv/Team"}, {ID: "0123456789abcdef"},
+		{Name: "Main", ID: "a1b2c3d4e5f60718", Folder: onDrive("/home/me/Main"), Pinned: true}, {Folder: onDrive("/srv/Team")}, {ID: "0123456789abcdef"},
 	}
 	if len(s.Served) != len(want) {
 		t.Fatalf("serves %d vaults", len(s.Served))
@@ -90,7 +98,7 @@ func TestAVaultIsNeverOpenedFurther(t *testing.T) {
 func TestWhichVaultIsTheDefault(t *testing.T) {
 	file := writeSettings(t, threeVaults)
 	inFile := writeSettings(t, "vault = \"Team\"\n"+threeVaults)
-	inProfile := writeSettings(t, threeVaults+"[profiles.team]\nvault = \"/srv/Team\"\n")
+	inProfile := writeSettings(t, threeVaults+"[profiles.team]\nvault = \""+drive+"/srv/Team\"\n")
 	for _, tt := range []struct {
 		name string
 		env  string
@@ -103,7 +111,7 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		{"by the environment", "0123456789abcdef", []string{"--config=" + inFile}, "0123456789abcdef Main Team"},
 		{"as a flag it is the only one", "Main", []string{"--config=" + inFile, "--vault=Team"}, "Team"},
 		{"by id", "", []string{"--config=" + file, "--vault=a1b2c3d4e5f60718"}, "Main"},
-		{"by folder", "", []string{"--config=" + file, "--vault=/srv/../srv/Team/"}, "Team"},
+		{"by folder", "", []string{"--config=" + file, "--vault=" + drive + "/srv/../srv/Team/"}, "Team"},
 	} {
 		env := map[string]string{}
 		if tt.env != "" {
@@ -123,7 +131,7 @@ func TestWhichVaultIsTheDefault(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Mian": `unknown vault "Mian"; did you mean "Main"?`, "/srv/Taem": `did you mean "/srv/Team"?`, "Other": "unknown vault",
+		"Mian": `unknown vault "Mian"; did you mean "Main"?`, drive + "/srv/Taem": "did you mean " + strconv.Quote(onDrive("/srv/Team")) + "?", "Other": "unknown vault",
 	} {
 		_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file, "--vault=" + text})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "flag --vault") {
