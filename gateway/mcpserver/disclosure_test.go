@@ -119,7 +119,7 @@ func secretive(t *testing.T) *gateway.Gateway {
 	}
 	p := policy.Policy{Ceiling: tiers.V2, Mutations: true, UI: true, Access: rules, MinVersion: tiers.DefaultMinimum, Origins: map[string]string{"access": "vault Notes in config.toml"}}
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Notes", Folder: vault},
-		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})
 }
 
 // TestHiddenNamesAreNowhere looks for a name that only the access rules and the

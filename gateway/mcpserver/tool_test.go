@@ -32,7 +32,7 @@ func gatewayWith(t *testing.T, p policy.Policy) *gateway.Gateway {
 	t.Helper()
 	p.MinVersion = tiers.DefaultMinimum
 	return gateway.New(gateway.Config{Policy: p, Vault: gateway.Vault{Name: "Work"},
-		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: "/nowhere/vaultwicket"})})
+		Runner: exec.New(exec.Config{CLI: filepath.Join(t.TempDir(), "obsidian"), Self: filepath.Join(t.TempDir(), "vaultwicket")})})
 }
 
 var (

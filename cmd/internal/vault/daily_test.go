@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -183,6 +184,9 @@ func TestDailyNotesThatCannotBeWritten(t *testing.T) {
 		h.expect(answer.ExitFailed, "Error: File \""+path+"\" cannot be written: \""+path+"\" is a folder.\n", strings.Fields(command)...)
 		h = build(t, map[string]string{"D": "a file", ".obsidian/daily-notes.json": `{"folder":"D"}`})
 		h.expect(answer.ExitFailed, "Error: File \"D/"+path+"\" cannot be written: \"D\" is not a folder.\n", strings.Fields(command)...)
+		if runtime.GOOS == "windows" {
+			continue // no path has a colon there
+		}
 		h = build(t, map[string]string{".obsidian/daily-notes.json": `{"format":"HH:mm"}`})
 		h.expect(answer.ExitFailed, "Error: File \"09:05.md\" cannot be written: \"09:05.md\" contains ':', which not every system and link can carry.\n", strings.Fields(command)...)
 	}
