@@ -78,7 +78,7 @@ cmd/internal/safefile        : exec/way
 cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission
 cmd/internal/compare         : gateway
 cmd/internal/drift           : gateway/state/paths allowlist
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/trail policy policy/access policy/ignore gateway/consent
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
 cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote

@@ -38,12 +38,6 @@ func parseViews() map[string]*template.Template {
 	return all
 }
 
-// shownText is a text of several lines that somebody else has chosen.
-func shownText(text string) string {
-	text, _ = clean.Text(text)
-	return text
-}
-
 // frame is what the layout shows around a view.
 type frame struct {
 	Base, Active, Title, Version string

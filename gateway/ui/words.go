@@ -116,3 +116,9 @@ func withoutHeadings(rows []questionRow, class string) []questionRow {
 	}
 	return rows
 }
+
+// shownText is a text of several lines that somebody else has chosen.
+func shownText(text string) string {
+	text, _ = clean.Text(text)
+	return text
+}

@@ -23,6 +23,7 @@ import (
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/state/running"
 	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -248,6 +249,9 @@ var faults = []struct {
 	{"state-read-only", Problem, func(p *patient) { p.StateReadOnly = "state folder: not writable" }},
 	{"disk-full", Warning, func(p *patient) { p.free = 10 << 20 }},
 	{"paused", Warning, func(p *patient) { p.paused = true }},
+	{"servers-unknown", Warning, func(p *patient) {
+		check(p.t, os.WriteFile(running.Folder(p.State), nil, 0o600))
+	}},
 	{"approvals-pending", Warning, (*patient).ask},
 	{"approvals-damaged", Warning, func(p *patient) {
 		p.ask()
@@ -345,6 +349,29 @@ func TestFaultsOfSomeFileSystems(t *testing.T) {
 		if !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == want && f.Level == Warning }) {
 			t.Errorf("%s was not found: %+v", want, r.Findings)
 		}
+	}
+}
+
+func TestRunningServersAreListed(t *testing.T) {
+	p := healthy(t)
+	remove, err := running.Register(running.Folder(p.State), running.Server{
+		Session: "4711-a", PID: 4711, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Transport: "stdio", Vaults: []string{"Work", "Home\x1b"},
+	})
+	check(t, err)
+	said := func() string {
+		r := Check(t.Context(), p.Machine)
+		at := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Check == "servers" && f.Level == OK })
+		if at < 0 {
+			t.Fatalf("%+v", r.Findings)
+		}
+		return r.Findings[at].What
+	}
+	if what := said(); !strings.HasPrefix(what, "1 running server: stdio 4711 (Work, Home") || strings.Contains(what, "\x1b") {
+		t.Errorf("%q", what)
+	}
+	remove()
+	if what := said(); what != "no server is running" {
+		t.Errorf("%q", what)
 	}
 }
 

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/running"
 	"vaultwicket/gateway/trail"
 )
 
@@ -46,10 +49,36 @@ func (m Machine) state(_ context.Context, r *Report) {
 	if m.Paused() {
 		r.warn("paused", "vaultwicket is paused: every call is refused", "somebody ran \"vaultwicket pause\"", "vaultwicket resume")
 	}
+	m.servers(r)
 	m.pending(r)
 	m.journals(r)
 	m.cache(r)
 }
+
+// servers lists the servers of this user that are running.
+func (m Machine) servers(r *Report) {
+	all, err := running.List(running.Folder(m.State))
+	if err != nil {
+		r.warn("servers-unknown", err.Error(), "running servers cannot be listed, here and on the local page", fmt.Sprintf("remove %q; each server that starts makes it again", running.Folder(m.State)))
+		return
+	}
+	if len(all) == 0 {
+		r.ok("servers", "no server is running")
+		return
+	}
+	var shown []string
+	for _, s := range all[:min(len(all), maxServers)] {
+		shown = append(shown, fmt.Sprintf("%s %d (%s, since %s)", clean.Line(s.Transport), s.PID, clean.Line(strings.Join(s.Vaults, ", ")), s.Since.In(m.Now().Location()).Format(time.DateTime)))
+	}
+	more := ""
+	if len(all) > maxServers {
+		more = ", …"
+	}
+	r.ok("servers", counted(len(all), "running server")+": "+strings.Join(shown, "; ")+more)
+}
+
+// maxServers is how many servers a finding lists.
+const maxServers = 8
 
 func (m Machine) pending(r *Report) {
 	open, damaged, err := approvals.Open(consent.Folder(m.State), m.Now).List()
