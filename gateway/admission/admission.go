@@ -136,7 +136,7 @@ func (a *Controller) looksPaused() (bool, error) {
 	}
 	_, err := os.Lstat(a.pauseFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && isFile(filepath.Dir(a.pauseFile)):
+	case errors.Is(err, fs.ErrNotExist) && isBelowFile(a.pauseFile):
 		return false, errNoFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -149,10 +149,14 @@ func (a *Controller) looksPaused() (bool, error) {
 // errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
 var errNoFolder = errors.New("not a directory")
 
-// isFile reports whether there is something at a path that is no folder.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
+// isBelowFile reports whether what is nearest above a path is there and no folder.
+func isBelowFile(path string) bool {
+	for parent := filepath.Dir(path); parent != path; path, parent = parent, filepath.Dir(parent) {
+		if info, err := os.Stat(parent); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
 }
 
 // Paused reports whether the gateway is paused. If that cannot be told, it is.

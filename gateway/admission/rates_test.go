@@ -242,8 +242,9 @@ func TestPauseFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]struct{ state, code, says, hint string }{
-		"with the file": {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
-		"below a file":  {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
+		"with the file":     {state, "paused", "vaultwicket is paused", `"vaultwicket resume"`},
+		"deep below a file": {filepath.Join(state, "paused", "a", "b"), "state_unavailable", "state folder: not a directory", "0700"},
+		"below a file":      {filepath.Join(state, "paused"), "state_unavailable", "state folder: not a directory", "0700"},
 	} {
 		n, r := passes(func() error { return anyCall(New(Limits{}, false, want.state, nil)) })
 		if n != 0 || r.Code() != want.code || !strings.Contains(r.Error(), want.says) || !strings.Contains(r.Hint(), want.hint) {
