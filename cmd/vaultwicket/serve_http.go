@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,8 +74,8 @@ func (o opened) token(std terminal.Streams) (token, from string, err error) {
 		if state == "" {
 			return "", "", &exit.UsageError{Reason: "no location for the HTTP token", Advice: "set --token-file"}
 		}
-		if err := os.MkdirAll(state, 0o700); err != nil {
-			return "", "", fmt.Errorf("make the state folder: %w", err)
+		if !paths.MakePrivate(state) {
+			return "", "", fmt.Errorf("state folder %q: %s", state, cmp.Or(paths.Unsafe(state), "cannot be made"))
 		}
 		file = filepath.Join(state, tokenName)
 	}
