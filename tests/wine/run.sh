@@ -49,6 +49,9 @@ limits=(
 	# A pipe has no end before a process without a window has: after CloseHandle of its
 	# output ReadFile waits. With a window it does not.
 	TestFaultsOfTheWorker/it_closes_its_output,_worker
+	# They start a program or make a folder for every call to the disk, which takes Wine
+	# more than ten minutes each.
+	TestWhatACrashLeavesIsRepaired TestARepairThatCrashesIsRepaired
 	# There is no Go in Wine, which this test asks for the types of the source.
 	TestForgeriesDoNotCompile
 )
