@@ -105,7 +105,7 @@ func TestPrompts(t *testing.T) {
 				t.Errorf("%s: %+v, %v", prompt.Name, got, err)
 			}
 		}
-		if count != 4 {
+		if count != 6 {
 			t.Errorf("%d prompts", count)
 		}
 		got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "surprise-me", Arguments: map[string]string{"count": "7"}})
