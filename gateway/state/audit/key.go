@@ -38,6 +38,11 @@ func (l *Log) knownKey() (*key, error) {
 	if k := l.key.Load(); k != nil {
 		return k, nil
 	}
+	l.mu.Lock() // the lock of the file does not keep goroutines apart
+	defer l.mu.Unlock()
+	if k := l.key.Load(); k != nil {
+		return k, nil
+	}
 	unlock, err := l.lock()
 	if err != nil {
 		return nil, err

@@ -158,3 +158,26 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 	all.Wait()
 	wantWhole(t, l, 9)
 }
+
+// TestDigestsAndLinesOfOneLogDoNotMeet: the first digest makes the key, under the lock that
+// a line takes. It says something under the race detector.
+func TestDigestsAndLinesOfOneLogDoNotMeet(t *testing.T) {
+	l := newLog(t, Limits{})
+	var all sync.WaitGroup
+	digests := make([]string, 8)
+	for n := range digests {
+		all.Go(func() { digests[n] = l.Digest("text") })
+		all.Go(func() {
+			if err := l.Write(sample(n), false); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, d := range digests {
+		if d == "" || d != digests[0] {
+			t.Errorf("digests %q", digests)
+		}
+	}
+	wantWhole(t, l, len(digests))
+}
