@@ -91,7 +91,7 @@ starts() {
 say "deb, rpm, apk, Arch and tar.gz in empty roots"
 case $(uname -m) in x86_64) debs=amd64 rpms=x86_64 ;; *) debs=arm64 rpms=aarch64 ;; esac
 for kind in deb rpm apk arch tar; do mkdir -p "$work/root/$kind/proc"; mount --bind /proc "$work/root/$kind/proc"; done
-trap 'umount "$work"/root/*/proc 2>/dev/null || :; rm -rf "$work"' EXIT
+trap 'umount "$work"/root/*/proc 2>/dev/null || :; rm -rf --one-file-system "$work"' EXIT
 mkdir -p "$work/root/deb/var/lib/dpkg/info" "$work/root/deb/var/lib/dpkg/updates"
 touch "$work/root/deb/var/lib/dpkg/status"
 dpkg --root="$work/root/deb" --force-architecture -i ./*_"$debs".deb >/dev/null
