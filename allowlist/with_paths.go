@@ -6,31 +6,26 @@ import "strings"
 // like any other. Of the new path of a file only the folder is replaced. The error is a
 // [*ParseError] for a path that is not valid.
 func (c Call) WithPaths(name func(path string) string) (Call, error) {
-	params, changed := c.Params(), false
-	for _, a := range c.args {
-		if value := a.respelled(name); value != a.value {
-			params[a.key] = Text(value)
-			changed = true
-		}
-	}
-	if !changed {
-		return c, nil
-	}
-	again, err := Parse(c.Name(), params)
-	again.vault = c.vault
-	return again, err
+	return c.withValues(func(a arg) string { return a.respelled(name) })
 }
 
 // WithNoteExtensions returns the call with the path of each note that has to exist as complete
 // returns it: callers leave out the extension, as links do. Folders, and what is to be
 // made, stay as they are. The error is that of [Call.WithPaths].
 func (c Call) WithNoteExtensions(complete func(path string) string) (Call, error) {
+	return c.withValues(func(a arg) string {
+		if a.kind != kindPath && a.kind != kindRef {
+			return a.value
+		}
+		return a.respelled(complete)
+	})
+}
+
+// withValues returns the call with other values of its arguments, checked like any other.
+func (c Call) withValues(valueOf func(arg) string) (Call, error) {
 	params, changed := c.Params(), false
 	for _, a := range c.args {
-		if a.kind != kindPath && a.kind != kindRef {
-			continue
-		}
-		if value := a.respelled(complete); value != a.value {
+		if value := valueOf(a); value != a.value {
 			params[a.key] = Text(value)
 			changed = true
 		}
