@@ -26,36 +26,42 @@ func Nearest(word string, list []string) string {
 	}
 	best := ""
 	for _, candidate := range list {
-		if d := distance(word, candidate, limit); d <= limit {
+		if d := Mistakes([]byte(word), []byte(candidate), limit); d <= limit {
 			best, limit = candidate, d-1
 		}
 	}
 	return best
 }
 
-// distance is the optimal string alignment distance of a and b in bytes. It
-// gives up with limit+1 when the lengths alone differ by more than limit.
-func distance(a, b string, limit int) int {
+// Mistakes counts the letters that are missing, too many, wrong, or swapped with their
+// neighbour: the optimal string alignment distance of a and b. It gives up with limit+1
+// where there are more than limit.
+func Mistakes[T comparable](a, b []T, limit int) int {
 	if max(len(a), len(b))-min(len(a), len(b)) > limit {
 		return limit + 1
 	}
-	before, previous, current := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range previous {
-		previous[j] = j
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		current[0] = i
+		row[0] = i
+		least := i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+cost)
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				current[j] = min(current[j], before[j-2]+1)
+				row[j] = min(row[j], before[j-2]+1)
 			}
+			least = min(least, row[j])
 		}
-		before, previous, current = previous, current, before
+		if least > limit {
+			return limit + 1
+		}
+		before, above, row = above, row, before
 	}
-	return previous[len(b)]
+	return min(above[len(b)], limit+1)
 }

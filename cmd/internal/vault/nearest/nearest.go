@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/lookup"
 )
 
@@ -109,7 +110,7 @@ func compare(wanted, name string) closeness {
 	case len(wanted) >= 4 && strings.Contains(name, wanted), len(name) >= 4 && strings.Contains(wanted, name):
 		return contains
 	}
-	if n := mistakes([]rune(wanted), []rune(name), allowed(wanted)); n <= allowed(wanted) {
+	if n := quote.Mistakes([]rune(wanted), []rune(name), allowed(wanted)); n <= allowed(wanted) {
 		return mistyped + closeness(n)
 	}
 	if shareWord(wanted, name) {
