@@ -46,7 +46,7 @@ type secrets struct{ base, cookie, other, token, otherPage, otherSession string 
 func (a attempt) request(s secrets) *http.Request {
 	path := map[string]string{"page": s.base + "approvals/approve", "outside": "/approvals/approve"}[a.path]
 	body := ""
-	if token, given := map[string]string{"good": s.token, "wrong": "x" + s.token[1:], "other page": s.otherPage, "other session": s.otherSession}[a.token]; given {
+	if token, given := map[string]string{"good": s.token, "wrong": altered(s.token), "other page": s.otherPage, "other session": s.otherSession}[a.token]; given {
 		body = url.Values{TokenField: {token}}.Encode()
 	}
 	r := httptest.NewRequest(a.method, path, strings.NewReader(body))
@@ -61,13 +61,21 @@ func (a attempt) request(s secrets) *http.Request {
 	case "good":
 		r.Header.Set("Cookie", cookieName+"="+s.cookie)
 	case "wrong":
-		r.Header.Set("Cookie", cookieName+"=x"+s.cookie[1:])
+		r.Header.Set("Cookie", cookieName+"="+altered(s.cookie))
 	case "of another process":
 		r.Header.Set("Cookie", cookieName+"="+s.other)
 	case "twice":
 		r.Header.Set("Cookie", cookieName+"="+s.cookie+"; "+cookieName+"="+s.cookie)
 	}
 	return r
+}
+
+// altered returns a secret whose first character is another one.
+func altered(secret string) string {
+	if secret[0] == 'x' {
+		return "y" + secret[1:]
+	}
+	return "x" + secret[1:]
 }
 
 // Every combination of what a browser or a program may send is answered as the rule says.
