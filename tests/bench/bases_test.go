@@ -1,12 +1,8 @@
 package bench
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"vaultwicket/tests/bench/vaultgen"
 )
 
 // BenchmarkBases measures queries of bases on a generated vault of 10,000 notes,
@@ -43,16 +39,7 @@ views:
 `
 
 func benchmarkBases(b *testing.B, notes int) {
-	vault := filepath.Join(b.TempDir(), "vault")
-	if err := vaultgen.Write(vault, notes, 1); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(vault, "Measured.base"), []byte(measuredBase), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	b.Setenv("XDG_CACHE_HOME", filepath.Join(b.TempDir(), "cache"))
-	time.Sleep(3 * time.Second) // until the stamps of all files can be trusted
-	ours := program(b, "vaultwicket")
+	vault, ours := largeVault(b, notes), program(b, "vaultwicket")
 	b.Run("one-shot", func(b *testing.B) {
 		var tags, query []time.Duration
 		bareStart(b, ours, "vault", vault, "tags", "total") // fills the cache
@@ -60,35 +47,21 @@ func benchmarkBases(b *testing.B, notes int) {
 			tags = append(tags, timed(func() { bareStart(b, ours, "vault", vault, "tags", "total") }))
 			query = append(query, timed(func() { bareStart(b, ours, "vault", vault, "base:query", "path=Measured.base", "format=paths") }))
 		}
-		b.ReportMetric(ms(p50(tags)), "tags-ms")
-		b.ReportMetric(ms(p50(query)), "query-ms")
-		b.ReportMetric(float64(p50(query))/float64(p50(tags)), "query/tags")
+		against(b, "query", query, "tags", tags)
 	})
 	b.Run("resident", func(b *testing.B) {
-		w := startWorker(b, ours, vault)
-		w.call([]string{"tags", "total"})
-		w.call([]string{"orphans", "total"})
+		w := filledWorker(b, vault)
 		time.Sleep(3 * time.Second) // the worker gives memory back
 		before := w.memory("RssAnon")
-		calls := map[string][]string{"query": {"query", "where=rank > 95 && file.hasTag(\"work\")", "select=file.name, rank", "limit=20"}, "tags": {"tags", "counts"}}
+		commands := []command{
+			{"query", []string{"query", "where=rank > 95 && file.hasTag(\"work\")", "select=file.name, rank", "limit=20"}},
+			{"tags", []string{"tags", "counts"}},
+		}
 		for _, view := range []string{"Table", "Groups", "Backlinks", "Links"} {
-			calls[view] = []string{"base:query", "path=Measured.base", "view=" + view}
+			commands = append(commands, command{view, []string{"base:query", "path=Measured.base", "view=" + view}})
 		}
-		took := map[string][]time.Duration{}
-		for b.Loop() {
-			for name, words := range calls {
-				took[name] = append(took[name], timed(func() { w.call(words) }))
-			}
-		}
-		var scan []time.Duration
-		for range 5 {
-			scan = append(scan, timed(func() { readAll(b, vault) }))
-		}
-		for name := range calls {
-			b.ReportMetric(ms(p50(took[name])), name+"-ms")
-		}
-		b.ReportMetric(ms(p50(scan)), "scan-ms")
-		b.ReportMetric(float64(p50(took["Table"]))/float64(p50(scan)), "Table/scan")
+		ask(b, w, commands)
+		b.ReportMetric(ms(scan(b, vault)), "scan-ms")
 		time.Sleep(3 * time.Second)
 		b.ReportMetric(float64(w.memory("RssAnon")-before)/float64(notes), "more-KiB/note")
 	})

@@ -2,7 +2,8 @@
 // run: a bare start of the same client program, a server that does nothing, a
 // Go hello world. It prints both sides and the ratio.
 //
-//	go test ./tests/bench -run '^$' -bench . -benchtime 300x
+//	go test ./tests/bench -run "^$" -bench . -skip Large -benchtime 20x
 //
-// Nothing here fails because a machine is slow.
+// Nothing
+// here fails because a machine is slow.
 package bench

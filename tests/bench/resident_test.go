@@ -1,120 +1,83 @@
 package bench
 
 import (
-	"os"
-	"os/exec"
-	"strconv"
+	"path/filepath"
 	"testing"
 	"time"
-
-	"vaultwicket/exec/frame"
 )
 
 // BenchmarkResidentRead measures one note read with the resident worker: through
 // the server, and at the worker's own pipe, next to a process for one call and
-// to an exchange of the same size with a server that does nothing.
+// to a server that reads the note and does nothing else.
 func BenchmarkResidentRead(b *testing.B) {
 	ours, vault := program(b, "vaultwicket"), smallVault(b)
 	s := serve(b, "--backend=embedded", "--vault="+vault, "--tier=v1")
-	read := map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "read", "params": map[string]any{"path": "Tides.md"}}}
-	size := len(s.ask("tools/call", read)) // the first call starts the worker
-	quiet := start(b, program(b, "noop"), strconv.Itoa(size-40))
+	s.succeed("obsidianCli", readTides) // the first call starts the worker
+	floor := start(b, program(b, "noop"), filepath.Join(vault, "Tides.md"))
 	w := startWorker(b, ours, vault)
 	words := []string{"--facts", "read", "path=Tides.md"}
 	w.call(words)
-	var whole, pipe, oneShot, exchange []time.Duration
+	var whole, pipe, oneShot, least []time.Duration
 	for range 50 { // apart, because a start of a process takes the caches from what comes behind it
 		oneShot = append(oneShot, timed(func() { bareStart(b, ours, append([]string{"vault", vault}, words...)...) }))
 	}
 	for b.Loop() {
-		whole = append(whole, timed(func() { s.ask("tools/call", read) }))
+		whole = append(whole, timed(func() { s.succeed("obsidianCli", readTides) }))
 		pipe = append(pipe, timed(func() { w.call(words) }))
-		exchange = append(exchange, timed(func() { quiet.ask("tools/call", map[string]any{"name": "x"}) }))
+		least = append(least, timed(func() { floor.ask("tools/call", map[string]any{"name": "x"}) }))
 	}
-	c, p, o := p50(whole), p50(pipe), p50(oneShot)
-	b.ReportMetric(ms(c), "call-ms/p50")
-	b.ReportMetric(ms(p), "pipe-ms/p50")
-	b.ReportMetric(ms(o), "one-shot-ms/p50")
-	b.ReportMetric(ms(p50(exchange)), "exchange-ms/p50")
-	b.ReportMetric(float64(o)/float64(p), "one-shot/pipe")
+	against(b, "call", whole, "floor", least)
+	against(b, "one-shot", oneShot, "pipe", pipe)
 }
 
-// BenchmarkResidentPipe is the worker alone, one read after the other.
-func BenchmarkResidentPipe(b *testing.B) {
-	w := startWorker(b, program(b, "vaultwicket"), smallVault(b))
-	words := []string{"--facts", "read", "path=Tides.md"}
-	var took []time.Duration
-	for b.Loop() {
-		took = append(took, timed(func() { w.call(words) }))
-	}
-	b.ReportMetric(ms(p50(took)), "pipe-ms/p50")
-}
-
-// pipeWorker is a resident worker with nothing in between.
-type pipeWorker struct {
-	b    *testing.B
-	pid  int
-	in   *os.File
-	hear *frame.Reader
-	id   uint32
-	buf  []byte
-}
-
-func startWorker(b *testing.B, path, vault string) *pipeWorker {
-	b.Helper()
-	stdin, in, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, stdout, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	process := exec.Command(path, "vault", vault, "--worker")
-	process.Stdin, process.Stdout = stdin, stdout
-	if err := process.Start(); err != nil {
-		b.Fatal(err)
-	}
-	stdin.Close()
-	stdout.Close()
-	b.Cleanup(func() { in.Close(); process.Wait(); out.Close() })
-	w := &pipeWorker{b: b, pid: process.Process.Pid, in: in, hear: frame.NewReader(out)}
-	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
-	if _, err := in.Write(hello); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := w.hear.Next(); err != nil {
-		b.Fatal(err)
-	}
-	return w
-}
-
-// call asks one question and reads the answer to its end.
-func (w *pipeWorker) call(words []string) {
-	if status := w.status(words); status != 0 {
-		w.b.Fatalf("%q ended with status %d", words, status)
-	}
-}
-
-// status is call with an answer of any kind.
-func (w *pipeWorker) status(words []string) uint8 {
-	w.id++
-	w.buf, _ = frame.AppendRequest(w.buf[:0], w.id, frame.Request{Words: words})
-	w.buf = frame.Append(w.buf, frame.Frame{Kind: frame.KindMore, ID: w.id}) // an answer of any length
-	if _, err := w.in.Write(w.buf); err != nil {
-		w.b.Fatal(err)
-	}
-	for {
-		f, err := w.hear.Next()
-		if err != nil {
-			w.b.Fatal(err)
-		}
-		if f.Kind == frame.KindEnd {
-			end, err := frame.ParseEnd(f)
-			if err != nil {
-				w.b.Fatal(err)
+// BenchmarkResidentFifty measures 50 reads at once with the resident worker, next to a
+// server that reads the note 50 times and does nothing else.
+func BenchmarkResidentFifty(b *testing.B) {
+	vault := smallVault(b)
+	s := serve(b, "--backend=embedded", "--vault="+vault, "--tier=v1", "--max-parallel=64")
+	s.succeed("obsidianCli", readTides)
+	floor := start(b, program(b, "noop"), filepath.Join(vault, "Tides.md"))
+	fifty := func(s *session) time.Duration {
+		return timed(func() {
+			for range 50 {
+				s.send("tools/call", map[string]any{"name": "obsidianCli", "arguments": readTides})
 			}
-			return end.Status
+			for range 50 {
+				s.read()
+			}
+		})
+	}
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		ours = append(ours, fifty(s))
+		theirs = append(theirs, fifty(floor))
+	}
+	against(b, "fifty", ours, "floor", theirs)
+}
+
+// BenchmarkReadBehindSearch measures a read that is sent right behind a search of 10,000
+// notes, next to a read alone.
+func BenchmarkReadBehindSearch(b *testing.B) {
+	s := serve(b, "--backend=embedded", "--vault="+largeVault(b, 10_000), "--tier=v1", "--max-parallel=64")
+	search := map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "search", "params": map[string]any{"query": rare}}}
+	read := map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": "read", "params": map[string]any{"path": "Measured.md"}}}
+	for range 3 {
+		s.ask("tools/call", search)
+	}
+	var alone, behind []time.Duration
+	for b.Loop() {
+		alone = append(alone, timed(func() { s.ask("tools/call", read) }))
+		s.send("tools/call", search)
+		found := s.id
+		early := false
+		behind = append(behind, timed(func() {
+			s.send("tools/call", read)
+			early = s.until(s.id, found)
+		}))
+		if !early {
+			s.until(found, 0)
 		}
 	}
+	against(b, "behind", behind, "alone", alone)
+	b.ReportMetric(ms(p50(behind)-p50(alone)), "slower-ms")
 }

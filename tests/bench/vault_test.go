@@ -8,12 +8,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"vaultwicket/tests/bench/vaultgen"
 )
 
 // BenchmarkVault measures the embedded program on a generated vault of 10,000
@@ -23,21 +20,15 @@ func BenchmarkVault(b *testing.B) { benchmarkVault(b, 10_000) }
 // BenchmarkLargeVault is the same with ten times as many notes.
 func BenchmarkLargeVault(b *testing.B) { benchmarkVault(b, 100_000) }
 
-// rare and frequent are what is searched for: a word that no note holds, and one
-// that very many do.
-const rare, frequent = "zygomorphic", "the"
+// What is searched for: a word that no note holds, words that few do, and one that very
+// many do.
+const rare, few, frequent = "zygomorphic", "Taxes 128", "the"
 
 func benchmarkVault(b *testing.B, notes int) {
-	vault := filepath.Join(b.TempDir(), "vault")
-	if err := vaultgen.Write(vault, notes, 1); err != nil {
-		b.Fatal(err)
-	}
-	b.Setenv("XDG_CACHE_HOME", filepath.Join(b.TempDir(), "cache"))
-	time.Sleep(3 * time.Second) // until the stamps of all files can be trusted
-	ours := program(b, "vaultwicket")
+	vault, ours := largeVault(b, notes), program(b, "vaultwicket")
 	b.Run("one-shot", func(b *testing.B) { oneShots(b, ours, vault) })
-	b.Run("resident", func(b *testing.B) { residents(b, ours, vault, notes) })
-	b.Run("change", func(b *testing.B) { changes(b, ours, vault) })
+	b.Run("resident", func(b *testing.B) { residents(b, vault, notes) })
+	b.Run("change", func(b *testing.B) { changes(b, vault) })
 }
 
 // yardstick runs ripgrep where it is installed.
@@ -60,10 +51,10 @@ func oneShots(b *testing.B, ours, vault string) {
 		return timed(func() { bareStart(b, ours, append([]string{"vault", vault}, args...)...) })
 	}
 	caches := os.Getenv("XDG_CACHE_HOME")
-	var rg, rgFrequent, firstSearch, firstIndex, cat, search, searchFrequent, tags []time.Duration
+	var rg, rgFirst, rgFrequent, firstSearch, firstIndex, cat, search, searchFrequent, tags []time.Duration
 	for range 5 {
 		cat = append(cat, timed(func() { readAll(b, vault) }))
-		rg = append(rg, yardstick(b, vault, rare))
+		rgFirst = append(rgFirst, yardstick(b, vault, rare))
 		os.RemoveAll(caches)
 		firstSearch = append(firstSearch, run("search", "query="+rare))
 		os.RemoveAll(caches)
@@ -76,18 +67,11 @@ func oneShots(b *testing.B, ours, vault string) {
 		searchFrequent = append(searchFrequent, run("search", "query="+frequent, "total"))
 		tags = append(tags, run("tags", "total"))
 	}
-	report := func(name string, took, against []time.Duration) {
-		b.ReportMetric(ms(p50(took)), name+"-ms")
-		b.ReportMetric(float64(p50(took))/float64(p50(against)), name+"/yard")
-	}
-	b.ReportMetric(ms(p50(rg)), "rg-ms")
-	b.ReportMetric(ms(p50(rgFrequent)), "rg-frequent-ms")
-	b.ReportMetric(ms(p50(cat)), "cat-ms")
-	report("first-search", firstSearch, rg)
-	report("first-index", firstIndex, cat)
-	report("search", search, rg)
-	report("search-frequent", searchFrequent, rgFrequent)
-	report("tags", tags, rg)
+	against(b, "first-search", firstSearch, "rg-first", rgFirst)
+	against(b, "first-index", firstIndex, "cat", cat)
+	against(b, "search", search, "rg", rg)
+	against(b, "search-frequent", searchFrequent, "rg-frequent", rgFrequent)
+	b.ReportMetric(ms(p50(tags)), "tags-ms")
 }
 
 // readAll does what cat would with every note.
@@ -110,40 +94,67 @@ func readAll(b *testing.B, vault string) {
 }
 
 // residents measures a worker at its pipe.
-func residents(b *testing.B, ours, vault string, notes int) {
-	w := startWorker(b, ours, vault)
-	w.call([]string{"tags", "total"})
-	w.call([]string{"orphans", "total"})
-	note := someNote(b, vault)
-	calls := map[string][]string{
-		"search": {"search", "query=" + rare}, "search-frequent": {"search", "query=" + frequent, "total"},
-		"backlinks": {"backlinks", "path=" + note, "counts"}, "tags": {"tags", "counts"}, "tasks": {"tasks", "todo", "total"},
-		"orphans": {"orphans", "total"}, "properties": {"properties", "counts"}, "unresolved": {"unresolved", "total"},
-		"read": {"read", "path=" + note}, "outline": {"outline", "path=" + note}, "named": {"read", "file=" + strings.TrimSuffix(filepath.Base(note), ".md")},
-	}
-	took := map[string][]time.Duration{}
-	var rg []time.Duration
+func residents(b *testing.B, vault string, notes int) {
+	w := filledWorker(b, vault)
+	b.Run("search", func(b *testing.B) { searches(b, w, vault) })
+	b.Run("note", func(b *testing.B) {
+		note := someNote(b, vault)
+		ask(b, w, []command{
+			{"read", []string{"read", "path=" + note}},
+			{"outline", []string{"outline", "path=" + note}},
+			{"named", []string{"read", "file=" + strings.TrimSuffix(filepath.Base(note), ".md")}},
+			{"backlinks", []string{"backlinks", "path=" + note, "counts"}},
+		})
+	})
+	b.Run("listing", func(b *testing.B) {
+		slowest := ask(b, w, listings())
+		b.ReportMetric(ms(slowest), "slowest-ms")
+	})
+	time.Sleep(3 * time.Second) // the worker gives memory back
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			w.memory("RssAnon")
+		}
+		anon := w.memory("RssAnon")
+		b.ReportMetric(float64(anon)/1024, "anon-MiB")
+		b.ReportMetric(float64(anon)/float64(notes), "KiB/note")
+	})
+}
+
+// searches measures a word that no note has, one that few have and one that very many
+// have, each beside ripgrep.
+func searches(b *testing.B, w *pipeWorker, vault string) {
+	words := []command{{"rare", []string{rare}}, {"few", []string{few}}, {"many", []string{frequent}}}
+	ours, theirs := make([][]time.Duration, len(words)), make([][]time.Duration, len(words))
 	for b.Loop() {
-		for name, words := range calls {
-			took[name] = append(took[name], timed(func() { w.call(words) }))
-		}
-		if len(rg) < 20 {
-			rg = append(rg, yardstick(b, vault, rare))
+		for i, c := range words {
+			ours[i] = append(ours[i], timed(func() { w.call([]string{"search", "query=" + c.words[0], "total"}) }))
+			if len(theirs[i]) < 20 {
+				theirs[i] = append(theirs[i], yardstick(b, vault, c.words[0]))
+			}
 		}
 	}
-	for name := range calls {
-		b.ReportMetric(ms(p50(took[name])), name+"-ms")
+	for i, c := range words {
+		against(b, c.name, ours[i], "rg-"+c.name, theirs[i])
 	}
-	b.ReportMetric(float64(p50(took["search"]))/float64(p50(rg)), "search/rg")
-	anon := w.memory("RssAnon")
-	b.ReportMetric(float64(anon)/1024, "anon-MiB")
-	b.ReportMetric(float64(anon)/float64(notes), "KiB/note")
+}
+
+// listings are the commands that list something of the whole vault, as text and as JSON.
+func listings() (all []command) {
+	for _, words := range [][]string{
+		{"tags", "counts"}, {"tasks", "todo"}, {"orphans"}, {"deadends"}, {"unresolved"}, {"properties", "counts"}, {"aliases"}, {"files"}, {"folders"},
+	} {
+		all = append(all, command{words[0], words})
+		if words[0] != "files" && words[0] != "folders" && words[0] != "orphans" && words[0] != "deadends" && words[0] != "aliases" {
+			all = append(all, command{words[0] + "-json", append(slices.Clone(words), "format=json")})
+		}
+	}
+	return all
 }
 
 // changes measures how long a change on the disk takes to be seen by a worker.
-func changes(b *testing.B, ours, vault string) {
-	w := startWorker(b, ours, vault)
-	w.call([]string{"tags", "total"})
+func changes(b *testing.B, vault string) {
+	w := filledWorker(b, vault)
 	var took, next []time.Duration
 	for b.Loop() {
 		tag := fmt.Sprintf("change%d", time.Now().UnixNano())
@@ -180,16 +191,4 @@ func someNote(b *testing.B, vault string) string {
 		b.Fatal("no note", err)
 	}
 	return notes[len(notes)/2]
-}
-
-// memory returns a line of /proc/PID/status in KiB, 0 where there is none.
-func (w *pipeWorker) memory(line string) int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), line+":")
-	number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	kib, _ := strconv.Atoi(number)
-	return kib
 }

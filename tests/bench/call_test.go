@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// BenchmarkCall measures the own time of one call on the app's backend: through
+// the server, minus a bare start of the same client, minus an exchange of the
+// same size with a server that does nothing.
+func BenchmarkCall(b *testing.B) {
+	client := program(b, "obsidian")
+	s := serve(b, "--backend=obsidian", "--cli="+client)
+	s.call("random:read") // the first call asks for the version
+	size := len(s.call("random:read"))
+	quiet := start(b, program(b, "noop"), strconv.Itoa(size-40))
+	var whole, bare, exchange []time.Duration
+	for b.Loop() {
+		whole = append(whole, timed(func() { s.call("random:read") }))
+		bare = append(bare, timed(func() { bareStart(b, client, "random:read") }))
+		exchange = append(exchange, timed(func() { quiet.ask("tools/call", map[string]any{"name": "x"}) }))
+	}
+	against(b, "call", whole, "bare", bare)
+	b.ReportMetric(ms(p50(exchange)), "exchange-ms")
+	b.ReportMetric(ms(p50(whole)-p50(bare)-p50(exchange)), "own-ms")
+}
+
+// BenchmarkFifty measures 50 calls at once on the app's backend, where they
+// stand in one queue, against bare starts one by one.
+func BenchmarkFifty(b *testing.B) {
+	const calls = 50
+	client := program(b, "obsidian")
+	s := serve(b, "--backend=obsidian", "--cli="+client, "--max-parallel=64")
+	s.call("random:read")
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		ours = append(ours, timed(func() {
+			for range calls {
+				s.send("tools/call", callParams("random:read"))
+			}
+			for range calls {
+				s.read()
+			}
+		}))
+		theirs = append(theirs, timed(func() {
+			for range calls {
+				bareStart(b, client, "random:read")
+			}
+		}))
+	}
+	o, t := p50(ours), p50(theirs)
+	b.ReportMetric(float64(calls)/o.Seconds(), "calls/s")
+	b.ReportMetric(float64(calls)/t.Seconds(), "bare-starts/s")
+	b.ReportMetric(float64(t)/float64(o), "throughput/bare")
+}
+
+// BenchmarkHungClient reports how long after its limit a call to a client that hangs is
+// answered.
+func BenchmarkHungClient(b *testing.B) {
+	const limit = time.Second // the least that can be set
+	s := serve(b, "--backend=obsidian", "--cli="+program(b, "obsidian"), "--timeout="+limit.String())
+	s.call("random:read")
+	var over []time.Duration
+	for b.Loop() {
+		over = append(over, timed(func() {
+			if answer := s.ask("tools/call", callParams("daily:read")); !bytes.Contains(answer, []byte(`"timeout"`)) {
+				b.Fatalf("a client that hangs: %s", answer)
+			}
+		})-limit)
+	}
+	b.ReportMetric(ms(p50(over)), "over-ms")
+	b.ReportMetric(ms(slices.Max(over)), "over-ms/max")
+}

@@ -1,0 +1,58 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// BenchmarkMemory reports the memory of the server at rest and after as many calls as the
+// benchmark makes, in all and the part that no file stands behind (Linux; run it with
+// -benchtime 10000x).
+func BenchmarkMemory(b *testing.B) {
+	s := serve(b, "--backend=obsidian", "--cli="+program(b, "obsidian"))
+	report := func(when string) {
+		b.ReportMetric(s.mebibytes("VmRSS"), when+"-MiB")
+		b.ReportMetric(s.mebibytes("RssAnon"), when+"-anon-MiB")
+	}
+	rest, restAnon := s.mebibytes("VmRSS"), s.mebibytes("RssAnon")
+	for b.Loop() {
+		s.call("random:read")
+	}
+	report("after")
+	b.ReportMetric(rest, "rest-MiB") // ReportMetric before the loop would be forgotten
+	b.ReportMetric(restAnon, "rest-anon-MiB")
+}
+
+// BenchmarkLarge reports the most memory that the server ever took for a note of 20 MB,
+// for a note of one line of 100 MB, and for a batch of 100 reads of 1 MB each (Linux).
+func BenchmarkLarge(b *testing.B) {
+	vault := b.TempDir()
+	for name, size := range map[string]int{"Long.md": 20 << 20, "Line.md": 100 << 20, "Large.md": 1 << 20} {
+		line := "A line of a long note, such as a log.\n"
+		if name == "Line.md" {
+			line = "one line without an end "
+		}
+		if err := os.WriteFile(filepath.Join(vault, name), []byte(strings.Repeat(line, size/len(line))), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	read := func(path string) map[string]any {
+		return map[string]any{"command": "read", "params": map[string]any{"path": path}}
+	}
+	s := serve(b, "--backend=embedded", "--vault="+vault, "--tier=v2", "--allow-mutations")
+	for b.Loop() {
+		for _, name := range []string{"Long.md", "Line.md"} {
+			s.succeed("obsidianCli", read(name))
+		}
+		operations := make([]map[string]any, 100)
+		for i := range operations {
+			operations[i] = read("Large.md")
+			operations[i]["clientId"] = strconv.Itoa(i)
+		}
+		s.succeed("obsidianBatch", map[string]any{"operations": operations})
+	}
+	b.ReportMetric(s.mebibytes("VmHWM"), "most-MiB")
+}

@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// session is one MCP session with a server that runs as a child.
+type session struct {
+	b       *testing.B
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	id      int
+}
+
+func start(b *testing.B, path string, args ...string) *session {
+	b.Helper()
+	process := exec.Command(path, args...)
+	process.Stderr = os.Stderr
+	in, err := process.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := process.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		b.Fatal(err)
+	}
+	s := &session{b: b, process: process, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	b.Cleanup(s.stop)
+	return s
+}
+
+func serve(b *testing.B, flags ...string) *session {
+	b.Helper()
+	s := start(b, program(b, "vaultwicket"), append([]string{"serve", "--config=none", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0"}, flags...)...)
+	s.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "bench", "version": "1"}})
+	return s
+}
+
+// ask sends one request and returns the line of its answer.
+func (s *session) ask(method string, params any) []byte {
+	s.send(method, params)
+	return s.read()
+}
+
+func (s *session) send(method string, params any) {
+	s.id++
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": s.id, "method": method, "params": params})
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	if _, err := s.in.Write(append(line, '\n')); err != nil {
+		s.b.Fatal(err)
+	}
+}
+
+func (s *session) read() []byte {
+	line, err := s.out.ReadBytes('\n')
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	return line
+}
+
+// call runs one command and fails when it does not succeed.
+func (s *session) call(command string) []byte {
+	answer := s.ask("tools/call", callParams(command))
+	if !bytes.Contains(answer, []byte(`"ok":true`)) {
+		s.b.Fatalf("%s answered %s", command, answer)
+	}
+	return answer
+}
+
+// succeed calls a tool and fails when it does not succeed.
+func (s *session) succeed(tool string, arguments map[string]any) []byte {
+	answer := s.ask("tools/call", map[string]any{"name": tool, "arguments": arguments})
+	if !bytes.Contains(answer, []byte(`"ok":true`)) {
+		s.b.Fatalf("%s answered %.400s", tool, answer)
+	}
+	return answer
+}
+
+// readTides are the arguments that read the note of a small vault.
+var readTides = map[string]any{"command": "read", "params": map[string]any{"path": "Tides.md"}}
+
+func callParams(command string) map[string]any {
+	return map[string]any{"name": "obsidianCli", "arguments": map[string]any{"command": command}}
+}
+
+func (s *session) stop() {
+	s.in.Close()
+	io.Copy(io.Discard, s.out)
+	s.process.Wait()
+}
+
+// until reads until the answer to a request comes, and reports whether the answer to
+// another request was passed on the way.
+func (s *session) until(id, other int) (passed bool) {
+	for {
+		var answer struct {
+			ID int `json:"id"`
+		}
+		if err := json.Unmarshal(s.read(), &answer); err != nil {
+			s.b.Fatal(err)
+		}
+		if answer.ID == id {
+			return passed
+		}
+		passed = passed || answer.ID == other
+	}
+}
+
+// mebibytes returns a line of the status of the server in MiB.
+func (s *session) mebibytes(line string) float64 {
+	return float64(memory(s.process.Process.Pid, line)) / 1024
+}
