@@ -138,7 +138,7 @@ func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
 		case <-waiting.Done():
 		}
 	}()
-	result, err := server.ServerFromContext(ctx).RequestElicitation(waiting, mcp.ElicitationRequest{
+	result, err := h.mcp.RequestElicitation(waiting, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: dialog(q),
 	})
 	switch {

@@ -88,7 +88,7 @@ esac
 		Runner:  exec.New(exec.Config{CLI: app, Self: "/nowhere/vaultwicket"}),
 		Session: "booth", Getenv: getenv, Log: logTo(t),
 	})
-	h := handler{Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, &sealers{}, nil}
+	h := handler{Config: Config{Gateway: gw, Version: "1", MaxOutput: 1 << 14, Log: logTo(t)}, sealers: &sealers{}}
 	if change != nil {
 		change(h.sealers)
 	}

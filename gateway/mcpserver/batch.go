@@ -58,7 +58,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 		return reply(gateway.RejectBatch(err), true)
 	}
 	defer h.report(ctx, req)()
-	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, stdio.AcceptedAt(req)
+	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, stdio.AcceptedAt(ctx, req)
 	elicitation, ask := h.elicit(ctx, req.Params)
 	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	batch.Caller, batch.Client, batch.Surface = caller(ctx), clientName(ctx), surface(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -59,7 +60,7 @@ func TestTheBatchToolFitsItsBudget(t *testing.T) {
 
 func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(batchOutputSchema))
-	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}, nil}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
 	for name, arguments := range map[string]string{
 		"no arguments": `{}`,
 		"no client":    `{"operations":[{"clientId":"a","command":"daily:read"}]}`,
@@ -70,7 +71,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		var content map[string]any
-		structured := result.StructuredContent.(json.RawMessage)
+		structured := result.StructuredContent.(message.Compact)
 		if err := json.Unmarshal(structured, &content); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +109,7 @@ func TestTheSchemaOfABatchTakesWhatTheDecoderTakes(t *testing.T) {
 
 // A batch with a change keeps its place among the changes of a client.
 func TestABatchKeepsTheOrderOfChanges(t *testing.T) {
-	h := handler{Config{Gateway: gatewayWith(t, everything)}, &sealers{}, nil}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything)}, sealers: &sealers{}}
 	for arguments, want := range map[string]bool{
 		`{"command":"daily:append","params":{"content":"x"}}`:      true,
 		`{"command":"daily:read"}`:                                 false,

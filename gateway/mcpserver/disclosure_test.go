@@ -38,7 +38,7 @@ type localServer struct {
 func newLocalServer(t *testing.T, gw *gateway.Gateway, change func(*handler)) localServer {
 	t.Helper()
 	log := &strings.Builder{}
-	h := handler{Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, &sealers{}, nil}
+	h := handler{Config: Config{Gateway: gw, Version: "1.2.3", Log: slog.New(slog.NewTextHandler(log, nil)), Now: evening}, sealers: &sealers{}}
 	if change != nil {
 		change(&h)
 	}

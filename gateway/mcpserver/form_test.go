@@ -25,7 +25,7 @@ func textsOf(t *testing.T, r *mcp.CallToolResult) (texts []string) {
 
 // A result in text is the output byte for byte and one line with what is not in it.
 func TestAResultInText(t *testing.T) {
-	h := handler{Config{Text: true}, &sealers{}, nil}
+	h := handler{Config: Config{Text: true}, sealers: &sealers{}}
 	byPath := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a b.md")}}
 	for _, test := range []struct {
 		name    string
@@ -68,7 +68,7 @@ func TestWhatAResultInTextCosts(t *testing.T) {
 	note := strings.Repeat("one \"line\"\n", 40)
 	result := gateway.Result{OK: true, Command: "read", Stdout: note, Path: "a.md", Hash: "0123456789abcdef", Backend: "embedded", Vault: "V"}
 	request := gateway.Request{Command: "read", Params: allowlist.Params{"path": allowlist.Text("a.md")}}
-	got, _ := handler{Config{Text: true}, &sealers{}, nil}.form(request)(result)
+	got, _ := handler{Config: Config{Text: true}, sealers: &sealers{}}.form(request)(result)
 	if over := (len(strings.Join(textsOf(t, got), "")) - len(note)) / 4; over > 15 {
 		t.Errorf("about %d tokens over the note", over)
 	}

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-	"vaultwicket/gateway"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
 // Config configures a server.
@@ -48,6 +51,7 @@ type handler struct {
 	Config
 	sealers *sealers
 	notify  notify
+	mcp     *server.MCPServer
 }
 
 // clock returns the local time of the user.
@@ -73,7 +77,7 @@ func reply(content any, failed bool) (*mcp.CallToolResult, error) {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
 	encoded := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
-	result := mcp.NewToolResultStructured(json.RawMessage(encoded), string(encoded))
+	result := mcp.NewToolResultStructured(message.Compact(encoded), string(encoded))
 	result.IsError = failed
 	return result, nil
 }

@@ -232,7 +232,7 @@ func TestTheStatusNamesNoFolder(t *testing.T) {
 func TestPanicsOfReadersAreFixedErrors(t *testing.T) {
 	const secret = "the text of a note"
 	d := newLocalServer(t, gatewayWith(t, readOnly), nil)
-	broken := handler{Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, &sealers{}, nil} // without a gateway
+	broken := handler{Config: Config{Log: slog.New(slog.NewTextHandler(d.log, nil))}, sealers: &sealers{}} // without a gateway
 	_, completionErr := completer{broken}.CompletePromptArgument(context.Background(), "surprise-me", mcp.CompleteArgument{Name: "count"}, mcp.CompleteContext{})
 	for name, said := range map[string]string{
 		"a completion": fmt.Sprint(completionErr),

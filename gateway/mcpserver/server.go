@@ -66,14 +66,31 @@ func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 		server.WithInstructions(instructions),
 		server.WithToolCapabilities(false), // before AddTool, or a list that never changes is declared as changing
 		server.WithHooks(hooks),
-		server.WithToolHandlerMiddleware(recoverPanics(c.Log)),
-		server.WithToolHandlerMiddleware(keepTrace),
 		server.WithCacheHints(0, mcp.CacheScopePrivate),
 	)
-	s.AddTool(t, h.call)
+	h.mcp = s
+	tools := toolbox{h, map[string]server.ToolHandlerFunc{}}
+	tools.add(t, h.call)
+	if err := h.addToolsets(tools, view); err != nil {
+		return nil, err
+	}
+	requests.Handlers = tools.handlers
 	h.addResources(s, hooks)
 	h.addPrompts(s, hooks)
-	return s, h.addToolsets(s, view)
+	return s, nil
+}
+
+// toolbox adds tools to a server. Every handler goes through the same steps, whether mcp-go
+// calls it or the transport itself does: handlers has them by the name of the tool. A step
+// that is a middleware of mcp-go would be missing in calls that pass it by.
+type toolbox struct {
+	handler
+	handlers map[string]server.ToolHandlerFunc
+}
+
+func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
+	b.handlers[t.Name] = recoverPanics(b.Log)(keepTrace(do))
+	b.mcp.AddTool(t, b.handlers[t.Name])
 }
 
 // hideTools empties the list of tools while the setting enabled is false. A call is then
@@ -103,7 +120,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	elicitation, ask := h.elicit(ctx, req.Params)
 	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
-	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, stdio.AcceptedAt(req)
+	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx, req)
 	result := h.Gateway.Do(ctx, request)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil

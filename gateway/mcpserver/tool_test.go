@@ -19,6 +19,7 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
@@ -136,7 +137,7 @@ func schema(t *testing.T, text []byte) *jsonschema.Resolved {
 // an answer that does not, a failure too.
 func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 	published := schema(t, []byte(arguments.Output))
-	h := handler{Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, &sealers{}, nil}
+	h := handler{Config: Config{Gateway: gatewayWith(t, everything), MaxOutput: 1 << 10}, sealers: &sealers{}}
 	full := gateway.Result{OK: true, Command: "read", Stdout: "x", Backend: "obsidian", Vault: "Work", Path: "a.md", Hash: "0123456789abcdef",
 		Truncated: &gateway.Truncated{ShownBytes: 1, TotalBytes: 2}, Notices: []string{"n"}}
 	answers := map[string]func() (*mcp.CallToolResult, error){
@@ -161,7 +162,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		structured := result.StructuredContent.(json.RawMessage)
+		structured := result.StructuredContent.(message.Compact)
 		var content map[string]any
 		if err := json.Unmarshal(structured, &content); err != nil {
 			t.Fatal(err)

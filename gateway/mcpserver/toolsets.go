@@ -28,9 +28,8 @@ func ToolsetNames() []string {
 	return slices.Concat([]string{setCLI, setBatch}, typed.Toolsets(), []string{setAll})
 }
 
-// addToolsets adds the tools of the configured toolsets to a server, as far as the policy
-// enables them.
-func (h handler) addToolsets(s *server.MCPServer, view toolView) error {
+// addToolsets adds the tools of the configured toolsets, as far as the policy enables them.
+func (h handler) addToolsets(tools toolbox, view toolView) error {
 	names := ToolsetNames()
 	for _, name := range h.Toolsets {
 		if !slices.Contains(names, name) {
@@ -43,17 +42,17 @@ func (h handler) addToolsets(s *server.MCPServer, view toolView) error {
 		if err != nil {
 			return err
 		}
-		s.AddTool(read, h.read)
+		tools.add(read, h.read)
 	}
 	if mutates || h.wants(setBatch) {
-		s.AddTool(batchTool(view), h.batch)
+		tools.add(batchTool(view), h.batch)
 	}
 	for _, t := range typed.Tools() {
 		if !h.wants(t.Toolset) {
 			continue
 		}
 		if described, ok := t.Describe(h.Gateway); ok {
-			s.AddTool(described, h.typed(t, *described.Annotations.ReadOnlyHint))
+			tools.add(described, h.typed(t, *described.Annotations.ReadOnlyHint))
 		}
 	}
 	return nil

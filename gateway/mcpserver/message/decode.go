@@ -54,6 +54,10 @@ type Message struct {
 	// Tool and Arguments are those of a tools/call, not decoded further.
 	Tool      string
 	Arguments json.RawMessage
+	// Plain says that a tools/call is of a form that needs nothing of mcp-go, see [Message.readCall].
+	// Meta is the _meta of a plain call, nil for none.
+	Plain bool
+	Meta  *mcp.Meta
 }
 
 // Error is a message that is rejected before mcp-go sees it.
@@ -84,7 +88,9 @@ func Decode(line []byte) (Message, error) {
 	if !json.Valid(line) {
 		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
 	}
-	fields, lintErr := Lint(line, exactKeys)
+	l := linter{rest: line, exact: exactKeys}
+	lintErr := l.value(1)
+	fields := l.fields
 	if lintErr != nil {
 		_ = json.Unmarshal(line, &fields) // for the id alone
 	}
@@ -92,6 +98,9 @@ func Decode(line []byte) (Message, error) {
 		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: notAnObject(line)}
 	}
 	m, err := decodeEnvelope(fields)
+	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
+		m.readCall(&l)
+	}
 	if lintErr != nil {
 		err = lintErr
 	}
@@ -141,7 +150,6 @@ func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error
 	}
 	if m.ID != nil {
 		m.Kind = Request
-		m.Tool, m.Arguments = callOf(m.Method, fields["params"])
 		return m, nil
 	}
 	m.Kind = Notification
@@ -153,19 +161,6 @@ func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error
 		return m, fmt.Errorf("requestId: %w", err)
 	}
 	return m, nil
-}
-
-// callOf returns the tool and the arguments of a tools/call. The handler of the tool
-// validates them.
-func callOf(method string, params json.RawMessage) (tool string, arguments json.RawMessage) {
-	var call struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	if method != string(mcp.MethodToolsCall) || json.Unmarshal(params, &call) != nil { // exactKeys has checked the spelling
-		return "", nil
-	}
-	return call.Name, call.Arguments
 }
 
 // decodeResponse decodes a response of the client to a request of the server. A response

@@ -28,7 +28,7 @@ func TestDecodeMessage(t *testing.T) {
 		{"an answer that is an error", `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"x"}}`, Message{Kind: Response, ID: 3.0}},
 		{"an error without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, Message{Kind: Response}},
 		{"equal keys in different objects", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":{"a":[{"a":1},{"a":2}]}}}`, Message{Kind: Request, ID: 1.0, Method: "m"}},
-		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`)}},
+		{"any case deeper down", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"Name":1,"name":2}}}`, Message{Kind: Request, ID: 1.0, Method: "tools/call", Tool: "t", Arguments: json.RawMessage(`{"Name":1,"name":2}`), Plain: true}},
 	} {
 		if got, err := Decode([]byte(test.line)); err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, %v, want %+v", test.name, got, err, test.want)

@@ -26,6 +26,10 @@ type linter struct {
 	exact  map[int][]string
 	count  int
 	fields map[string]json.RawMessage // of the outermost object
+	params map[string]json.RawMessage // of the object in its field params
+	inner  map[string]json.RawMessage // of the last object of depth 2
+	// huge says that a number may be one that no float64 holds.
+	huge bool
 }
 
 // value checks one value; an object or a list found here has the given depth.
@@ -49,8 +53,11 @@ func (l *linter) value(depth int) error {
 		return l.list(depth)
 	}
 	fields, err := l.object(depth)
-	if depth == 1 {
+	switch depth {
+	case 1:
 		l.fields = fields
+	case 2:
+		l.inner = fields
 	}
 	return err
 }
@@ -79,11 +86,15 @@ func (l *linter) object(depth int) (map[string]json.RawMessage, error) {
 			return nil, fmt.Errorf("key %q must be spelled %q", Clip(key), right)
 		}
 		l.peek()
+		l.inner = nil
 		before := l.rest
 		if err := l.value(depth + 1); err != nil {
 			return nil, err
 		}
 		fields[key] = json.RawMessage(before[:len(before)-len(l.rest)])
+		if depth == 1 && key == "params" {
+			l.params = l.inner
+		}
 		if l.peek() == ',' {
 			l.skip()
 		}
@@ -133,7 +144,21 @@ func (l *linter) takeLiteral() {
 	if end < 0 {
 		end = len(l.rest)
 	}
+	l.huge = l.huge || mayOverflow(l.rest[:end])
 	l.rest = l.rest[end:]
+}
+
+// mayOverflow reports whether a literal may be a number that is too large for a float64:
+// encoding/json refuses those where it decodes any value.
+func mayOverflow(literal []byte) bool {
+	return len(literal) > maxDigits || isNumber(literal) && bytes.ContainsAny(literal, "eE")
+}
+
+// maxDigits is a length of numbers without an exponent that a float64 holds.
+const maxDigits = 300
+
+func isNumber(literal []byte) bool {
+	return literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
 }
 
 // resembles returns the name of which key is another spelling: in case, or with a

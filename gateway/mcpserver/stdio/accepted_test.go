@@ -25,13 +25,13 @@ func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
 		for _, header := range []http.Header{nil, forged} {
 			req := mcp.CallToolRequest{Header: header}
 			c.recordWait(1.0, &req)
-			if got := AcceptedAt(req); !got.Equal(begun) {
+			if got := AcceptedAt(t.Context(), req); !got.Equal(begun) {
 				t.Errorf("taken in at %v, want %v", got, begun)
 			}
 		}
 		other := mcp.CallToolRequest{Header: forged}
 		c.recordWait(2.0, &other) // of which nothing is known, as over HTTP
-		if got := AcceptedAt(other); !got.IsZero() {
+		if got := AcceptedAt(t.Context(), other); !got.IsZero() {
 			t.Errorf("a client has said %v", got)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"vaultwicket/gateway/mcpserver/message"
 )
 
-// These methods carry a message from the reader to mcp-go: accept, queue, perhaps
-// cancel, forward.
+// These methods carry a message from the reader to mcp-go or to a handler: accept, queue,
+// perhaps cancel, forward.
 
 // waitForCapacity waits until one more message can be accepted. It is false when the
 // server stops.
@@ -28,7 +28,7 @@ func (c *Requests) accept(m message.Message, line []byte) error {
 	changes := c.mayChange(m) // it decodes the arguments, for which no other message has to wait
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.changed.Broadcast()
+	defer c.settle()
 	switch {
 	case c.stopped:
 		return nil
@@ -49,17 +49,17 @@ func (c *Requests) mayChange(m message.Message) bool {
 }
 
 func (c *Requests) acceptRequest(m message.Message, line []byte, changes bool) error {
-	if c.pending[key(m.ID)] != nil {
+	r := &pendingRequest{id: m.ID, key: key(m.ID), method: m.Method, size: len(line), acceptedAt: time.Now(), changes: changes, call: c.callOf(m)}
+	if c.pending[r.key] != nil {
 		return errDuplicateID
 	}
-	r := &pendingRequest{id: m.ID, method: m.Method, size: len(line), acceptedAt: time.Now(), changes: changes}
 	if r.subscribes() {
 		if c.subscriptions == maxSubscriptions {
 			return errTooManySubscriptions
 		}
 		c.subscriptions++
 	}
-	c.pending[key(m.ID)] = r
+	c.pending[r.key] = r
 	if r.initializes() {
 		// Messages after the handshake depend on it, so it cannot wait.
 		r.forwarded, r.size = true, 0
@@ -86,16 +86,21 @@ func (c *Requests) cancel(id any) bool {
 		return false
 	}
 	r.cancelled = true
-	if !r.forwarded {
+	switch {
+	case !r.forwarded:
 		c.waiting = slices.DeleteFunc(c.waiting, func(w *pendingRequest) bool { return w == r })
 		c.remove(r)
+		return false
+	case r.call != nil:
+		r.call.stop()
+		return false
 	}
-	return r.forwarded
+	return true
 }
 
 // remove drops a request that has its response or gets none.
 func (c *Requests) remove(r *pendingRequest) {
-	delete(c.pending, key(r.id))
+	delete(c.pending, r.key)
 	c.pendingBytes -= r.size
 	switch {
 	case r.subscribes():
@@ -118,7 +123,7 @@ func (c *Requests) next() ([]byte, error) {
 	defer c.mu.Unlock()
 	for !c.stopped {
 		if line := c.pop(); line != nil {
-			c.changed.Broadcast()
+			c.settle()
 			return line, nil
 		}
 		if c.ended && len(c.ready) == 0 {
@@ -127,7 +132,7 @@ func (c *Requests) next() ([]byte, error) {
 		if c.ended && !c.hasPendingResponses() {
 			break
 		}
-		c.changed.Wait()
+		c.forwardable.Wait()
 	}
 	return nil, io.EOF
 }
@@ -140,7 +145,7 @@ func (c *Requests) closeInput() {
 	}
 }
 
-// pop returns the next message that may be forwarded, or nil.
+// pop returns the next message that may be forwarded to mcp-go, or nil.
 func (c *Requests) pop() []byte {
 	if c.initializing {
 		return nil
@@ -152,17 +157,35 @@ func (c *Requests) pop() []byte {
 		c.initializing = q.initializes
 		return q.line
 	}
-	i := slices.IndexFunc(c.waiting, func(r *pendingRequest) bool { return !r.changes || !c.changing })
-	if i < 0 || c.running >= maxRunning {
+	r := c.first()
+	if r == nil || r.call != nil {
 		return nil
 	}
-	r := c.waiting[i]
+	c.forward(r)
+	line := r.line
+	r.line = nil
+	return line
+}
+
+// first returns the waiting request whose turn it is, or nil.
+func (c *Requests) first() *pendingRequest {
+	if c.initializing || len(c.ready) > 0 || c.running >= maxRunning {
+		return nil
+	}
+	i := slices.IndexFunc(c.waiting, func(r *pendingRequest) bool { return !r.changes || !c.changing })
+	if i < 0 {
+		return nil
+	}
+	return c.waiting[i]
+}
+
+// forward takes a waiting request from its queue.
+func (c *Requests) forward(r *pendingRequest) {
+	i := slices.Index(c.waiting, r)
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	c.changing = c.changing || r.changes
-	line := r.line
-	r.line, r.forwarded = nil, true
+	r.forwarded = true
 	if !r.subscribes() {
 		c.running++
 	}
-	return line
 }

@@ -26,7 +26,7 @@ func (c *Requests) release(line []byte) [][]byte {
 	o := message.ReadOutgoing(line)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.changed.Broadcast()
+	defer c.settle()
 	c.writing++
 	if o.Kind == message.Other || o.ID == nil {
 		return [][]byte{line}
@@ -65,6 +65,21 @@ func (c *Requests) answer(r *pendingRequest, line []byte, failed bool) [][]byte 
 		return nil
 	}
 	return [][]byte{line}
+}
+
+// releaseCall reports whether the response of a handler is to be written: not if the call
+// was cancelled, or the server has given up on it. After that [Requests.written] must be
+// called.
+func (c *Requests) releaseCall(r *pendingRequest) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.settle()
+	c.writing++
+	if c.pending[r.key] != r {
+		return false
+	}
+	c.remove(r)
+	return !r.cancelled
 }
 
 // written records that the released messages were written.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 
@@ -42,8 +43,8 @@ var (
 )
 
 // Requests tracks the pending requests of a stdio client: those queued here, and those
-// forwarded to mcp-go without a response yet. The reader and the writer of the transport
-// share it, and mcp-go calls it through [Requests.Hooks].
+// forwarded to mcp-go or to a handler without a response yet. The reader and the writer of
+// the transport share it, and mcp-go calls it through [Requests.Hooks].
 //
 // While [Serve] does not run it is empty and its hooks do nothing, so that one server can
 // be built for every transport.
@@ -53,8 +54,19 @@ type Requests struct {
 	// the order of arrival: mcp-go keeps no order. It must be set before Serve.
 	Changes func(tool string, arguments json.RawMessage) bool
 
-	mu      sync.Mutex
-	changed sync.Cond // on mu: any field below
+	// Handlers are the handlers of tools, by name, whose plain calls are answered without
+	// mcp-go: it would decode the message nine more times and encode the answer four times.
+	// See the field Plain of [message.Message]. A handler gets the session in its context and
+	// the same request, but neither the server in the context nor arguments other than
+	// RawArguments. Middleware of the server is not run, so it must be part of the handler,
+	// and recover panics. It must be set before Serve; nil leaves all calls to mcp-go.
+	Handlers map[string]server.ToolHandlerFunc
+
+	mu          sync.Mutex
+	changed     sync.Cond // on mu: any field below
+	forwardable sync.Cond // on mu: next has something to return
+
+	calls calls // that handlers work on
 
 	pending map[string]*pendingRequest
 	waiting []*pendingRequest // not forwarded, oldest first
@@ -86,8 +98,10 @@ type queuedMessage struct {
 // pendingRequest is a request without a response.
 type pendingRequest struct {
 	id         any
+	key        string // of id
 	method     string
-	line       []byte // until it is forwarded
+	call       *toolCall // of a call that a handler answers, nil for a message for mcp-go
+	line       []byte    // until it is forwarded
 	size       int
 	forwarded  bool
 	cancelled  bool
@@ -110,7 +124,7 @@ func (r *pendingRequest) initializes() bool {
 // NewRequests returns an empty Requests.
 func NewRequests() *Requests {
 	c := &Requests{pending: map[string]*pendingRequest{}, inputDone: make(chan struct{})}
-	c.changed.L = &c.mu
+	c.changed.L, c.forwardable.L = &c.mu, &c.mu
 	return c
 }
 
@@ -118,8 +132,16 @@ func NewRequests() *Requests {
 // of it was forwarded: a request of the server can get no response after that.
 func (c *Requests) InputDone() <-chan struct{} { return c.inputDone }
 
-// key is the key under which mcp-go stores a request; 1 and "1" share it.
-func key(id any) string { return fmt.Sprint(id) }
+// key is the key under which mcp-go stores a request, that of fmt.Sprint; 1 and "1" share it.
+func key(id any) string {
+	switch id := id.(type) {
+	case string:
+		return id
+	case float64:
+		return strconv.FormatFloat(id, 'g', -1, 64)
+	}
+	return fmt.Sprint(id)
+}
 
 // Hooks registers the hooks that make cancellation reliable. mcp-go forgets a
 // cancellation that arrives before the request has begun. With the hooks, a cancelled
@@ -138,36 +160,7 @@ func (c *Requests) Hooks(h *server.Hooks) {
 		}
 	})
 	h.AddBeforeCallTool(func(_ context.Context, id any, req *mcp.CallToolRequest) { c.recordWait(id, req) })
-}
-
-// waitHeader carries the time that a call has waited to its handler. It is set or removed
-// for every call, so that no client can set it.
-const waitHeader = "Vaultwicket-Waited"
-
-// recordWait stores in a call how long it has waited here: that can be minutes.
-func (c *Requests) recordWait(id any, req *mcp.CallToolRequest) {
-	header := req.Header.Clone()
-	header.Del(waitHeader)
-	c.mu.Lock()
-	r := c.pending[key(id)]
-	c.mu.Unlock()
-	if r != nil {
-		if header == nil {
-			header = map[string][]string{}
-		}
-		header.Set(waitHeader, time.Since(r.acceptedAt).String())
-	}
-	req.Header = header
-}
-
-// AcceptedAt returns when a call was read from the input, the zero time if it was not
-// queued here.
-func AcceptedAt(req mcp.CallToolRequest) time.Time {
-	waited, err := time.ParseDuration(req.Header.Get(waitHeader))
-	if err != nil {
-		return time.Time{}
-	}
-	return time.Now().Add(-waited)
+	h.AddOnRegisterSession(func(_ context.Context, session server.ClientSession) { c.openSession(session) })
 }
 
 // cancellation is the message with which a client cancels the request id.
@@ -234,12 +227,22 @@ func (c *Requests) endInput() {
 // stop wakes everything that waits here and makes it return.
 func (c *Requests) stop() { c.update(func() { c.stopped = true }) }
 
-// update runs f under the lock and wakes those who wait for its effect.
+// update runs f under the lock, and then whatever is due after its effect.
 func (c *Requests) update(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f()
+	c.settle()
+}
+
+// settle starts the calls whose turn it is and wakes those who wait for a change. It must
+// be called after every change, with the lock held.
+func (c *Requests) settle() {
+	c.startCalls()
 	c.changed.Broadcast()
+	if first := c.first(); c.ended || c.stopped || len(c.ready) > 0 || first != nil && first.call == nil {
+		c.forwardable.Broadcast()
+	}
 }
 
 // shutDown ends the service of one client. It returns the ids of the requests that still
@@ -247,7 +250,7 @@ func (c *Requests) update(f func()) {
 func (c *Requests) shutDown() []any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.changed.Broadcast()
+	defer c.settle()
 	c.stopped, c.out = true, nil
 	if c.timer != nil {
 		c.timer.Stop()

@@ -5,6 +5,9 @@
 // has a response. Behind, [writer] writes one message at a time and drops responses to
 // cancelled requests. [Requests] tracks the pending requests for both. No message
 // reaches mcp-go that package message has not decoded.
+//
+// Plain calls of tools pass mcp-go by: the reader hands what it has decoded to the handler,
+// and the writer gets the result encoded once.
 package stdio
 
 import (
@@ -62,12 +65,18 @@ func Serve(ctx context.Context, s *server.MCPServer, requests *Requests, in io.R
 	source := &reader{lines: newLineReader(in), requests: requests, out: sink, log: log}
 
 	requests.begin(sink, grace, func() { cancel(errUnanswered) })
+	calling, endCalls := context.WithCancel(ctx)
+	defer endCalls()
+	requests.beginCalls(sink, log, func(session server.ClientSession) context.Context { return s.WithContext(calling, session) })
 	defer context.AfterFunc(ctx, requests.stop)()
 	go source.readAll()
 
 	done := make(chan error, 1)
 	go func() {
 		err := listen(ctx, s, source, sink, log)
+		requests.stop()
+		endCalls()
+		requests.waitForCalls()
 		for _, id := range requests.shutDown() {
 			sink.reject(&message.Error{Code: mcp.INTERNAL_ERROR, ID: id, Text: "the server stopped before it could answer"})
 		}

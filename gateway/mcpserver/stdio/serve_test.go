@@ -23,18 +23,43 @@ import (
 	"vaultwicket/tests/talk"
 )
 
+// way is the way of a plain call to its handler.
+type way string
+
+const (
+	direct    way = "direct"
+	overMCPGo way = "over mcp-go"
+)
+
+// eachWay runs a test once for each way.
+func eachWay(t *testing.T, test func(t *testing.T, w way)) {
+	for _, w := range []way{direct, overMCPGo} {
+		t.Run(string(w), func(t *testing.T) { test(t, w) })
+	}
+}
+
 // toy is a server with one tool that does what the test says.
-func toy(requests *Requests, tool server.ToolHandlerFunc, options ...server.ServerOption) *server.MCPServer {
+func (w way) toy(requests *Requests, tool server.ToolHandlerFunc, options ...server.ServerOption) *server.MCPServer {
 	hooks := &server.Hooks{}
 	requests.Hooks(hooks)
 	s := server.NewMCPServer("toy", "1", append(options, server.WithHooks(hooks))...)
 	s.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
+	if w == direct {
+		requests.Handlers = map[string]server.ToolHandlerFunc{"work": tool}
+	}
 	return s
+}
+
+// given is the argument n of a call.
+func given(req mcp.CallToolRequest) string {
+	var arguments struct{ N string }
+	_ = json.Unmarshal(req.Params.RawArguments, &arguments)
+	return arguments.N
 }
 
 // echo answers with its argument n.
 func echo(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	return mcp.NewToolResultText(req.GetString("n", "")), nil
+	return mcp.NewToolResultText(given(req)), nil
 }
 
 // gate is a tool that says when it starts and ends when told to, or when its
@@ -49,7 +74,7 @@ func newGate() *gate {
 }
 
 func (g *gate) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	n := req.GetString("n", "")
+	n := given(req)
 	g.started <- n
 	select {
 	case <-g.pending:
@@ -82,11 +107,11 @@ func ping(id any) string {
 }
 
 // run feeds all of in to a server and returns its answers by id.
-func run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
+func (w way) run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]talk.Message {
 	t.Helper()
 	requests := NewRequests()
 	var out strings.Builder
-	if err := Serve(t.Context(), toy(requests, tool), requests, in, &out, logTo(t), talk.Patience); err != nil {
+	if err := Serve(t.Context(), w.toy(requests, tool), requests, in, &out, logTo(t), talk.Patience); err != nil {
 		t.Fatal(err)
 	}
 	answers := map[string]talk.Message{}
@@ -104,6 +129,10 @@ func run(t *testing.T, in io.Reader, tool server.ToolHandlerFunc) map[string]tal
 }
 
 func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
+	eachWay(t, testEveryRequestIsAnsweredBeforeTheEnd)
+}
+
+func testEveryRequestIsAnsweredBeforeTheEnd(t *testing.T, w way) {
 	var most, now atomic.Int64
 	slow := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		most.Store(max(most.Load(), now.Add(1)))
@@ -116,7 +145,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 		lines = append(lines, call(id))
 	}
 	lines = append(lines, call("last, without a newline"))
-	answers := run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
+	answers := w.run(t, strings.NewReader(strings.Join(lines, "\n")), slow)
 	if len(answers) != 1002 {
 		t.Fatalf("%d answers", len(answers))
 	}
@@ -143,7 +172,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 		{"another case", `{"jsonrpc":"2.0","id":5,"method":"ping","Method":"x"}`, "5", -32600},
 		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"none/such"}`, "6", -32601},
 	} {
-		answers := run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
+		answers := direct.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
 		refusal := answers[test.ID]
 		if refusal.Error == nil || refusal.Error.Code != test.Code {
 			t.Errorf("%s: %+v, want code %d", test.name, refusal.Error, test.Code)
@@ -155,7 +184,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 }
 
 func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
-	answers := run(t, strings.NewReader(strings.Join([]string{
+	answers := direct.run(t, strings.NewReader(strings.Join([]string{
 		`{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}`,
 		`{"jsonrpc":"2.0","id":78,"result":{}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
@@ -166,10 +195,12 @@ func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestLargeMessagePassesWhole(t *testing.T) {
+func TestLargeMessagePassesWhole(t *testing.T) { eachWay(t, testLargeMessagePassesWhole) }
+
+func testLargeMessagePassesWhole(t *testing.T, w way) {
 	text := strings.Repeat("é", 1<<20)
 	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":"` + text + `"}}}`
-	answers := run(t, strings.NewReader(line), echo)
+	answers := w.run(t, strings.NewReader(line), echo)
 	var result mcp.CallToolResult
 	if err := json.Unmarshal(answers["1"].Result, &result); err != nil {
 		t.Fatal(err)
@@ -179,9 +210,11 @@ func TestLargeMessagePassesWhole(t *testing.T) {
 	}
 }
 
-func TestCancelRunning(t *testing.T) {
+func TestCancelRunning(t *testing.T) { eachWay(t, testCancelRunning) }
+
+func testCancelRunning(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	k.Send(cancel(1))
@@ -199,9 +232,11 @@ func TestCancelRunning(t *testing.T) {
 	}
 }
 
-func TestCancelQueued(t *testing.T) {
+func TestCancelQueued(t *testing.T) { eachWay(t, testCancelQueued) }
+
+func testCancelQueued(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
 	const more = 100
 	for id := range maxRunning + more {
 		k.Send(call(id))
@@ -252,9 +287,11 @@ func TestCancelBeforeMCPGoListens(t *testing.T) {
 	}
 }
 
-func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
+func TestIDsOfOpenRequestsAreTaken(t *testing.T) { eachWay(t, testIDsOfOpenRequestsAreTaken) }
+
+func testIDsOfOpenRequestsAreTaken(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	// mcp-go files 1 and "1" under one name, and a broken message must not seem
@@ -276,8 +313,12 @@ func TestIDsOfOpenRequestsAreTaken(t *testing.T) {
 }
 
 func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
+	eachWay(t, testNothingIsReadWhileTooManyAreOpen)
+}
+
+func testNothingIsReadWhileTooManyAreOpen(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
 	sent := make(chan int, 1)
 	var count atomic.Int64
 	go func() {
@@ -308,9 +349,11 @@ func TestNothingIsReadWhileTooManyAreOpen(t *testing.T) {
 	}
 }
 
-func TestGraceIsOver(t *testing.T) {
+func TestGraceIsOver(t *testing.T) { eachWay(t, testGraceIsOver) }
+
+func testGraceIsOver(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), 50*time.Millisecond)
+	k := start(t, requests, w.toy(requests, g.call), 50*time.Millisecond)
 	for id := range maxRunning + 3 {
 		k.Send(call(id))
 	}
@@ -333,9 +376,11 @@ func TestGraceIsOver(t *testing.T) {
 	}
 }
 
-func TestContextEnds(t *testing.T) {
+func TestContextEnds(t *testing.T) { eachWay(t, testContextEnds) }
+
+func testContextEnds(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
-	k := start(t, requests, toy(requests, g.call), talk.Patience)
+	k := start(t, requests, w.toy(requests, g.call), talk.Patience)
 	k.Send(call(1))
 	talk.Receive(t, g.started)
 	signal := errors.New("signal")
@@ -357,14 +402,16 @@ func (c *closedPipe) Write([]byte) (int, error) {
 	return 0, syscall.EPIPE
 }
 
-func TestOutputIsClosed(t *testing.T) {
+func TestOutputIsClosed(t *testing.T) { eachWay(t, testOutputIsClosed) }
+
+func testOutputIsClosed(t *testing.T, w way) {
 	requests, g := NewRequests(), newGate()
 	reader, in := io.Pipe()
 	defer in.Close()
 	out := &closedPipe{}
 	done := make(chan error, 1)
 	go func() {
-		done <- Serve(t.Context(), toy(requests, g.call), requests, reader, out, logTo(t), talk.Patience)
+		done <- Serve(t.Context(), w.toy(requests, g.call), requests, reader, out, logTo(t), talk.Patience)
 	}()
 	for _, line := range []string{call(1), call(2)} {
 		if _, err := io.WriteString(in, line+"\n"); err != nil {
@@ -400,6 +447,10 @@ func TestAClientThatDoesNotReadCannotHoldTheServer(t *testing.T) {
 }
 
 func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
+	eachWay(t, testNotificationsLeaveBeforeTheAnswer)
+}
+
+func testNotificationsLeaveBeforeTheAnswer(t *testing.T, w way) {
 	requests := NewRequests()
 	progress := func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
@@ -409,7 +460,7 @@ func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
 		}
 		return echo(ctx, req)
 	}
-	k := start(t, requests, toy(requests, progress), talk.Patience)
+	k := start(t, requests, w.toy(requests, progress), talk.Patience)
 	for id := range 100 {
 		k.Send(call(id))
 		for i := range 3 {
@@ -430,14 +481,17 @@ func TestNotificationsLeaveBeforeTheAnswer(t *testing.T) {
 
 // What follows the handshake finds it done, however fast the client is, and a
 // user can answer while every worker waits for users.
-func TestElicitationOfLegacyClients(t *testing.T) {
+func TestElicitationOfLegacyClients(t *testing.T) { eachWay(t, testElicitationOfLegacyClients) }
+
+func testElicitationOfLegacyClients(t *testing.T, w way) {
 	requests := NewRequests()
+	var s *server.MCPServer
 	ask := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		session := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo)
 		if session.GetClientCapabilities().Elicitation == nil {
 			return mcp.NewToolResultError("the handshake is not done"), nil
 		}
-		result, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{
+		result, err := s.RequestElicitation(ctx, mcp.ElicitationRequest{
 			Params: mcp.ElicitationParams{Message: "sure?", RequestedSchema: map[string]any{"type": "object"}},
 		})
 		if err != nil {
@@ -445,7 +499,8 @@ func TestElicitationOfLegacyClients(t *testing.T) {
 		}
 		return mcp.NewToolResultText(string(result.Action)), nil
 	}
-	k := start(t, requests, toy(requests, ask, server.WithElicitation()), talk.Patience)
+	s = w.toy(requests, ask, server.WithElicitation())
+	k := start(t, requests, s, talk.Patience)
 	k.Send(talk.Initialize, talk.Initialized)
 	const count = maxRunning + 20
 	for id := range count {
@@ -473,7 +528,7 @@ func TestModernClients(t *testing.T) {
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + talk.ModernMeta + `}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"work","arguments":{"n":"x"},` + talk.ModernMeta + `}}`,
 	}, "\n")
-	answers := run(t, strings.NewReader(in), echo)
+	answers := direct.run(t, strings.NewReader(in), echo)
 	for _, id := range []string{"1", "2", "3"} {
 		if m := answers[id]; m.Error != nil || !strings.Contains(string(m.Result), "resultType") {
 			t.Errorf("%s: %+v: %s", id, m.Error, m.Result)
@@ -492,7 +547,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 	} {
 		for range 50 {
 			requests := NewRequests()
-			s := toy(requests, echo, server.WithToolCapabilities(true))
+			s := direct.toy(requests, echo, server.WithToolCapabilities(true))
 			k := start(t, requests, s, talk.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
@@ -509,7 +564,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 
 func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	requests := NewRequests()
-	k := start(t, requests, toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
+	k := start(t, requests, direct.toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
 		if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
@@ -532,29 +587,34 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	}
 }
 
-// BenchmarkStdioCall is one call through the transport and mcp-go.
+// BenchmarkStdioCall is one call through the transport, on either way.
 func BenchmarkStdioCall(b *testing.B) {
-	for _, size := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			text := strings.Repeat("x", size)
-			requests := NewRequests()
-			inReader, in := io.Pipe()
-			outReader, out := io.Pipe()
-			done := make(chan error, 1)
-			go func() {
-				done <- Serve(b.Context(), toy(requests, echo), requests, inReader, out, slog.New(slog.DiscardHandler), talk.Patience)
-			}()
-			answers := bufio.NewReader(outReader)
-			for b.Loop() {
-				fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)
-				if _, err := answers.ReadString('\n'); err != nil {
-					b.Fatal(err)
-				}
-			}
-			in.Close()
-			if err := <-done; err != nil {
-				b.Fatal(err)
-			}
-		})
+	for _, w := range []way{direct, overMCPGo} {
+		for _, size := range []int{10, 10_000} {
+			b.Run(fmt.Sprintf("%s/%d", w, size), func(b *testing.B) { w.benchmark(b, size) })
+		}
+	}
+}
+
+func (w way) benchmark(b *testing.B, size int) {
+	text := strings.Repeat("x", size)
+	requests := NewRequests()
+	inReader, in := io.Pipe()
+	outReader, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(b.Context(), w.toy(requests, echo), requests, inReader, out, slog.New(slog.DiscardHandler), talk.Patience)
+	}()
+	answers := bufio.NewReader(outReader)
+	b.ReportAllocs()
+	for b.Loop() {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"n":%q}}}`+"\n", text)
+		if _, err := answers.ReadString('\n'); err != nil {
+			b.Fatal(err)
+		}
+	}
+	in.Close()
+	if err := <-done; err != nil {
+		b.Fatal(err)
 	}
 }

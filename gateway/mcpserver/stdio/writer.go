@@ -32,6 +32,16 @@ func (o *writer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// answer writes the response of a handler, with its newline.
+func (o *writer) answer(r *pendingRequest, line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.requests.written()
+	if o.requests.releaseCall(r) {
+		_ = o.write(line) // write reports the error to fail
+	}
+}
+
 // reject answers a message that is rejected before mcp-go sees it.
 func (o *writer) reject(e *message.Error) {
 	o.mu.Lock()

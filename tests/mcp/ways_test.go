@@ -1,0 +1,226 @@
+package mcp
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/tests/rig"
+)
+
+// The two ways of a call through a server on standard input. A parameter that nobody knows
+// makes a call go through the MCP library, which ignores it; without it, the transport hands
+// the call to its handler.
+const (
+	direct      = ""
+	withLibrary = `,"unknown":0`
+)
+
+// TestBothWaysOfACallAgree sends the same calls on both ways, each to a server on a vault of
+// its own, and compares all that is answered, asked and logged, byte for byte. Only what no
+// two runs have in common is replaced.
+func TestBothWaysOfACallAgree(t *testing.T) {
+	t.Parallel()
+	one, other := playCalls(t, direct), playCalls(t, withLibrary)
+	if len(one) != len(other) {
+		t.Fatalf("%d lines on one way, %d on the other", len(one), len(other))
+	}
+	for i := range one {
+		if one[i] != other[i] {
+			t.Errorf("directly\n%.2000s\nthrough the library\n%.2000s", one[i], other[i])
+		}
+	}
+}
+
+// wayCalls are tools with their arguments, as JSON.
+var wayCalls = []struct{ tool, arguments string }{
+	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Odd.md"}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Broken.md"}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Long.md"}}`},
+	{"obsidianRead", `{"command":"read","params":{"path":"Notes/Long.md"},"limit":20}`},
+	{"obsidianCli", `{"command":"files","params":{"format":"json"},"limit":2}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"Nowhere <b>.md"}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"Private/secret.md"}}`},
+	{"obsidianCli", `{"command":"attachment:read","params":{"path":"pic.png"}}`},
+	{"obsidianCli", `{"command":"help","params":{"command":"read"}}`},
+	{"obsidianCli", `{"command":"no such"}`},
+	{"obsidianCli", `{"command":"read","params":{"path":5}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":["a"]}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"a\u0000b.md"}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":"\ud800.md"}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":1.5e3}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":12345678901234567890}}`},
+	{"obsidianCli", `{"command":"read","params":{"path":1e999}}`},
+	{"obsidianCli", `{"command":"read","params":"{\"path\":\"Notes/Odd.md\"}"}`},
+	{"obsidianCli", `{"comand":"read"}`},
+	{"obsidianCli", `{}`},
+	{"obsidianCli", `null`},
+	{"obsidianCli", `[]`},
+	{"obsidianCli", `"read"`},
+	{"obsidianCli", `7`},
+	{"obsidianCli", `{"command":"create","params":{"path":"New.md","content":"<é😀\u2028>\n"},"dryRun":true}`},
+	{"obsidianCli", `{"command":"create","params":{"path":"New.md","content":"<é😀\u2028>\n"}}`},
+	{"obsidianCli", `{"command":"append","params":{"path":"New.md","content":"more"},"expectHash":"0000000000000000"}`},
+	{"obsidianCli", `{"command":"append","params":{"path":"New.md","content":"more"},"idempotencyKey":"k"}`},
+	{"obsidianCli", `{"command":"append","params":{"path":"New.md","content":"more"},"idempotencyKey":"k"}`},
+	{"obsidianCli", `{"command":"delete","params":{"path":"New.md"}}`},
+	{"obsidianRead", `{"command":"append","params":{"path":"New.md","content":"x"}}`},
+	{"obsidianBatch", `{"operations":[{"clientId":"a","command":"attachment:read","params":{"path":"pic.png"}},{"clientId":"b","command":"attachment:read","params":{"path":{"from":"a","field":"path"}}}]}`},
+	{"obsidianBatch", `{"operations":[{"clientId":"a","command":"create","params":{"path":"B.md","content":"x"}},{"clientId":"b","command":"delete","params":{"path":"B.md"}}]}`},
+	{"obsidianBatch", `{"operations":5}`},
+	{"no such tool", `{}`},
+}
+
+// playCalls sends all calls to a server of its own, and returns the lines that came of it:
+// answers, questions to the user, and the audit log.
+func playCalls(t *testing.T, more string) (lines []string) {
+	t.Helper()
+	home, vault := t.TempDir(), filepath.Join(t.TempDir(), "Vault")
+	fillForCalls(t, vault)
+	server := exec.Command(rig.Binary, "serve", "--config=none", "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all",
+		"--max-output=8KiB", "--rate=0", "--rate-mutations=0", "--rate-mutations-hour=0")
+	server.Env = append(os.Environ(), "VAULTWICKET_NOW=2026-11-21T09:30:00+01:00", "TZ=UTC", "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
+	in, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(out)
+	send := func(format string, parts ...any) { fmt.Fprintf(in, format+"\n", parts...) }
+	receive := func() (line string, m struct{ ID, Method any }) {
+		line, err := answers.ReadString('\n')
+		if err != nil || json.Unmarshal([]byte(line), &m) != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+		return line, m
+	}
+	send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`)
+	receive()
+	send(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
+	listed, _ := receive()
+	for i, call := range callsOfEveryTool(t, listed) {
+		id, meta := fmt.Sprint(i+1), ""
+		if i%3 == 1 {
+			id, meta = fmt.Sprintf(`"<\u2028é%d>"`, i), `,"_meta":{"progressToken":"p","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`
+		}
+		send(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s%s%s}}`, id, call.tool, call.arguments, meta, more)
+		for {
+			line, m := receive()
+			lines = append(lines, call.arguments+"\n"+line)
+			if m.Method == nil {
+				break
+			}
+			send(`{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{}}}`, m.ID)
+		}
+	}
+	in.Close()
+	if rest, _ := io.ReadAll(answers); len(rest) > 0 {
+		t.Errorf("behind the end came %s", rest)
+	}
+	if err := server.Wait(); err != nil {
+		t.Error(err)
+	}
+	lines = append(lines, auditLines(t, home)...)
+	for i := range lines {
+		lines[i] = withoutChance(lines[i], vault)
+	}
+	return lines
+}
+
+// withoutDraw are arguments of a tool that would draw a note without them.
+var withoutDraw = map[string]string{"random_notes": `{"seed":1,"count":2}`}
+
+// callsOfEveryTool are wayCalls, and for every tool in a list a call without arguments
+// and two with some.
+func callsOfEveryTool(t *testing.T, listed string) []struct{ tool, arguments string } {
+	t.Helper()
+	var list struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(listed), &list); err != nil || len(list.Result.Tools) < 10 {
+		t.Fatalf("%s: %v", listed, err)
+	}
+	calls := slices.Clone(wayCalls)
+	for _, tool := range list.Result.Tools {
+		for _, arguments := range []string{withoutDraw[tool.Name], `{"path":"Notes/Odd.md"}`, `{"query":"line"}`} {
+			calls = append(calls, struct{ tool, arguments string }{tool.Name, cmp.Or(arguments, `{}`)})
+		}
+	}
+	return calls
+}
+
+func fillForCalls(t *testing.T, vault string) {
+	t.Helper()
+	picture, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"Notes/Odd.md":       "---\ntags: [\"<a>\"]\n---\n# Odd <b>&amp;\u2028 é 日本 😀 \"quoted\\\" \x1b[31m \u202e\n- [ ] a task\n[[Long]]\n",
+		"Notes/Broken.md":    "bad \xff\xfe bytes \x00 and \xed\xa0\x80\n",
+		"Notes/Long.md":      strings.Repeat("a line of a <long> note & more\n", 3000),
+		"2026-11-21.md":      "# Today\n",
+		"Private/secret.md":  "secret",
+		"pic.png":            string(picture),
+		".vaultwicketignore": "Private/\n",
+	} {
+		file := filepath.Join(vault, filepath.FromSlash(name))
+		rig.WriteFile(t, file, []byte(text))
+		if then := time.Date(2026, 1, 1+len(name), 0, 0, 0, 0, time.UTC); os.Chtimes(file, then, then) != nil {
+			t.Fatalf("%s has no time", file)
+		}
+	}
+}
+
+// auditLines are the lines of all audit logs below a folder.
+func auditLines(t *testing.T, folder string) (lines []string) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(folder, "vaultwicket", "audit*", "*.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, slices.Collect(strings.Lines(string(text)))...)
+	}
+	if len(lines) < len(wayCalls) {
+		t.Fatalf("%d lines in %v", len(lines), logs)
+	}
+	return lines
+}
+
+// chance is what differs from run to run: times, drawn ids and what is computed from them.
+var chance = regexp.MustCompile(`(\\?"(?:durationMs|cursor|time|prev|session|call|digest|note)\\?":)(?:\d+|\\?"[^"]*")`)
+
+// elapsedMs is left out of the log where it is 0.
+var elapsedMs = regexp.MustCompile(`,"durationMs":\d+`)
+
+var changeID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
+
+func withoutChance(line, vault string) string {
+	if strings.HasPrefix(line, `{"seq"`) {
+		line = elapsedMs.ReplaceAllString(line, "")
+	}
+	line = chance.ReplaceAllString(changeID.ReplaceAllString(line, "$$CHANGE"), "$1-")
+	return strings.ReplaceAll(strings.ReplaceAll(line, vault, "$VAULT"), rig.Binary, "$VAULTWICKET")
+}
