@@ -15,8 +15,8 @@ import (
 // policy/access and policy/ignore: the words for days, what messages repeat, the protocol
 // between the two, the journal, the names and locations of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
-// allowlist/quote, gateway/state/private, which opens private files, and packages below
-// themselves.
+// allowlist/quote, gateway/state/private, which opens private files and asks exec/acl for
+// the access lists of Windows, and packages below themselves.
 const allowedImports = `
 tiers                        :
 allowlist                    : allowlist/day allowlist/quote tiers
@@ -29,7 +29,8 @@ exec                         : exec/noise exec/suitable exec/frame exec/process 
 exec/frame                   :
 exec/process                 : exec/frame
 exec/noise                   :
-exec/suitable                : exec/way allowlist/quote
+exec/acl                     :
+exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
 gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
 gateway/state/approvals      : gateway/state/private
@@ -47,7 +48,7 @@ gateway/httpguard            :
 gateway/names                :
 gateway/pages                : allowlist/quote
 gateway/state/paths          : gateway/state/private
-gateway/state/private        :
+gateway/state/private        : exec/acl
 gateway/state/running        : gateway/state/private
 gateway/state/private/faults : gateway/state/private
 gateway/registry             :
@@ -74,7 +75,7 @@ cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
 cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
-cmd/internal/safefile        : exec/way
+cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission
 cmd/internal/compare         : gateway
 cmd/internal/drift           : gateway/state/paths allowlist
@@ -85,7 +86,7 @@ cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/screen          : cmd/internal/flags cmd/internal/terminal gateway/clean allowlist/quote
 cmd/internal/manual          : cmd/internal/flags cmd/internal/screen
 cmd/internal/terminal        : gateway/clean
-cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/way
+cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/acl exec/way gateway/state/private
 cmd/internal/clients/command : cmd/internal/clients
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit

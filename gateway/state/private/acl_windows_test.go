@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/windows"
+	"vaultwicket/exec/acl"
+	"vaultwicket/tests/rights"
 )
 
 func TestForeignAccountsInDescriptors(t *testing.T) {
@@ -34,23 +35,10 @@ func TestForeignAccountsInDescriptors(t *testing.T) {
 		{"O:BAD:(A;;FA)", true},
 		{"O:BAD:(A;;FA;;;S-1-5-21-1-2-3-1002)", true},
 	} {
-		if got := foreignIn(tt.descriptor, sids); (got != "") != tt.found {
+		if got := foreignIn(acl.Parse(tt.descriptor), sids); (got != "") != tt.found {
 			t.Errorf("%s: %q, want one: %v", tt.descriptor, got, tt.found)
 		}
 	}
-}
-
-// allow gives rights to accounts at one file or folder, and takes those it had.
-func allow(t *testing.T, name, entries string) {
-	t.Helper()
-	all, err := accounts()
-	must(t, err)
-	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + all[0] + ")" + entries)
-	must(t, err)
-	list, _, err := descriptor.DACL()
-	must(t, err)
-	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
-	must(t, windows.SetNamedSecurityInfo(name, windows.SE_FILE_OBJECT, what, nil, nil, list, nil))
 }
 
 func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
@@ -58,7 +46,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "dir")
 		must(t, Disk{}.Mkdir(dir))
 		must(t, CheckFolder(dir))
-		allow(t, dir, entries)
+		rights.Allow(t, dir, entries)
 		err := CheckFolder(dir)
 		wantProblem(t, entries, err, Accessible)
 		var unsafe *Unsafe
@@ -67,7 +55,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 		} else if got := unsafe.Remedy(); !strings.HasPrefix(got, "icacls ") || !strings.Contains(got, "(OI)(CI)F") || !strings.Contains(got, unsafe.Account) {
 			t.Errorf("%s: the remedy is %q", entries, got)
 		}
-		allow(t, dir, "")
+		rights.Allow(t, dir, "")
 		must(t, CheckFolder(dir))
 	}
 }
@@ -75,7 +63,7 @@ func TestAFolderThatOthersCanAccessIsRefused(t *testing.T) {
 // A folder is private wherever it is made, and so is what is made in it.
 func TestAFolderInheritsNoRights(t *testing.T) {
 	parent := t.TempDir()
-	allow(t, parent, "(A;OICI;FA;;;WD)")
+	rights.Allow(t, parent, "(A;OICI;FA;;;WD)")
 	wantProblem(t, "the parent", CheckFolder(parent), Accessible)
 	dir := filepath.Join(parent, "a", "b")
 	must(t, MakeFolder(Disk{}, dir))
@@ -93,14 +81,14 @@ func TestAFolderInheritsNoRights(t *testing.T) {
 
 func TestAFileThatOthersCanAccessIsRefused(t *testing.T) {
 	name := newFile(t, "text")
-	allow(t, name, "(A;;FR;;;WD)")
+	rights.Allow(t, name, "(A;;FR;;;WD)")
 	for what, err := range useAll(name) {
 		wantProblem(t, what, err, Accessible)
 	}
 	if text(t, name) != "text" {
 		t.Error("it was changed")
 	}
-	allow(t, name, "")
+	rights.Allow(t, name, "")
 	if content, err := Read(name, 10); err != nil || string(content) != "text" {
 		t.Errorf("%q, %v", content, err)
 	}

@@ -12,7 +12,7 @@
 //
 // Calls that change the disk go through a [System], so that a test can let the
 // n-th of them fail (package faults). The package imports no other package of
-// this program.
+// this program but the one that reads access lists of Windows.
 package private
 
 import (

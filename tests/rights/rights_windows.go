@@ -1,0 +1,29 @@
+package rights
+
+import (
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+// Allow leaves this user all rights at a file or folder, and gives others the rights of
+// entries in the text form of access lists, such as (A;;FR;;;WD). Nothing is inherited.
+func Allow(t testing.TB, name, entries string) {
+	t.Helper()
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	descriptor, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;" + user.User.Sid.String() + ")" + entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := descriptor.DACL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	if err := windows.SetNamedSecurityInfo(name, windows.SE_FILE_OBJECT, what, nil, nil, list, nil); err != nil {
+		t.Fatal(err)
+	}
+}
