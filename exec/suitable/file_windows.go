@@ -1,14 +1,40 @@
 package suitable
 
-import "io/fs"
+import (
+	"io/fs"
 
-// safeFile has nothing to look at on Windows: the mode bits there are made up,
-// and the folders in which the app is installed inherit their rights from the
-// user's own. The same goes for the folders on the way.
-func safeFile(_ Surroundings, _ string, _ fs.FileInfo) string { return "" }
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/exec/acl"
+)
 
-// Way finds every path safe.
-func Way(string) (reason string, err error) { return "", nil }
+// safeFile refuses what another user than this one and the administrators owns or can
+// change. The mode bits are made up on Windows: the access list decides.
+func safeFile(_ Surroundings, path string, _ fs.FileInfo) string {
+	reason, err := others(path, acl.ChangeFile)
+	if err != nil {
+		return "has access rights that cannot be read"
+	}
+	return reason
+}
+
+// others says what another user can do with a file or folder, in words that follow its
+// name, "" for nothing.
+func others(path string, rights acl.Rights) (reason string, err error) {
+	descriptor, err := acl.Of(path)
+	if err != nil {
+		return "", err
+	}
+	found, err := descriptor.Check(rights)
+	switch {
+	case err != nil:
+		return "", err
+	case found.Own:
+		return "belongs to another user", nil
+	case found.Account != "":
+		return "can be changed by " + quote.Quoted(found.Account), nil
+	}
+	return "", nil
+}
 
 // nonblocking is a flag for opening; there is none here.
 const nonblocking = 0

@@ -1,6 +1,4 @@
-//go:build unix
-
-// Package way walks a path name by name, as the kernel does, for those who have to
+// Package way walks a path name by name, as the system does, for those who have to
 // know who could change where it leads.
 package way
 
@@ -8,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 )
 
@@ -17,12 +14,13 @@ const maxLinks = 40
 
 // Walk visits every file, folder and symbolic link on the way of an absolute path, the
 // targets of links included: the folder that it is in, its path there, and what
-// Lstat says of it. An error of visit ends the walk and is returned. The other errors
-// are those of Lstat and Readlink, and an [*fs.PathError] with [syscall.ELOOP] behind
-// more than 40 links.
+// Lstat says of it. The first folder is the root, on Windows that of a drive or a share;
+// junctions are links there. An error of visit ends the walk and is returned. The other
+// errors are those of Lstat and Readlink, and an [*fs.PathError] with [syscall.ELOOP]
+// behind more than 40 links.
 func Walk(path string, visit func(folder, entry string, info fs.FileInfo) error) error {
-	at, links := "/", 0
-	for todo := names(path); len(todo) > 0; {
+	at, todo := split(path)
+	for links := 0; len(todo) > 0; {
 		next := todo[0]
 		todo = todo[1:]
 		if next == ".." {
@@ -37,25 +35,25 @@ func Walk(path string, visit func(folder, entry string, info fs.FileInfo) error)
 		if err := visit(at, entry, info); err != nil {
 			return err
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		target, err := targetOf(entry, info)
+		if err != nil {
+			return err
+		}
+		if target == "" {
 			at = entry
 			continue
 		}
 		if links++; links > maxLinks {
 			return &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
 		}
-		target, err := os.Readlink(entry)
-		if err != nil {
-			return err
-		}
-		if filepath.IsAbs(target) {
-			at = "/"
-		}
-		todo = append(names(target), todo...)
+		root, names := splitTarget(at, target)
+		at, todo = root, append(names, todo...)
 	}
 	return nil
 }
 
-func names(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+// IsLink reports whether Lstat has seen a link at entry, which may lead elsewhere.
+func IsLink(entry string, info fs.FileInfo) bool {
+	target, err := targetOf(entry, info)
+	return target != "" || err != nil
 }

@@ -1,0 +1,34 @@
+//go:build unix
+
+package way
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// split returns the root and the names of an absolute path.
+func split(path string) (root string, names []string) { return "/", namesIn(path) }
+
+func namesIn(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// targetOf returns where a link leads, "" for what is no link.
+func targetOf(entry string, info fs.FileInfo) (target string, err error) {
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return "", nil
+	}
+	return os.Readlink(entry)
+}
+
+// splitTarget returns the folder from which the target of a link in a folder counts, and
+// the names in it.
+func splitTarget(folder, target string) (from string, names []string) {
+	if filepath.IsAbs(target) {
+		return split(target)
+	}
+	return folder, namesIn(target)
+}
