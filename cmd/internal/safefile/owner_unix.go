@@ -17,7 +17,7 @@ import (
 const NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // checkOwner refuses a file that somebody else owns or can write.
-func checkOwner(name string, info fs.FileInfo) error {
+func checkOwner(name string, _ *os.File, info fs.FileInfo) error {
 	switch mode := info.Mode().Perm(); {
 	case !ours(info):
 		return &UnsafeError{"belongs to another user", fmt.Sprintf("copy it, or as root: chown %d %q", os.Geteuid(), name)}

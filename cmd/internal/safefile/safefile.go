@@ -41,7 +41,7 @@ func Read(name string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(checkKind(name, info), checkOwner(name, info)); err != nil {
+	if err := errors.Join(checkKind(name, info), checkOwner(name, f, info)); err != nil {
 		return nil, nil, err
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))

@@ -1,0 +1,60 @@
+package settings
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/tests/rights"
+)
+
+// A settings file that another user can write or replace is refused, with the command that
+// mends it.
+func TestFilesThatOthersCanWriteAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name                string
+		around, folder, own string // entries of the folder above, the one of the file, and the file
+		reason, mend        string
+	}{
+		{"of the user alone", "", "", "", "", ""},
+		{"that everybody can read", "(A;OICI;FRFX;;;WD)", "(A;OICI;FRFX;;;WD)", "(A;;FR;;;WD)", "", ""},
+		{"that everybody can write", "", "", "(A;;FA;;;WD)", "can be written by", "icacls"},
+		{"in a folder of everybody", "", "(A;;FA;;;WD)", "", "is in the folder", "icacls"},
+		{"below a folder of everybody", "(A;;FA;;;WD)", "", "", "is in the folder", "icacls"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			around := filepath.Join(t.TempDir(), "around")
+			file := filepath.Join(around, "folder", "config.toml")
+			must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			must(t, os.WriteFile(file, []byte("tier = \"v1\"\n"), 0o600))
+			rights.Allow(t, file, tt.own)
+			rights.Allow(t, filepath.Dir(file), tt.folder)
+			rights.Allow(t, around, tt.around)
+			_, _, err := NewFlags("run").Load(world(nil), []string{"--config=" + file})
+			var wrong *exit.UsageError
+			switch {
+			case tt.reason == "" && err != nil:
+				t.Error(err)
+			case tt.reason != "" && (!errors.As(err, &wrong) || !strings.Contains(wrong.Reason, tt.reason) || !strings.Contains(wrong.Advice, tt.mend)):
+				t.Errorf("%v, want %q", err, tt.reason)
+			}
+		})
+	}
+}
+
+// No settings file is made in a folder where another user can replace it.
+func TestNoFileIsMadeWhereOthersCanReplaceIt(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "folder")
+	must(t, os.Mkdir(folder, 0o700))
+	rights.Allow(t, folder, "(A;;FA;;;WD)")
+	err := writeNew(filepath.Join(folder, "config.toml"), nil)
+	if err == nil || !strings.Contains(err.Error(), "is in the folder") {
+		t.Errorf("%v", err)
+	}
+	if made, _ := filepath.Glob(filepath.Join(folder, "*")); len(made) > 0 {
+		t.Errorf("made %q", made)
+	}
+}
