@@ -4,11 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"vaultwicket/cmd/internal/clients/edit"
+	"vaultwicket/gateway/state/private"
 )
 
 const (
@@ -28,15 +32,15 @@ func (i Installer) backupsOf(c Client, f file) backups {
 
 // keep writes a backup and returns its name, "" if there was no file.
 func (b backups) keep(f file, now time.Time) (string, error) {
-	if err := os.MkdirAll(b.folder, 0o700); err != nil {
-		return "", environment(b.folder, err)
+	if err := private.MakeFolder(private.Disk{}, b.folder); err != nil {
+		return "", unsafeBackups(b.folder, err)
 	}
 	ending := backupEnding
 	if f.missing() {
 		ending = absentEnding
 	}
 	name := filepath.Join(b.folder, now.UTC().Format("20060102T150405.000000000Z")+ending)
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := private.Disk{}.Create(name)
 	if err != nil {
 		return "", environment(name, err)
 	}
@@ -50,6 +54,19 @@ func (b backups) keep(f file, now time.Time) (string, error) {
 		return "", nil
 	}
 	return name, nil
+}
+
+// unsafeBackups is the error for a folder in which others could read the backups.
+func unsafeBackups(folder string, err error) *Error {
+	var unsafe *private.Unsafe
+	if !errors.As(err, &unsafe) {
+		return environment(folder, err)
+	}
+	help := unsafe.Remedy()
+	if help == "" {
+		help = "move it away; it is made again"
+	}
+	return &Error{Environment, fmt.Sprintf("the folder for backups %v; nothing was written", unsafe), help}
 }
 
 // names lists the backups, the latest first.
@@ -80,15 +97,19 @@ type original struct {
 	absent  bool
 }
 
-// originals returns the backups, the latest first.
+// originals returns the backups, the latest first. What others could have changed is left
+// out.
 func (b backups) originals() []original {
 	var list []original
+	if private.CheckFolder(b.folder) != nil {
+		return nil
+	}
 	for _, name := range b.names() {
 		if strings.HasSuffix(name, absentEnding) {
 			list = append(list, original{absent: true})
 			continue
 		}
-		if content, err := os.ReadFile(filepath.Join(b.folder, name)); err == nil {
+		if content, err := private.Read(filepath.Join(b.folder, name), edit.MaxText); err == nil {
 			list = append(list, original{content: content})
 		}
 	}

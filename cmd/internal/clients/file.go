@@ -41,7 +41,7 @@ func readFile(name string) (file, error) {
 		return f, &Error{Environment, fmt.Sprintf("%q is not a regular file", name), ""}
 	case info.Size() > edit.MaxText:
 		return f, &Error{Environment, fmt.Sprintf("%q is larger than %d MiB", name, edit.MaxText>>20), ""}
-	case !ownedByUser(info):
+	case !ownedByUser(f.target, info):
 		return f, &Error{Environment, fmt.Sprintf("%q belongs to another user", f.target), "run the command as that user"}
 	}
 	if f.content, err = os.ReadFile(f.target); err != nil {
@@ -63,7 +63,7 @@ func ownFolder(f file) error {
 			switch {
 			case !info.IsDir():
 				return &Error{Environment, fmt.Sprintf("%q is not a folder", folder), ""}
-			case !ownedByUser(info):
+			case !ownedByUser(folder, info):
 				return &Error{Environment, fmt.Sprintf("%q cannot be created: the folder %q belongs to another user", f.name, folder), "run the command as that user"}
 			}
 			return nil
@@ -97,8 +97,8 @@ func (f file) unchanged() error {
 		"run the command again, with the client closed if this happens again"}
 }
 
-// replace writes the file as a whole, through a temporary file beside it. Its mode
-// stays; a new one gets perm. It is refused if the file changed since it was read.
+// replace writes the file as a whole, through a temporary file beside it. Its mode, on
+// Windows its access list, stays; a new one gets perm. It is refused if the file changed since it was read.
 func (f file) replace(content []byte, perm fs.FileMode) error {
 	folder := filepath.Dir(f.target)
 	if f.missing() {
@@ -117,7 +117,12 @@ func (f file) replace(content []byte, perm fs.FileMode) error {
 		return environment(f.name, err)
 	}
 	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(content)
+	if !f.missing() {
+		err = keepRights(f.target, temporary.Name()) // before it has what others must not read
+	}
+	if err == nil {
+		_, err = temporary.Write(content)
+	}
 	err = errors.Join(err, temporary.Chmod(perm), temporary.Sync(), temporary.Close())
 	if err != nil {
 		return environment(f.name, err)

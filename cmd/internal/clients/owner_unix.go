@@ -14,7 +14,7 @@ import (
 )
 
 // ownedByUser reports whether a file belongs to the user of this process.
-func ownedByUser(info fs.FileInfo) bool {
+func ownedByUser(_ string, info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
@@ -26,7 +26,7 @@ func resolve(name string) (string, error) {
 		if info.Mode()&fs.ModeSymlink == 0 {
 			return nil
 		}
-		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 0 && !ownedByUser(info) {
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || stat.Uid != 0 && !ownedByUser(entry, info) {
 			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
 		}
 		return nil
@@ -52,3 +52,6 @@ func resolve(name string) (string, error) {
 	}
 	return resolve(link)
 }
+
+// keepRights is a matter of Windows: here the mode is all there is.
+func keepRights(_, _ string) error { return nil }

@@ -1,22 +1,64 @@
-//go:build !unix
-
 package clients
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+
+	"golang.org/x/sys/windows"
+
+	"vaultwicket/exec/acl"
+	"vaultwicket/exec/way"
 )
 
-// ownedByUser is a matter of Unix: elsewhere access rights decide.
-func ownedByUser(fs.FileInfo) bool { return true }
+// ownedByUser reports whether a file belongs to the user of this process or to an
+// administrator: what an elevated process of the user makes is the administrators'.
+func ownedByUser(name string, _ fs.FileInfo) bool {
+	descriptor, err := acl.Of(name)
+	if err != nil {
+		return false
+	}
+	found, err := descriptor.Check(0)
+	return err == nil && !found.Own
+}
 
-// resolve follows the symbolic links of a path, that need not exist.
+// resolve follows the symbolic links of a path, that need not exist. A link that
+// neither this user nor an administrator made is an error.
 func resolve(name string) (string, error) {
+	err := way.Walk(name, func(_, entry string, info fs.FileInfo) error {
+		if way.IsLink(entry, info) && !ownedByUser(entry, info) {
+			return &Error{Environment, fmt.Sprintf("%q is behind the symbolic link %q of another user", name, entry), ""}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
 	target, err := filepath.EvalSymlinks(name)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) || filepath.Dir(name) == name {
 		return target, err
 	}
 	parent, err := resolve(filepath.Dir(name))
 	return filepath.Join(parent, filepath.Base(name)), err
+}
+
+// keepRights gives a new file the access list of the one that it will replace, as it is:
+// what that one has inherited, from this folder or from one that it was in before, the
+// new one has too.
+func keepRights(from, to string) error {
+	descriptor, err := windows.GetNamedSecurityInfo(from, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return err
+	}
+	path, err := windows.UTF16PtrFromString(to)
+	if err != nil {
+		return err
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	handle, err := windows.CreateFile(path, windows.WRITE_DAC, share, nil, windows.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(windows.SetKernelObjectSecurity(handle, windows.DACL_SECURITY_INFORMATION, descriptor), windows.CloseHandle(handle))
 }

@@ -1,0 +1,76 @@
+package clients
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"vaultwicket/exec/acl"
+	"vaultwicket/gateway/state/private"
+	"vaultwicket/tests/rights"
+)
+
+// everybodys reports whether every user has one of the rights to a file.
+func everybodys(t *testing.T, name string, wanted acl.Rights) bool {
+	t.Helper()
+	descriptor, err := acl.Of(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := descriptor.Check(wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Account != ""
+}
+
+// What a file allows stays as it was: it becomes neither more open nor more closed.
+func TestTheAccessListStays(t *testing.T) {
+	for _, tt := range []struct{ file, folder string }{{"", "(A;OICI;FA;;;WD)"}, {"(A;;FR;;;WD)", ""}} {
+		m, c := newMachine(t, "windows"), client(t, "cursor")
+		name := m.System.File(c, User)
+		text := "{\"secret\": 1}\n"
+		write(t, name, &text)
+		rights.Allow(t, name, tt.file)
+		rights.Allow(t, filepath.Dir(name), tt.folder)
+		m.install(t, c, User, server("vaultwicket"))
+		if got := everybodys(t, name, acl.All); got != (tt.file != "") {
+			t.Errorf("%+v: everybody has rights: %v", tt, got)
+		}
+	}
+}
+
+// Copies of settings are the user's alone, and are made nowhere else.
+func TestBackupsAreTheUsersAlone(t *testing.T) {
+	m, c := newMachine(t, "windows"), client(t, "cursor")
+	name := m.System.File(c, User)
+	text := "{\"secret\": 1}\n"
+	write(t, name, &text)
+	around := filepath.Dir(m.Backups)
+	if err := os.MkdirAll(around, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rights.Allow(t, around, "(A;OICI;FA;;;WD)")
+	change, err := m.Install(c, User, server("vaultwicket"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup, err := change.Write(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := private.CheckFolder(filepath.Dir(backup)); err != nil {
+		t.Error(err)
+	}
+	if everybodys(t, backup, acl.All) {
+		t.Errorf("everybody has rights to %q", backup)
+	}
+	rights.Allow(t, filepath.Dir(backup), "(A;OICI;FR;;;WD)")
+	change, err = m.Uninstall(c, User, "vaultwicket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = change.Write(context.Background())
+	wantError(t, err, Environment, "the folder for backups")
+}
