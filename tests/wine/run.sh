@@ -96,6 +96,18 @@ use() {
 				exit 1
 			fi
 		done
+		# Settings that others can write are not used, and doctor says so.
+		printf 'tier = "v1"\n' >"$WINEPREFIX/drive_c/config.toml"
+		"$wine" vaultwicket.exe run --config='C:\config.toml' --vault='C:\vault' read path=a.md | grep -q line
+		chmod o+w "$WINEPREFIX/drive_c/config.toml"
+		if "$wine" vaultwicket.exe run --config='C:\config.toml' --vault='C:\vault' read path=a.md >/dev/null 2>refused.txt; then
+			echo "settings that others can write are used"
+			exit 1
+		fi
+		grep -q 'can be written by "Everyone"' refused.txt
+		"$wine" vaultwicket.exe doctor --config='C:\config.toml' --vault='C:\vault' >doctor.txt 2>/dev/null || :
+		grep -q settings-invalid doctor.txt
+		grep -q 'icacls "C:' doctor.txt
 		{
 			printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 			printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"daily:path"}}}'
