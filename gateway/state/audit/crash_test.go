@@ -14,6 +14,20 @@ func writeShort(t *testing.T, l *Log, from, to int) {
 	}
 }
 
+// cuts are the places at which a text is cut off, from one on: after every byte. The short
+// tests take those about the end of each line, and some within the lines.
+func cuts(from int, text []byte) []int {
+	const apart = 67
+	var all []int
+	for cut := from; cut <= len(text); cut++ {
+		aboutTheEnd := bytes.IndexByte(text[max(cut-1, 0):min(cut+2, len(text))], '\n') >= 0
+		if !testing.Short() || aboutTheEnd || cut == from || cut == len(text) || (cut-from)%apart == 0 {
+			all = append(all, cut)
+		}
+	}
+	return all
+}
+
 // TestWhatACrashLeavesIsRepaired cuts a log off at every byte that was written
 // since the head was, as a process does that ends in between.
 func TestWhatACrashLeavesIsRepaired(t *testing.T) {
@@ -23,7 +37,7 @@ func TestWhatACrashLeavesIsRepaired(t *testing.T) {
 	size := len(readFile(t, l, currentFile))
 	writeShort(t, l, 4, 5)
 	all := readFile(t, l, currentFile)
-	for cut := size; cut <= len(all); cut++ {
+	for _, cut := range cuts(size, all) {
 		writeFile(t, l, headFile, was)
 		writeFile(t, l, currentFile, all[:cut])
 		whole := bytes.Count(all[:cut], []byte("\n"))
@@ -60,7 +74,7 @@ func TestARepairThatCrashesIsRepaired(t *testing.T) {
 	next := again(t, l)
 	writeShort(t, next, 4, 4)
 	all := readFile(t, l, currentFile)
-	for cut := len(torn); cut <= len(all); cut++ {
+	for _, cut := range cuts(len(torn), all) {
 		writeFile(t, l, headFile, was)
 		writeFile(t, l, currentFile, all[:cut])
 		if r := verified(t, l); r.Broken != nil {

@@ -151,10 +151,11 @@ func TestThoseWhoWaitAreWrittenByOne(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	l.writeWaiting()
-	if end := l.tail.end.seq; end != 9 {
-		t.Errorf("%d lines are written, want 9", end)
-	}
+	report, err := Verify(l.folder.dir)
 	l.mu.Unlock()
+	if err != nil || report.Lines != 9 {
+		t.Errorf("%d lines are written, want 9; %v", report.Lines, err)
+	}
 	all.Wait()
 	wantWhole(t, l, 9)
 }
