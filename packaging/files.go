@@ -17,6 +17,7 @@ import (
 	"text/template"
 
 	"vaultwicket/packaging/facts"
+	"vaultwicket/packaging/icon"
 )
 
 //go:embed all:templates
@@ -26,7 +27,7 @@ var templates embed.FS
 var values = map[string]any{
 	"Name": facts.Name, "Title": facts.Title, "Licence": facts.Licence, "Tagline": facts.Tagline, "Summary": facts.Summary, "Description": facts.Description,
 	"Owner": facts.Owner, "Authors": facts.Authors, "Email": facts.Email, "Repository": facts.Repository, "Homepage": facts.Homepage, "Issues": facts.Issues,
-	"Docs": facts.Docs, "Image": facts.Image, "Registry": facts.Registry, "NPMScope": facts.NPMScope, "Address": facts.Address,
+	"Docs": facts.Docs, "Image": facts.Image, "Registry": facts.Registry, "NPMScope": facts.NPMScope, "Address": facts.Address, "Icons": facts.Icons, "IconSize": fmt.Sprintf("%[1]dx%[1]d", icon.Size),
 	"Keywords": facts.Keywords(), "Tools": facts.Tools(), "Platforms": facts.Platforms(),
 	"ArchiveFiles": archiveFiles, "PackageFiles": packageFiles, "ZshFolders": zshFolders,
 }

@@ -34,6 +34,9 @@ const (
 	Image      = "ghcr.io/" + Owner + "/" + Name
 	Registry   = "io.github." + Owner + "/" + Name // in the MCP registry
 	NPMScope   = "@" + Owner
+
+	// Icons is the address of the folder with the icon.
+	Icons = "https://raw.githubusercontent.com/" + Owner + "/" + Name + "/main/packaging"
 )
 
 // Address is where the services for HTTP listen.

@@ -61,6 +61,7 @@ func licenceTexts(stage string) (map[string][]byte, error) {
 const (
 	licenceFile = "LICENSE"
 	modulesFile = "THIRD-PARTY-LICENCES.txt"
+	iconFile    = "icon.png"
 )
 
 // writeBundle makes the MCP bundle: one file for all Macs, and for Windows and Linux the
@@ -87,6 +88,11 @@ func writeBundle(o options, _ io.Reader, _ io.Writer) error {
 		return err
 	}
 	files["manifest.json"] = bundle.File{Content: []byte(made["packaging/mcpb/manifest.json"])}
+	icon, err := os.ReadFile("packaging/mcpb/" + iconFile)
+	if err != nil {
+		return err
+	}
+	files[iconFile] = bundle.File{Content: icon}
 	texts, err := licenceTexts(o.stage)
 	if err != nil {
 		return err

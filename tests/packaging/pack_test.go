@@ -154,9 +154,13 @@ func TestTheBundleHasItsPrograms(t *testing.T) {
 	for _, system := range config["platform_overrides"].(map[string]any) {
 		commands = append(commands, system.(map[string]any)["command"].(string))
 	}
-	for _, command := range commands {
+	icons := []string{manifest["icon"].(string)}
+	for _, i := range manifest["icons"].([]any) {
+		icons = append(icons, i.(map[string]any)["src"].(string))
+	}
+	for _, command := range append(commands, icons...) {
 		if !there[strings.TrimPrefix(command, "${__dirname}/")] {
-			t.Errorf("the manifest starts %s, and the bundle has %v", command, there)
+			t.Errorf("the manifest names %s, and the bundle has %v", command, there)
 		}
 	}
 	if err := os.RemoveAll(filepath.Join(folder, "vaultwicket_darwin_arm64_v8.0")); err != nil {
@@ -274,6 +278,13 @@ func TestTheRegistryTakesOurServer(t *testing.T) {
 	released := decode(t, out)
 	if err := schema.Validate(released); err != nil {
 		t.Error(err)
+	}
+	for _, i := range released["icons"].([]any) {
+		src := i.(map[string]any)["src"].(string)
+		name, ours := strings.CutPrefix(src, facts.Icons+"/")
+		if _, err := os.Stat(filepath.Join("..", "..", "packaging", filepath.FromSlash(name))); !ours || err != nil {
+			t.Errorf("the icon %s: %v", src, err)
+		}
 	}
 	if packages := released["packages"].([]any); len(packages) != 3 || packages[2].(map[string]any)["fileSha256"] != "1e6ed65d77d6364eeaed5a745ba5c4985ae2b700dd85d7cf7f027bdf294a33fc" {
 		t.Errorf("the packages are %v", packages)
