@@ -38,7 +38,11 @@ type Param struct {
 
 // Commands describes every command in table order.
 func Commands() []Command {
-	var all []Command
+	count := 0
+	for _, part := range table {
+		count += len(part.rows)
+	}
+	all := make([]Command, 0, count)
 	for _, part := range table {
 		for i := range part.rows {
 			all = append(all, part.rows[i].describe())
@@ -62,6 +66,7 @@ func (r *row) describe() Command {
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
 		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
+	c.Params = make([]Param, 0, len(r.params))
 	for i := range r.params {
 		p := r.describeParam(&r.params[i])
 		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {

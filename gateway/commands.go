@@ -3,7 +3,6 @@ package gateway
 import (
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/catalog"
-	"vaultwicket/tiers"
 )
 
 // Listing returns every command of the table, in table order.
@@ -22,9 +21,6 @@ func (g *Gateway) ListingOf(vault string) ([]catalog.Listing, error) {
 func (g *Gateway) Explain(name string) (catalog.Listing, error) {
 	return catalog.Explain(g.listed(), name)
 }
-
-// Worst returns the most severe effect that any enabled call can have.
-func (g *Gateway) Worst() tiers.Effect { return catalog.Worst(g.listed()) }
 
 // Enabled returns a command with its enabled parameters, see [Enabled].
 func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -17,8 +18,8 @@ func TestListingFollowsThePolicy(t *testing.T) {
 	open := map[string]bool{}
 	for _, c := range gatewayWith(policy.Policy{Ceiling: tiers.V1, UI: true}).Listing() {
 		open[c.Name] = c.Denial == nil
-		if c.Name == "task" && strings.Contains(c.Signature, "toggle") {
-			t.Errorf("the signature of task shows what is closed: %s", c.Signature)
+		if c.Name == "task" && strings.Contains(c.Signature(), "toggle") {
+			t.Errorf("the signature of task shows what is closed: %s", c.Signature())
 		}
 	}
 	for name, want := range map[string]bool{"daily:read": true, "task": true, "open": true, "daily:append": false, "links": false, "eval": false} {
@@ -43,7 +44,7 @@ func TestWorst(t *testing.T) {
 		{"notes can be published", policy.Policy{Ceiling: tiers.V2, Mutations: true, Publish: true}, tiers.Publishes},
 	}
 	for _, tt := range tests {
-		if got := gatewayWith(tt.policy).Worst(); got != tt.want {
+		if got := catalog.Worst(gatewayWith(tt.policy).Listing()); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -51,7 +52,7 @@ func TestWorst(t *testing.T) {
 
 func TestExplainShowsWhatIsClosedToo(t *testing.T) {
 	c, err := gatewayWith(policy.Policy{}).Explain("task")
-	if err != nil || c.Denial == nil || !strings.Contains(c.Signature, "toggle") {
+	if err != nil || c.Denial == nil || !strings.Contains(c.Signature(), "toggle") {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	if _, err := gatewayWith(policy.Policy{}).Explain("tusk"); err == nil {

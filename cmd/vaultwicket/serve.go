@@ -47,7 +47,7 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	defer o.runner.Close()
 	defer o.gateway.Flush()
 	if std.Getenv("GOGC") == "" {
-		debug.SetGCPercent(serveGarbage)
+		defer collectLater()()
 	}
 	if std.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
@@ -85,6 +85,15 @@ func serve(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	o.explainServer(std)
 	return o.logged(ended(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
+}
+
+// startOver is when a server has surely answered "initialize", if its client is there.
+const startOver = time.Second
+
+// collectLater bounds the garbage of a server once it has started. A collection before the
+// first answer would be a fifth of all that the start does.
+func collectLater() (stop func() bool) {
+	return time.AfterFunc(startOver, func() { debug.SetGCPercent(serveGarbage) }).Stop
 }
 
 // explainServer tells a user who typed the command at a terminal what it waits for. A client

@@ -46,7 +46,7 @@ type ExplainedParam struct {
 
 // Entry returns the command in one line.
 func (l Listing) Entry() Entry {
-	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature, Allowed: l.Enabled()}
+	e := Entry{Name: l.Name, Tier: l.Tier.String(), Effect: l.Effect.String(), Signature: l.Signature(), Allowed: l.Enabled()}
 	switch {
 	case l.lacksProgram():
 		e.Code, e.Hint = l.Missing.Code, l.Missing.Hint

@@ -29,12 +29,8 @@ type Listing struct {
 	// Missing says why no program can answer the command, nil when one can. A call is
 	// not refused for it: the program may be there by then.
 	Missing *failure.Error
-	// Signature shows the enabled parameters, or of [Explain] all.
-	Signature string
-	// Brief is Signature without the parameters that are rarely needed.
-	Brief string
-
-	closed []bool // which of Params no policy enables
+	closed  []bool // which of Params no policy enables
+	whole   bool   // the signature shows them too
 }
 
 // Enabled reports whether the command is permitted and a program can answer it.
@@ -46,10 +42,19 @@ func List(vaults []Vault) []Listing {
 	listing := make([]Listing, len(commands))
 	for i, c := range commands {
 		listing[i] = listed(vaults, c)
-		allowed := func(p allowlist.Param) bool { return allowedBy(vaults, p) }
-		listing[i].Signature, listing[i].Brief = c.Signature(allowed), c.Brief(allowed)
 	}
 	return listing
+}
+
+// Signature shows the command with its enabled parameters, or of [Explain] with all.
+func (l Listing) Signature() string { return l.Command.Signature(l.shows) }
+
+// Brief is Signature without the parameters that are rarely needed.
+func (l Listing) Brief() string { return l.Command.Brief(l.shows) }
+
+func (l Listing) shows(p allowlist.Param) bool {
+	at := slices.IndexFunc(l.Params, func(own allowlist.Param) bool { return own.Name == p.Name })
+	return l.whole || at >= 0 && !l.closed[at]
 }
 
 // listed says what is known of a command: of the first vault in which it is enabled, and
@@ -62,8 +67,9 @@ func listed(vaults []Vault, c allowlist.Command) Listing {
 			l.Denial, l.Missing = denial, missing
 		}
 	}
-	for _, p := range c.Params {
-		l.closed = append(l.closed, !allowedBy(vaults, p))
+	l.closed = make([]bool, len(c.Params))
+	for i, p := range c.Params {
+		l.closed[i] = !allowedBy(vaults, p)
 	}
 	return l
 }
@@ -85,23 +91,23 @@ func Explain(vaults []Vault, name string) (Listing, error) {
 		return Listing{}, err
 	}
 	l := listed(vaults, c)
-	l.Signature = c.Signature(func(allowlist.Param) bool { return true })
+	l.whole = true
 	return l, nil
 }
 
 // Worst returns the most severe effect that any enabled call can have: what a client
 // has to know before it sends calls without asking its user.
-func Worst(vaults []Vault) tiers.Effect {
+func Worst(listing []Listing) tiers.Effect {
 	worst := tiers.Reads
-	for _, c := range allowlist.Commands() {
-		if listed(vaults, c).Denial != nil {
+	for _, l := range listing {
+		if l.Denial != nil {
 			continue
 		}
-		if c.Effect.WorseThan(worst) {
-			worst = c.Effect
+		if l.Effect.WorseThan(worst) {
+			worst = l.Effect
 		}
-		for _, p := range c.Params {
-			if p.Effect != tiers.Unknown && p.Refused == "" && allowedBy(vaults, p) && p.Effect.WorseThan(worst) {
+		for i, p := range l.Params {
+			if p.Effect != tiers.Unknown && p.Refused == "" && !l.closed[i] && p.Effect.WorseThan(worst) {
 				worst = p.Effect
 			}
 		}

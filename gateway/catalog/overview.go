@@ -11,7 +11,7 @@ func Overview(v Vault) string {
 	var b strings.Builder
 	for _, c := range List([]Vault{v}) {
 		if c.Enabled() {
-			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature, c.Summary)
+			fmt.Fprintf(&b, "%s\n  %s\n", c.Signature(), c.Summary)
 		}
 	}
 	return b.String()

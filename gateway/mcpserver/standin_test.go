@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"vaultwicket/gateway/mcpserver/message"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-	"vaultwicket/gateway/mcpserver/message"
 )
 
 // The stand-in for the schema validator must not let anything pass when someone

@@ -48,10 +48,11 @@ type toolView struct {
 }
 
 func toolViewOf(gw *gateway.Gateway) toolView {
-	v := toolView{vaults: gw.VaultNames(), worst: gw.Worst()}
+	listing := gw.Listing()
+	v := toolView{vaults: gw.VaultNames(), worst: catalog.Worst(listing)}
 	v.sends = v.worst.WorseThan(tiers.Destroys)
 	denied := map[string]bool{}
-	for _, c := range gw.Listing() {
+	for _, c := range listing {
 		switch {
 		case c.Enabled():
 			v.enabled = append(v.enabled, c)
@@ -91,13 +92,17 @@ func describe(view toolView) string {
 	if marks(listing) {
 		b.WriteString(" ! = write, !! = destructive.")
 	}
-	legend, short := abbreviate(listing)
+	signatures := make([]string, len(listing))
+	for i, c := range listing {
+		signatures[i] = c.Brief()
+	}
+	legend, short := abbreviate(signatures)
 	b.WriteString(legend)
-	if slices.ContainsFunc(listing, func(c catalog.Listing) bool { return strings.Contains(c.Brief, allowlist.Ellipsis) }) {
+	if slices.ContainsFunc(signatures, func(s string) bool { return strings.Contains(s, allowlist.Ellipsis) }) {
 		b.WriteString(" " + allowlist.Ellipsis + " = more, see help.")
 	}
-	for _, c := range listing {
-		b.WriteString("\n" + mark(c.Effect) + short.Replace(c.Brief))
+	for i, c := range listing {
+		b.WriteString("\n" + mark(c.Effect) + short.Replace(signatures[i]))
 	}
 	if view.disabled > 0 {
 		fmt.Fprintf(&b, "\n%d more are disabled; the user can enable them (%s).", view.disabled, strings.Join(view.settings, ", "))
@@ -114,12 +119,12 @@ var abbreviations = [...]struct{ long, short, says string }{
 
 // abbreviate returns how to shorten signatures, and the legend for it. A part that appears
 // in only one or two of them is not shortened.
-func abbreviate(listing []catalog.Listing) (legend string, short *strings.Replacer) {
+func abbreviate(signatures []string) (legend string, short *strings.Replacer) {
 	var pairs []string
 	for _, a := range abbreviations {
 		times := 0
-		for _, c := range listing {
-			times += strings.Count(c.Brief, a.long)
+		for _, s := range signatures {
+			times += strings.Count(s, a.long)
 		}
 		if times > 2 {
 			pairs = append(pairs, a.long, a.short)

@@ -12,6 +12,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/typed"
@@ -121,7 +122,7 @@ func TestTypedToolsFollowThePolicy(t *testing.T) {
 		"read_note": "notes", "edit_note": "notes", "tasks": "tasks", "bases": "bases", "query_notes": "bases"}
 	everyPolicy(func(name string, p policy.Policy) {
 		gw := gatewayWith(t, p)
-		mutates := gw.Worst().Mutates()
+		mutates := catalog.Worst(gw.Listing()).Mutates()
 		for _, toolset := range ToolsetNames() {
 			tools := listed(t, gw, toolset)
 			want := map[string]bool{arguments.ToolName: true}
