@@ -72,7 +72,7 @@ func TestAnswersOfABatchFitThePublishedSchema(t *testing.T) {
 		}
 		var content map[string]any
 		structured := result.StructuredContent.(message.Compact)
-		if err := json.Unmarshal(structured, &content); err != nil {
+		if err := json.Unmarshal([]byte(structured), &content); err != nil {
 			t.Fatal(err)
 		}
 		if err := published.Validate(content); err != nil || !result.IsError || content["ok"] != false || content["error"] == nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -70,16 +72,40 @@ func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(r
 // reply puts the same JSON into the text and into the structured content: some clients
 // show a model only one of them. HTML escaping would turn every < into six characters.
 func reply(content any, failed bool) (*mcp.CallToolResult, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(content); err != nil {
+	encoder := encoders.Get().(*encoder)
+	text, err := encoder.encode(content)
+	if encoder.Cap() <= maxPooled {
+		encoders.Put(encoder)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	encoded := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
-	result := mcp.NewToolResultStructured(message.Compact(encoded), string(encoded))
+	result := mcp.NewToolResultStructured(message.Compact(text), text)
 	result.IsError = failed
 	return result, nil
+}
+
+// encoder encodes results as JSON in a buffer that is used again.
+type encoder struct {
+	bytes.Buffer
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.json = json.NewEncoder(e)
+	e.json.SetEscapeHTML(false)
+	return e
+}}
+
+// maxPooled is the size up to which the buffer of an encoder is kept.
+const maxPooled = 64 << 10
+
+// encode returns a value as JSON in one line without white space.
+func (e *encoder) encode(v any) (string, error) {
+	e.Reset()
+	err := e.json.Encode(v)
+	return strings.TrimSuffix(e.String(), "\n"), err
 }
 
 // withImage returns an answer with an image as one more content, if there is one.

@@ -164,7 +164,7 @@ func TestEveryAnswerFitsThePublishedSchema(t *testing.T) {
 		}
 		structured := result.StructuredContent.(message.Compact)
 		var content map[string]any
-		if err := json.Unmarshal(structured, &content); err != nil {
+		if err := json.Unmarshal([]byte(structured), &content); err != nil {
 			t.Fatal(err)
 		}
 		if err := published.Validate(content); err != nil {

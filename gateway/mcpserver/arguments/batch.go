@@ -3,8 +3,6 @@ package arguments
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
@@ -34,21 +32,21 @@ func decodeBatch(raw json.RawMessage) (b gateway.Batch, err *Error) {
 	if err != nil {
 		return b, err
 	}
-	if b.Atomic, err = Bool("atomic", fields["atomic"]); err != nil {
+	if b.Atomic, err = Bool("atomic", fields.Get("atomic")); err != nil {
 		return b, err
 	}
-	if b.Vault, err = Text("vault", fields["vault"]); err != nil {
+	if b.Vault, err = Text("vault", fields.Get("vault")); err != nil {
 		return b, err
 	}
-	if b.IdempotencyKey, err = Text("idempotencyKey", fields["idempotencyKey"]); err != nil {
+	if b.IdempotencyKey, err = Text("idempotencyKey", fields.Get("idempotencyKey")); err != nil {
 		return b, err
 	}
 	var list []json.RawMessage
-	if message.IsNull(fields["operations"]) {
+	if message.IsNull(fields.Get("operations")) {
 		return b, Wrong(BadRequest, "operations", "is missing", listOperations)
 	}
-	if json.Unmarshal(fields["operations"], &list) != nil {
-		return b, Wrong(BadRequest, "operations", "is "+typeName(fields["operations"])+", not a list", listOperations)
+	if json.Unmarshal(fields.Get("operations"), &list) != nil {
+		return b, Wrong(BadRequest, "operations", "is "+typeName(fields.Get("operations"))+", not a list", listOperations)
 	}
 	if len(list) > gateway.MaxOperations {
 		return b, Wrong(BadRequest, "operations", fmt.Sprintf("has %d operations", len(list)), fmt.Sprintf("send up to %d", gateway.MaxOperations))
@@ -72,24 +70,24 @@ func (d *batchDecoder) operation(field string, raw json.RawMessage) (o gateway.O
 	if err != nil {
 		return o, err
 	}
-	if o.ClientID, err = Text(field+".clientId", fields["clientId"]); err != nil {
+	if o.ClientID, err = Text(field+".clientId", fields.Get("clientId")); err != nil {
 		return o, err
 	}
-	if o.Command, err = Text(field+".command", fields["command"]); err != nil {
+	if o.Command, err = Text(field+".command", fields.Get("command")); err != nil {
 		return o, err
 	}
 	if o.Command == "" {
 		return o, Wrong(BadRequest, field+".command", "is missing", nameCommand)
 	}
-	if message.IsObject(fields["expectHash"]) {
-		o.HashFrom, err = decodeReference(field+".expectHash", fields["expectHash"])
+	if message.IsObject(fields.Get("expectHash")) {
+		o.HashFrom, err = decodeReference(field+".expectHash", fields.Get("expectHash"))
 	} else {
-		o.ExpectHash, err = Text(field+".expectHash", fields["expectHash"])
+		o.ExpectHash, err = Text(field+".expectHash", fields.Get("expectHash"))
 	}
 	if err != nil {
 		return o, err
 	}
-	return o, d.params(&o, field+".params", fields["params"])
+	return o, d.params(&o, field+".params", fields.Get("params"))
 }
 
 // params decodes the parameters of an operation.
@@ -103,15 +101,16 @@ func (d *batchDecoder) params(o *gateway.Operation, field string, raw json.RawMe
 		return err
 	}
 	o.Params, o.From = allowlist.Params{}, map[string]gateway.Reference{}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+	for _, f := range sorted(fields) {
+		name := string(f.Name)
 		inside := field + "." + name
-		if message.IsObject(fields[name]) {
-			if o.From[name], err = decodeReference(inside, fields[name]); err != nil {
+		if message.IsObject(f.Value) {
+			if o.From[name], err = decodeReference(inside, f.Value); err != nil {
 				return err
 			}
 			continue
 		}
-		value, size, err := Value(inside, fields[name])
+		value, size, err := Value(inside, f.Value)
 		if err != nil {
 			return err
 		}
@@ -130,10 +129,10 @@ func decodeReference(field string, raw json.RawMessage) (ref gateway.Reference, 
 	if err != nil {
 		return ref, err
 	}
-	if ref.ClientID, err = Text(field+".from", fields["from"]); err != nil {
+	if ref.ClientID, err = Text(field+".from", fields.Get("from")); err != nil {
 		return ref, err
 	}
-	if ref.Field, err = Text(field+".field", fields["field"]); err != nil {
+	if ref.Field, err = Text(field+".field", fields.Get("field")); err != nil {
 		return ref, err
 	}
 	if ref.ClientID == "" || ref.Field == "" {

@@ -10,8 +10,6 @@ package arguments
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"vaultwicket/allowlist"
@@ -66,27 +64,25 @@ func Decode(raw json.RawMessage) (Call, *Error) {
 		return Call{}, err.misplaced(fields)
 	}
 	var c Call
-	if c.Command, err = Text("command", fields["command"]); err != nil {
+	if c.Command, err = Text("command", fields.Get("command")); err != nil {
 		return Call{}, err
 	}
 	if c.Command == "" {
 		return Call{}, Wrong(BadRequest, "command", "is missing", nameCommand)
 	}
-	if c.DryRun, err = Bool("dryRun", fields["dryRun"]); err != nil {
+	if c.DryRun, err = Bool("dryRun", fields.Get("dryRun")); err != nil {
 		return Call{}, err
 	}
-	if c.Params, err = decodeParams(fields["params"]); err != nil {
+	if c.Params, err = decodeParams(fields.Get("params")); err != nil {
 		return Call{}, err
 	}
-	if c.Fields, err = List("fields", fields["fields"]); err != nil {
+	if c.Fields, err = List("fields", fields.Get("fields")); err != nil {
 		return Call{}, err
 	}
-	if c.Limit, err = Count("limit", fields["limit"]); err != nil {
+	if c.Limit, err = Count("limit", fields.Get("limit")); err != nil {
 		return Call{}, err
 	}
-	return c, Texts(fields, map[string]*string{
-		"vault": &c.Vault, "cursor": &c.Cursor, "expectHash": &c.ExpectHash, "idempotencyKey": &c.IdempotencyKey,
-	})
+	return c, Texts(fields, &c.Vault, &c.Cursor, &c.ExpectHash, &c.IdempotencyKey)
 }
 
 const nameCommand = `name a command, such as {"command": "daily:read"}`
@@ -105,8 +101,9 @@ func decodeParams(raw json.RawMessage) (allowlist.Params, *Error) {
 		return nil, err.asObject(raw)
 	}
 	params, total := allowlist.Params{}, 0
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value, size, err := Value("params."+name, fields[name])
+	for _, f := range sorted(fields) {
+		name := string(f.Name)
+		value, size, err := Value("params."+name, f.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +128,7 @@ func unwrap(field string, raw json.RawMessage) (json.RawMessage, *Error) {
 }
 
 // paramFields decodes the parameters of a command one level deep.
-func paramFields(field string, raw json.RawMessage) (map[string]json.RawMessage, *Error) {
+func paramFields(field string, raw json.RawMessage) (message.Fields, *Error) {
 	fields, err := object(field, raw)
 	if err == nil && len(fields) > maxParams {
 		err = Wrong(BadRequest, field, fmt.Sprintf("has %d keys", len(fields)), fmt.Sprintf("send up to %d", maxParams))

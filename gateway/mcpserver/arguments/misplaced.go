@@ -3,7 +3,6 @@ package arguments
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,27 +19,27 @@ var otherArguments = map[string]string{
 
 // misplaced returns the error about an unknown argument with what to send instead, where
 // it is a parameter of the command, or is called otherwise elsewhere.
-func (e *Error) misplaced(fields map[string]json.RawMessage) *Error {
+func (e *Error) misplaced(fields message.Fields) *Error {
 	if other := otherArguments[e.field]; other != "" && e.reason == "" {
 		return unknown(e.field, fmt.Sprintf("did you mean %q?", other))
 	}
-	name, err := Text("command", fields["command"])
+	name, err := Text("command", fields.Get("command"))
 	command, unknownCommand := allowlist.Describe(name)
 	if err != nil || unknownCommand != nil || e.reason != "" {
 		return e
 	}
-	params, err := paramFields("params", fields["params"])
+	params, err := paramFields("params", fields.Get("params"))
 	if err != nil {
 		return e
 	}
-	moved := maps.Clone(params)
-	if moved == nil {
-		moved = map[string]json.RawMessage{}
+	moved := map[string]json.RawMessage{}
+	for _, f := range params {
+		moved[string(f.Name)] = f.Value
 	}
-	for key, value := range fields {
-		isParam := slices.ContainsFunc(command.Params, func(p allowlist.Param) bool { return p.Name == key })
-		if isParam && !slices.Contains(callNames, key) {
-			moved[key] = value
+	for _, f := range fields {
+		isParam := slices.ContainsFunc(command.Params, func(p allowlist.Param) bool { return p.Name == string(f.Name) })
+		if isParam && !slices.Contains(callNames, string(f.Name)) {
+			moved[string(f.Name)] = f.Value
 		}
 	}
 	if _, ok := moved[e.field]; !ok {

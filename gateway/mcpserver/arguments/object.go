@@ -3,7 +3,6 @@ package arguments
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,7 +13,7 @@ import (
 
 // Object decodes an object one level deep that has no other keys than names. A missing
 // value and null are an empty one.
-func Object(field string, raw json.RawMessage, names []string) (map[string]json.RawMessage, *Error) {
+func Object(field string, raw json.RawMessage, names []string) (message.Fields, *Error) {
 	fields, err := object(field, raw)
 	if err != nil {
 		return nil, err
@@ -22,7 +21,7 @@ func Object(field string, raw json.RawMessage, names []string) (map[string]json.
 	return fields, known(field, fields, names, "")
 }
 
-func object(field string, raw json.RawMessage) (map[string]json.RawMessage, *Error) {
+func object(field string, raw json.RawMessage) (message.Fields, *Error) {
 	if message.IsNull(raw) {
 		return nil, nil
 	}
@@ -39,9 +38,17 @@ func object(field string, raw json.RawMessage) (map[string]json.RawMessage, *Err
 	return fields, nil
 }
 
+// sorted returns fields in the order of their names, so that the same error is found
+// first.
+func sorted(fields message.Fields) message.Fields {
+	fields.Sort()
+	return fields
+}
+
 // known rejects fields that are none of names. more is added to the hint.
-func known(field string, fields map[string]json.RawMessage, names []string, more string) *Error {
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
+func known(field string, fields message.Fields, names []string, more string) *Error {
+	for _, f := range sorted(fields) {
+		name := string(f.Name)
 		if slices.Contains(names, name) {
 			continue
 		}
@@ -54,10 +61,13 @@ func known(field string, fields map[string]json.RawMessage, names []string, more
 	return nil
 }
 
-// Texts decodes the strings among fields, by name.
-func Texts(fields map[string]json.RawMessage, to map[string]*string) (err *Error) {
-	for _, name := range slices.Sorted(maps.Keys(to)) {
-		if *to[name], err = Text(name, fields[name]); err != nil {
+// Texts decodes the strings that every tool has among fields.
+func Texts(fields message.Fields, vault, cursor, expectHash, idempotencyKey *string) (err *Error) {
+	for _, to := range []struct {
+		name string
+		text *string
+	}{{"cursor", cursor}, {"expectHash", expectHash}, {"idempotencyKey", idempotencyKey}, {"vault", vault}} {
+		if *to.text, err = Text(to.name, fields.Get(to.name)); err != nil {
 			return err
 		}
 	}

@@ -17,17 +17,19 @@ const reserved = "io.modelcontextprotocol/"
 // _meta to the tool. A task, the answer to a question and the fields of the protocol version
 // without a handshake make it another request, and so does what mcp-go cannot decode.
 func (m *Message) readCall(l *linter) {
-	name, arguments := l.params["name"], l.params["arguments"]
-	if !IsString(name) && !IsNull(name) {
+	name := l.params.Get("name")
+	tool, named := decodeString(name)
+	if !named && !IsNull(name) {
 		return
 	}
-	m.Arguments = arguments
-	if IsNull(name) || json.Unmarshal(name, &m.Tool) != nil {
-		return
-	}
-	m.Plain = !l.huge && m.readMeta(l.params["_meta"])
-	for key := range l.params {
-		m.Plain = m.Plain && (key == "name" || key == "arguments" || key == "_meta")
+	m.Tool, m.Arguments = tool, l.params.Get("arguments")
+	m.Plain = named && !l.huge && m.readMeta(l.params.Get("_meta"))
+	for i := range l.params {
+		switch string(l.params[i].Name) {
+		case "name", "arguments", "_meta":
+		default:
+			m.Plain = false
+		}
 	}
 }
 

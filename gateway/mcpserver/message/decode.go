@@ -88,11 +88,11 @@ func Decode(line []byte) (Message, error) {
 	if !json.Valid(line) {
 		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
 	}
-	l := linter{rest: line, exact: exactKeys}
+	l := linter{rest: line, exact: exactKeys, open: make(Fields, 0, 16)}
 	lintErr := l.value(1)
 	fields := l.fields
 	if lintErr != nil {
-		_ = json.Unmarshal(line, &fields) // for the id alone
+		fields = looseFields(line) // for the id alone
 	}
 	if fields == nil {
 		return Message{}, &Error{Code: mcp.INVALID_REQUEST, Text: notAnObject(line)}
@@ -110,6 +110,16 @@ func Decode(line []byte) (Message, error) {
 	return m, nil
 }
 
+// looseFields returns the fields of an object that encoding/json takes, nil if it is none.
+func looseFields(line []byte) (fields Fields) {
+	var loose map[string]json.RawMessage
+	_ = json.Unmarshal(line, &loose)
+	for name, value := range loose {
+		fields = append(fields, Field{Name: []byte(name), Value: value})
+	}
+	return fields
+}
+
 func notAnObject(line []byte) string {
 	if bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")) {
 		return "JSON-RPC batches are not supported; send one message per line"
@@ -119,17 +129,16 @@ func notAnObject(line []byte) string {
 
 // decodeEnvelope decodes the outer object. With an error it still returns the id, if
 // that is valid.
-func decodeEnvelope(fields map[string]json.RawMessage) (Message, error) {
+func decodeEnvelope(fields Fields) (Message, error) {
 	m := Message{}
 	var idErr error
-	if raw, ok := fields["id"]; ok {
+	if raw := fields.Get("id"); raw != nil {
 		m.ID, idErr = decodeID(raw)
 	}
-	var version string
-	if json.Unmarshal(fields["jsonrpc"], &version) != nil || version != mcp.JSONRPC_VERSION {
+	if version, ok := decodeString(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
 		return m, fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
 	}
-	if _, ok := fields["method"]; !ok {
+	if !fields.has("method") {
 		return decodeResponse(m, fields, idErr)
 	}
 	if idErr != nil {
@@ -138,14 +147,14 @@ func decodeEnvelope(fields map[string]json.RawMessage) (Message, error) {
 	return decodeRequest(m, fields)
 }
 
-func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error) {
-	if has(fields, "result") || has(fields, "error") {
+func decodeRequest(m Message, fields Fields) (Message, error) {
+	if fields.has("result") || fields.has("error") {
 		return m, errors.New("a message with a method must have neither result nor error")
 	}
-	if !IsString(fields["method"]) || json.Unmarshal(fields["method"], &m.Method) != nil || m.Method == "" {
+	if m.Method, _ = decodeString(fields.Get("method")); m.Method == "" {
 		return m, errors.New("method must be a string")
 	}
-	if params := fields["params"]; !IsObject(params) && !IsNull(params) {
+	if params := fields.Get("params"); !IsObject(params) && !IsNull(params) {
 		return m, errors.New("params must be an object")
 	}
 	if m.ID != nil {
@@ -157,7 +166,7 @@ func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error
 		return m, nil
 	}
 	var err error
-	if m.Cancels, err = decodeCancelled(fields["params"]); err != nil {
+	if m.Cancels, err = decodeCancelled(fields.Get("params")); err != nil {
 		return m, fmt.Errorf("requestId: %w", err)
 	}
 	return m, nil
@@ -165,11 +174,11 @@ func decodeRequest(m Message, fields map[string]json.RawMessage) (Message, error
 
 // decodeResponse decodes a response of the client to a request of the server. A response
 // without an id matches no request and is ignored.
-func decodeResponse(m Message, fields map[string]json.RawMessage, idErr error) (Message, error) {
-	if has(fields, "result") == has(fields, "error") {
+func decodeResponse(m Message, fields Fields, idErr error) (Message, error) {
+	if fields.has("result") == fields.has("error") {
 		return m, errors.New("a message must have a method, or exactly one of result and error")
 	}
-	if idErr != nil && string(fields["id"]) != "null" {
+	if idErr != nil && string(fields.Get("id")) != "null" {
 		return m, idErr
 	}
 	m.Kind = Response
@@ -186,10 +195,8 @@ func decodeCancelled(params json.RawMessage) (any, error) {
 
 // decodeID returns a string or a float64, the two types that mcp-go uses for ids.
 func decodeID(raw json.RawMessage) (any, error) {
-	if IsString(raw) {
-		var text string
-		err := json.Unmarshal(raw, &text)
-		return text, err
+	if text, ok := decodeString(raw); ok {
+		return text, nil
 	}
 	number, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil || number > MaxInteger || number < -MaxInteger || string(raw) == "-0" {
@@ -198,7 +205,13 @@ func decodeID(raw json.RawMessage) (any, error) {
 	return float64(number), nil
 }
 
-func has(fields map[string]json.RawMessage, name string) bool {
-	_, ok := fields[name]
-	return ok
+// decodeString decodes a string, false for any other value.
+func decodeString(raw json.RawMessage) (text string, ok bool) {
+	switch {
+	case !IsString(raw):
+		return "", false
+	case bytes.IndexByte(raw, '\\') < 0:
+		return string(raw[1 : len(raw)-1]), true
+	}
+	return text, json.Unmarshal(raw, &text) == nil
 }

@@ -11,8 +11,8 @@ import (
 // Lint checks a document that [json.Valid] accepts for what encoding/json ignores: a
 // duplicate key in an object, and a key that differs only in spelling from one in
 // exact, which lists names by depth. It also limits depth and the number of values. It
-// returns the fields of the document as slices of it, nil if it is not an object.
-func Lint(document []byte, exact map[int][]string) (map[string]json.RawMessage, error) {
+// returns the fields of the document, nil if it is not an object.
+func Lint(document []byte, exact map[int][]string) (Fields, error) {
 	l := linter{rest: document, exact: exact}
 	if err := l.value(1); err != nil {
 		return nil, err
@@ -22,12 +22,13 @@ func Lint(document []byte, exact map[int][]string) (map[string]json.RawMessage, 
 
 // linter scans a valid document. It only finds where values begin and end.
 type linter struct {
-	rest   []byte
-	exact  map[int][]string
-	count  int
-	fields map[string]json.RawMessage // of the outermost object
-	params map[string]json.RawMessage // of the object in its field params
-	inner  map[string]json.RawMessage // of the last object of depth 2
+	rest  []byte
+	exact map[int][]string
+	count int
+	// open are the fields of the objects that are being read, those of inner ones last.
+	open   Fields
+	fields Fields // of the outermost object
+	params Fields // of the object in its field params
 	// huge says that a number may be one that no float64 holds.
 	huge bool
 }
@@ -52,14 +53,7 @@ func (l *linter) value(depth int) error {
 	if l.peek() == '[' {
 		return l.list(depth)
 	}
-	fields, err := l.object(depth)
-	switch depth {
-	case 1:
-		l.fields = fields
-	case 2:
-		l.inner = fields
-	}
-	return err
+	return l.object(depth)
 }
 
 func (l *linter) list(depth int) error {
@@ -75,50 +69,61 @@ func (l *linter) list(depth int) error {
 	return nil
 }
 
-func (l *linter) object(depth int) (map[string]json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
+func (l *linter) object(depth int) error {
+	begin, seen := len(l.open), names(nil)
 	for l.skip(); l.peek() != '}'; {
 		key := l.takeKey()
-		if _, twice := fields[key]; twice {
-			return nil, fmt.Errorf("duplicate key %q", Clip(key))
+		if !seen.add(key, l.open[begin:]) {
+			return fmt.Errorf("duplicate key %q", Clip(string(key)))
 		}
-		if right := resembles(key, l.exact[depth]); right != "" {
-			return nil, fmt.Errorf("key %q must be spelled %q", Clip(key), right)
+		if right := l.rightSpelling(key, depth); right != "" {
+			return fmt.Errorf("key %q must be spelled %q", Clip(string(key)), right)
 		}
 		l.peek()
-		l.inner = nil
-		before := l.rest
+		l.open = append(l.open, Field{Name: key, Value: l.rest})
 		if err := l.value(depth + 1); err != nil {
-			return nil, err
+			return err
 		}
-		fields[key] = json.RawMessage(before[:len(before)-len(l.rest)])
-		if depth == 1 && key == "params" {
-			l.params = l.inner
-		}
+		field := &l.open[len(l.open)-1]
+		field.Value = field.Value[:len(field.Value)-len(l.rest)]
 		if l.peek() == ',' {
 			l.skip()
 		}
 	}
 	l.skip()
-	return fields, nil
+	l.close(depth, begin)
+	return nil
+}
+
+// close ends an object whose fields begin at an index of open.
+func (l *linter) close(depth, begin int) {
+	switch {
+	case depth == 1:
+		l.fields = append(Fields{}, l.open[begin:]...)
+	case depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params":
+		l.params = append(Fields{}, l.open[begin:]...)
+	}
+	l.open = l.open[:begin]
 }
 
 // takeKey consumes a key and its colon.
-func (l *linter) takeKey() string {
+func (l *linter) takeKey() []byte {
 	raw := l.takeString()
 	l.peek()
 	l.skip()
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
+		return raw[1 : len(raw)-1]
 	}
 	var key string
 	_ = json.Unmarshal(raw, &key) // the document is valid
-	return key
+	return []byte(key)
 }
 
 // peek skips white space and returns the next byte without consuming it.
 func (l *linter) peek() byte {
-	l.rest = bytes.TrimLeft(l.rest, Space)
+	for strings.IndexByte(Space, l.rest[0]) >= 0 {
+		l.skip()
+	}
 	return l.rest[0]
 }
 
@@ -126,13 +131,18 @@ func (l *linter) skip() { l.rest = l.rest[1:] }
 
 // takeString consumes a string with its quotes.
 func (l *linter) takeString() []byte {
-	end := 1
-	for l.rest[end] != '"' {
-		if l.rest[end] == '\\' {
-			end++
+	end, quote := 1, 0
+	for {
+		if quote < end { // it was escaped, or is the first one
+			quote = end + bytes.IndexByte(l.rest[end:], '"')
 		}
-		end++
+		escape := bytes.IndexByte(l.rest[end:quote], '\\')
+		if escape < 0 {
+			break
+		}
+		end += escape + len(`\n`)
 	}
+	end = quote
 	text := l.rest[:end+1]
 	l.rest = l.rest[end+1:]
 	return text
@@ -159,6 +169,20 @@ const maxDigits = 300
 
 func isNumber(literal []byte) bool {
 	return literal[0] == '-' || '0' <= literal[0] && literal[0] <= '9'
+}
+
+// rightSpelling returns the name of which a key at a depth is another spelling, or "".
+func (l *linter) rightSpelling(key []byte, depth int) string {
+	exact := l.exact[depth]
+	for _, name := range exact {
+		if string(key) == name {
+			return ""
+		}
+	}
+	if len(exact) == 0 {
+		return ""
+	}
+	return resembles(string(key), exact)
 }
 
 // resembles returns the name of which key is another spelling: in case, or with a

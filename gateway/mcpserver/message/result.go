@@ -8,11 +8,12 @@ import (
 )
 
 // Compact is JSON without white space between its values. As the structured content of a
-// result it is written as it is, where other values are encoded or checked.
-type Compact []byte
+// result it is written as it is, where other values are encoded or checked. It is a string
+// so that a text of the result can be the same one.
+type Compact string
 
 // MarshalJSON returns the JSON itself.
-func (c Compact) MarshalJSON() ([]byte, error) { return c, nil }
+func (c Compact) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 
 // AppendResult appends the JSON-RPC response with the result of a tool, byte for byte as
 // mcp-go encodes it, without a newline. An error comes from a value of the result that

@@ -68,11 +68,11 @@ func (t *Tool) names() []string {
 
 // take moves the arguments that are the tool's own out of fields. It leaves out null,
 // and false for a flag.
-func (t *Tool) take(fields map[string]json.RawMessage) (map[string]allowlist.Value, *arguments.Error) {
+func (t *Tool) take(fields message.Fields) (map[string]allowlist.Value, *arguments.Error) {
 	given, total := map[string]allowlist.Value{}, 0
 	for i := range t.args {
 		a := &t.args[i]
-		value, size, err := decodeValue(a, fields[a.Name])
+		value, size, err := decodeValue(a, fields.Take(a.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,6 @@ func (t *Tool) take(fields map[string]json.RawMessage) (map[string]allowlist.Val
 		if value != (allowlist.Value{}) {
 			given[a.Name] = value
 		}
-		delete(fields, a.Name)
 	}
 	return given, nil
 }
@@ -153,18 +152,16 @@ func orList(names []string) string {
 }
 
 // decodeCommon decodes the arguments that every tool has.
-func (c *Call) decodeCommon(fields map[string]json.RawMessage) (err *arguments.Error) {
+func (c *Call) decodeCommon(fields message.Fields) (err *arguments.Error) {
 	r := &c.Request
-	if c.DryRun, err = arguments.Bool("dryRun", fields["dryRun"]); err != nil {
+	if c.DryRun, err = arguments.Bool("dryRun", fields.Get("dryRun")); err != nil {
 		return err
 	}
-	if r.Limit, err = arguments.Count("limit", fields["limit"]); err != nil {
+	if r.Limit, err = arguments.Count("limit", fields.Get("limit")); err != nil {
 		return err
 	}
-	if r.Fields, err = arguments.List("fields", fields["fields"]); err != nil {
+	if r.Fields, err = arguments.List("fields", fields.Get("fields")); err != nil {
 		return err
 	}
-	return arguments.Texts(fields, map[string]*string{
-		"vault": &r.Vault, "cursor": &r.Cursor, "expectHash": &r.ExpectHash, "idempotencyKey": &r.IdempotencyKey,
-	})
+	return arguments.Texts(fields, &r.Vault, &r.Cursor, &r.ExpectHash, &r.IdempotencyKey)
 }
