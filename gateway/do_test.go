@@ -54,6 +54,36 @@ func TestDo(t *testing.T) {
 			request:   Request{Command: "daily:read"},
 			want:      Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/a.md"},
 			calledApp: []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=Daily/a.md"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
+		},
+		{
+			name:      "where the settings tell the path the app is asked for the note alone",
+			app:       []string{versionLine, `vault=Work read path=Daily/2026-11-22.md => text\n`},
+			embedded:  []string{`--facts vault=Work daily:path => Daily/2026-11-22.md\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/2026-11-22.md"},
+			calledApp: []string{"vault=Work version", "vault=Work read path=Daily/2026-11-22.md"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
+		},
+		{
+			name: "where the settings tell a path that has no note the app says which it is",
+			app: []string{versionLine, `vault=Work read path=2026-11-22.md => Error: File "2026-11-22.md" not found.\n`,
+				`vault=Work daily:path => Daily/2026-11-22.md\n`, `vault=Work read path=Daily/2026-11-22.md => text\n`},
+			embedded:  []string{`--facts vault=Work daily:path => 2026-11-22.md\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "text\n", Backend: "obsidian", Path: "Daily/2026-11-22.md"},
+			calledApp: []string{"vault=Work version", "vault=Work read path=2026-11-22.md", "vault=Work daily:path", "vault=Work read path=Daily/2026-11-22.md"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
+		},
+		{
+			name:      "a daily note that is nowhere is read for once",
+			app:       []string{versionLine, `vault=Work read path=2026-11-22.md => Error: File "2026-11-22.md" not found.\n`, `vault=Work daily:path => 2026-11-22.md\n`},
+			embedded:  []string{`--facts vault=Work daily:path => 2026-11-22.md\n`},
+			request:   Request{Command: "daily:read"},
+			want:      Result{Command: "daily:read", Stdout: "Error: File \"2026-11-22.md\" not found.\n", Backend: "obsidian", Path: "2026-11-22.md"},
+			code:      "not_found",
+			calledApp: []string{"vault=Work version", "vault=Work read path=2026-11-22.md", "vault=Work daily:path"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
 		},
 		{
 			name:      "a daily note that is not there is not made",
@@ -62,6 +92,7 @@ func TestDo(t *testing.T) {
 			want:      Result{Command: "daily:read", Stdout: "Error: File \"Daily/a.md\" not found.\n", Backend: "obsidian", Path: "Daily/a.md"},
 			code:      "not_found",
 			calledApp: []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=Daily/a.md"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
 		},
 		{
 			name:      "a path that leads out of the vault is not followed",
@@ -70,6 +101,7 @@ func TestDo(t *testing.T) {
 			want:      Result{Command: "daily:read", Stdout: "../outside.md\n", Backend: "obsidian"},
 			code:      "cli_error",
 			calledApp: []string{"vault=Work version", "vault=Work daily:path"},
+			calledOwn: []string{"--facts vault=Work daily:path"},
 		},
 		{
 			name:      "creating on a taken path is refused before the app is told to",
@@ -208,6 +240,28 @@ func TestDo(t *testing.T) {
 				t.Errorf("called %q and %q, want %q and %q", app, own, tt.calledApp, tt.calledOwn)
 			}
 		})
+	}
+}
+
+// The names of months and weekdays are in the language of the app: the app is asked for a
+// path with a name once, and again when the day or the settings change.
+func TestThePathOfTheDailyNoteIsRemembered(t *testing.T) {
+	f := newFixture(t, nil).app(versionLine, `vault=Work daily:path => 22 novembre.md\n`, `vault=Work read path=22 novembre.md => text\n`).
+		embedded(`--facts vault=Work daily:path => 22 November.md\n`)
+	for range 2 {
+		if got := f.gateway.Do(context.Background(), Request{Command: "daily:read"}); got.Stdout != "text\n" || got.Path != "22 novembre.md" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	f.embedded(`--facts vault=Work daily:path => 23 November.md\n`).app(versionLine, `vault=Work daily:path => 23 novembre.md\n`, `vault=Work read path=23 novembre.md => next\n`)
+	if got := f.gateway.Do(context.Background(), Request{Command: "daily:read"}); got.Stdout != "next\n" {
+		t.Fatalf("%+v", got)
+	}
+	app, _ := f.called()
+	want := []string{"vault=Work version", "vault=Work daily:path", "vault=Work read path=22 novembre.md", "vault=Work read path=22 novembre.md",
+		"vault=Work daily:path", "vault=Work read path=23 novembre.md"}
+	if !slices.Equal(app, want) {
+		t.Errorf("called %q, want %q", app, want)
 	}
 }
 

@@ -100,6 +100,7 @@ type vaultGateway struct {
 	names          *names.Folder // of what is in it
 	ruled          atomic.Pointer[ruleNames]
 	pin            pin
+	today          dailyPath
 }
 
 // New returns a gateway. It only allocates: the client is looked for and the

@@ -4,13 +4,11 @@ import (
 	"context"
 	"path"
 	"slices"
-	"strings"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/shell"
 	"vaultwicket/tiers"
 )
@@ -43,7 +41,7 @@ var steps = [...]step{
 	},
 	{
 		step: allowlist.StepReadDaily, run: (*vaultGateway).readDaily, first: allowlist.Call.DailyPath, shell: shell.ReadLine,
-		notice: "then reads the note at the path it answers; daily:read itself would make a missing note",
+		notice: "then reads the note at the path it answers, and does not ask while the settings of the vault tell the path; daily:read itself would make a missing note",
 	},
 	{
 		step: allowlist.StepAbsent, run: (*vaultGateway).createAbsent,
@@ -88,56 +86,6 @@ func (g *vaultGateway) perform(ctx context.Context, r route) (exec.Outcome, erro
 		return r.missingDaily(out, err)
 	}
 	return out, err
-}
-
-// readDaily reads today's note without making it. The app's own daily:read
-// makes a missing note (recorded on 1.13.7), so the app is asked for the path
-// and then for the note at that path, which fails when there is none.
-func (g *vaultGateway) readDaily(ctx context.Context, r route) (exec.Outcome, error) {
-	asked, err := g.runner.Run(ctx, r.permit.DailyPath(), g.resolver(r))
-	if err != nil || asked.Failure != nil {
-		return asked, err
-	}
-	note := strings.TrimSpace(asked.Stdout)
-	permit := r.permit.ReadDaily(note)
-	if !permit.Valid() {
-		return asked, failure.New(failure.CodeCLIError, "look at the daily note settings of the vault", "daily:path answered %q, which is not the path of a note", quote.Short(note))
-	}
-	if r.permit.Confined() {
-		// The embedded program answers for a hidden note as for a missing one.
-		seen, err := g.runner.Run(ctx, permit, g.resolver(r))
-		if seen.Path = note; err != nil || seen.Failure != nil {
-			return r.missingDaily(seen, err)
-		}
-	}
-	if r.policy.Access.Restrict() {
-		if err := notes.RejectIndirect(g.target().folder, note); err != nil {
-			return nothingRan(asked), err
-		}
-	}
-	out, err := g.runner.Run(ctx, permit, r.program)
-	out.Path = note
-	out.Duration += asked.Duration
-	out.Notices = append(asked.Notices, out.Notices...)
-	return r.missingDaily(out, err)
-}
-
-// missingDaily says in our own words that there is no daily note, and what
-// makes today's.
-func (r route) missingDaily(out exec.Outcome, err error) (exec.Outcome, error) {
-	if err != nil || out.Failure == nil || out.Failure.Code() != failure.CodeNotFound {
-		return out, err
-	}
-	note := out.Path
-	if note == "" {
-		_, note, _ = strings.Cut(out.Stdout, `"`)
-		note, _, _ = strings.Cut(note, `"`)
-	}
-	hint := "daily:append makes it, where changes are allowed"
-	if r.call.EmbeddedOnly() {
-		hint = "daily:range shows which days have a note" // another day than today was asked for
-	}
-	return out, failure.New(failure.CodeNotFound, hint, "the daily note %q does not exist", quote.Short(note))
 }
 
 // createAbsent refuses a path at which a note exists, where the app would make a
