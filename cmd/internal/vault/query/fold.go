@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
-// fold lower-cases one character.
-func fold(r rune) rune {
-	if r < utf8.RuneSelf {
-		return rune(foldByte(byte(r)))
-	}
-	return unicode.ToLower(r)
-}
+// fold lower-cases one character, as the filters of notes do.
+func fold(r rune) rune { return trigram.Fold(r) }
 
 func foldByte(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

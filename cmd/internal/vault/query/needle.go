@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // needle is text to be found in other text, with or without regard to case.
@@ -18,6 +20,7 @@ import (
 type needle struct {
 	text  []byte // folded unless exact
 	exact bool
+	grams trigram.Word
 
 	pair    pair // for ASCII
 	ascii   bool
@@ -39,7 +42,7 @@ const (
 
 func newNeedle(text string, exact bool) *needle {
 	if exact {
-		return &needle{text: []byte(text), exact: true}
+		return &needle{text: []byte(text), exact: true, grams: trigram.WordOf(foldString(text))}
 	}
 	n := &needle{ascii: true}
 	for _, r := range text {
@@ -47,6 +50,7 @@ func newNeedle(text string, exact bool) *needle {
 		n.ascii = n.ascii && fold(r) < utf8.RuneSelf
 	}
 	n.text = []byte(string(n.runes))
+	n.grams = trigram.WordOf(n.text)
 	n.strayK, n.strayI = strings.ContainsRune(string(n.runes), 'k'), strings.ContainsRune(string(n.runes), 'i')
 	if len(n.runes) == 0 {
 		return n

@@ -178,16 +178,16 @@ func randomQuery(depth int) *rapid.Generator[string] {
 			choices = append(choices, "and", "or", "not", "line", "block", "section", "task", "content", "file", "match-case")
 		}
 		inner := func() string { return randomQuery(depth-1).Draw(t, "inner") }
-		w := rapid.SampledFrom([]string{"a", "ab", "B", "é", "k", "한", "b\u212a"}).Draw(t, "word")
+		w := rapid.SampledFrom([]string{"a", "ab", "B", "é", "k", "한", "b\u212a", "abéAB", "kab", "ABAB", "한ab", "a ab"}).Draw(t, "word")
 		switch choice := rapid.SampledFrom(choices).Draw(t, "kind"); choice {
 		case "word":
-			return w
+			return strings.ReplaceAll(w, " ", "")
 		case "phrase":
 			return `"` + w + `"`
 		case "regex":
 			return "/" + w + ".?$/"
 		case "tag":
-			return "tag:#" + w
+			return "tag:#" + strings.ReplaceAll(w, " ", "")
 		case "property":
 			return "[p:" + w + "]"
 		case "and":
@@ -204,7 +204,7 @@ func randomQuery(depth int) *rapid.Generator[string] {
 
 func randomNote() *rapid.Generator[*fakeNote] {
 	return rapid.Custom(func(t *rapid.T) *fakeNote {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "AB k", "é ab", "# ab", "## b", "- [ ] a b", "- [x] B", "", "> a", "#a/b x", "```", "한ab", "b\u212a"}), 0, 12).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "AB k", "é ab", "# ab", "## b", "- [ ] a b", "- [x] B", "", "> a", "#a/b x", "```", "한ab", "b\u212a", "x abÉab", "\u212aAb", "\xffabab\xc3"}), 0, 12).Draw(t, "lines")
 		return &fakeNote{
 			path:       rapid.SampledFrom([]string{"a.md", "B/k.md", "x.md"}).Draw(t, "path"),
 			text:       []byte(strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "break"))),

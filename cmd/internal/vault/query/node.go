@@ -3,6 +3,8 @@ package query
 import (
 	"cmp"
 	"slices"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // node is a part of a query.
@@ -13,6 +15,9 @@ type node interface {
 	// possible reports whether any part of text could match, judged by what is
 	// cheap. If it says no, none does.
 	possible(text []byte) bool
+	// foresee says what match will in every scope of the note of s whose text has
+	// this filter. It does not ask for the text.
+	foresee(s *search, text trigram.Filter) Outlook
 	// cost ranks nodes: a cheap one is tried first.
 	cost() cost
 	needsText() bool
@@ -65,6 +70,16 @@ func (n *every) possible(text []byte) bool {
 	return true
 }
 
+func (n *every) foresee(s *search, text trigram.Filter) Outlook {
+	least := Always
+	for _, term := range n.ordered {
+		if least = min(least, term.foresee(s, text)); least == Never {
+			break
+		}
+	}
+	return least
+}
+
 func (n *every) cost() cost { return highest(n.terms) }
 
 func (n *every) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
@@ -109,6 +124,16 @@ func (n *either) possible(text []byte) bool {
 	return slices.ContainsFunc(n.ordered, func(term node) bool { return term.possible(text) })
 }
 
+func (n *either) foresee(s *search, text trigram.Filter) Outlook {
+	most := Never
+	for _, term := range n.ordered {
+		if most = max(most, term.foresee(s, text)); most == Always {
+			break
+		}
+	}
+	return most
+}
+
 func (n *either) cost() cost { return highest(n.terms) }
 
 func (n *either) needsText() bool { return slices.ContainsFunc(n.terms, node.needsText) }
@@ -135,8 +160,13 @@ func (n not) match(s *search, in scope) bool {
 }
 
 func (n not) possible([]byte) bool { return true }
-func (n not) cost() cost           { return n.term.cost() }
-func (n not) needsText() bool      { return n.term.needsText() }
+
+func (n not) foresee(s *search, text trigram.Filter) Outlook {
+	return Always - n.term.foresee(s, text)
+}
+
+func (n not) cost() cost      { return n.term.cost() }
+func (n not) needsText() bool { return n.term.needsText() }
 
 func (n not) write(to []byte) []byte {
 	return writeInside(append(to, '-'), n.term, !isGroup(n.term))

@@ -1,5 +1,7 @@
 package query
 
+import "vaultwicket/cmd/internal/vault/query/trigram"
+
 // operator is a name with a term. Those that only say where or how to look have
 // told it to the terms below when the query was parsed.
 type operator struct {
@@ -11,6 +13,10 @@ func (o *operator) match(s *search, in scope) bool { return o.term.match(s, in) 
 func (o *operator) possible(text []byte) bool      { return o.term.possible(text) }
 func (o *operator) cost() cost                     { return o.term.cost() }
 func (o *operator) needsText() bool                { return o.term.needsText() }
+
+func (o *operator) foresee(s *search, text trigram.Filter) Outlook {
+	return o.term.foresee(s, text)
+}
 
 func (o *operator) write(to []byte) []byte {
 	return writeInside(append(append(to, o.name...), ':'), o.term, !isGroup(o.term))

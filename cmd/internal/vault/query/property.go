@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // property matches where one of the properties of that name has a fitting value.
@@ -22,6 +24,9 @@ func (p *property) match(s *search, _ scope) bool {
 func (p *property) named(s *search, name string) bool {
 	return slices.ContainsFunc(p.names, func(n propertyName) bool { return n.fits(s, name) })
 }
+
+// foresee knows nothing: names and values may be escaped in the frontmatter.
+func (p *property) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (p *property) possible([]byte) bool { return true }
 func (p *property) cost() cost           { return looksAtIndex }
@@ -69,6 +74,8 @@ func (v *valueTerm) match(s *search, in scope) bool {
 		return !v.only && have.Kind != Nothing && (&term{pattern: v.pattern}).foundIn(s, []byte(have.Text))
 	})
 }
+
+func (v *valueTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (v *valueTerm) possible([]byte) bool { return true }
 func (v *valueTerm) needsText() bool      { return true }

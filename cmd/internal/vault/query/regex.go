@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
@@ -112,6 +113,13 @@ func endsLinesSimply(text []byte) bool {
 }
 
 func (r *regexTerm) possible(text []byte) bool { return r.required == nil || r.required.in(text) }
+
+func (r *regexTerm) grams() trigram.Word {
+	if r.required == nil {
+		return nil
+	}
+	return r.required.grams
+}
 
 func (r *regexTerm) cost() cost { return runsRegex }
 

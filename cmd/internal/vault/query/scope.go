@@ -3,6 +3,8 @@ package query
 import (
 	"bytes"
 	"slices"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // kind is a way to divide a text.
@@ -36,6 +38,11 @@ func (p *part) match(s *search, in scope) bool {
 		return s.collects || !found
 	})
 	return found
+}
+
+// foresee is never sure of a match: there may be nothing to divide.
+func (p *part) foresee(s *search, text trigram.Filter) Outlook {
+	return min(Perhaps, p.term.foresee(s, text))
 }
 
 func (p *part) possible(text []byte) bool { return p.term.possible(text) }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // tag is a tag with its "#", and where in the text it is; -1 if it is in the
@@ -62,6 +64,9 @@ func (t *tagTerm) fits(s *search, text []byte) bool {
 	rest, ok := bytes.CutPrefix(have, t.name)
 	return ok && (len(rest) == 0 || len(t.name) == 0 || rest[0] == '/')
 }
+
+// foresee knows nothing: the name of a tag in the frontmatter may be escaped there.
+func (t *tagTerm) foresee(*search, trigram.Filter) Outlook { return Perhaps }
 
 func (t *tagTerm) possible([]byte) bool { return true }
 func (t *tagTerm) cost() cost           { return max(looksAtIndex, t.pattern.cost()) }

@@ -3,6 +3,8 @@ package query
 import (
 	"bytes"
 	"strings"
+
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // pattern is what a single term looks for.
@@ -11,6 +13,8 @@ type pattern interface {
 	// enough. If many is not set, one place is enough from the start.
 	each(cost *spent, text []byte, many bool, try func(start, end int) verdict)
 	possible(text []byte) bool
+	// grams are what every text has in which there is a place.
+	grams() trigram.Word
 	cost() cost
 	write(to []byte) []byte
 }
@@ -94,6 +98,20 @@ func (t *term) possible(text []byte) bool {
 	return t.field == inName || t.field == inPath || t.pattern.possible(text)
 }
 
+func (t *term) foresee(s *search, text trigram.Filter) Outlook {
+	switch {
+	case t.field == inName:
+		return certainly(t.foundIn(s, s.nameOf()))
+	case t.field == inPath:
+		return certainly(t.foundIn(s, s.pathOf()))
+	case t.field == anywhere && t.names(s):
+		return Always
+	case !text.MayHold(t.grams()):
+		return Never
+	}
+	return Perhaps
+}
+
 func (t *term) cost() cost {
 	if t.field == inName || t.field == inPath {
 		return looksAtPath
@@ -114,6 +132,7 @@ func (w words) each(_ *spent, text []byte, _ bool, try func(start, end int) verd
 }
 
 func (w words) possible(text []byte) bool { return w.needle.in(text) }
+func (w words) grams() trigram.Word       { return w.needle.grams }
 func (w words) cost() cost                { return looksAtText }
 func (w words) write(to []byte) []byte    { return append(to, w.raw...) }
 
@@ -133,6 +152,7 @@ func (p phrase) each(_ *spent, text []byte, _ bool, try func(start, end int) ver
 }
 
 func (p phrase) possible(text []byte) bool { return p.needle.in(text) }
+func (p phrase) grams() trigram.Word       { return p.needle.grams }
 func (p phrase) cost() cost                { return looksAtText }
 func (p phrase) write(to []byte) []byte    { return appendQuoted(to, p.raw) }
 

@@ -1,0 +1,144 @@
+package trigram
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func folded(text string) []byte { return []byte(strings.Map(Fold, text)) }
+
+func TestFoldingIsThatOfUnicode(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if Fold(r) != unicode.ToLower(r) {
+			t.Fatalf("%U becomes %U, want %U", r, Fold(r), unicode.ToLower(r))
+		}
+		if Fold(Fold(r)) != Fold(r) {
+			t.Fatalf("%U is not lower case when it is lower-cased", r)
+		}
+	}
+}
+
+// checkParts fails if the filter of a text denies a part of it.
+func checkParts(t interface{ Fatalf(string, ...any) }, text string, from, to int) {
+	part := text[from:to]
+	if !utf8.ValidString(part) {
+		return // no query has it
+	}
+	if !Of([]byte(text)).MayHold(WordOf(folded(part))) {
+		t.Fatalf("%q is said not to be in %q", part, text)
+	}
+}
+
+func TestNoPartOfATextIsDenied(t *testing.T) {
+	letters := []rune("aAbBkKiIıİ\u212asſ zßẞσςΣжЖ한日\U0001f600.\n\ufffd")
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 300).Draw(t, "letters"))
+		if rapid.Bool().Draw(t, "broken") {
+			at := rapid.IntRange(0, len(text)).Draw(t, "at")
+			text = text[:at] + "\xff\xe2" + text[at:]
+		}
+		from := rapid.IntRange(0, len(text)).Draw(t, "from")
+		checkParts(t, text, from, rapid.IntRange(from, len(text)).Draw(t, "to"))
+	})
+}
+
+func FuzzParts(f *testing.F) {
+	f.Add("The \u212aelvin sign", 4, 10)
+	f.Add("\xff\xfea\u0130b", 2, 5)
+	f.Fuzz(func(t *testing.T, text string, from, to int) {
+		if 0 <= from && from <= to && to <= len(text) {
+			checkParts(t, text, from, to)
+		}
+	})
+}
+
+// random returns a text of words that no other seed has.
+func random(seed uint64, words int) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var text []byte
+	for range words {
+		for range 3 + r.IntN(6) {
+			text = append(text, byte('a'+r.IntN(26)))
+		}
+		text = append(text, ' ')
+	}
+	return text
+}
+
+func TestWordsThatAreNotThereAreMostlyDenied(t *testing.T) {
+	for _, words := range []int{1, 10, 100, 1000} {
+		filter, passed := Of(random(1, words)), 0
+		for _, word := range bytes.Fields(random(2, 2000)) {
+			if len(word) > 4 && filter.MayHold(WordOf(word)) {
+				passed++
+			}
+		}
+		if passed > 200 {
+			t.Errorf("a filter of %d bytes for %d words lets %d of 2000 others pass", len(filter), words, passed)
+		}
+	}
+}
+
+func TestSizesFollowTheText(t *testing.T) {
+	for words, most := range map[int]int{1: 8, 20: 32, 200: 512, 2000: 4 << 10, 8000: 8 << 10} {
+		text := random(3, words)
+		if got := len(Of(text)); got == 0 || got > most || got > max(8, len(text)) {
+			t.Errorf("%d bytes have a filter of %d, want at most %d", len(text), got, most)
+		}
+	}
+	for _, text := range []string{"", "a", "ab", strings.Repeat("ab ", 5000)} {
+		if got := len(Of([]byte(text))); got != 8 {
+			t.Errorf("%d bytes have a filter of %d", len(text), got)
+		}
+	}
+	if Of([]byte("ab")).MayHold(WordOf([]byte("abc"))) {
+		t.Error("a text of two bytes may have a word of three")
+	}
+}
+
+func TestATextOfAnythingHasNoFilter(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 1<<20)
+	for i := range text {
+		text[i] = byte(r.Uint32() & 0x7f)
+	}
+	filter := Of(text)
+	if filter != "" || !filter.MayHold(WordOf([]byte("zebra"))) {
+		t.Errorf("a filter of %d bytes", len(filter))
+	}
+	if again := Of([]byte("zebra")); again != Of([]byte("zebra")) || len(again) != 8 {
+		t.Error("the text before is still in the filter")
+	}
+}
+
+func TestFiltersAreReadAsTheyWereWritten(t *testing.T) {
+	filter := Of(random(4, 300))
+	if Read([]byte(filter)) != filter {
+		t.Error("another filter")
+	}
+	for _, size := range []int{0, 1, 7, 9, 24, 1 << 14} {
+		if Read(bytes.Repeat([]byte{0}, size)) != "" {
+			t.Errorf("%d bytes are a filter", size)
+		}
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	for _, words := range []int{30, 700, 10_000} {
+		text := random(5, words)
+		b.Run(fmt.Sprint(len(text)), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Of(text)
+			}
+		})
+	}
+}
