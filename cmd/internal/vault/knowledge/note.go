@@ -7,6 +7,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/query"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // Note is a note during a search. It is read at most once, and looked
@@ -15,8 +16,10 @@ type Note struct {
 	File  string
 	read  func() []byte // nil once it was read
 	text  []byte
-	facts index.Facts  // "" as long as they are not known
-	found *index.Found // nil as long as nobody asked
+	facts index.Facts // "" as long as they are not known
+	// Filter is that of the text, the zero one if it is not known.
+	Filter trigram.Filter
+	found  *index.Found // nil as long as nobody asked
 }
 
 // Path is the path of the note in Unicode normal form C, in which queries compare it.

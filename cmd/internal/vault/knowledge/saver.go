@@ -74,8 +74,8 @@ func (s *saver) Recall(path disk.Path, stamp stamp.Stamp) (index.Facts, bool) {
 }
 
 // Learn keeps a note that was read.
-func (s *saver) Learn(path disk.Path, stamp stamp.Stamp, text []byte, facts index.Facts) {
-	s.writing().Put(path.String(), stamp, text, string(facts))
+func (s *saver) Learn(f *index.File, text []byte) {
+	s.writing().Put(f.Path.String(), f.Stamp, text, cache.Found{Facts: string(f.Facts), Filter: string(f.Filter)})
 }
 
 // save keeps what was seen and learned, and nothing else. It returns the cache
@@ -114,7 +114,7 @@ func (k *Store) save() {
 		}
 		text, stamp, err := k.folder.ReadHere(f.Path)
 		if err == nil && f.Settled() && stamp == f.Stamp {
-			s.Learn(f.Path, stamp, text, f.Facts)
+			s.Learn(f, text)
 		}
 	}
 	k.adopt(s.save())
@@ -131,35 +131,7 @@ func (k *Store) adopt(next *cache.Cache) {
 	if k.cache != nil {
 		k.cache.Close()
 	}
-	k.cache, k.aimed, k.records = next, nil, nil
-}
-
-// withRecords calls use with the cache, and with what it holds of each file of
-// an index. Neither changes until use returns.
-func (k *Store) withRecords(x *index.Index, use func(*cache.Cache, []cache.Record)) {
-	k.keep.RLock()
-	for k.aimed != x {
-		k.keep.RUnlock()
-		k.aim(x)
-		k.keep.RLock()
-	}
-	defer k.keep.RUnlock()
-	use(k.cache, k.records)
-}
-
-// aim finds out what the cache holds of each file of an index.
-func (k *Store) aim(x *index.Index) {
-	k.keep.Lock()
-	defer k.keep.Unlock()
-	if k.aimed == x {
-		return
-	}
-	k.aimed, k.records = x, make([]cache.Record, len(x.Files))
-	for i, f := range x.Files {
-		if f.Facts.Known() && f.Settled() && k.cache != nil {
-			k.records[i], _ = k.cache.Find(f.Path.String(), f.Stamp)
-		}
-	}
+	k.cache, k.aimed = next, aimed{}
 }
 
 // walking returns the saver for a search that walks. In a worker it only finds:

@@ -50,10 +50,9 @@ type Store struct {
 	behind  int                           // changes that the cache file does not know
 	closing bool
 
-	keep    sync.RWMutex // for reading while the cache is read from
-	cache   *cache.Cache // nil before the first use
-	aimed   *index.Index // to which records belong
-	records []cache.Record
+	keep  sync.RWMutex // for reading while the cache is read from
+	cache *cache.Cache // nil before the first use
+	aimed aimed
 }
 
 const (
@@ -269,5 +268,5 @@ func (k *Store) release() {
 	if k.cache != nil {
 		k.cache.Close()
 	}
-	k.cache, k.aimed, k.records = nil, nil, nil
+	k.cache, k.aimed = nil, aimed{}
 }

@@ -1,15 +1,14 @@
 package knowledge
 
 import (
-	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // Scope says which notes a search is about.
@@ -17,11 +16,17 @@ type Scope struct {
 	Folder   disk.Path
 	Excluded func(path string) bool
 	Texts    bool // the texts of the notes are asked for
+	// Wanted, if it is not nil, is called for each note before there is a text: whether
+	// the note is to be visited. It may ask for the path and the filter alone. It is
+	// called from several goroutines.
+	Wanted func(*Note) bool
 }
 
 func (s Scope) contains(path disk.Path) bool { return path.Ext() == "md" && !s.Excluded(path.String()) }
 
-// EachNote visits every note that is sought, from several goroutines. Texts come
+func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
+
+// EachNote visits every note that is wanted, from several goroutines. Texts come
 // from the cache file where it has them, for one large file is read in a
 // fraction of the time that thousands of small ones take; the others are read in
 // the vault, and only if the visit asks.
@@ -42,9 +47,7 @@ func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 			w.take(e)
 		}
 	})
-	w.saver.cache.Texts(w.records, func(i int, text []byte, ok bool) {
-		from.visitCached(w.files[i], text, ok, visit)
-	})
+	w.visitKept(from)
 	whole := err == nil && from.Ctx.Err() == nil && s.Folder == (disk.Path{})
 	k.walkedOver(w.saver, whole)
 	return err
@@ -57,9 +60,14 @@ type walked struct {
 	saver *saver
 	visit func(*Note)
 
-	mu      sync.Mutex
-	files   []disk.Path // whose text is in the cache
-	records []cache.Record
+	mu   sync.Mutex
+	kept []walkedNote
+}
+
+// walkedNote is a note whose text is in the cache.
+type walkedNote struct {
+	path   disk.Path
+	record cache.Record
 }
 
 func (w *walked) take(e disk.Entry) {
@@ -73,12 +81,13 @@ func (w *walked) take(e disk.Entry) {
 	case w.Texts && record.HasText():
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.files = append(w.files, e.Path)
-		w.records = append(w.records, record)
+		w.kept = append(w.kept, walkedNote{e.Path, record})
 	default:
 		buf := buffers.Get().(*[]byte)
 		defer buffers.Put(buf)
-		w.visit(&Note{File: e.Path.String(), read: func() []byte { return w.read(e, buf) }})
+		if n := (&Note{File: e.Path.String(), read: func() []byte { return w.read(e, buf) }}); w.wants(n) {
+			w.visit(n)
+		}
 	}
 }
 
@@ -90,24 +99,33 @@ func (w *walked) read(e disk.Entry, buf *[]byte) []byte {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.Learn(e.Path, stamp, text, "")
+		w.saver.Learn(&index.File{Path: e.Path, Stamp: stamp, Filter: trigram.Of(text)}, text)
 	}
 	return text
+}
+
+// visitKept visits the notes whose texts are in the cache.
+func (w *walked) visitKept(from View) {
+	records := make([]cache.Record, len(w.kept))
+	notes := make([]*Note, len(w.kept))
+	for i, kept := range w.kept {
+		records[i] = kept.record
+		notes[i] = &Note{File: kept.path.String(), read: from.reading(kept.path)}
+	}
+	c := w.saver.cache
+	wanted := make([]bool, len(notes))
+	c.Filters(records, func(i int, filter []byte, ok bool) {
+		if ok {
+			notes[i].Filter = trigram.Read(filter)
+		}
+		wanted[i] = w.wants(notes[i])
+	})
+	visitTexts(c, only(records, wanted), only(notes, wanted), w.visit)
 }
 
 // buffers hold the text of the notes that are being searched. Nothing that a
 // hit keeps lies in them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// visitCached visits a note with its text from the cache, or if that was harmed,
-// from the vault.
-func (from View) visitCached(path disk.Path, text []byte, ok bool, visit func(*Note)) {
-	n := &Note{File: path.String(), text: text}
-	if !ok {
-		n.read = from.reading(path)
-	}
-	visit(n)
-}
 
 func (from View) reading(path disk.Path) func() []byte {
 	return func() []byte {
@@ -119,53 +137,60 @@ func (from View) reading(path disk.Path) func() []byte {
 	}
 }
 
-// eachIndexed looks at no file but those that the cache does not hold.
+// eachIndexed looks at no file but those that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
-	k.withRecords(x, func(c *cache.Cache, all []cache.Record) {
+	k.withAimed(x, func(c *cache.Cache, has aimed) {
+		notes := make([]*Note, len(x.Files))
+		eachShare(len(x.Files), func(start, end int) {
+			for i := start; i < end; i++ {
+				notes[i] = s.noteOf(from, x.Files[i], has.filters[i])
+			}
+		})
 		var records []cache.Record
 		var cached, rest []*Note
-		for i, f := range x.Files {
-			if !s.contains(f.Path) || !lies(f.Path, s.Folder) {
-				continue
+		for i, n := range notes {
+			switch {
+			case n == nil:
+			case s.Texts && has.records[i].HasText():
+				records, cached = append(records, has.records[i]), append(cached, n)
+			default:
+				rest = append(rest, n)
 			}
-			n := &Note{File: f.Path.String(), read: from.reading(f.Path), facts: f.Facts}
-			if s.Texts && all[i].HasText() {
-				records, cached = append(records, all[i]), append(cached, n)
-				continue
-			}
-			rest = append(rest, n)
 		}
-		c.Texts(records, func(i int, text []byte, ok bool) {
-			if ok {
-				cached[i].text, cached[i].read = text, nil
+		visitTexts(c, records, cached, visit)
+		eachShare(len(rest), func(start, end int) {
+			for _, n := range rest[start:end] {
+				visit(n)
 			}
-			visit(cached[i])
 		})
-		atOnce(rest, visit)
+	})
+}
+
+// noteOf returns a file as the note that it is, nil if it is not wanted.
+func (s Scope) noteOf(from View, f *index.File, filter trigram.Filter) *Note {
+	if !s.contains(f.Path) || !lies(f.Path, s.Folder) {
+		return nil
+	}
+	n := Note{File: f.Path.String(), facts: f.Facts, Filter: filter}
+	if !s.wants(&n) {
+		return nil
+	}
+	n.read = from.reading(f.Path)
+	return &n
+}
+
+// visitTexts visits notes with their texts from the cache, or where that is harmed, from
+// the vault.
+func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(*Note)) {
+	c.Texts(records, func(i int, text []byte, ok bool) {
+		if ok {
+			notes[i].text, notes[i].read = text, nil
+		}
+		visit(notes[i])
 	})
 }
 
 // lies reports whether a file lies below a folder.
 func lies(path, under disk.Path) bool {
 	return under == (disk.Path{}) || strings.HasPrefix(path.String(), under.String()+"/")
-}
-
-// atOnce visits notes on all processors.
-func atOnce(notes []*Note, visit func(*Note)) {
-	var next atomic.Int64
-	work := func() {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(notes) {
-				return
-			}
-			visit(notes[i])
-		}
-	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(notes)) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
 }

@@ -170,8 +170,19 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 	}
 	var found hits
 	var notes atomic.Int64
-	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText()}, func(n *knowledge.Note) {
+	wanted := func(n *knowledge.Note) bool {
 		notes.Add(1)
+		if v.Ctx.Err() != nil {
+			return false
+		}
+		outlook := q.Foresee(n, n.Filter)
+		if outlook == query.Always && !lines {
+			found.add(hit{path: n.File})
+			return false
+		}
+		return outlook != query.Never
+	}
+	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Wanted: wanted}, func(n *knowledge.Note) {
 		if v.Ctx.Err() != nil || !q.Match(n) {
 			return
 		}

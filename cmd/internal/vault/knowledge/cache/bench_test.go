@@ -23,7 +23,7 @@ func filled(b *testing.B, n int) (dir string, files []file) {
 	u := open(b, dir).Update()
 	for _, f := range files {
 		text := f.text()
-		u.Put(f.path, f.stamp, text, f.facts())
+		u.Put(f.path, f.stamp, text, f.found())
 	}
 	c, err := u.Commit()
 	if err != nil {
@@ -136,7 +136,7 @@ func BenchmarkUpdate(b *testing.B) {
 				for i, f := range files[1:] {
 					u.Keep(f.path, records[i+1])
 				}
-				u.Put(files[0].path, files[0].stamp, []byte("text"), "")
+				u.Put(files[0].path, files[0].stamp, []byte("text"), Found{})
 				next, err := u.Commit()
 				if err != nil {
 					b.Fatal(err)
@@ -164,7 +164,7 @@ func BenchmarkFill(b *testing.B) {
 		c := Open(b.TempDir(), testVault, testProgram)
 		u := c.Update()
 		for i, f := range files {
-			u.Put(f.path, f.stamp, texts[i], facts[i])
+			u.Put(f.path, f.stamp, texts[i], Found{Facts: facts[i]})
 		}
 		next, err := u.Commit()
 		if err != nil {

@@ -1,9 +1,10 @@
 // Package cache keeps what a call has read of a vault for the calls behind it:
-// of every note its path, its stamp, its text, and what was found in it.
+// of every note its path, its stamp, its text, what was found in it, and the filter
+// by which a search passes over it.
 //
 // It lies in the user's own folder for such things, never in the vault, in two
 // files. The table names the notes; it is small, read whole, and replaced by
-// renaming a new one. The pack holds texts and facts; it is only ever written
+// renaming a new one. The pack holds texts, facts and filters; it is only ever written
 // behind the length that the table in force states, so that whoever reads by an
 // older table is not disturbed. It is read piece by piece and never mapped: a
 // mapped file that somebody cuts short kills the process.
@@ -84,7 +85,7 @@ type Record struct {
 
 func (r Record) entry() entry {
 	if r.cache == nil {
-		return entry{text: nothing, facts: nothing}
+		return entry{text: nothing, facts: nothing, filter: nothing}
 	}
 	return r.cache.table.entry(r.place)
 }
@@ -94,6 +95,9 @@ func (r Record) HasFacts() bool { return r.entry().facts.isKept() }
 
 // HasText reports whether the text is kept.
 func (r Record) HasText() bool { return r.entry().text.isKept() }
+
+// HasFilter reports whether the filter of the text is kept.
+func (r Record) HasFilter() bool { return r.entry().filter.isKept() }
 
 // Find returns what is kept of the file with exactly this path and stamp.
 func (c *Cache) Find(path string, stamp stamp.Stamp) (Record, bool) {

@@ -47,6 +47,13 @@ func (f file) facts() string {
 	return strings.Repeat(fmt.Sprintf("facts of %s in state %d;", f.path, f.stamp.Modified), 1+int(f.stamp.Size)%7)
 }
 
+// filter is another text.
+func (f file) filter() string {
+	return fmt.Sprintf("filter of %s in state %d", f.path, f.stamp.Modified)
+}
+
+func (f file) found() Found { return Found{f.facts(), f.filter()} }
+
 func open(t testing.TB, dir string) *Cache {
 	t.Helper()
 	c := Open(dir, testVault, testProgram)
@@ -59,7 +66,7 @@ func save(t testing.TB, dir string, files ...file) {
 	t.Helper()
 	u := open(t, dir).Update()
 	for _, f := range files {
-		u.Put(f.path, f.stamp, f.text(), f.facts())
+		u.Put(f.path, f.stamp, f.text(), f.found())
 	}
 	c, err := u.Commit()
 	if err != nil {
@@ -84,6 +91,11 @@ func (f file) check(t reporter, c *Cache) (text, facts bool) {
 	if facts && found != f.facts() {
 		t.Errorf("%s: wrong facts %+v", f.path, found)
 	}
+	c.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
+		if ok && string(filter) != f.filter() {
+			t.Errorf("%s: wrong filter %q", f.path, filter)
+		}
+	})
 	other := f.stamp
 	other.Changed++
 	if _, ok := c.Find(f.path, other); ok {
@@ -111,7 +123,12 @@ func checkAll(t reporter, c *Cache, files ...file) {
 			t.Errorf("%s: text %q, %v", files[i].path, text, ok)
 		}
 	})
-	if int(visits.Load()) != len(files) {
+	c.Filters(records, func(i int, filter []byte, ok bool) {
+		if visits.Add(1); ok != records[i].HasFilter() || ok && string(filter) != files[i].filter() {
+			t.Errorf("%s: filter %q, %v", files[i].path, filter, ok)
+		}
+	})
+	if int(visits.Load()) != 2*len(files) {
 		t.Errorf("%d visits for %d files", visits.Load(), len(files))
 	}
 }
@@ -175,7 +192,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 	save(t, dir, files...)
 	c := Open(dir, testVault, "another")
 	u := c.Update()
-	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), "")
+	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), Found{})
 	next, err := u.Commit()
 	if err != nil || next.Len() != 1 {
 		t.Fatal(next, err)
@@ -190,7 +207,7 @@ func TestAnotherProgramTakesOver(t *testing.T) {
 func TestFactsAreAddedLater(t *testing.T) {
 	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
 	u := open(t, dir).Update()
-	u.Put(f.path, f.stamp, f.text(), "")
+	u.Put(f.path, f.stamp, f.text(), Found{})
 	c, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +274,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 	if other.Update() != nil {
 		t.Fatal("two updates at once")
 	}
-	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), "")
+	u.Put("a.md", stamp.Stamp{Size: 1}, []byte("a"), Found{})
 	u.Discard()
 	u.Discard()
 	if _, err := u.Commit(); err == nil {
@@ -267,7 +284,7 @@ func TestOnlyOneUpdatesAtATime(t *testing.T) {
 		t.Errorf("discarding left %q", left)
 	}
 	u = other.Update()
-	u.Put("b.md", stamp.Stamp{Size: 1}, []byte("b"), "")
+	u.Put("b.md", stamp.Stamp{Size: 1}, []byte("b"), Found{})
 	c, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +303,7 @@ func TestANilUpdateDoesNothing(t *testing.T) {
 	var u *Update
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "")
-	u.Put("a", stamp.Stamp{Size: 1}, nil, "")
+	u.Put("a", stamp.Stamp{Size: 1}, nil, Found{})
 	u.Discard()
 	if c, err := u.Commit(); c != nil || err == nil {
 		t.Error(c, err)
@@ -308,7 +325,7 @@ func TestZeroRecordsAndStampsHoldNothing(t *testing.T) {
 	u := c.Update()
 	u.Keep("a", Record{})
 	u.AddFacts("a", Record{}, "facts")
-	u.Put("a", stamp.Stamp{}, []byte("a"), "facts")
+	u.Put("a", stamp.Stamp{}, []byte("a"), Found{Facts: "facts"})
 	next, err := u.Commit()
 	if err != nil || next.Len() != 0 {
 		t.Fatal(next.Len(), err)
@@ -326,8 +343,8 @@ func TestOfSeveralTheLastCounts(t *testing.T) {
 	c := open(t, dir)
 	r, _ := c.Find(old.path, old.stamp)
 	u := c.Update()
-	u.Put(f.path, stamp.Stamp{Size: 9}, []byte("wrong"), "")
-	u.Put(f.path, f.stamp, f.text(), f.facts())
+	u.Put(f.path, stamp.Stamp{Size: 9}, []byte("wrong"), Found{})
+	u.Put(f.path, f.stamp, f.text(), f.found())
 	u.Keep(f.path, r)
 	u.Keep("b.md", r) // renamed
 	next, err := u.Commit()
@@ -368,9 +385,9 @@ func TestBeyondTheLimitOnlyFactsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	u := open(t, dir).update(1000)
 	small, large := fileOf("a.md", 1, 700), fileOf("b.md", 1, 800)
-	u.Put(small.path, small.stamp, small.text(), "")
-	u.Put(large.path, large.stamp, large.text(), large.facts())
-	u.Put("c.md", large.stamp, large.text(), "")
+	u.Put(small.path, small.stamp, small.text(), Found{})
+	u.Put(large.path, large.stamp, large.text(), large.found())
+	u.Put("c.md", large.stamp, large.text(), Found{})
 	c, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -395,5 +412,63 @@ func TestTheBufferIsUsedAgain(t *testing.T) {
 	}
 	if allocs := testing.AllocsPerRun(100, func() { c.Text(r, buf) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
+	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+	u := open(t, dir).Update()
+	u.Put(f.path, f.stamp, f.text(), Found{Filter: f.filter()})
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r, _ := c.Find(f.path, f.stamp)
+	u = c.Update()
+	u.AddFacts(f.path, r, f.facts())
+	c2, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c2.Close()
+	checkAll(t, c2, f)
+	r, _ = c2.Find(f.path, f.stamp)
+	if !r.HasFilter() {
+		t.Fatal("the filter went when facts came")
+	}
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().filter.at))
+	c2.Filters([]Record{r}, func(_ int, filter []byte, ok bool) {
+		if ok {
+			t.Errorf("a damaged filter is answered with: %q", filter)
+		}
+	})
+	u = c2.Update()
+	u.Keep(f.path, r)
+	c3, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c3.Close()
+	if _, ok := c3.Find(f.path, f.stamp); ok {
+		t.Error("a note with a damaged filter was kept")
+	}
+}
+
+// flip changes one byte of a file.
+func flip(t *testing.T, name string, at int64) {
+	t.Helper()
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	b := make([]byte, 1)
+	if _, err := file.ReadAt(b, at); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := file.WriteAt(b, at); err != nil {
+		t.Fatal(err)
 	}
 }

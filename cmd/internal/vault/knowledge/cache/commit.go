@@ -92,7 +92,7 @@ func (u *Update) items() []item {
 func isWasteful(items []item, length uint64) bool {
 	live := uint64(0)
 	for _, it := range items {
-		live += uint64(it.text.size) + uint64(it.facts.size)
+		live += uint64(it.text.size) + uint64(it.facts.size) + uint64(it.filter.size)
 	}
 	return length > live && length-live > max(maxGarbage, length/2)
 }
@@ -109,6 +109,9 @@ func (u *Update) compact(items []item) error {
 		buf, err = w.move(old, &it.text, w.addText, buf)
 		if err == nil {
 			buf, err = w.move(old, &it.facts, w.addFacts, buf)
+		}
+		if err == nil {
+			buf, err = w.move(old, &it.filter, w.addFilter, buf)
 		}
 		if err != nil {
 			break

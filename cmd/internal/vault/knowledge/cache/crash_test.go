@@ -46,7 +46,7 @@ func survives(t *testing.T, dir, what string, files []file) {
 				u.Keep(f.path, r)
 				continue
 			}
-			u.Put(f.path, f.stamp, f.text(), f.facts())
+			u.Put(f.path, f.stamp, f.text(), f.found())
 		}
 		next, err := u.Commit()
 		if err != nil {
@@ -138,7 +138,7 @@ func TestWhatACrashLeftIsSweptUp(t *testing.T) {
 		r, _ := c.Find(f.path, f.stamp)
 		u.Keep(f.path, r)
 	}
-	u.Put(more.path, more.stamp, more.text(), more.facts())
+	u.Put(more.path, more.stamp, more.text(), more.found())
 	next, err := u.Commit()
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := c.Update()
-	u.Put("a.md", files[0].stamp, []byte("a"), "")
+	u.Put("a.md", files[0].stamp, []byte("a"), Found{})
 	if next, err := u.Commit(); err == nil {
 		t.Errorf("a cache with %d files", next.Len())
 	}

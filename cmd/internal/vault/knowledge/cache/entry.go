@@ -10,8 +10,8 @@ import (
 
 // entry is what the table says of a file, beside its path.
 type entry struct {
-	stamp       stamp.Stamp
-	text, facts span
+	stamp               stamp.Stamp
+	text, facts, filter span
 }
 
 // span is a piece of the pack.
@@ -39,12 +39,17 @@ var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc
 
 func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli()) }
 
+// isWithin reports whether all spans of e are nothing, or lie in the first length bytes.
+func (e entry) isWithin(length uint64) bool {
+	return e.text.isWithin(length) && e.facts.isWithin(length) && e.filter.isWithin(length)
+}
+
 // In the table an entry has a fixed size, so that it can be taken from where it
 // lies and opening the table makes nothing of its own for each.
 const (
 	stampSize = 4 * 8
 	spanSize  = 8 + 4 + 4
-	entrySize = stampSize + 2*spanSize
+	entrySize = stampSize + 3*spanSize
 )
 
 var order = binary.LittleEndian
@@ -54,7 +59,7 @@ func appendEntry(b []byte, e entry) []byte {
 	b = order.AppendUint64(b, uint64(e.stamp.Modified))
 	b = order.AppendUint64(b, uint64(e.stamp.Changed))
 	b = order.AppendUint64(b, e.stamp.Inode)
-	return appendSpan(appendSpan(b, e.text), e.facts)
+	return appendSpan(appendSpan(appendSpan(b, e.text), e.facts), e.filter)
 }
 
 func appendSpan(b []byte, s span) []byte {
@@ -71,7 +76,8 @@ func readStamp(b []byte) stamp.Stamp {
 }
 
 func readEntry(b []byte) entry {
-	return entry{readStamp(b), readSpan(b[stampSize:]), readSpan(b[stampSize+spanSize:])}
+	spans := b[stampSize:]
+	return entry{readStamp(b), readSpan(spans), readSpan(spans[spanSize:]), readSpan(spans[2*spanSize:])}
 }
 
 func readSpan(b []byte) span {

@@ -8,6 +8,8 @@ type part uint8
 const (
 	textPart part = 1 << iota
 	factsPart
+	filterPart
+	wholePart = textPart | factsPart | filterPart
 )
 
 // health remembers what turned out to be damaged, so that the next update does

@@ -141,9 +141,9 @@ func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool)
 	sizes := []int{0, 1, 100, 100, 100, 100, 100, 100, 3000, 3000, 3000, 3000, 400_000, 400_000, stagedTexts + 1}
 	k = kept{fileOf(path, m.stamps, rapid.SampledFrom(sizes).Draw(t, "size")), rapid.Bool().Draw(t, "facts")}
 	if k.hasFacts {
-		u.Put(path, k.stamp, k.text(), k.facts())
+		u.Put(path, k.stamp, k.text(), k.found())
 	} else {
-		u.Put(path, k.stamp, k.text(), "")
+		u.Put(path, k.stamp, k.text(), Found{})
 	}
 	return k, true
 }

@@ -77,7 +77,7 @@ func TestWhatIsNoFileIsNoCache(t *testing.T) {
 			if (u == nil) != (end == lockEnd) {
 				t.Errorf("%s as %s: update %v", end, kind, u != nil)
 			}
-			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].facts())
+			u.Put(files[0].path, files[0].stamp, files[0].text(), files[0].found())
 			next, err := u.Commit()
 			if wrong := end == lockEnd || end == tableEnd && kind == "folder"; (err != nil) != wrong {
 				t.Errorf("%s as %s: %v", end, kind, err)
@@ -103,7 +103,7 @@ func TestAFolderThatCannotBeWrittenToIsRead(t *testing.T) {
 	c := open(t, dir)
 	checkAll(t, c, files...)
 	u := c.Update() // the lock is there already
-	u.Put("a.md", files[0].stamp, []byte("a"), "")
+	u.Put("a.md", files[0].stamp, []byte("a"), Found{})
 	if _, err := u.Commit(); err == nil {
 		t.Error("committed")
 	}

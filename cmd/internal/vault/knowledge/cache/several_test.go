@@ -59,11 +59,14 @@ func use(dir string, times int) error {
 		}
 		for range 5 {
 			file := files[rand.IntN(len(files))]
-			facts := file.facts()
+			found := file.found()
 			if rand.IntN(2) == 0 {
-				facts = ""
+				found.Facts = ""
 			}
-			u.Put(file.path, file.stamp, file.text(), facts)
+			if rand.IntN(4) == 0 {
+				found.Filter = ""
+			}
+			u.Put(file.path, file.stamp, file.text(), found)
 		}
 		if rand.IntN(5) == 0 {
 			u.Discard()
@@ -116,7 +119,7 @@ func TestSeveralGoroutinesFillOneUpdate(t *testing.T) {
 				r, ok := c.Find(f.path, f.stamp)
 				switch {
 				case !ok:
-					u.Put(f.path, f.stamp, f.text(), f.facts())
+					u.Put(f.path, f.stamp, f.text(), f.found())
 				case i%3 == 0:
 					u.AddFacts(f.path, r, f.facts())
 				default:

@@ -15,7 +15,7 @@ import (
 //	CRC-32C of all that
 const (
 	magic  = "vaultwicketcache" // 16 bytes
-	format = 1                  // of the table, and of what lies in the pack
+	format = 2                  // of the table, and of what lies in the pack
 
 	formatAt     = 16
 	countAt      = formatAt + 4
@@ -145,8 +145,7 @@ func (t *table) isSound() bool {
 		if end = next; i > 0 && before >= path {
 			return false
 		}
-		b := t.entries[i*entrySize+stampSize:]
-		if !readSpan(b).isWithin(t.length) || !readSpan(b[spanSize:]).isWithin(t.length) {
+		if !t.entry(i).isWithin(t.length) {
 			return false
 		}
 	}

@@ -20,7 +20,24 @@ const (
 // particular order, and returns when the last call has. The text is valid until
 // visit returns; ok is as that of Text.
 func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool)) {
-	c.each(records, visit)
+	c.each(records, textPart, visit)
+}
+
+// Filters does so with the filters of texts.
+func (c *Cache) Filters(records []Record, visit func(i int, filter []byte, ok bool)) {
+	c.each(records, filterPart, visit)
+}
+
+// span is where a part of a record lies.
+func (r Record) span(what part) span {
+	e := r.entry()
+	switch what {
+	case factsPart:
+		return e.facts
+	case filterPart:
+		return e.filter
+	}
+	return e.text
 }
 
 // piece is one span to be read.
@@ -29,10 +46,10 @@ type piece struct {
 	i int // whose it is
 }
 
-func (c *Cache) each(records []Record, visit func(i int, data []byte, ok bool)) {
+func (c *Cache) each(records []Record, what part, visit func(i int, data []byte, ok bool)) {
 	pieces := make([]piece, 0, len(records))
 	for i, r := range records {
-		s := r.entry().text
+		s := r.span(what)
 		if !s.isKept() || !c.owns(r) {
 			visit(i, nil, false)
 			continue
@@ -47,7 +64,7 @@ func (c *Cache) each(records []Record, visit func(i int, data []byte, ok bool)) 
 	})
 	c.readRuns(runs(pieces), func(p piece, data []byte, ok bool) {
 		if !ok || checksum(data) != p.sum {
-			records[p.i].harm(textPart)
+			records[p.i].harm(what)
 			data, ok = nil, false
 		}
 		visit(p.i, data, ok)

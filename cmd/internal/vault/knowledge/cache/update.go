@@ -57,7 +57,7 @@ func (c *Cache) update(limit uint64) *Update {
 // Keep keeps the file at path as it is in r, which comes from the cache that is
 // updated. What turned out to be damaged is forgotten instead.
 func (u *Update) Keep(path string, r Record) {
-	if u == nil || !u.base.knows(r) || r.isHarmed(textPart|factsPart) {
+	if u == nil || !u.base.knows(r) || r.isHarmed(wholePart) {
 		return
 	}
 	u.mu.Lock()
@@ -80,19 +80,25 @@ func (u *Update) AddFacts(path string, r Record, facts string) {
 	if u == nil || !u.base.knows(r) || r.isHarmed(textPart) {
 		return
 	}
-	e := r.entry()
-	u.add(&item{path, entry{e.stamp, e.text, nothing}}, facts, func() error { return nil })
+	it := &item{path, r.entry()}
+	it.facts = nothing
+	if r.isHarmed(filterPart) {
+		it.filter = nothing
+	}
+	u.add(it, Found{Facts: facts}, func() error { return nil })
 }
 
-// Put keeps a file that is new or was changed. Without facts, which are added
-// when somebody wants them, only the text is kept. Nothing is kept under the
-// zero stamp.
-func (u *Update) Put(path string, state stamp.Stamp, text []byte, facts string) {
+// Found is what was found out about a text. What is "" is not known.
+type Found struct{ Facts, Filter string }
+
+// Put keeps a file that is new or was changed. Facts are added when somebody wants
+// them. Nothing is kept under the zero stamp.
+func (u *Update) Put(path string, state stamp.Stamp, text []byte, found Found) {
 	if u == nil || state == (stamp.Stamp{}) {
 		return
 	}
-	it := &item{path, entry{state, span{sum: checksum(text)}, nothing}}
-	u.add(it, facts, func() error { return u.writer.addText(text, &it.text) })
+	it := &item{path, entry{state, span{sum: checksum(text)}, nothing, nothing}}
+	u.add(it, found, func() error { return u.writer.addText(text, &it.text) })
 }
 
 // knows reports whether what r says lies in the pack that c has, or in none.
@@ -101,14 +107,17 @@ func (c *Cache) knows(r Record) bool {
 		return false
 	}
 	e := r.entry()
-	return r.cache.pack == c.pack && e.text.isWithin(c.table.length) && e.facts.isWithin(c.table.length)
+	return r.cache.pack == c.pack && e.isWithin(c.table.length)
 }
 
-// add adds an item. Its text is written by addText, its facts, unless they are
-// nil, here.
-func (u *Update) add(it *item, facts string, addText func() error) {
-	if facts != "" {
-		it.facts = span{sum: checksum([]byte(facts))}
+// add adds an item. Its text is written by addText; what was found in it, here.
+func (u *Update) add(it *item, found Found, addText func() error) {
+	facts, filter := []byte(found.Facts), []byte(found.Filter)
+	if len(facts) > 0 {
+		it.facts = span{sum: checksum(facts)}
+	}
+	if len(filter) > 0 {
+		it.filter = span{sum: checksum(filter)}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,8 +125,11 @@ func (u *Update) add(it *item, facts string, addText func() error) {
 		return
 	}
 	u.failure = addText()
-	if facts != "" && u.failure == nil {
-		u.failure = u.writer.addFacts([]byte(facts), &it.facts)
+	if len(facts) > 0 && u.failure == nil {
+		u.failure = u.writer.addFacts(facts, &it.facts)
+	}
+	if len(filter) > 0 && u.failure == nil {
+		u.failure = u.writer.addFilter(filter, &it.filter)
 	}
 	if !it.isEmpty() {
 		u.fresh = append(u.fresh, it)

@@ -13,13 +13,14 @@ const (
 	// small, and cost most to find again.
 	factsShare = 4
 
-	stagedTexts = 1 << 20
-	stagedFacts = 256 << 10
+	stagedTexts   = 1 << 20
+	stagedFacts   = 256 << 10
+	stagedFilters = 256 << 10
 )
 
 // writer appends to a pack: to the one that is there, or to a new one. It
-// touches the disk when there is something to write. Facts are collected apart
-// from texts, so that either are read in large pieces.
+// touches the disk when there is something to write. Texts, facts and filters are
+// collected apart, so that each are read in large pieces.
 type writer struct {
 	place  place
 	base   *pack // nil for a new one
@@ -30,7 +31,7 @@ type writer struct {
 	staged uint64   // how much waits to be
 	limit  uint64
 
-	texts, facts staging
+	texts, facts, filters staging
 }
 
 // staging is what waits to be written together.
@@ -42,7 +43,7 @@ type staging struct {
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
 	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
-	w.texts.most, w.facts.most = stagedTexts, stagedFacts
+	w.texts.most, w.facts.most, w.filters.most = stagedTexts, stagedFacts, stagedFilters
 	if base != nil {
 		w.id = base.id
 	}
@@ -56,6 +57,11 @@ func (w *writer) addText(text []byte, s *span) error { return w.add(&w.texts, te
 // addFacts does so with facts.
 func (w *writer) addFacts(facts []byte, s *span) error {
 	return w.add(&w.facts, facts, s, w.limit+w.limit/factsShare)
+}
+
+// addFilter does so with a filter, for which there is as much room as for facts.
+func (w *writer) addFilter(filter []byte, s *span) error {
+	return w.add(&w.filters, filter, s, w.limit+w.limit/factsShare)
 }
 
 func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
@@ -83,7 +89,7 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 
 // flush writes what waits.
 func (w *writer) flush() error {
-	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts))
+	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters))
 }
 
 func (w *writer) flushOne(s *staging) error {

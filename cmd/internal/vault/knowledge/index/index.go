@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // Index is a vault at one moment. It is safe for use by several goroutines.
@@ -34,6 +35,9 @@ type File struct {
 	// Facts are what a note or a canvas holds. They are "" for other files and
 	// for one that could not be read.
 	Facts Facts
+	// Filter is that of the text of a note. It is "" where the text was not read
+	// for this index.
+	Filter trigram.Filter
 
 	settled bool // the stamp can be trusted: as long as it stays, the facts do
 }
@@ -50,8 +54,9 @@ func (f *File) Settled() bool { return f.settled }
 type Memory interface {
 	// Recall returns the facts of the file with exactly this path and stamp.
 	Recall(disk.Path, stamp.Stamp) (Facts, bool)
-	// Learn is told of every file that had to be read, if its stamp is settled.
-	Learn(disk.Path, stamp.Stamp, []byte, Facts)
+	// Learn is told of every file that had to be read, and its text, if its stamp
+	// is settled. It does not keep the text.
+	Learn(*File, []byte)
 }
 
 // Forgetful is a Memory of nothing.
@@ -61,7 +66,7 @@ type Forgetful struct{}
 func (Forgetful) Recall(disk.Path, stamp.Stamp) (Facts, bool) { return "", false }
 
 // Learn learns nothing.
-func (Forgetful) Learn(disk.Path, stamp.Stamp, []byte, Facts) {}
+func (Forgetful) Learn(*File, []byte) {}
 
 // Build looks at every file below folder and reads those that neither old, which
 // may be nil, nor memory knows as they are. Its error is that of listing the

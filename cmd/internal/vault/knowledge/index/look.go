@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // look collects the files of a vault as they are. It is used by several
@@ -82,8 +83,11 @@ func (l *look) at(path disk.Path, from source) *File {
 		return &File{Path: path} // it is there, and stays without facts
 	}
 	f := &File{Path: path, Stamp: stamp, Facts: read(text).Pack(), settled: stamp.Settled(l.begun)}
+	if f.IsNote() {
+		f.Filter = trigram.Of(text)
+	}
 	if f.settled {
-		l.memory.Learn(path, stamp, text, f.Facts)
+		l.memory.Learn(f, text)
 	}
 	return f
 }

@@ -113,9 +113,9 @@ func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 	return f, ok
 }
 
-func (m *memory) Learn(p disk.Path, s stamp.Stamp, text []byte, f Facts) {
-	m.facts[fmt.Sprint(p, s)] = f
-	m.learned = append(m.learned, p.String()+"="+string(text))
+func (m *memory) Learn(f *File, text []byte) {
+	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts
+	m.learned = append(m.learned, f.Path.String()+"="+string(text))
 }
 
 func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
