@@ -1,8 +1,8 @@
 // Package frontmatter reads the properties of a note: the YAML block at its
 // start.
 //
-// A library takes the YAML apart; what a plain word means is decided here, by
-// the core schema of YAML 1.2, because the app does so and Go's libraries do
+// A library takes the YAML apart, but for simple blocks; what a plain word means is
+// decided here, by the core schema of YAML 1.2, because the app does so and Go's libraries do
 // not. The package does not find the block, does not change it, and never
 // follows an alias further than its limits allow.
 package frontmatter
@@ -40,6 +40,9 @@ func (m *Malformed) Error() string {
 func Parse(block []byte) (Properties, error) {
 	if len(block) > maxSize {
 		return nil, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
+	}
+	if properties, ok := simple(block); ok {
+		return properties, nil
 	}
 	value, line, err := readBlock(block, false)
 	if err != nil {
