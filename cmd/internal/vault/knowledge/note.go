@@ -1,8 +1,11 @@
 package knowledge
 
 import (
+	"unicode/utf8"
+
 	"golang.org/x/text/unicode/norm"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -13,23 +16,42 @@ import (
 // Note is a note during a search. It is read at most once, and looked
 // through only if the query asks and nobody did before.
 type Note struct {
-	File  string
-	read  func() []byte // nil once it was read
-	text  []byte
-	facts index.Facts // "" as long as they are not known
+	File string
+	// Rank is above that of the notes before it in the order of listings, or 0 if
+	// there was no index.
+	Rank int
+
+	from    *View
+	path    disk.Path
+	read    func() []byte // in the place of a read by its path
+	text    []byte
+	hasText bool
+	facts   index.Facts // "" as long as they are not known
 	// Filter is that of the text, the zero one if it is not known.
 	Filter trigram.Filter
 	found  *index.Found // nil as long as nobody asked
 }
 
 // Path is the path of the note in Unicode normal form C, in which queries compare it.
-func (s *Note) Path() string { return norm.NFC.String(s.File) }
+func (s *Note) Path() string {
+	for i := range len(s.File) {
+		if s.File[i] >= utf8.RuneSelf {
+			return norm.NFC.String(s.File)
+		}
+	}
+	return s.File
+}
 
 // Text is empty for a note that cannot be read: it is found by its name alone.
 func (s *Note) Text() []byte {
-	if s.read != nil {
-		s.text, s.read = s.read(), nil
+	switch {
+	case s.hasText:
+	case s.read != nil:
+		s.text = s.read()
+	default:
+		s.text, _, _ = s.from.Folder.ReadHere(s.path)
 	}
+	s.hasText = true
 	return s.text
 }
 

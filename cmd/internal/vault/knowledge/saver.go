@@ -29,6 +29,9 @@ type keptNote struct {
 
 func (k *Store) saver() *saver { return &saver{cache: k.cache} }
 
+// HasAny reports whether there is a cache with anything in it.
+func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
+
 // find returns what the cache file holds of a note.
 func (s *saver) find(path disk.Path, stamp stamp.Stamp) (cache.Record, bool) {
 	if s.cache == nil {

@@ -71,11 +71,14 @@ type walkedNote struct {
 }
 
 func (w *walked) take(e disk.Entry) {
-	stamp, err := e.Stamp()
-	if err != nil {
-		return // it is gone
+	var record cache.Record
+	if w.saver.HasAny() {
+		stamp, err := e.Stamp()
+		if err != nil {
+			return // it is gone
+		}
+		record, _ = w.saver.find(e.Path, stamp)
 	}
-	record, _ := w.saver.find(e.Path, stamp)
 	switch {
 	case !w.contains(e.Path):
 	case w.Texts && record.HasText():
@@ -110,7 +113,7 @@ func (w *walked) visitKept(from View) {
 	notes := make([]*Note, len(w.kept))
 	for i, kept := range w.kept {
 		records[i] = kept.record
-		notes[i] = &Note{File: kept.path.String(), read: from.reading(kept.path)}
+		notes[i] = &Note{File: kept.path.String(), from: &from, path: kept.path}
 	}
 	c := w.saver.cache
 	wanted := make([]bool, len(notes))
@@ -127,23 +130,24 @@ func (w *walked) visitKept(from View) {
 // hit keeps lies in them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-func (from View) reading(path disk.Path) func() []byte {
-	return func() []byte {
-		text, _, err := from.Folder.ReadHere(path)
-		if err != nil {
-			return nil
-		}
-		return text
-	}
-}
-
 // eachIndexed looks at no file but those that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
 	k.withAimed(x, func(c *cache.Cache, has aimed) {
 		notes := make([]*Note, len(x.Files))
 		eachShare(len(x.Files), func(start, end int) {
+			var next *Note // one that was not wanted makes room for the next
 			for i := start; i < end; i++ {
-				notes[i] = s.noteOf(from, x.Files[i], has.filters[i])
+				f := x.Files[i]
+				if !s.contains(f.Path) || !lies(f.Path, s.Folder) {
+					continue
+				}
+				if next == nil {
+					next = new(Note)
+				}
+				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, facts: f.Facts}
+				if s.wants(next) {
+					notes[i], next = next, nil
+				}
 			}
 		})
 		var records []cache.Record
@@ -166,25 +170,12 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 	})
 }
 
-// noteOf returns a file as the note that it is, nil if it is not wanted.
-func (s Scope) noteOf(from View, f *index.File, filter trigram.Filter) *Note {
-	if !s.contains(f.Path) || !lies(f.Path, s.Folder) {
-		return nil
-	}
-	n := Note{File: f.Path.String(), facts: f.Facts, Filter: filter}
-	if !s.wants(&n) {
-		return nil
-	}
-	n.read = from.reading(f.Path)
-	return &n
-}
-
 // visitTexts visits notes with their texts from the cache, or where that is harmed, from
 // the vault.
 func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(*Note)) {
 	c.Texts(records, func(i int, text []byte, ok bool) {
 		if ok {
-			notes[i].text, notes[i].read = text, nil
+			notes[i].text, notes[i].hasText = text, true
 		}
 		visit(notes[i])
 	})

@@ -72,8 +72,9 @@ func (q *Query) Match(n Note) bool {
 	if q.root == nil || q.Err() != nil {
 		return false
 	}
-	s := search{note: n, cost: &q.cost}
-	return q.root.match(&s, everything) && q.Err() == nil
+	s := q.begin(n)
+	defer s.end()
+	return q.root.match(s, everything) && q.Err() == nil
 }
 
 // NeedsText reports whether a note must be read at all. If not, Match asks for

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -19,15 +20,30 @@ type search struct {
 	found    []int // offsets into the text, none that is in one line with the one before
 	line     span  // the part of a line that was looked at last, up to its end
 
-	path, text []byte
-	hasText    bool
-	scan       *markdown.Note
-	properties []Property
-	hasProps   bool
-	tags       []tag
-	hasTags    bool
-	parts      [kinds][]span
-	hasParts   [kinds]bool
+	path, text       []byte
+	hasPath, hasText bool
+	scan             *markdown.Note
+	properties       []Property
+	hasProps         bool
+	tags             []tag
+	hasTags          bool
+	parts            [kinds][]span
+	hasParts         [kinds]bool
+}
+
+// searches are used again: each note of a vault takes one for a moment.
+var searches = sync.Pool{New: func() any { return new(search) }}
+
+// begin returns a search that is given back by end.
+func (q *Query) begin(n Note) *search {
+	s := searches.Get().(*search)
+	*s = search{note: n, cost: &q.cost, path: s.path[:0], found: s.found[:0]}
+	return s
+}
+
+func (s *search) end() {
+	*s = search{path: s.path, found: s.found} // it keeps no note in memory
+	searches.Put(s)
 }
 
 // scope is the part of a note that counts at the moment.
@@ -66,8 +82,10 @@ func (q *Query) Lines(n Note) []Line {
 	if q.root == nil {
 		return nil
 	}
-	s := search{note: n, cost: &q.cost, collects: true}
-	if !q.root.match(&s, everything) || q.Err() != nil {
+	s := q.begin(n)
+	defer s.end()
+	s.collects = true
+	if !q.root.match(s, everything) || q.Err() != nil {
 		return nil
 	}
 	slices.Sort(s.found)
@@ -138,8 +156,8 @@ func (s *search) mark() int       { return len(s.found) }
 func (s *search) forget(mark int) { s.found = s.found[:mark] }
 
 func (s *search) pathOf() []byte {
-	if s.path == nil {
-		s.path = []byte(s.note.Path())
+	if !s.hasPath {
+		s.path, s.hasPath = append(s.path[:0], s.note.Path()...), true
 	}
 	return s.path
 }

@@ -11,6 +11,7 @@ import (
 // hit is a note that was found.
 type hit struct {
 	path  string
+	rank  int // in the order of listings, 0 if it is not known
 	lines []query.Line
 	cut   bool // there are more lines, and they are left out
 }
@@ -52,7 +53,7 @@ func (h *hits) sorted() []hit {
 // shorten drops the lines behind the last one that an answer holds. The notes
 // stay: how many are found does not depend on it.
 func (h *hits) shorten() {
-	slices.SortFunc(h.all, func(a, b hit) int { return order.Compare(a.path, b.path) })
+	slices.SortFunc(h.all, hit.compare)
 	h.size = 0
 	for i := range h.all {
 		one := &h.all[i]
@@ -65,6 +66,13 @@ func (h *hits) shorten() {
 			h.size += len(line.Text) + lineCost
 		}
 	}
+}
+
+func (h hit) compare(other hit) int {
+	if h.rank != 0 && other.rank != 0 {
+		return h.rank - other.rank
+	}
+	return order.Compare(h.path, other.path)
 }
 
 func (h hit) size() (bytes int) {

@@ -177,7 +177,7 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 		}
 		outlook := q.Foresee(n, n.Filter)
 		if outlook == query.Always && !lines {
-			found.add(hit{path: n.File})
+			found.add(hit{path: n.File, rank: n.Rank})
 			return false
 		}
 		return outlook != query.Never
@@ -186,7 +186,7 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 		if v.Ctx.Err() != nil || !q.Match(n) {
 			return
 		}
-		h := hit{path: n.File}
+		h := hit{path: n.File, rank: n.Rank}
 		if lines {
 			h.lines = q.Lines(n)
 		}

@@ -52,6 +52,8 @@ func (f *File) Settled() bool { return f.settled }
 // Memory keeps facts from one process to the next. Its methods are called from
 // several goroutines.
 type Memory interface {
+	// HasAny reports whether anything can be recalled.
+	HasAny() bool
 	// Recall returns the facts of the file with exactly this path and stamp.
 	Recall(disk.Path, stamp.Stamp) (Facts, bool)
 	// Learn is told of every file that had to be read, and its text, if its stamp
@@ -61,6 +63,9 @@ type Memory interface {
 
 // Forgetful is a Memory of nothing.
 type Forgetful struct{}
+
+// HasAny says no.
+func (Forgetful) HasAny() bool { return false }
 
 // Recall knows nothing.
 func (Forgetful) Recall(disk.Path, stamp.Stamp) (Facts, bool) { return "", false }

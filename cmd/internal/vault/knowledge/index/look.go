@@ -51,7 +51,7 @@ func (l *look) add(f *File) {
 // source is a file that can be looked at and read: a [disk.Entry].
 type source interface {
 	Stamp() (stamp.Stamp, error)
-	Read() ([]byte, stamp.Stamp, error)
+	ReadInto([]byte) ([]byte, stamp.Stamp, error)
 }
 
 // at returns the file at a path as it is now, by the least work that will do.
@@ -65,6 +65,9 @@ func (l *look) at(path disk.Path, from source) *File {
 		}
 		return &File{Path: path}
 	}
+	if known == nil && !l.memory.HasAny() {
+		return l.read(path, from) // no stamp can save the read
+	}
 	stamp, err := from.Stamp()
 	if err != nil {
 		return nil
@@ -75,14 +78,31 @@ func (l *look) at(path disk.Path, from source) *File {
 	if facts, ok := l.memory.Recall(path, stamp); ok {
 		return &File{Path: path, Stamp: stamp, Facts: facts, settled: true}
 	}
-	text, stamp, err := from.Read()
+	return l.read(path, from)
+}
+
+// buffers hold the texts of files while they are looked through.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is the largest buffer that is kept for the next file.
+const maxBuffer = 256 << 10
+
+func (l *look) read(path disk.Path, from source) *File {
+	buf := buffers.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= maxBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	text, stamp, err := from.ReadInto(*buf)
 	if err != nil {
-		if disk.IsMissing(err) {
+		if _, err := from.Stamp(); err != nil {
 			return nil
 		}
 		return &File{Path: path} // it is there, and stays without facts
 	}
-	f := &File{Path: path, Stamp: stamp, Facts: read(text).Pack(), settled: stamp.Settled(l.begun)}
+	*buf = text
+	f := &File{Path: path, Stamp: stamp, Facts: Read(path, text), settled: stamp.Settled(l.begun)}
 	if f.IsNote() {
 		f.Filter = trigram.Of(text)
 	}

@@ -55,8 +55,9 @@ type byPath struct {
 	path   disk.Path
 }
 
-func (b byPath) Stamp() (stamp.Stamp, error)        { return b.folder.Stamp(b.path) }
-func (b byPath) Read() ([]byte, stamp.Stamp, error) { return b.folder.ReadHere(b.path) }
+func (b byPath) Stamp() (stamp.Stamp, error) { return b.folder.Stamp(b.path) }
+
+func (b byPath) ReadInto([]byte) ([]byte, stamp.Stamp, error) { return b.folder.ReadHere(b.path) }
 
 // topmost returns the paths that lie below no other, sorted.
 func topmost(paths []string) []string {

@@ -108,6 +108,8 @@ type memory struct {
 	learned []string
 }
 
+func (m *memory) HasAny() bool { return len(m.facts) > 0 }
+
 func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 	f, ok := m.facts[fmt.Sprint(p, s)]
 	return f, ok

@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sync"
-	"unicode/utf8"
 )
 
 // Filter is the filter of one text. The zero Filter is that of a text of which nothing is
@@ -22,11 +21,10 @@ const (
 	size     = 3 // bytes of a trigram
 	wordSize = 8 // bytes of a word of bits
 
-	// places is how many bits there are before a filter is made as small as its text
-	// allows. They fit into the fastest cache of a processor.
-	placeBits = 16
-	places    = 1 << placeBits
-	words     = places / 64
+	// words is how long a filter is before it is made as short as its text allows. It
+	// fits into the fastest cache of a processor.
+	wordBits = 9
+	words    = 1 << wordBits
 )
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
@@ -35,113 +33,69 @@ var makers = sync.Pool{New: func() any { return new(maker) }}
 func Of(text []byte) Filter {
 	m := makers.Get().(*maker)
 	defer makers.Put(m)
-	return m.of(text)
+	m.collect(text)
+	return m.shrink()
 }
 
 // maker makes filters. The zero maker is ready for use, by one goroutine at a time.
 type maker struct {
 	set [words]uint64 // clear between two texts
-	out [places / 8]byte
+	out [words * wordSize]byte
+	buf [size - 1 + maxChunk]byte
+
+	short *[shortRune]uint16 // nil before the first character that is no ASCII
 }
 
-func (m *maker) of(text []byte) Filter {
-	m.collect(text)
-	count := 0
+// hash spreads a trigram, of which the first byte is the lowest, over a number. Its
+// highest bits say in which word of a filter the trigram has its bit, as many of them as
+// the filter asks for; those from bitAt on say which bit that is.
+func hash(trigram uint64) uint64 { return trigram & 0xffffff * 0x9e3779b97f4a7c15 }
+
+const bitAt = 64 - wordBits - 6
+
+// add sets the bit of the trigram in the lower three bytes.
+func (m *maker) add(trigram uint64) {
+	h := hash(trigram)
+	m.set[h>>(64-wordBits)] |= 1 << (h >> bitAt & 63)
+}
+
+// shrink returns the bits that are set, and clears them. Words are laid over one another
+// as long as not more than half of their bits are set. A text with too many, which is one
+// of many hundred kilobytes, has no filter: it would hardly ever say "no".
+func (m *maker) shrink() Filter {
+	count, length := 0, len(m.set)
 	for _, word := range m.set {
 		count += bits.OnesCount64(word)
 	}
-	length := lengthFor(count)
-	if length == 0 {
+	if count > enough(length) {
 		clear(m.set[:])
 		return ""
 	}
-	m.shrink(length)
+	for length > 1 && count <= enough(length/2) {
+		length /= 2
+		for i := range length {
+			m.set[i] = m.set[2*i] | m.set[2*i+1]
+		}
+	}
 	for i, word := range m.set[:length] {
 		binary.LittleEndian.PutUint64(m.out[i*wordSize:], word)
-		m.set[i] = 0
 	}
+	clear(m.set[:])
 	return Filter(m.out[:length*wordSize])
 }
 
-// lengthFor returns how many words the filter of a text has with so many places: at least
-// so many that half of the bits are set. A text with too many, which is one of many
-// hundred kilobytes, has no filter: it would hardly ever say "no".
-func lengthFor(count int) int {
-	for length := 1; length <= words; length *= 2 {
-		if count <= length*64*7/10 { // of which some will meet
-			return length
-		}
-	}
-	return 0
-}
-
-// shrink lays the places that are set one over the other, in so many words, and clears
-// the rest.
-func (m *maker) shrink(length int) {
-	for half := words / 2; half >= length; half /= 2 {
-		low, high := m.set[:half], m.set[half:2*half]
-		for i, word := range high {
-			low[i] |= word
-		}
-		clear(high)
-	}
-}
-
-// place is where a trigram has its bit: the trigram is in the upper three bytes.
-func place(trigram uint32) uint32 { return trigram * 0x9e3779b1 >> (32 - placeBits) }
-
-// collect sets the place of every trigram.
-func (m *maker) collect(text []byte) {
-	var last uint32
-	have := 0
-	for at := 0; at < len(text); {
-		if have >= size-1 {
-			for ; at < len(text) && text[at] < utf8.RuneSelf; at++ {
-				last = last<<8 | uint32(lower[text[at]])
-				m.add(last)
-			}
-		}
-		var folded [utf8.UTFMax]byte
-		width, n := foldAt(text[at:], &folded)
-		at += width
-		for _, c := range folded[:n] {
-			last = last<<8 | uint32(c)
-			if have++; have >= size {
-				m.add(last)
-			}
-		}
-	}
-}
-
-// add sets the place of the trigram in the lower three bytes.
-func (m *maker) add(last uint32) {
-	p := place(last << 8)
-	m.set[(p>>6)%words] |= 1 << (p & 63)
-}
-
-// foldAt writes the first character of a text lower-cased, and returns its length there
-// and as it is written. A byte that is no character stays.
-func foldAt(text []byte, to *[utf8.UTFMax]byte) (width, n int) {
-	if len(text) == 0 {
-		return 0, 0
-	}
-	r, width := utf8.DecodeRune(text)
-	if r == utf8.RuneError && width == 1 {
-		to[0] = text[0]
-		return 1, 1
-	}
-	return width, utf8.EncodeRune(to[:], Fold(r))
-}
+// enough is how many trigrams so many words have room for, some of which meet.
+func enough(words int) int { return words * 64 * 7 / 10 }
 
 // Word is what a text has to have for a word to be in it.
-type Word []uint32
+type Word []uint64
 
 // WordOf returns what a text has to have for a word to be in it. The word is lower-cased
 // by [Fold]. One of less than three bytes asks for nothing.
 func WordOf(folded []byte) Word {
 	var w Word
 	for at := 0; at+size <= len(folded); at++ {
-		w = append(w, place(uint32(folded[at])<<24|uint32(folded[at+1])<<16|uint32(folded[at+2])<<8))
+		w = append(w, hash(uint64(folded[at])|uint64(folded[at+1])<<8|uint64(folded[at+2])<<16))
 	}
 	return w
 }
@@ -152,9 +106,10 @@ func (f Filter) MayHold(w Word) bool {
 	if f == "" {
 		return true
 	}
-	for _, place := range w {
-		at := place & uint32(len(f)*8-1)
-		if f[at>>3]&(1<<(at&7)) == 0 {
+	shift := 64 - bits.TrailingZeros(uint(len(f)/wordSize))
+	for _, h := range w {
+		bit := h >> bitAt & 63
+		if f[h>>shift*wordSize+bit/8]&(1<<(bit%8)) == 0 {
 			return false
 		}
 	}
@@ -163,7 +118,7 @@ func (f Filter) MayHold(w Word) bool {
 
 // Read returns the filter that was kept as bytes; the zero Filter if they can be none.
 func Read(kept []byte) Filter {
-	if n := len(kept); n < wordSize || n > places/8 || n&(n-1) != 0 {
+	if n := len(kept); n < wordSize || n > words*wordSize || n&(n-1) != 0 {
 		return ""
 	}
 	return Filter(kept)

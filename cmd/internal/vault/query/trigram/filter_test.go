@@ -130,6 +130,39 @@ func TestFiltersAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// TestLongTextsAreCutBetweenCharacters has texts of several chunks, with characters that
+// grow when they are lower-cased.
+func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
+	for _, unit := range []string{"abcdefg", "\u023a", "日本", "a\u0130b", "\xff", "\U0001f600x", "\x80\x80\x80\x80\x80ABC"} {
+		for shift := range 5 {
+			text := strings.Repeat("x", shift) + strings.Repeat(unit, 3*chunk/len(unit)) + "the Middle" + strings.Repeat(unit, chunk)
+			want := map[uint64]bool{}
+			var folded []byte
+			for rest := []byte(text); len(rest) > 0; {
+				r, size := utf8.DecodeRune(rest)
+				if r == utf8.RuneError && size == 1 {
+					folded = append(folded, rest[0])
+				} else {
+					folded = utf8.AppendRune(folded, unicode.ToLower(r))
+				}
+				rest = rest[size:]
+			}
+			for _, h := range WordOf(folded) {
+				want[h] = true
+			}
+			filter := Of([]byte(text))
+			for h := range want {
+				if !filter.MayHold(Word{h}) {
+					t.Fatalf("a trigram of a text of %q is missing", unit)
+				}
+			}
+			if most := max(wordSize, len(want)*4); len(filter) > most {
+				t.Errorf("%d trigrams of %q are a filter of %d bytes", len(want), unit, len(filter))
+			}
+		}
+	}
+}
+
 func BenchmarkOf(b *testing.B) {
 	for _, words := range []int{30, 700, 10_000} {
 		text := random(5, words)

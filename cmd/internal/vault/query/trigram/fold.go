@@ -1,6 +1,7 @@
 package trigram
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -32,3 +33,15 @@ var lower = func() (table [256]byte) {
 	}
 	return table
 }()
+
+// shortRune is the first character that takes more than two bytes.
+const shortRune = 0x800
+
+// shortRunes has the characters below shortRune in lower case: those of most alphabets.
+var shortRunes = sync.OnceValue(func() *[shortRune]uint16 {
+	var table [shortRune]uint16
+	for r := range table {
+		table[r] = uint16(Fold(rune(r)))
+	}
+	return &table
+})

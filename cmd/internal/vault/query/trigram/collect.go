@@ -1,0 +1,111 @@
+package trigram
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+	inWord    = wordSize - size + 1 // trigrams that begin and end in one word
+
+	// chunk is how much of a text is lower-cased at a time. A character in lower case
+	// takes at most half as much again as it took.
+	chunk    = 4 << 10
+	maxChunk = chunk + chunk/2 + wordSize
+)
+
+// collect sets the bit of every trigram of a text in lower case.
+func (m *maker) collect(text []byte) {
+	have := 0 // bytes from the chunk before
+	for len(text) > 0 {
+		part := text[:chunkSize(text)]
+		text = text[len(part):]
+		have += m.fold(m.buf[have:], part)
+		m.addAll(m.buf[:have])
+		behind := min(have, size-1)
+		copy(m.buf[:], m.buf[have-behind:have])
+		have = behind
+	}
+}
+
+// chunkSize returns how much of a text is a chunk that cuts no character.
+func chunkSize(text []byte) int {
+	if len(text) <= chunk {
+		return len(text)
+	}
+	end := chunk
+	for end > chunk-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return end
+}
+
+// addAll adds every trigram of bytes.
+func (m *maker) addAll(folded []byte) {
+	for ; len(folded) >= wordSize; folded = folded[inWord:] {
+		word := binary.LittleEndian.Uint64(folded)
+		m.add(word)
+		m.add(word >> 8)
+		m.add(word >> 16)
+		m.add(word >> 24)
+		m.add(word >> 32)
+		m.add(word >> 40)
+	}
+	for ; len(folded) >= size; folded = folded[1:] {
+		m.add(uint64(folded[0]) | uint64(folded[1])<<8 | uint64(folded[2])<<16)
+	}
+}
+
+// fold writes a text in lower case, and returns how long it is then: a word at a time
+// where there is nothing but ASCII.
+func (m *maker) fold(to, text []byte) (length int) {
+	for len(text) >= wordSize {
+		word := binary.LittleEndian.Uint64(text)
+		binary.LittleEndian.PutUint64(to[length:], lowerWord(word&^highBits))
+		if word &= highBits; word == 0 {
+			length, text = length+wordSize, text[wordSize:]
+			continue
+		}
+		plain := bits.TrailingZeros64(word) / 8
+		length, text = length+plain, text[plain:]
+		size, folded := m.foldRune(to[length:], text)
+		length, text = length+folded, text[size:]
+	}
+	for len(text) > 0 {
+		size, folded := m.foldRune(to[length:], text)
+		length, text = length+folded, text[size:]
+	}
+	return length
+}
+
+// lowerWord lower-cases eight bytes of ASCII.
+func lowerWord(word uint64) uint64 {
+	fromA, behindZ := word+(0x80-'A')*everyByte, word+(0x80-'Z'-1)*everyByte
+	return word | (fromA^behindZ)&highBits>>2
+}
+
+// foldRune writes the first character of a text in lower case, and returns its length
+// before and after. A byte that is no character stays.
+func (m *maker) foldRune(to, text []byte) (size, folded int) {
+	first := text[0]
+	switch {
+	case first < utf8.RuneSelf:
+		to[0] = lower[first]
+		return 1, 1
+	case first >= 0xc2 && first < 0xe0 && len(text) > 1 && text[1]&0xc0 == 0x80:
+		if m.short == nil {
+			m.short = shortRunes()
+		}
+		r := m.short[rune(first&0x1f)<<6|rune(text[1]&0x3f)]
+		return 2, utf8.EncodeRune(to, rune(r))
+	}
+	r, size := utf8.DecodeRune(text)
+	if r == utf8.RuneError && size == 1 {
+		to[0] = first
+		return 1, 1
+	}
+	return size, utf8.EncodeRune(to, Fold(r))
+}
