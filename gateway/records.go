@@ -27,7 +27,7 @@ type record struct {
 	seen  *observed
 	// userTime is how long the user was asked.
 	userTime time.Duration
-	late     *lateDecision // nil unless the decision waits for the end
+	held     *trail.Decision // nil unless the decision waits for the end
 	// hidden is the rule that hides what the call names, "" if none does. The
 	// caller is told that it is missing. hiddenName is the same for what file=
 	// spells, which may also mean another note; it counts where nothing is found.
@@ -115,7 +115,7 @@ func (r *record) allowed(plan Plan) error {
 		line.Backend = plan.routes[0].program.Backend()
 	}
 	if !mutates {
-		r.late = r.writeLate(r.truly(line))
+		r.held = r.late.Hold(r.truly(line))
 	} else if err := r.logs.Write(r.truly(line), true, true); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
@@ -173,7 +173,7 @@ func (r *record) ended(result Result) Result {
 	} else {
 		line.After = hashOrNothing(result.Hash)
 	}
-	if r.late == nil || !r.late.withEnd(r.logs, r.truly(line)) {
+	if r.held == nil || !r.late.End(r.held, r.truly(line)) {
 		r.write(line, false)
 	}
 	return result
@@ -213,44 +213,14 @@ func (r *record) mutates() bool { return r.plan.call.Valid() && r.plan.call.Effe
 type records struct {
 	logs    trail.Logs
 	limited trail.Limited
+	late    trail.Late
 	session string
 	count   atomic.Uint64
 }
 
 func newRecords(state, session string) *records {
 	r := &records{logs: trail.Open(state), session: session}
+	r.late.Logs = r.logs
 	r.limited.Write = func(line audit.Line) { _ = r.logs.Write(line, false, false) }
 	return r
-}
-
-// lateAfter is how long the line of a decision to let a read through may wait for that of
-// its end, so that both are written at once.
-const lateAfter = 50 * time.Millisecond
-
-// lateDecision is the line of a decision that is written with the end of its call, or
-// after [lateAfter] if that comes first.
-type lateDecision struct {
-	line    audit.Line
-	timer   *time.Timer
-	written chan struct{} // closed once the line is in the log by itself
-}
-
-func (r *records) writeLate(line audit.Line) *lateDecision {
-	line.Time = time.Now()
-	d := &lateDecision{line: line, written: make(chan struct{})}
-	d.timer = time.AfterFunc(lateAfter, func() {
-		defer close(d.written)
-		_ = r.logs.Write(line, false, false)
-	})
-	return d
-}
-
-// withEnd writes both lines, unless the first one is in the log by now.
-func (d *lateDecision) withEnd(logs trail.Logs, end audit.Line) bool {
-	if !d.timer.Stop() {
-		<-d.written // the end comes behind it
-		return false
-	}
-	_ = logs.WritePair(d.line, end)
-	return true
 }

@@ -1,0 +1,95 @@
+package trail
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vaultwicket/gateway/state/audit"
+)
+
+func decision(call string) audit.Line {
+	return audit.Line{Kind: "decision", Call: call, Decision: "allow", Command: "read"}
+}
+
+func end(call string) audit.Line { return audit.Line{Kind: "end", Call: call, Command: "read"} }
+
+// written are the lines of a log by kind and call.
+func written(t *testing.T, state string) (kinds []string) {
+	t.Helper()
+	for line, err := range Lines(state, audit.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, line.Kind+" "+line.Call)
+	}
+	return kinds
+}
+
+// The decision of a call that takes long is in the log before its end, and the end behind
+// it; that of a short one comes with its end.
+func TestTheDecisionOfALongReadDoesNotWaitForItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := t.TempDir()
+		late := Late{Logs: Open(state)}
+		first := late.Hold(decision("first"))
+		time.Sleep(LateAfter / 2)
+		long, short := late.Hold(decision("long")), late.Hold(decision("short"))
+		if !late.End(short, end("short")) {
+			t.Error("a short call has its decision in the log before its end")
+		}
+		time.Sleep(LateAfter/2 - time.Nanosecond)
+		synctest.Wait()
+		if got, want := written(t, state), []string{"decision short", "end short"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		time.Sleep(LateAfter / 2)
+		synctest.Wait()
+		want := []string{"decision first", "decision long", "decision short", "end short"} // by their times
+		if got := written(t, state); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		for _, d := range []*Decision{first, long} {
+			if late.End(d, end(d.line.Call)) {
+				t.Error("a decision is written twice")
+			}
+		}
+		time.Sleep(time.Hour)
+		again := late.Hold(decision("again")) // the timer had stopped
+		time.Sleep(LateAfter)
+		synctest.Wait()
+		if late.End(again, end("again")) {
+			t.Error("the decision of a later call waits for its end")
+		}
+	})
+}
+
+// Each line is in the log once, whoever comes first.
+func TestNoDecisionIsLostOrWrittenTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := t.TempDir()
+		late := Late{Logs: Open(state)}
+		var all sync.WaitGroup
+		for i := range 60 {
+			all.Go(func() {
+				call := fmt.Sprint(i)
+				d := late.Hold(decision(call))
+				time.Sleep(time.Duration(i%3) * LateAfter)
+				if !late.End(d, end(call)) {
+					_ = late.Logs.Write(end(call), false, false)
+				}
+			})
+		}
+		all.Wait()
+		got := written(t, state)
+		slices.Sort(got)
+		if n, different := len(got), len(slices.Compact(got)); n != 120 || different != 120 {
+			t.Errorf("%d lines, %d of them different, want 120", n, different)
+		}
+	})
+}
