@@ -16,8 +16,8 @@ func Text(field string, raw json.RawMessage) (string, *Error) {
 	if message.IsNull(raw) {
 		return "", nil
 	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	text, ok := message.String(raw)
+	if !ok {
 		return "", Wrong(BadValue, field, "is "+typeName(raw)+", not a string", "send a string")
 	}
 	if loneSurrogate(raw) {

@@ -18,7 +18,7 @@ const reserved = "io.modelcontextprotocol/"
 // without a handshake make it another request, and so does what mcp-go cannot decode.
 func (m *Message) readCall(l *linter) {
 	name := l.params.Get("name")
-	tool, named := decodeString(name)
+	tool, named := String(name)
 	if !named && !IsNull(name) {
 		return
 	}

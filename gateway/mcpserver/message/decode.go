@@ -88,10 +88,10 @@ func Decode(line []byte) (Message, error) {
 	if !json.Valid(line) {
 		return Message{}, &Error{Code: mcp.PARSE_ERROR, Text: "message is not valid JSON"}
 	}
-	l := linter{rest: line, exact: exactKeys, open: make(Fields, 0, 16)}
-	lintErr := l.value(1)
+	l := lint(line, exactKeys)
+	defer l.release()
 	fields := l.fields
-	if lintErr != nil {
+	if l.err != nil {
 		fields = looseFields(line) // for the id alone
 	}
 	if fields == nil {
@@ -99,10 +99,10 @@ func Decode(line []byte) (Message, error) {
 	}
 	m, err := decodeEnvelope(fields)
 	if m.Method == string(mcp.MethodToolsCall) && m.Kind == Request {
-		m.readCall(&l)
+		m.readCall(l)
 	}
-	if lintErr != nil {
-		err = lintErr
+	if l.err != nil {
+		err = l.err
 	}
 	if err != nil {
 		return Message{}, &Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: err.Error()}
@@ -135,7 +135,7 @@ func decodeEnvelope(fields Fields) (Message, error) {
 	if raw := fields.Get("id"); raw != nil {
 		m.ID, idErr = decodeID(raw)
 	}
-	if version, ok := decodeString(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
+	if version, ok := String(fields.Get("jsonrpc")); !ok || version != mcp.JSONRPC_VERSION {
 		return m, fmt.Errorf("jsonrpc must be %q", mcp.JSONRPC_VERSION)
 	}
 	if !fields.has("method") {
@@ -151,7 +151,7 @@ func decodeRequest(m Message, fields Fields) (Message, error) {
 	if fields.has("result") || fields.has("error") {
 		return m, errors.New("a message with a method must have neither result nor error")
 	}
-	if m.Method, _ = decodeString(fields.Get("method")); m.Method == "" {
+	if m.Method, _ = String(fields.Get("method")); m.Method == "" {
 		return m, errors.New("method must be a string")
 	}
 	if params := fields.Get("params"); !IsObject(params) && !IsNull(params) {
@@ -195,7 +195,7 @@ func decodeCancelled(params json.RawMessage) (any, error) {
 
 // decodeID returns a string or a float64, the two types that mcp-go uses for ids.
 func decodeID(raw json.RawMessage) (any, error) {
-	if text, ok := decodeString(raw); ok {
+	if text, ok := String(raw); ok {
 		return text, nil
 	}
 	number, err := strconv.ParseInt(string(raw), 10, 64)
@@ -203,15 +203,4 @@ func decodeID(raw json.RawMessage) (any, error) {
 		return nil, errors.New("id must be a string or an integer within 2^53")
 	}
 	return float64(number), nil
-}
-
-// decodeString decodes a string, false for any other value.
-func decodeString(raw json.RawMessage) (text string, ok bool) {
-	switch {
-	case !IsString(raw):
-		return "", false
-	case bytes.IndexByte(raw, '\\') < 0:
-		return string(raw[1 : len(raw)-1]), true
-	}
-	return text, json.Unmarshal(raw, &text) == nil
 }

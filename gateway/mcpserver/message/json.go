@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
 )
@@ -16,6 +17,24 @@ const (
 	// Space is the white space that JSON allows around a document, and nothing else.
 	Space = " \t\r\n"
 )
+
+// String decodes a valid JSON value without leading space that is a string, false for any
+// other. As with encoding/json, half of a surrogate pair becomes U+FFFD.
+func String(raw json.RawMessage) (string, bool) {
+	switch {
+	case !IsString(raw):
+		return "", false
+	case bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw):
+		return string(raw[1 : len(raw)-1]), true
+	}
+	return unescaped(raw)
+}
+
+// unescaped is apart, because what encoding/json writes to is on the heap.
+func unescaped(raw json.RawMessage) (text string, ok bool) {
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil
+}
 
 // IsString reports whether a valid JSON value without leading space is a string.
 func IsString(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"`)) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Lint checks a document that [json.Valid] accepts for what encoding/json ignores: a
@@ -13,11 +14,36 @@ import (
 // exact, which lists names by depth. It also limits depth and the number of values. It
 // returns the fields of the document, nil if it is not an object.
 func Lint(document []byte, exact map[int][]string) (Fields, error) {
-	l := linter{rest: document, exact: exact}
-	if err := l.value(1); err != nil {
-		return nil, err
+	l := lint(document, exact)
+	defer l.release()
+	if l.err != nil || l.fields == nil {
+		return nil, l.err
 	}
-	return l.fields, nil
+	return append(Fields{}, l.fields...), nil
+}
+
+// linters are linters that nobody uses: their slices are used again.
+var linters = sync.Pool{New: func() any { return &linter{} }}
+
+// maxPooled is the number of fields up to which the slices of a linter are kept.
+const maxPooled = 256
+
+// lint checks a document. What it found is lost with release.
+func lint(document []byte, exact map[int][]string) *linter {
+	l := linters.Get().(*linter)
+	*l = linter{rest: document, exact: exact, open: l.open[:0], inner: l.inner[:0]}
+	l.err = l.value(1)
+	return l
+}
+
+func (l *linter) release() {
+	if cap(l.open) > maxPooled || cap(l.inner) > maxPooled {
+		return
+	}
+	clear(l.open[:cap(l.open)]) // the document can be megabytes long
+	clear(l.inner[:cap(l.inner)])
+	*l = linter{open: l.open, inner: l.inner}
+	linters.Put(l)
 }
 
 // linter scans a valid document. It only finds where values begin and end.
@@ -25,10 +51,12 @@ type linter struct {
 	rest  []byte
 	exact map[int][]string
 	count int
+	err   error
 	// open are the fields of the objects that are being read, those of inner ones last.
 	open   Fields
 	fields Fields // of the outermost object
 	params Fields // of the object in its field params
+	inner  Fields // what params is in
 	// huge says that a number may be one that no float64 holds.
 	huge bool
 }
@@ -99,9 +127,13 @@ func (l *linter) object(depth int) error {
 func (l *linter) close(depth, begin int) {
 	switch {
 	case depth == 1:
-		l.fields = append(Fields{}, l.open[begin:]...)
+		if l.fields = l.open[begin:]; l.fields == nil {
+			l.fields = Fields{}
+		}
+		return // nothing comes behind it
 	case depth == 2 && begin > 0 && string(l.open[begin-1].Name) == "params":
-		l.params = append(Fields{}, l.open[begin:]...)
+		l.inner = append(l.inner, l.open[begin:]...)
+		l.params = l.inner
 	}
 	l.open = l.open[:begin]
 }
