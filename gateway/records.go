@@ -75,9 +75,19 @@ func (r *record) described(plan Plan) {
 	}
 	for _, s := range plan.call.NamedPaths() {
 		if !s.Folder && !s.To {
-			r.line.Note = r.logs.Digest(s.Path)
+			r.line.Note = r.digestOf(s.Path)
 		}
 	}
+}
+
+// digestOf returns the digest of a path, which mostly is that of a parameter.
+func (r *record) digestOf(path string) string {
+	for _, p := range r.line.Params {
+		if value, _ := r.plan.call.Param(p.Name); value == path && p.Digest != "" {
+			return p.Digest
+		}
+	}
+	return r.logs.Digest(path)
 }
 
 // redactReferenced notes which parameters get their values from results: before that there is

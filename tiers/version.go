@@ -2,7 +2,6 @@ package tiers
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,7 +42,14 @@ func (v Version) String() string {
 }
 
 // Before reports whether v is an earlier release than other.
-func (v Version) Before(other Version) bool { return slices.Compare(v[:], other[:]) < 0 }
+func (v Version) Before(other Version) bool {
+	for i := range v {
+		if v[i] != other[i] {
+			return v[i] < other[i]
+		}
+	}
+	return false
+}
 
 // Later returns the later of two releases.
 func Later(a, b Version) Version {

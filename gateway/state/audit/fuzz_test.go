@@ -39,7 +39,7 @@ func seed(f *testing.F) {
 	f.Add(text)
 	f.Add(append(bytes.Clone(text), "torn"...))
 	for _, repair := range []Line{{Kind: kindGap, Repair: &Repair{Torn: 5}}, {Kind: kindBreak, Repair: &Repair{Why: headMissing, Lost: 1}}} {
-		text, _, err := point{}.encode(nil, repair)
+		text, _, err := point{}.encode(nil, &repair)
 		must(f, err)
 		f.Add(text)
 	}
@@ -84,7 +84,7 @@ func checkLine(t *testing.T, text []byte) {
 	if offset%60 != 0 || offset <= -24*3600 || offset >= 24*3600 {
 		return
 	}
-	written, at, err := point{line.Seq - 1, link.prev}.encode(nil, line)
+	written, at, err := point{line.Seq - 1, link.prev}.encode(nil, &line)
 	if err != nil {
 		return // it was longer than a line can be
 	}

@@ -165,7 +165,7 @@ func (p point) prev() string { return hex.EncodeToString(p.hash[:]) }
 
 // encode appends line, as the one behind p, to buf, and returns the point that it
 // is at.
-func (p point) encode(buf []byte, line Line) ([]byte, point, error) {
+func (p point) encode(buf []byte, line *Line) ([]byte, point, error) {
 	line.Seq, line.Prev = p.seq+1, p.prev()
 	out := bytes.NewBuffer(buf)
 	encoder := json.NewEncoder(out)

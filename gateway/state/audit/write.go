@@ -82,9 +82,8 @@ func (l *Log) writeUnderLock(all []*waiting) error {
 
 // append writes lines, as many at once as fit into a file.
 func (l *Log) append(t *tail, all []*waiting) error {
-	var lines []Line
-	durable := false
-	for _, w := range all {
+	lines, durable := all[0].lines, all[0].durable
+	for _, w := range all[1:] {
 		lines, durable = append(lines, w.lines...), durable || w.durable
 	}
 	for done, rotated := 0, false; done < len(lines); {
@@ -136,15 +135,15 @@ func (l *Log) compose(t *tail, lines []Line, rotated bool) (a addition, count in
 	}
 	for _, repair := range t.repairs {
 		repair.Time = lines[0].Time
-		if a.text, a.end, err = a.end.encode(a.text, repair); err != nil {
+		if a.text, a.end, err = a.end.encode(a.text, &repair); err != nil {
 			return a, 0, err
 		}
 		if repair.Kind == kindBreak && a.broken == 0 {
 			a.broken = a.end.seq
 		}
 	}
-	for _, line := range lines {
-		text, end, err := a.end.encode(a.text, line)
+	for i := range lines {
+		text, end, err := a.end.encode(a.text, &lines[i])
 		if err != nil {
 			return a, 0, err
 		}
