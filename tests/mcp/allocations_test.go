@@ -1,0 +1,56 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"log/slog"
+	"testing"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/mcpserver"
+	"vaultwicket/tests/rig"
+)
+
+// mostAllocations is how many allocations the server may make for one read by the resident
+// worker, from the line with the call to the line with the answer. A change that needs more
+// should save some elsewhere: garbage is the largest part of what a call costs.
+const mostAllocations = 180
+
+// TestAReadTakesFewAllocations counts them: unlike times they are the same on every machine.
+func TestAReadTakesFewAllocations(t *testing.T) {
+	o := rig.NewHarness(t, func(c *gateway.Config) {
+		c.Runner = exec.New(exec.Config{CLI: "/nowhere/obsidian", Self: rig.Binary, Resident: true, Getenv: c.Getenv})
+		t.Cleanup(c.Runner.Close)
+	})
+	theirs, in := io.Pipe()
+	out, ours := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		c := mcpserver.Config{Gateway: o.Gateway, Version: "1", MaxOutput: 16 << 10, Grace: rig.Deadline, Log: slog.New(slog.DiscardHandler)}
+		done <- mcpserver.ServeStdio(t.Context(), c, theirs, ours)
+	}()
+	answers := bufio.NewReaderSize(out, 64<<10)
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"obsidianRead","arguments":{"command":"read","params":{"path":"Inbox/a.md"}}}}` + "\n")
+	read := func() {
+		if _, err := in.Write(line); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := answers.ReadSlice('\n'); err != nil || !bytes.Contains(answer, []byte(`"stdout":"one\n"`)) {
+			t.Fatalf("%s, %v", answer, err)
+		}
+	}
+	for range 20 { // then the worker runs, and files and buffers are there
+		read()
+	}
+	n := testing.AllocsPerRun(300, read)
+	t.Logf("%v allocations", n)
+	if n > mostAllocations {
+		t.Errorf("%v allocations, want at most %d", n, mostAllocations)
+	}
+	in.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
