@@ -14,9 +14,10 @@ const (
 	// smallAnswer is how much of an answer is kept before there has to be space for a
 	// large one: most answers are shorter.
 	smallAnswer = frame.Window
-	// lastStep is how large an answer grows before all the space is taken: pages that
-	// are not written to cost nothing, copies that are left behind do.
-	lastStep = 1 << 20
+	// firstStep and lastStep are how large an answer grows before all the space is taken:
+	// pages that are not written to cost nothing, copies that are left behind do.
+	firstStep = 1 << 20
+	lastStep  = 4 << 20
 	// FloodLimit ends a call whose program does not stop printing: a listing of
 	// a million files is a tenth of it.
 	FloodLimit = 1 << 30
@@ -127,14 +128,16 @@ func (s *Stream) forHead(p []byte) (n int) {
 	return n
 }
 
-// grow makes space in the head for a piece. It takes two large steps: every smaller
+// grow makes space in the head for a piece. It takes three large steps: every smaller
 // one leaves a copy behind.
 func (s *Stream) grow(n int) {
 	size, c := s.head.Len()+n, s.head.Cap()
 	switch {
 	case size <= c || size <= smallAnswer:
+	case size <= firstStep && s.keep > firstStep:
+		s.head.Grow(max(firstStep-2*c, n)) // it adds this to twice of what there is
 	case size <= lastStep && s.keep > lastStep:
-		s.head.Grow(max(lastStep-2*c, n)) // it adds this to twice of what there is
+		s.head.Grow(max(lastStep-2*c, n))
 	default:
 		// What the large answer before this one has left would otherwise stay beside it:
 		// the collector waits until garbage is half of what is in use.
@@ -167,7 +170,7 @@ func (s *Stream) Kept() int { return s.head.Len() + len(s.tail) }
 // Cut reports whether something was dropped.
 func (s *Stream) Cut() bool { return s.Total > int64(s.Kept()) }
 
-// Text returns what was kept and where the gap is, 0 when there is none.
+// Text returns what was kept, in little more space than that, and where the gap is, 0 when there is none.
 func (s *Stream) Text() (text string, gap int) {
 	if s.Cut() && s.gap == 0 {
 		s.gap = s.head.Len()
@@ -183,5 +186,10 @@ func (s *Stream) Text() (text string, gap int) {
 		s.head.Write(s.tail[first:s.next])
 	}
 	s.tail, s.next = nil, 0
+	if size := s.head.Len(); size > smallAnswer && size < s.head.Cap()/2 {
+		// The space that was not written to costs no memory, and counts as such all the
+		// same: with a few answers kept, the collector would run all the time.
+		return strings.Clone(s.head.String()), s.gap
+	}
 	return s.head.String(), s.gap
 }

@@ -1,7 +1,9 @@
 package process
 
 import (
+	"bytes"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -109,5 +111,34 @@ func TestAStreamWithoutRoom(t *testing.T) {
 	text, gap := s.Text()
 	if len(text) != smallAnswer || gap != smallAnswer || !s.Cut() || asked != 1 || s.Total != 5*smallAnswer {
 		t.Errorf("%d bytes, gap at %d, asked %d times, total %d", len(text), gap, asked, s.Total)
+	}
+}
+
+// Answers that are kept hold as much of the heap as they are long: the collector goes by
+// that, whether the space was ever written to or not.
+func TestKeptAnswersTakeTheirOwnSizeOfTheHeap(t *testing.T) {
+	const size, count = 3 << 19, 8
+	piece := bytes.Repeat([]byte("row\n"), 8<<10)
+	inUse := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, kept := inUse(), make([]string, count)
+	for i := range kept {
+		s := NewStream(16<<20, nil, nil)
+		for written := 0; written < size; written += len(piece) {
+			_, _ = s.Write(piece)
+		}
+		kept[i], _ = s.Text()
+	}
+	if took := int64(inUse() - before); took > 2*size*count {
+		t.Errorf("%d answers of %d bytes take %d", count, size, took)
+	}
+	for _, text := range kept {
+		if len(text) != size || text[size-4:] != "row\n" {
+			t.Fatalf("%d bytes that end with %q", len(text), text[len(text)-4:])
+		}
 	}
 }
