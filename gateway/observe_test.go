@@ -131,13 +131,17 @@ func TestWhatObserversAreTold(t *testing.T) {
 // TestObserversAreToldWhatTheAuditLogIs counts the decisions and the ends of many
 // calls of every kind in both.
 func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
+	calls := 500
+	if testing.Short() {
+		calls = 150
+	}
 	var told notebook
 	f := newFixture(t, func(c *Config) {
 		c.Backend, c.Observe, c.Policy.Confirm = Embedded, &told, 0
-		c.Limits.Calls = 450
+		c.Limits.Calls = calls * 9 / 10
 	}).embedded(`--facts vault=Work daily:path => a.md\n`)
 	commands := allowlist.Commands()
-	for i := range 500 {
+	for i := range calls {
 		c := commands[i%len(commands)]
 		req := Request{Command: c.Name, Params: sampleParams(c), Surface: "mcp"}
 		switch i % 7 {
@@ -174,7 +178,7 @@ func TestObserversAreToldWhatTheAuditLogIs(t *testing.T) {
 			audited["end "+code]++
 		}
 	}
-	if !maps.Equal(observed, audited) || len(told.ends) != 500 {
+	if !maps.Equal(observed, audited) || len(told.ends) != calls {
 		t.Errorf("%d ends; observed %v, audited %v", len(told.ends), observed, audited)
 	}
 	if len(observed) < 10 {

@@ -38,7 +38,7 @@ printf '{"Replace":{"%s":"%s"}}' "$at" "$work/at_windows.go" >"$work/overlay.jso
 # Windows is skipped by the tests themselves, with the reason.
 limits=(
 	# A rename changes no case: MoveFile A.md to a.md succeeds, and the folder lists A.md.
-	TestChanges TestAnotherSpellingIsANewName
+	TestChanges TestAnotherSpellingIsANewName TestMoveAndRename/only_the_case_changes
 	# CreateSymbolicLink succeeds and makes nothing.
 	TestATrashThatIsALinkIsRefused TestOnlyRegularFilesThatAreInsideAreOpened TestEditRefusesReadOnlyNotesAndLinks TestIgnored
 	TestEveryPlaceHasTheSameErrors TestAFileThatIsReplacedAfterItsListingIsRefused TestAnEntryIsReadWhereItsFolderHasGone

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -87,13 +88,21 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 	}
 	same(t, "no cache yet", h.answers(), want)
 	dir := filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket")
-	if c := cache.Open(dir, h.dir, knowledge.BuildID()); c.Len() != 44 { // 40 and four, of which one is excluded and one a canvas
-		t.Errorf("the cache holds %d files", c.Len())
+	kept := 44 // 40 and four, of which one is excluded and one a canvas
+	if runtime.GOOS == "windows" {
+		kept++ // there the name that is not UTF-8 becomes one that is
+	}
+	if n := cached(dir, h.dir); n != kept {
+		t.Errorf("the cache holds %d files", n)
 	}
 	same(t, "with a cache", h.answers(), want)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) < 2 {
 		t.Fatal(files, err)
+	}
+	pieces := 9
+	if testing.Short() {
+		pieces = 2
 	}
 	for _, file := range files {
 		name := filepath.Join(dir, file.Name())
@@ -101,7 +110,7 @@ func TestAnswersDoNotDependOnTheCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 0; at < len(text); at += 1 + len(text)/9 {
+		for at := 0; at < len(text); at += 1 + len(text)/pieces {
 			torn := bytes.Clone(text)
 			torn[at] ^= 0x55
 			if err := os.WriteFile(name, torn, 0o600); err != nil {
@@ -144,11 +153,18 @@ func TestTheCacheFollowsTheVault(t *testing.T) {
 // clock, with nothing to tell by: it is not kept.
 func TestAYoungNoteIsNotKept(t *testing.T) {
 	h := library(t)
-	h.later = 0
+	h.later = -time.Hour // however long the answers take
 	same(t, "young notes", h.answers(), h.without().answers())
-	if c := cache.Open(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir, knowledge.BuildID()); c.Len() != 0 {
-		t.Errorf("the cache holds %d files", c.Len())
+	if n := cached(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket"), h.dir); n != 0 {
+		t.Errorf("the cache holds %d files", n)
 	}
+}
+
+// cached returns how many files of a vault the cache in a folder holds.
+func cached(dir, vault string) int {
+	c := cache.Open(dir, vault, knowledge.BuildID())
+	defer c.Close()
+	return c.Len()
 }
 
 func TestManyProcessesShareACache(t *testing.T) {

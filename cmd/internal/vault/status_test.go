@@ -13,8 +13,9 @@ import (
 func TestStatus(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "a"})
 	h.env["HOME"] = t.TempDir()
+	h.env["LOCALAPPDATA"] = h.env["HOME"] // which Windows asks for
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\t"+paths.Cache(func(n string) string { return h.env[n] }, h.dir)+"\n", "--status")
-	h.env["HOME"] = ""
+	h.env["HOME"], h.env["LOCALAPPDATA"] = "", ""
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\tnone\ncache\tnone: no place outside the vault\n", "--status")
 	h.put(".vaultwicketignore", "secret.md\n")
 	h.expect(answer.ExitDone, "folder\t"+h.dir+"\nsandbox\tnone: the process is shared\nignore file\t"+filepath.Join(h.dir, ".vaultwicketignore")+"\ncache\tnone: no place outside the vault\n", "--status")

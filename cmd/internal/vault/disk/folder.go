@@ -124,7 +124,7 @@ func unlessReplaced(sub *os.Root, seen fs.FileInfo, name string) (*os.Root, erro
 // vault: it is not there, or what is there is no regular file.
 func IsMissing(err error) bool {
 	var refusal *Refusal
-	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &refusal)
+	return errors.Is(err, fs.ErrNotExist) || system.IsNoName(err) || errors.As(err, &refusal)
 }
 
 // Interpose has ask called before every call that changes the disk; an error of

@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -122,7 +121,7 @@ func isTaken(v *session.Vault, to, from disk.Path) bool {
 	case errors.As(err, &refusal):
 		return refusal.Path == path.Base(to.String()) // else its folder is none, which is told when it is moved
 	case err != nil:
-		return !errors.Is(err, fs.ErrNotExist)
+		return !disk.IsMissing(err)
 	}
 	old, err := v.Disk.Stat(from)
 	return err != nil || !strings.EqualFold(to.String(), from.String()) || !os.SameFile(there, old)
