@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,8 @@ func (h *testVault) silentWorker() *talk {
 	h.t.Cleanup(func() {
 		in.Close()
 		out.Close()
-		<-ended // it may still write to its cache
+		<-ended    // it may still write to its cache
+		at.Close() // after a fault that is left to the end of the process
 	})
 	return w
 }
@@ -342,6 +344,9 @@ func TestAPanicIsAnsweredAndEndsTheWorker(t *testing.T) {
 }
 
 func TestAVaultThatIsNotTheOneAnyMore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder that a program has open can be neither renamed nor removed")
+	}
 	for name, change := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"renamed": func(dir string) error { return os.Rename(dir, dir+"2") },

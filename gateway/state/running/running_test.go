@@ -12,11 +12,13 @@ import (
 // TestMain is also a server that is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("REGISTER_IN"); dir != "" {
-		if _, err := Register(dir, Server{Session: "1-killed"}); err != nil {
+		remove, err := Register(dir, Server{Session: "1-killed"})
+		if err != nil {
 			os.Exit(1)
 		}
 		os.Stdout.WriteString("registered\n")
-		select {}
+		time.Sleep(time.Hour) // a process that only waits for nothing ends
+		remove()
 	}
 	os.Exit(m.Run())
 }
