@@ -10,10 +10,10 @@ import (
 // allowedImports says which packages of this module a package may import. It is a
 // statement of policy: do not change it to fix a build.
 //
-// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame,
+// Both programs of the binary import allowlist/day, allowlist/quote, exec/frame, exec/progress,
 // gateway/state/journal, gateway/names, gateway/state/paths, gateway/registry,
 // policy/access and policy/ignore: the words for days, what messages repeat, the protocol
-// between the two, the journal, the names and locations of files, the app's list of
+// between the two, how far a call has come, the journal, the names and locations of files, the app's list of
 // vaults, and the access rules. These packages import nothing of this module but
 // allowlist/quote, gateway/state/private, which opens private files and asks exec/acl for
 // the access lists of Windows, and packages below themselves.
@@ -25,14 +25,15 @@ allowlist/quote              :
 policy                       : policy/access allowlist tiers
 policy/access                :
 policy/ignore                :
-exec                         : exec/noise exec/suitable exec/frame exec/process exec/way policy allowlist tiers allowlist/quote
+exec                         : exec/noise exec/suitable exec/frame exec/process exec/progress exec/way policy allowlist tiers allowlist/quote
 exec/frame                   :
-exec/process                 : exec/frame
+exec/process                 : exec/frame exec/progress
 exec/noise                   :
+exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
+gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec exec/progress policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -62,14 +63,14 @@ gateway/ui/auth              : gateway/httpguard
 gateway/ui/chart             : gateway/ui/activity
 gateway/ui/difference        :
 gateway/ui                   : gateway gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail tiers
-gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed allowlist allowlist/quote tiers gateway/consent
+gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed exec/progress allowlist allowlist/quote tiers gateway/consent
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
 gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote
 gateway/mcpserver/stdio      : gateway/mcpserver/message
 gateway/mcpserver/streamable : gateway/httpguard gateway/state/paths gateway/state/private
 gateway/mcpserver/typed      : gateway gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/quote tiers
-cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/activation cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/manual cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
+cmd/vaultwicket              : gateway/mcpserver gateway gateway/* exec exec/progress exec/way policy policy/access allowlist allowlist/quote tiers cmd/internal/vault cmd/internal/release cmd/internal/activation cmd/internal/auditlog cmd/internal/compare cmd/internal/completion cmd/internal/demo cmd/internal/doctor cmd/internal/drift cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/manual cmd/internal/parent cmd/internal/safefile cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/clients cmd/internal/clients/command cmd/internal/clients/program
 cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
@@ -93,7 +94,7 @@ cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 packaging                    : packaging/facts packaging/icon
 packaging/bundle             :
