@@ -10,6 +10,7 @@ import (
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
+	"vaultwicket/exec/progress"
 	"vaultwicket/policy"
 )
 
@@ -162,6 +163,7 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
 		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
+		Progress: progress.Of(ctx),
 	}
 	if c.Embedded && permit.Access() != "" {
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())

@@ -218,7 +218,7 @@ func (w *worker) take(f frame.Frame) error {
 	case frame.KindStdout:
 		return x.receive(f.Payload, granted)
 	case frame.KindStderr:
-		_, _ = x.stderr.Write(f.Payload)
+		_, _ = x.messages.Write(f.Payload)
 	case frame.KindEnd:
 		end, err := frame.ParseEnd(f)
 		if err != nil {

@@ -128,6 +128,11 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 		return
 	}
 	switch do {
+	case "counts.md":
+		for _, piece := range []string{counted[:30], counted[30:]} {
+			f.send(frame.Append(nil, frame.Frame{Kind: frame.KindStderr, ID: id, Payload: []byte(piece)}))
+		}
+		f.end(id, frame.End{Status: 1})
 	case "hang.md":
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"vaultwicket/exec/progress"
 )
 
 const (
@@ -41,6 +43,8 @@ type Child struct {
 	// Capacity waits until there is memory for a large answer; without it nothing more is
 	// kept. nil is always.
 	Capacity func(context.Context) bool
+	// Progress is told how far the embedded program has come. nil is nobody.
+	Progress func(progress.Count)
 }
 
 // Kind says how a child ended.
@@ -103,6 +107,11 @@ func (c Child) Run(ctx context.Context) Ending {
 		return e
 	}
 	cmd.Stdout, cmd.Stderr = e.Stdout, e.Stderr
+	if c.Embedded {
+		messages := progress.NewFilter(e.Stderr, c.tell)
+		cmd.Stderr = messages
+		defer func() { _ = messages.Flush() }() // a stream takes everything
+	}
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
@@ -131,6 +140,12 @@ func (c Child) Run(ctx context.Context) Ending {
 		killGroup(cmd.Process.Pid)
 	}
 	return e
+}
+
+func (c Child) tell(count progress.Count) {
+	if c.Progress != nil {
+		c.Progress(count)
+	}
 }
 
 // StopCause returns why ctx has ended: [ErrFlood], or the error of ctx. The cause that a caller may

@@ -1,0 +1,39 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"vaultwicket/exec/progress"
+)
+
+// counted is what the embedded program prints on standard error while it works.
+const counted = "vaultwicket-progress: read 1 3\na remark\nvaultwicket-progress: read 3 3\nvaultwicket-progress: changed 1 1\n"
+
+// TestCountsAreToldAndAreNoPartOfTheAnswer: by a process of one call and by a worker.
+func TestCountsAreToldAndAreNoPartOfTheAnswer(t *testing.T) {
+	oneShot, p, _ := embeddedRunner(t, Config{}, script{Parts: []part{{Argv: []string{"--facts", "read", "path=counts.md"}, Err: []byte(counted), Exit: 1}}})
+	resident, q, _ := residentRunner(t, Config{}, "worker")
+	for name, run := range map[string]struct {
+		runner  *Runner
+		program Program
+	}{"one call": {oneShot, p}, "worker": {resident, q}} {
+		var mu sync.Mutex
+		var told []progress.Count
+		ctx := progress.With(t.Context(), func(c progress.Count) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, c)
+		})
+		out, err := run.runner.Run(ctx, reads("counts.md"), run.program)
+		if err != nil || out.Stderr != "a remark\n" {
+			t.Errorf("%s: %q, %v", name, out.Stderr, err)
+		}
+		mu.Lock()
+		if want := []progress.Count{{Done: 1, Total: 3, Of: progress.Read}, {Done: 3, Total: 3, Of: progress.Read}, {Done: 1, Total: 1, Of: progress.Changed}}; !slices.Equal(told, want) {
+			t.Errorf("%s: told %v, want %v", name, told, want)
+		}
+		mu.Unlock()
+	}
+}
