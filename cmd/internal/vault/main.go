@@ -28,6 +28,7 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/tally"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -39,8 +40,9 @@ import (
 //
 // The value of PARAM is read from stdin and taken literally. With --facts a
 // successful call that concerns one note ends with a line about it on stderr,
-// and a failed one with a line that has its code and hint. Nothing else is
-// written there but the remark on a truncated answer.
+// and a failed one with a line that has its code and hint; one that takes long has
+// lines before that with how many files it has read. Nothing else is written there
+// but the remark on a truncated answer.
 //
 // FOLDER --worker is for the gateway alone: requests are read from stdin and
 // answered on stdout, in the frames of package frame, until stdin ends. FOLDER
@@ -120,10 +122,12 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	if err != nil {
 		return answer.Explain(err), nil
 	}
-	said := respond(v, req)
 	if !line.Facts {
-		return said, nil
+		return respond(v, req), nil
 	}
+	v.Tally = tally.New(c.Stderr)
+	defer v.Tally.End()
+	said := respond(v, req)
 	known := said.Facts(v.Disk)
 	return said, known
 }

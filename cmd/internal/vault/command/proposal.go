@@ -174,9 +174,11 @@ func touch(v *session.Vault, s Step) {
 // begun, those before it are taken back. What cannot be taken back, because
 // somebody changed it in between, is in the error.
 func doAll(v *session.Vault, steps []Step) error {
+	v.Tally.Changing(len(steps))
 	for i := range steps {
 		err := do(v, &steps[i])
 		if err == nil {
+			v.Tally.Done()
 			continue
 		}
 		left := []error{answer.WriteError(steps[i].Path.String(), err), takeBackPart(v, steps[i], err)}

@@ -47,6 +47,7 @@ type Folder struct {
 	sys   system.Calls
 	view  View // nil sees everything
 	names *names.Folder
+	found func(files int) // by a walk; nil if nobody counts
 }
 
 // Refusal says why something that is there is not taken for a note.

@@ -24,6 +24,12 @@ func (f *Folder) WithView(v View) *Folder {
 	return &Folder{root: f.root, sys: f.sys, view: v, names: f.names}
 }
 
+// Counting returns the same open folder, of which a walk tells how many files it has found
+// that it is going to visit. Only one of the two is to be closed.
+func (f *Folder) Counting(found func(files int)) *Folder {
+	return &Folder{root: f.root, sys: f.sys, view: f.view, names: f.names, found: found}
+}
+
 // admit returns the error of a file that is not there for whoever asks. A path
 // that is not as the disk has it leads nowhere: what a view judges is the name by
 // which the file is opened.

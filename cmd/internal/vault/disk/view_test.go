@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,7 +70,7 @@ var byPath = []struct {
 // pathless are the exported methods that take no path or do nothing with the file,
 // and why a view has nothing to say to them.
 var pathless = map[string]string{
-	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Interpose": "is for tests",
+	"Close": "closes", "Info": "is about the vault itself", "WithView": "makes the view", "Counting": "keeps the view", "Interpose": "is for tests",
 	"Sweep":   "removes what this program left behind",
 	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
@@ -301,4 +302,36 @@ func entries(t interface{ Fatal(...any) }, walk func(Path, func(Entry)) error, u
 	}
 	slices.Sort(names)
 	return names
+}
+
+// A walk counts the files that it is going to visit, and none that the view hides.
+func TestAWalkCountsWhatIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "pic.png", "Open/b.md", "Open/Deep/c.md", "Private/d.md", "Private/e.md", "Private/Deep/f.md"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		view View
+		want int64
+	}{{nil, 7}, {levels{"Private": false}, 4}, {levels{"Private": false, "Private/Deep": true}, 5}, {levels{"": false}, 0}} {
+		folder := openFolder(t, dir)
+		if tt.view != nil {
+			folder = folder.WithView(tt.view)
+		}
+		var found, visited atomic.Int64
+		counting := folder.Counting(func(files int) { found.Add(int64(files)) })
+		if err := counting.WalkParallel(Path{}, func(e Entry) {
+			if !e.IsDir {
+				visited.Add(1)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if found.Load() != visited.Load() || found.Load() != tt.want {
+			t.Errorf("%v: found %d and visited %d, want %d", tt.view, found.Load(), visited.Load(), tt.want)
+		}
+	}
 }

@@ -24,7 +24,7 @@ func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
 	if err != nil {
 		return walk.failure(under, err)
 	}
-	w := &parallelWalk{walker: walk, workers: 1, most: runtime.GOMAXPROCS(0)}
+	w := &parallelWalk{walker: walk, counts: f.found, workers: 1, most: runtime.GOMAXPROCS(0)}
 	w.more.L = &w.mu
 	if err := w.folder(at, under); err != nil {
 		return w.failure(under, err)
@@ -43,7 +43,8 @@ func (f *Folder) WalkParallel(under Path, visit func(Entry)) error {
 // goes down before it goes on.
 type parallelWalk struct {
 	walker
-	most    int // workers at once
+	counts  func(files int) // nil if nobody counts
+	most    int             // workers at once
 	running sync.WaitGroup
 
 	mu      sync.Mutex
@@ -175,6 +176,9 @@ func (w *parallelWalk) folder(at place, path Path) error {
 		case visited:
 			files = append(files, child)
 		}
+	}
+	if w.counts != nil {
+		w.counts(len(files))
 	}
 	for len(files) > 0 {
 		some := files[:min(batch, len(files))]

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/knowledge/watch"
+	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -27,6 +28,7 @@ type View struct {
 	Path   string // of the folder, absolute
 	Env    func(string) string
 	Now    func() time.Time // of the machine, for which files are young
+	Tally  *tally.Tally     // of the call; may be nil
 }
 
 // Store is what is known of the files of a vault from before: what a worker
@@ -110,6 +112,7 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 		k.attend(from)
 		go func() {
 			defer k.mu.Unlock()
+			from.Tally = nil    // the call does not wait for this
 			_, _ = k.look(from) // the call that needs it is told of its error
 		}()
 		return nil, false
@@ -142,7 +145,7 @@ func (k *Store) look(from View) (*index.Index, error) {
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	k.looked = time.Now()
 	s := k.saver()
-	x, err := index.Build(k.folder, k.last, s, from.Now())
+	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
 		s.discard()

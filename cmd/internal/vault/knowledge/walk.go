@@ -42,10 +42,14 @@ func (k *Store) EachNote(from View, s Scope, visit func(*Note)) error {
 // the next search.
 func (k *Store) eachWalked(from View, s Scope, visit func(*Note)) error {
 	w := walked{Scope: s, begun: from.Now(), saver: k.walking(from), visit: visit}
-	err := from.Folder.WalkParallel(s.Folder, func(e disk.Entry) {
-		if from.Ctx.Err() == nil && !e.IsDir && index.IsRead(e.Path) {
+	err := from.Folder.Counting(from.Tally.Found).WalkParallel(s.Folder, func(e disk.Entry) {
+		if e.IsDir {
+			return
+		}
+		if from.Ctx.Err() == nil && index.IsRead(e.Path) {
 			w.take(e)
 		}
+		from.Tally.Done()
 	})
 	w.visitKept(from)
 	whole := err == nil && from.Ctx.Err() == nil && s.Folder == (disk.Path{})

@@ -104,6 +104,9 @@ type jobStream struct {
 	kind frame.Kind
 }
 
+// Flush sends what was written and is held back for the end of the answer.
+func (s jobStream) Flush() error { return s.job.out.flushed() }
+
 func (s jobStream) Write(text []byte) (int, error) {
 	if s.job.ctx.Err() != nil {
 		return 0, errCancelled // the copying of a long note ends here

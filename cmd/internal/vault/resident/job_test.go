@@ -1,13 +1,16 @@
 package resident
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/exec/frame"
 )
 
@@ -33,6 +36,27 @@ func TestACancelledRequestPrintsNothing(t *testing.T) {
 	if _, err := j.stderr().Write([]byte("x")); !errors.Is(err, errCancelled) {
 		t.Errorf("a cancelled request prints on: %v", err)
 	}
+}
+
+// What is held back for the end of an answer is sent when that takes long.
+func TestMessagesCanBeSentBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent bytes.Buffer
+		j := newJob(9, frame.Request{}, &outlet{to: &sent})
+		tally := tally.New(j.stderr())
+		tally.Found(1)
+		if _, err := j.stderr().Write([]byte("x")); err != nil || sent.Len() > 0 {
+			t.Errorf("%d bytes are sent, %v", sent.Len(), err)
+		}
+		time.Sleep(time.Second)
+		tally.Done()
+		in := frame.NewReader(&sent)
+		for _, want := range []string{"x", "vaultwicket-progress: read 1 1\n"} {
+			if f, err := in.Next(); err != nil || f.Kind != frame.KindStderr || f.ID != 9 || string(f.Payload) != want {
+				t.Errorf("sent %+v, %v; want %q", f, err, want)
+			}
+		}
+	})
 }
 
 // closedPipe refuses everything, as a reader that has gone does.

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/policy/access"
 )
 
@@ -37,6 +38,8 @@ type Vault struct {
 	active      string          // the note that counts as focused; if empty the app's own record decides
 	RandomIndex func(n int) int // an index below n, by chance
 
+	Tally *tally.Tally // how far the call has come; nil if nobody wants to know
+
 	Origin Origin // that the proposed change was made from
 }
 
@@ -45,7 +48,7 @@ func (v *Vault) Index() (*index.Index, error) { return v.Host.Knowledge.Index(v.
 
 // View is the vault as the knowledge of earlier calls needs it.
 func (v *Vault) View() knowledge.View {
-	return knowledge.View{Ctx: v.Ctx, Folder: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now}
+	return knowledge.View{Ctx: v.Ctx, Folder: v.Disk, Path: v.Path, Env: v.Host.Env, Now: v.Host.Now, Tally: v.Tally}
 }
 
 // Origin is what a call made a note from.

@@ -34,7 +34,7 @@ func newVault(t testing.TB, files map[string]string, this string) *Vault {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folder.Close() })
-	x, err := index.Build(folder, nil, index.Forgetful{}, time.Now())
+	x, err := index.Build(folder, nil, index.Forgetful{}, time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/query/trigram"
+	"vaultwicket/cmd/internal/vault/tally"
 )
 
 // Index is a vault at one moment. It is safe for use by several goroutines.
@@ -76,10 +77,11 @@ func (Forgetful) Learn(*File, []byte) {}
 // Build looks at every file below folder and reads those that neither old, which
 // may be nil, nor memory knows as they are. Its error is that of listing the
 // vault's own folder. begun is a moment before the call: stamps
-// that are younger are not trusted.
-func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time) (*Index, error) {
+// that are younger are not trusted. The files are counted, unless t is nil.
+func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *tally.Tally) (*Index, error) {
 	l := newLook(old, memory, begun)
-	if err := folder.WalkParallel(disk.Path{}, l.visit); err != nil {
+	l.tally = t
+	if err := folder.Counting(t.Found).WalkParallel(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
 	sortFiles(l.files)

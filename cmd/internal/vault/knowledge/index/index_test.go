@@ -50,7 +50,7 @@ func (v *vault) put(name, text string) {
 
 func (v *vault) build(old *Index) *Index {
 	v.t.Helper()
-	x, err := Build(v.folder, old, Forgetful{}, later)
+	x, err := Build(v.folder, old, Forgetful{}, later, nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestATagOfAPropertyComesFirst(t *testing.T) {
 func TestTheVaultThatIsGone(t *testing.T) {
 	v := newVault(t, nil)
 	v.folder.Close()
-	if _, err := Build(v.folder, nil, Forgetful{}, later); err == nil {
+	if _, err := Build(v.folder, nil, Forgetful{}, later, nil); err == nil {
 		t.Error("a closed folder was indexed")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/query/trigram"
+	"vaultwicket/cmd/internal/vault/tally"
 )
 
 // look collects the files of a vault as they are. It is used by several
@@ -16,6 +17,7 @@ type look struct {
 	known  map[disk.Path]*File
 	memory Memory
 	begun  time.Time
+	tally  *tally.Tally // may be nil
 
 	mu    sync.Mutex
 	files []*File
@@ -37,6 +39,7 @@ func (l *look) visit(e disk.Entry) {
 		return
 	}
 	l.add(l.at(e.Path, e))
+	l.tally.Done()
 }
 
 func (l *look) add(f *File) {

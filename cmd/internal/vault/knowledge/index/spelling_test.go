@@ -27,7 +27,7 @@ func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	x, err := Build(folder, nil, Forgetful{}, time.Now())
+	x, err := Build(folder, nil, Forgetful{}, time.Now(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

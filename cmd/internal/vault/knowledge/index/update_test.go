@@ -124,7 +124,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	v := newVault(t, map[string]string{"A.md": "#a"})
 	m := &memory{facts: map[string]Facts{}}
 	build := func() *Index {
-		x, err := Build(v.folder, nil, m, later)
+		x, err := Build(v.folder, nil, m, later, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 	// What was written a moment ago may be written again unseen.
 	m.learned = nil
 	v.put("A.md", "#b")
-	x, err := Build(v.folder, nil, m, time.Now())
+	x, err := Build(v.folder, nil, m, time.Now(), nil)
 	if err != nil || len(m.learned) > 0 || x.Files[0].settled {
 		t.Errorf("learned %q, %v", m.learned, err)
 	}
