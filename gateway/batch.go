@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/exec/progress"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
@@ -210,6 +211,9 @@ type batchRun struct {
 	done    []OperationResult
 	failed  bool
 	images  atomic.Int64 // how many bytes of images there are so far
+
+	tell     func(progress.Count) // nil is nobody
+	finished atomic.Int64 // operations
 }
 
 // carryOutBatch runs one stage after the other.
@@ -218,6 +222,9 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 	for i, step := range plan.steps {
 		r.done[i] = OperationResult{ClientID: step.ClientID, Status: statusSkipped}
 	}
+	r.tell = progress.Of(ctx)
+	ctx = progress.With(ctx, nil) // how far an operation has come is not how far the batch has
+	r.count(0)
 	for _, stage := range plan.stages() {
 		if r.failed && plan.batch.Atomic {
 			r.skip(stage)
@@ -235,7 +242,10 @@ func (g *vaultGateway) carryOutBatch(ctx context.Context, plan *batchPlan) Batch
 func (r *batchRun) runStage(ctx context.Context, stage []int) {
 	var running sync.WaitGroup
 	for _, i := range stage {
-		running.Go(func() { r.run(ctx, i) })
+		running.Go(func() {
+			r.run(ctx, i)
+			r.count(1)
+		})
 	}
 	running.Wait()
 	for n, i := range stage {
@@ -247,6 +257,13 @@ func (r *batchRun) runStage(ctx context.Context, stage []int) {
 			r.skip(stage[n+1:]) // they only read, and may have run beside it or not
 			return
 		}
+	}
+}
+
+// count tells that more operations are done.
+func (r *batchRun) count(more int64) {
+	if r.tell != nil {
+		r.tell(progress.Count{Done: int(r.finished.Add(more)), Total: len(r.steps), Of: progress.Operations})
 	}
 }
 

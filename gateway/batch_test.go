@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/exec/progress"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/tiers"
 )
@@ -318,6 +320,26 @@ func TestAnAtomicBatchStopsAtTheFirstFailure(t *testing.T) {
 	}
 	if _, own := f.called(); slices.ContainsFunc(own, func(line string) bool { return strings.Contains(line, "O.md") }) {
 		t.Errorf("called %q", own)
+	}
+}
+
+// TestABatchCountsItsOperations: the count is of those that are done, and what an operation
+// counts is not told.
+func TestABatchCountsItsOperations(t *testing.T) {
+	f := newFixture(t, embeddedOnly).embedded(createsN, readsGo, readsN)
+	var mu sync.Mutex
+	var told []string
+	ctx := progress.With(t.Context(), func(c progress.Count) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, c.String())
+	})
+	f.gateway.DoBatch(ctx, Batch{Operations: []Operation{
+		operation("c1", "create", "path", "N.md"), operation("c2", "read", "path", "gone.md"), operation("c3", "read", "path", "N.md"),
+	}})
+	slices.Sort(told) // two of them are done beside each other
+	if want := []string{"0 of 3 operations", "1 of 3 operations", "2 of 3 operations", "3 of 3 operations"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
 	}
 }
 

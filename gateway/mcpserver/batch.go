@@ -57,7 +57,8 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return reply(gateway.RejectBatch(err), true)
 	}
-	defer h.report(ctx, req)()
+	ctx, stop := h.report(ctx, req)
+	defer stop()
 	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, stdio.AcceptedAt(ctx, req)
 	elicitation, ask := h.elicit(ctx, req.Params)
 	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), oneSession(ctx)

@@ -3,11 +3,14 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"vaultwicket/exec/progress"
 )
 
 // hears records what a client hears of a call that takes as long as it is given.
@@ -24,7 +27,7 @@ func hears(t *testing.T, token mcp.ProgressToken, takes time.Duration, end func(
 		}}
 		req := mcp.CallToolRequest{}
 		req.Params.Meta = &mcp.Meta{ProgressToken: token}
-		stop := h.report(ctx, req)
+		_, stop := h.report(ctx, req)
 		time.Sleep(takes)
 		if end != nil {
 			end(cancel)
@@ -66,4 +69,56 @@ func TestProgressRisesAndEndsBeforeTheAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A count that is known is told with its total, and what is told always rises.
+func TestCountsAreTold(t *testing.T) {
+	count := func(done, total int, of progress.Kind) *progress.Count {
+		return &progress.Count{Done: done, Total: total, Of: of}
+	}
+	var r rising
+	for _, tt := range []struct {
+		count   *progress.Count
+		told    int
+		total   any
+		message string
+	}{
+		{nil, 1, nil, "running for 1 s"},
+		{count(0, 40, progress.Operations), 2, nil, "running for 2 s, 0 of 40 operations"},
+		{count(900, 2000, progress.Read), 900, 2000, "running for 3 s, 900 of 2000 files read"},
+		{count(2000, 2500, progress.Read), 2000, 2500, "running for 4 s, 2000 of 2500 files read"},
+		{count(2000, 2500, progress.Read), 2001, nil, "running for 5 s, 2000 of 2500 files read"},
+		{count(3, 12, progress.Changed), 2002, nil, "running for 6 s, 3 of 12 files changed"},
+	} {
+		got := r.next(tt.count)
+		if got["progress"] != tt.told || got["total"] != tt.total || got["message"] != tt.message {
+			t.Errorf("%+v is told as %v, want %d of %v, %q", tt.count, got, tt.told, tt.total, tt.message)
+		}
+	}
+}
+
+// What a call counts reaches its client, and not the client of another call.
+func TestTheCountsOfACallAreItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []any
+		h := handler{notify: func(_ context.Context, _ string, params map[string]any) error {
+			heard = append(heard, params["progressToken"], params["progress"], params["total"])
+			return nil
+		}}
+		call := func(token mcp.ProgressToken) (context.Context, func()) {
+			req := mcp.CallToolRequest{}
+			req.Params.Meta = &mcp.Meta{ProgressToken: token}
+			return h.report(t.Context(), req)
+		}
+		one, stopOne := call("one")
+		time.Sleep(10 * time.Millisecond)
+		_, stopTwo := call("two")
+		progress.Of(one)(progress.Count{Done: 7, Total: 9, Of: progress.Read})
+		time.Sleep(progressInterval + 100*time.Millisecond)
+		stopOne()
+		stopTwo()
+		if want := []any{"one", 7, 9, "two", 1, nil}; !slices.Equal(heard, want) {
+			t.Errorf("heard %v, want %v", heard, want)
+		}
+	})
 }

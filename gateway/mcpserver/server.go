@@ -111,7 +111,8 @@ func (h handler) call(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallTo
 
 // run runs one request, or previews it, for every tool but obsidianBatch.
 func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gateway.Request, dryRun bool, form form) (*mcp.CallToolResult, error) {
-	defer h.report(ctx, req)()
+	ctx, stop := h.report(ctx, req)
+	defer stop()
 	if dryRun {
 		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
 		plan := h.Gateway.DryRun(ctx, request)
