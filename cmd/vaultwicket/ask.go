@@ -8,6 +8,7 @@ import (
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/exec/progress"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
@@ -40,7 +41,12 @@ func (o opened) newUser(std terminal.Streams, command string) *user {
 
 // progress tells the user that a command takes time, and when that is to be expected.
 func (o opened) progress(command string) *screen.Progress {
-	return screen.StartProgress(o.messages, fmt.Sprintf("%s is running (the first call in a large vault takes longer; Ctrl-C cancels)", clean.Line(quote.Short(command))))
+	return screen.StartProgress(o.messages, clean.Line(quote.Short(command))+" is running", "the first call in a large vault takes longer; Ctrl-C cancels")
+}
+
+// counting is ctx for a call of which p shows how far it has come.
+func counting(ctx context.Context, p *screen.Progress) context.Context {
+	return progress.With(ctx, func(c progress.Count) { p.Count(c.String()) })
 }
 
 // asker returns the function that asks the user at the terminal for an approval. It

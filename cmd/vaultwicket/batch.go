@@ -41,7 +41,7 @@ func batch(ctx context.Context, std terminal.Streams, args []string) error {
 	user := o.newUser(std, "batch")
 	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), atTerminal, atTerminal, atTerminal
-	result := o.gateway.DoBatch(ctx, operations)
+	result := o.gateway.DoBatch(counting(ctx, user.progress), operations)
 	user.progress.Stop()
 	if user.declined && result.Error != nil {
 		_ = user.cancelled() // the status is that of the answer

@@ -32,7 +32,7 @@ func dryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	}
 	req.AtTerminal = true
 	progress := o.progress(req.Command)
-	plan := o.gateway.DryRun(ctx, req)
+	plan := o.gateway.DryRun(counting(ctx, progress), req)
 	progress.Stop()
 	status := exit.Done
 	if !plan.OK {

@@ -33,7 +33,7 @@ func runCommand(ctx context.Context, std terminal.Streams, args []string) error 
 // do carries out a request that was typed in a terminal, and reports the result.
 func (o opened) do(ctx context.Context, std terminal.Streams, req gateway.Request) error {
 	user := o.newUser(std, req.Command)
-	result := o.gateway.Do(ctx, typed(user, req))
+	result := o.gateway.Do(counting(ctx, user.progress), typed(user, req))
 	user.progress.Stop()
 	if user.declined && result.Error != nil && !o.JSON {
 		return user.cancelled()

@@ -16,9 +16,11 @@ type Progress struct {
 	out   io.Writer // nil where there is nobody to tell
 	width int
 	text  string
+	hint  string
 
 	mu     sync.Mutex
-	shown  int // columns of the line that is on the screen
+	count  string // how far the work has come, "" if that is not known
+	shown  int    // columns of the line that is on the screen
 	paused bool
 	done   chan struct{}
 	ended  sync.WaitGroup
@@ -27,10 +29,11 @@ type Progress struct {
 // progressInterval is the time until the first line, and between two.
 const progressInterval = time.Second
 
-// StartProgress begins to count. text says what is done. The caller calls Stop before it
-// prints anything else. stderr may be a [Messages].
-func StartProgress(stderr io.Writer, text string) *Progress {
-	p := &Progress{text: text, done: make(chan struct{})}
+// StartProgress begins to count the seconds. text says what is done, and hint what to expect
+// while nothing more is known. The caller calls Stop before it prints anything else. stderr
+// may be a [Messages].
+func StartProgress(stderr io.Writer, text, hint string) *Progress {
+	p := &Progress{text: text, hint: hint, done: make(chan struct{})}
 	messages, shared := stderr.(*Messages)
 	if shared {
 		stderr = messages.out
@@ -69,9 +72,21 @@ func (p *Progress) show(elapsed time.Duration) {
 	if p.paused {
 		return
 	}
-	line := cut(fmt.Sprintf("vaultwicket: %s, %s", p.text, Span(elapsed.Round(time.Second))), p.width-1) // in the last column some terminals wrap
+	about := p.text + " (" + p.hint + ")"
+	if p.count != "" {
+		about = p.text + ", " + p.count
+	}
+	line := cut(fmt.Sprintf("vaultwicket: %s, %s", about, Span(elapsed.Round(time.Second))), p.width-1) // in the last column some terminals wrap
 	fmt.Fprint(p.out, "\r"+pad(line, p.shown))
 	p.shown = columns.String(line)
+}
+
+// Count sets how far the work has come, such as "120 of 3000 files read". The next line has
+// it in place of the hint.
+func (p *Progress) Count(count string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count = count
 }
 
 // echoed is what a terminal shows behind the line for Ctrl-C.

@@ -11,7 +11,7 @@ import (
 type recorder struct{ strings.Builder }
 
 func started(out *recorder, width int) *Progress {
-	p := &Progress{text: "search is running", done: make(chan struct{})}
+	p := &Progress{text: "search is running", hint: "wait", done: make(chan struct{})}
 	p.begin(out, width)
 	return p
 }
@@ -36,13 +36,20 @@ func TestLongWorkHasOneLineThatIsRemoved(t *testing.T) {
 		p := started(&out, 80)
 		time.Sleep(2*progressInterval + time.Millisecond)
 		synctest.Wait()
-		if want := "\rvaultwicket: search is running, 1 s\rvaultwicket: search is running, 2 s"; out.String() != want {
+		if want := "\rvaultwicket: search is running (wait), 1 s\rvaultwicket: search is running (wait), 2 s"; out.String() != want {
 			t.Errorf("%q, want %q", out.String(), want)
+		}
+		out.Reset()
+		p.Count("120 of 3000 files read")
+		time.Sleep(progressInterval)
+		synctest.Wait()
+		if want := "\rvaultwicket: search is running, 120 of 3000 files read, 3 s"; out.String() != want {
+			t.Errorf("with a count %q, want %q", out.String(), want)
 		}
 		out.Reset()
 		p.Stop()
 		time.Sleep(3 * progressInterval)
-		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 2 s^C")) + "\r"; out.String() != want {
+		if want := "\r" + strings.Repeat(" ", len("vaultwicket: search is running, 120 of 3000 files read, 3 s^C")) + "\r"; out.String() != want {
 			t.Errorf("at the end %q, want %q", out.String(), want)
 		}
 	})
@@ -105,7 +112,7 @@ func TestMessagesDoNotRunIntoTheLine(t *testing.T) {
 
 func TestProgressIsForTerminals(t *testing.T) {
 	var out recorder
-	p := StartProgress(&out, "search is running")
+	p := StartProgress(&out, "search is running", "wait")
 	if p.out != nil {
 		t.Error("it writes to a stream that is no terminal")
 	}
