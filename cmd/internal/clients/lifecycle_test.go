@@ -74,7 +74,7 @@ func TestInstallAndUninstall(t *testing.T) {
 				m := newMachine(t, system)
 				name := m.System.File(c, scope)
 				for label, content := range contents(c) {
-					if system == "darwin" && label != "servers" && label != "no file" {
+					if (system == "darwin" || testing.Short()) && label != "servers" && label != "no file" {
 						continue // only the place of the file differs
 					}
 					write(t, name, content)
