@@ -1,12 +1,13 @@
 package frontmatter
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Most blocks are a few lines with a word, a number, a date or a short list in each. They
-// are read here, in a tenth of the time that the library takes. What is read here means
+// Most blocks are a few lines with a word, a number, a date or a short list in each,
+// sometimes a comment or a text of several lines. They are read here, in a tenth of the time that the library takes. What is read here means
 // the same there, which a test checks; everything else, right or wrong, is left to it.
 
 const (
@@ -15,7 +16,7 @@ const (
 )
 
 // simple reads a block of keys at the start of their lines, each with one word, text or
-// number, or with a list of them. It reports false for every other block.
+// number, or with a list or a map of them. It reports false for every other block.
 func simple(block []byte) (Properties, bool) {
 	if len(block) > maxSimple || !isSimpleText(block) {
 		return nil, false
@@ -64,15 +65,22 @@ type simpleReader struct {
 	indent int     // of the items
 }
 
-func (r *simpleReader) readLine() bool {
+// next returns the next line without its end.
+func (r *simpleReader) next() string {
 	line, rest, _ := strings.Cut(r.rest, "\n")
 	r.rest = rest
 	r.line++
-	line = strings.TrimSuffix(line, "\r")
+	return strings.TrimSuffix(line, "\r")
+}
+
+func (r *simpleReader) readLine() bool {
+	line := r.next()
 	text := strings.TrimLeft(line, " ")
 	switch {
 	case text == "":
 		return line == ""
+	case line[0] == '#':
+		return true
 	case strings.HasPrefix(text, "- ") && r.open:
 		return r.item(text[len("- "):], len(line)-len(text))
 	}
@@ -96,26 +104,60 @@ func (r *simpleReader) item(text string, indent int) bool {
 // property reads a key and what is on its line.
 func (r *simpleReader) property(line string) bool {
 	key, text, ok := strings.Cut(line, ":")
-	if !ok || !isSimpleKey(key) || text != "" && text[0] != ' ' {
+	if !ok || !r.isNew(key) || text != "" && text[0] != ' ' {
 		return false
 	}
-	for _, before := range r.properties {
-		if before.Key == key {
-			return false
-		}
-	}
-	text = strings.Trim(text, " ")
-	var v Value
+	place := r.line
+	v, ok := r.value(strings.Trim(text, " "))
+	r.properties = append(r.properties, Property{key, v, place})
+	return ok
+}
+
+// value reads what is on the line of a key, and the lines of a text that begins behind it.
+func (r *simpleReader) value(text string) (Value, bool) {
+	r.open, r.items = text == "", nil
 	switch {
 	case text == "":
+		return Value{}, true
+	case text == "|":
+		return r.literal()
 	case text[0] == '[':
-		v, ok = simpleList(text)
-	default:
-		v, ok = simpleScalar(text)
+		return simpleList(text)
+	case text[0] == '{':
+		return simpleMap(text, r.line)
 	}
-	r.open, r.items = text == "", nil
-	r.properties = append(r.properties, Property{key, v, r.line})
-	return ok
+	return simpleScalar(text)
+}
+
+// literal reads the lines of a text, which ends with one line end.
+func (r *simpleReader) literal() (Value, bool) {
+	var text strings.Builder
+	indent, blank := 0, 0
+	for r.rest != "" && (r.rest[0] == ' ' || r.rest[0] == '\n' || r.rest[0] == '\r') {
+		line := r.next()
+		if line == "" && indent > 0 {
+			blank++
+			continue
+		}
+		own := len(line) - len(strings.TrimLeft(line, " "))
+		if indent == 0 {
+			indent = own
+		}
+		if own < indent || own == len(line) {
+			return Value{}, false
+		}
+		for ; blank > 0; blank-- {
+			text.WriteByte('\n')
+		}
+		text.WriteString(line[indent:])
+		text.WriteByte('\n')
+	}
+	return Value{kind: String, text: text.String()}, indent > 0
+}
+
+// isNew reports whether text is a simple key that is not there.
+func (r *simpleReader) isNew(key string) bool {
+	return isSimpleKey(key) && !slices.ContainsFunc(r.properties, func(p Property) bool { return p.Key == key })
 }
 
 // isSimpleKey reports whether text in front of a colon is a key that is not in quotes and
@@ -145,33 +187,68 @@ func simpleScalar(text string) (Value, bool) {
 		}
 		return Value{kind: String, text: text[1:end]}, true
 	}
+	if comment := strings.Index(text, " #"); comment > 0 {
+		text = strings.TrimRight(text[:comment], " ")
+	}
 	negative := text[0] == '-' && len(text) > 1 && isDigit(text[1])
-	if !negative && !isSimpleStart(text) || strings.Contains(text, ": ") || strings.Contains(text, " #") || text[len(text)-1] == ':' {
+	if !negative && !isSimpleStart(text) || strings.Contains(text, ": ") || text[len(text)-1] == ':' {
 		return Value{}, false
 	}
 	return resolve(text), true
 }
 
-// simpleList reads a list in square brackets.
-func simpleList(text string) (Value, bool) {
-	if text[len(text)-1] != ']' || len(text) < len("[]") {
+// simpleElement reads a value within brackets. A colon without a blank behind it may part
+// a key from a value there.
+func simpleElement(text string) (Value, bool) {
+	if text == "" || text[0] != '"' && text[0] != '\'' && strings.ContainsAny(text, "[]{}:#?") {
 		return Value{}, false
 	}
+	return simpleScalar(text)
+}
+
+// within returns what is between the brackets around a text.
+func within(text, brackets string) (inner string, ok bool) {
+	inner, begins := strings.CutPrefix(text, brackets[:1])
+	inner, ends := strings.CutSuffix(inner, brackets[1:])
+	return strings.Trim(inner, " "), begins && ends
+}
+
+// simpleList reads a list in square brackets, in which there may be another.
+func simpleList(text string) (Value, bool) {
+	rest, ok := within(text, "[]")
 	list := []Value{}
-	rest := strings.Trim(text[1:len(text)-1], " ")
-	for more := rest != ""; more; {
+	for more := rest != ""; more && ok; {
 		var element string
+		var v Value
 		element, rest, more = strings.Cut(rest, ",")
 		element = strings.Trim(element, " ")
-		// A colon without a blank behind it may part a key from a value here.
-		if strings.ContainsAny(element, "[]{}:#?") {
-			return Value{}, false
-		}
-		v, ok := simpleScalar(element)
-		if !ok {
-			return Value{}, false
+		if inner, nested := within(element, "[]"); nested {
+			if v, ok = simpleElement(inner); ok {
+				v = Value{kind: List, more: []Value{v}}
+			}
+		} else {
+			v, ok = simpleElement(element)
 		}
 		list = append(list, v)
 	}
-	return Value{kind: List, more: list}, true
+	return Value{kind: List, more: list}, ok
+}
+
+// simpleMap reads a map in curly brackets on one line.
+func simpleMap(text string, line int) (Value, bool) {
+	rest, ok := within(text, "{}")
+	if rest == "" {
+		return Value{}, false
+	}
+	r := simpleReader{line: line}
+	for more := true; more && ok; {
+		var element string
+		element, rest, more = strings.Cut(rest, ",")
+		key, value, _ := strings.Cut(strings.Trim(element, " "), ": ")
+		var v Value
+		v, ok = simpleElement(strings.Trim(value, " "))
+		ok = ok && r.isNew(key) && !strings.ContainsAny(key, "[]{}:#?")
+		r.properties = append(r.properties, Property{key, v, line})
+	}
+	return Value{kind: Map, more: r.properties}, ok
 }

@@ -34,6 +34,8 @@ func TestSimpleBlocks(t *testing.T) {
 		"tags: [a, b/c, 日本]\n", "tags: []\nx: y\n", "tags:\n- a\n- b\n", "tags:\n  - a\n  - \"[[b]]\"\n\n  - 'c: d'\nx: true\n",
 		"up: \"[[A#b|c]]\"\n", "a: 'it is'\n", "url: https://example.org/a#b?c=d\n", "a: b:c d\n",
 		"größe: 1\r\nname: x\r\nlist:\r\n  - a\r\n", "a b: c\n", "rating: -3\nbig: 0x1F\nyes: yes\nno: null\n", "a: (b), c\n", "a: .5\nb: +1\nc: .nan\n", "tags: [a, \"b c\", 'd', 1, true]\n",
+		"# comment\na: b\n", "a: b # comment\n", "a: |\n  x\n", "a: |\n  x: y\n   z # no comment\n\n  last\n\n\nb: c\n", "a: |\r\n  x\r\n", "a: |\n    x", "a: {b: c, d e: 12}\n", "up: [[A note]]\n", "a: [b, [c]]\n", "a: [\"#b\", '[[c]]']\n",
+		"a:\n# between\n- b\n",
 	} {
 		if !agrees(t, []byte(block)) {
 			t.Errorf("%q is left to the library", block)
@@ -43,10 +45,11 @@ func TestSimpleBlocks(t *testing.T) {
 
 func TestBlocksForTheLibrary(t *testing.T) {
 	for _, block := range []string{
-		"# comment\na: b\n", "a: b # comment\n", "a: b\na: c\n", "a: |\n  x\n", "a: >\n  x\n", "a: b\n  c\n", "a:\n  b: c\n", "a: {b: c}\n", "a: [b, [c]]\n", "a: [b\n  , c]\n",
+		"a: b\na: c\n", "a: >\n  x\n", "a: b\n  c\n", "a:\n  b: c\n", "a: [b\n  , c]\n",
 		"a: &x b\n", "a: *x\n", "a: !!str 1\n", "a: \"b\\n\"\n", "a: 'it''s'\n", "a: \"b\" c\n", "- a\n- b\n", "a: - b\n", "a:\n- - b\n", "a:\n- b: c\n", "a:\n-\n", "a:\n  - b\n - c\n", "a:\n  - b\n    c\n",
 		"a: b: c\n", "a: b:\n", "a: @b\n", "a: `b\n", "a: %b\n", "a\n", "a b\n", ": b\n", "? a\n: b\n", "---\na: b\n", "...\n", "\ta: b\n", "a:\tb\n", "a: b\tc\n", "a: \x01\n", "a: \xff\n", "a: \u2028\n", "a: \ufeff\n",
 		"true: 1\n", "null: 1\n", "~: 1\n", "1: 2\n", "a : b\n", "\"a\": b\n", "a: [b: c]\n", "a: [b,]\n", "a: [,]\n", "a: [b, , c]\n", " a: b\n", "a: b\n- c\n", "a: \U0010f001\n", "a: b\rc: d\n", "a:b\n", "a: [b] c\n", "a: ]\n",
+		"a: |\nb: c\n", "a: |\n\n  b\n", "a: |\n  b\n c\n", "a: |\n  b\n  \n", "a: |-\n  b\n", "a: | # x\n  b\n", "a: {}\n", "a: {b: c, b: d}\n", "a: {b}\n", "a: {b: c\n", "a: {b: [c]}\n", "a: [[b, c]]\n", "a: [[[b]]]\n", "a: [[]]\n", "a: # x\n",
 		"a: [\n", "a: '\n", "a: \"\n", "  \n", "a:\n  \n", "a: ?b\n", "a: ---\n", "---\n", "a: \"x\" # y\n", "a #b: c\n", "a: [#b]\n",
 	} {
 		if _, ok := simple([]byte(block)); ok {
@@ -101,7 +104,7 @@ var lines = rapid.Custom(func(t *rapid.T) string {
 	})
 	value := strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, "value"), "")
 	key := rapid.SampledFrom([]string{"a", "b", "tags", "aliases", "due date", "größe", "x.y", "n-1", "y"}).Draw(t, "key")
-	switch rapid.IntRange(0, 7).Draw(t, "kind") {
+	switch rapid.IntRange(0, 9).Draw(t, "kind") {
 	case 0, 1, 2:
 		return key + ": " + value
 	case 3:
@@ -109,7 +112,11 @@ var lines = rapid.Custom(func(t *rapid.T) string {
 	case 4, 5:
 		return rapid.SampledFrom([]string{"", " ", "  ", "  ", "    "}).Draw(t, "indent") + "- " + value
 	case 6:
-		return key + ": [" + value + ", " + value + "]"
+		return key + rapid.SampledFrom([]string{": [", ": [[", ": [\"", ": {a: ", ": {"}).Draw(t, "open") + value + ", " + value + rapid.SampledFrom([]string{"]", "]]", "\"]", "}"}).Draw(t, "close")
+	case 7:
+		return key + ": |\n" + rapid.SampledFrom([]string{"  ", "", " "}).Draw(t, "first") + value + "\n" + rapid.SampledFrom([]string{"  ", "", "    "}).Draw(t, "second") + key
+	case 8:
+		return "# " + value
 	}
 	return value
 })

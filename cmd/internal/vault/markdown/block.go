@@ -62,7 +62,7 @@ func (s *scanner) heading(at, end, level int) {
 		inner.end = closing
 		inner.trim(s.text)
 	}
-	s.addHeading(Heading{Level: level, Text: string(s.text[inner.start:inner.end]), Line: s.line, At: at})
+	s.addHeading(Heading{Level: level, Text: s.string(inner.start, inner.end), Line: s.line, At: at})
 	s.para = append(s.para, inner)
 	s.start, s.lazy = at, false
 	s.closeParagraph()
@@ -143,7 +143,7 @@ func (s *scanner) task(mark, box, end int) bool {
 	}
 	at := Span{box + 1, box + closing}
 	s.note.Tasks = append(s.note.Tasks, Task{
-		Mark: inner, Text: string(s.text[mark:end]), Line: s.line, MarkAt: at,
+		Mark: inner, Text: s.string(mark, end), Line: s.line, MarkAt: at,
 	})
 	text := segment{at.End + 1, end, s.line}
 	text.trim(s.text)

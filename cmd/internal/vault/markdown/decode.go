@@ -1,12 +1,16 @@
 package markdown
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 )
 
 // unescape takes the backslashes out of the target of an inline link.
 func unescape(target []byte) string {
+	if bytes.IndexByte(target, '\\') < 0 {
+		return string(target)
+	}
 	var out strings.Builder
 	for n := 0; n < len(target); n++ {
 		if target[n] == '\\' && n+1 < len(target) && isPunctuation(target[n+1]) {
@@ -25,6 +29,7 @@ func decode(text string) string {
 		return text
 	}
 	var out strings.Builder
+	out.Grow(len(text))
 	for rest := text; rest != ""; {
 		if rest[0] != '%' {
 			out.WriteByte(rest[0])

@@ -118,7 +118,7 @@ func (s *scanner) find(pattern string, from place) (found place, ok bool) {
 // line at hand, its lines joined by a blank.
 func (s *scanner) joined(from place, to int) string {
 	if from.seg == s.seg {
-		return string(s.text[from.at:to])
+		return s.string(from.at, to)
 	}
 	var out []byte
 	for _, line := range s.para[from.seg : s.seg+1] {

@@ -55,7 +55,7 @@ func ParseLink(text string) (Link, bool) {
 	if len(text) < len("[](x)") || text[0] != '[' || strings.ContainsAny(text, "\r\n") {
 		return Link{}, false
 	}
-	s := scanner{text: []byte(text), line: 1}
+	s := scanner{text: []byte(text), source: text, line: 1}
 	s.para = []segment{{0, len(text), 1}}
 	s.scanText()
 	if len(s.note.Links) == 0 {
@@ -101,7 +101,7 @@ func (s *scanner) wikilink(at int, line segment) (end int) {
 		closing++
 	}
 	end = closing + len("]]")
-	target, display := splitWikilink(string(s.text[start:closing]))
+	target, display := splitWikilink(s.string(start, closing))
 	if target == "" {
 		return end
 	}

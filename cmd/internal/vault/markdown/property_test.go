@@ -152,3 +152,19 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// One scanner finds in each note what another would that has seen none before.
+func TestAScannerKeepsNothingOfTheNoteBefore(t *testing.T) {
+	var shared Scanner
+	texts := append(hostileTexts(20), string(realistic()), "", "---\na: b\n---\n", "# A\n[[b]] #c ^d\n- [ ] e\n", "x")
+	for round := range 2 {
+		for i, text := range texts {
+			if i%3 == round {
+				continue // another order of neighbours
+			}
+			if got, want := shared.Scan([]byte(text)), Scan([]byte(text)); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%.60q: %+v, want %+v", text, got, want)
+			}
+		}
+	}
+}

@@ -13,9 +13,10 @@ const noItem = -1
 // of a paragraph is looked at when its last line is known, because code spans
 // and comments may end on a later line than they begin.
 type scanner struct {
-	text []byte
-	note Note
-	line int // the number of the line at hand
+	text   []byte
+	source string // the text, once a part of it was asked for
+	note   Note
+	line   int // the number of the line at hand
 
 	stack [maxDepth]container
 	depth int // how many of stack are open
@@ -41,6 +42,43 @@ func Scan(text []byte) Note {
 	s := scanner{text: text}
 	s.scan()
 	return s.note
+}
+
+// Scanner scans one note after the other, all in the same memory. The zero Scanner is
+// ready for use, by one goroutine at a time.
+type Scanner struct {
+	scanner
+	lists Note // with room for the next note
+}
+
+// Scan is as the function Scan, but the lists of the note are good until the next call.
+func (c *Scanner) Scan(text []byte) Note {
+	room := &c.lists
+	c.scanner = scanner{text: text, para: c.para[:0], note: Note{
+		Headings: room.Headings[:0], Links: room.Links[:0], Tags: room.Tags[:0], Tasks: room.Tasks[:0], Blocks: room.Blocks[:0],
+	}}
+	c.scan()
+	*room = c.note
+	n := c.note
+	n.Headings, n.Links, n.Tags = nilIfEmpty(n.Headings), nilIfEmpty(n.Links), nilIfEmpty(n.Tags)
+	n.Tasks, n.Blocks = nilIfEmpty(n.Tasks), nilIfEmpty(n.Blocks)
+	return n
+}
+
+// nilIfEmpty returns a list as the function Scan makes it.
+func nilIfEmpty[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// string returns a part of the text. All parts share one copy of it.
+func (s *scanner) string(start, end int) string {
+	if s.source == "" {
+		s.source = string(s.text)
+	}
+	return s.source[start:end]
 }
 
 func (s *scanner) scan() {

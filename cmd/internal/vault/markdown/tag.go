@@ -18,7 +18,7 @@ func (s *scanner) addTag(at int, line segment) int {
 		size--
 	}
 	if isName(s.text[at+1 : at+size]) {
-		s.note.Tags = append(s.note.Tags, Tag{Text: string(s.text[at : at+size]), Line: line.line, At: at})
+		s.note.Tags = append(s.note.Tags, Tag{Text: s.string(at, at+size), Line: line.line, At: at})
 	}
 	return end
 }
@@ -97,7 +97,7 @@ func (s *scanner) blockID() {
 	if start == end || mark < last.start || s.text[mark] != '^' || mark > last.start && !isBlank(s.text[mark-1]) {
 		return
 	}
-	s.note.Blocks = append(s.note.Blocks, Block{ID: string(s.text[start:end]), Line: last.line, Span: s.named(last, mark)})
+	s.note.Blocks = append(s.note.Blocks, Block{ID: s.string(start, end), Line: last.line, Span: s.named(last, mark)})
 }
 
 // named returns the block that an id at mark, on the last line of the paragraph

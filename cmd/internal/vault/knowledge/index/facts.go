@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
@@ -24,9 +25,11 @@ type Found struct {
 type Facts string
 
 // Pack returns the facts that f is.
-func (f *Found) Pack() Facts {
-	b := wire.AppendSized(nil, f.Note.AppendBinary)
-	return Facts(f.Properties.AppendBinary(b))
+func (f *Found) Pack() Facts { return Facts(f.appendBinary(nil)) }
+
+func (f *Found) appendBinary(b []byte) []byte {
+	b = wire.AppendSized(b, f.Note.AppendBinary)
+	return f.Properties.AppendBinary(b)
 }
 
 // Known reports whether there are facts.
@@ -85,31 +88,44 @@ func (f Facts) Links() []markdown.Link {
 // Read returns what a text holds as the file at a path; "" if nobody looks
 // through such files.
 func Read(path disk.Path, text []byte) Facts {
-	if read := reader(path.Ext()); read != nil {
-		return read(text).Pack()
+	switch path.Ext() {
+	case "md":
+		p := packers.Get().(*packer)
+		defer packers.Put(p)
+		return p.pack(text)
+	case "canvas":
+		return readCanvas(text).Pack()
 	}
 	return ""
 }
 
 // IsRead reports whether the file at a path is of a kind that holds facts.
-func IsRead(path disk.Path) bool { return reader(path.Ext()) != nil }
+func IsRead(path disk.Path) bool { return path.Ext() == "md" || path.Ext() == "canvas" }
 
-// reader returns what looks through files with this extension, nil for those
-// that nobody looks through.
-func reader(extension string) func([]byte) *Found {
-	switch extension {
-	case "md":
-		return ReadNote
-	case "canvas":
-		return readCanvas
-	}
-	return nil
+// packer finds the facts of one note after the other in the same memory.
+type packer struct {
+	scanner markdown.Scanner
+	packed  []byte
+}
+
+var packers = sync.Pool{New: func() any { return new(packer) }}
+
+func (p *packer) pack(text []byte) Facts {
+	found := foundIn(p.scanner.Scan(text), text)
+	p.packed = found.appendBinary(p.packed[:0])
+	return Facts(p.packed)
 }
 
 // ReadNote returns what a text holds as a note.
 func ReadNote(text []byte) *Found {
-	found := &Found{Note: markdown.Scan(text)}
-	block := text[found.Frontmatter.Start:found.Frontmatter.End]
+	found := foundIn(markdown.Scan(text), text)
+	return &found
+}
+
+// foundIn adds the properties to what was found in the body of a note.
+func foundIn(note markdown.Note, text []byte) Found {
+	found := Found{Note: note}
+	block := text[note.Frontmatter.Start:note.Frontmatter.End]
 	if properties, err := frontmatter.Parse(block); err == nil {
 		found.Properties = properties
 	}

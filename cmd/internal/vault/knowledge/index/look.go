@@ -60,9 +60,8 @@ type source interface {
 // at returns the file at a path as it is now, by the least work that will do.
 // It is nil if the file is gone.
 func (l *look) at(path disk.Path, from source) *File {
-	read := reader(path.Ext())
 	known := l.known[path]
-	if read == nil {
+	if !IsRead(path) {
 		if known != nil {
 			return known
 		}
