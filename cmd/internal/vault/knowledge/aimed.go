@@ -41,7 +41,7 @@ func (k *Store) aim(x *index.Index) {
 			next.records[i], next.filters[i] = k.aimed.records[old], k.aimed.filters[old]
 			continue
 		}
-		if !f.Facts.Known() || !f.Settled() {
+		if !f.HasFacts() || !f.Settled() {
 			continue // its text is read each time
 		}
 		if k.cache != nil {

@@ -40,6 +40,13 @@ func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	return e.value.(T)
 }
 
+// Forget drops all values. They are computed again when they are asked for.
+func (m *Memo) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entries = nil
+}
+
 func (m *Memo) entry(name string) *memoEntry {
 	m.mu.Lock()
 	defer m.mu.Unlock()

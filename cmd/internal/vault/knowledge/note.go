@@ -26,7 +26,7 @@ type Note struct {
 	read    func() []byte // in the place of a read by its path
 	text    []byte
 	hasText bool
-	facts   index.Facts // "" as long as they are not known
+	indexed *index.File // nil if there was no index
 	// Filter is that of the text, the zero one if it is not known.
 	Filter trigram.Filter
 	found  *index.Found // nil as long as nobody asked
@@ -59,8 +59,8 @@ func (s *Note) Text() []byte {
 func (s *Note) Scan() *markdown.Note {
 	switch {
 	case s.found != nil:
-	case s.facts.Known():
-		s.found = s.facts.Found()
+	case s.indexed != nil && s.indexed.HasFacts():
+		s.found = s.indexed.Facts().Found()
 	default:
 		s.found = index.ReadNote(s.Text())
 	}

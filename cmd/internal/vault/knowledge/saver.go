@@ -78,7 +78,11 @@ func (s *saver) Recall(path disk.Path, stamp stamp.Stamp) (index.Facts, bool) {
 
 // Learn keeps a note that was read.
 func (s *saver) Learn(f *index.File, text []byte) {
-	s.writing().Put(f.Path.String(), f.Stamp, text, cache.Found{Facts: string(f.Facts), Filter: string(f.Filter)})
+	s.put(f.Path, f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
+}
+
+func (s *saver) put(path disk.Path, stamp stamp.Stamp, text []byte, found cache.Found) {
+	s.writing().Put(path.String(), stamp, text, found)
 }
 
 // save keeps what was seen and learned, and nothing else. It returns the cache
@@ -109,7 +113,7 @@ func (s *saver) discard() {
 func (k *Store) save() {
 	s := k.saver()
 	for _, f := range k.last.Files {
-		if !f.Facts.Known() {
+		if !f.HasFacts() {
 			continue
 		}
 		if _, ok := s.find(f.Path, f.Stamp); ok {

@@ -51,6 +51,8 @@ type Store struct {
 	asked   bool                          // for the index, since it was verified
 	behind  int                           // changes that the cache file does not know
 	closing bool
+	resting bool         // no call has come since Rest
+	shelf   *cache.Cache // from which the facts come that Rest took out of memory; nil if there are none
 
 	keep  sync.RWMutex // for reading while the cache is read from
 	cache *cache.Cache // nil before the first use
@@ -87,6 +89,7 @@ func (k *Store) Index(from View) (*index.Index, error) {
 	go func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
+		k.resting = false
 		x, err := k.look(from)
 		answer <- found{x, err}
 	}()
@@ -108,6 +111,7 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 	if !k.mu.TryLock() {
 		return nil, false // somebody looks at everything
 	}
+	k.resting = false
 	if k.last == nil || k.watcher == nil || k.folder != from.Folder {
 		k.attend(from)
 		go func() {
@@ -230,6 +234,9 @@ func (k *Store) refresh(w *watch.Watcher, from View) {
 	if k.behind > maxBehind {
 		k.save()
 	}
+	if k.resting {
+		k.shelve()
+	}
 }
 
 // verify looks at every file, in case a change was not told.
@@ -266,6 +273,10 @@ func (k *Store) release() {
 		w.Close()
 	}
 	k.folder, k.last, k.watcher, k.behind = nil, nil, nil, 0
+	if k.shelf != nil {
+		k.shelf.Close()
+	}
+	k.shelf = nil
 	k.keep.Lock()
 	defer k.keep.Unlock()
 	if k.cache != nil {

@@ -106,7 +106,7 @@ func (w *walked) read(e disk.Entry, buf *[]byte) []byte {
 	}
 	*buf = text
 	if stamp.Settled(w.begun) {
-		w.saver.Learn(&index.File{Path: e.Path, Stamp: stamp, Filter: trigram.Of(text)}, text)
+		w.saver.put(e.Path, stamp, text, cache.Found{Filter: string(trigram.Of(text))})
 	}
 	return text
 }
@@ -148,7 +148,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 				if next == nil {
 					next = new(Note)
 				}
-				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, facts: f.Facts}
+				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, indexed: f}
 				if s.wants(next) {
 					notes[i], next = next, nil
 				}

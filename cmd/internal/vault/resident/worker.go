@@ -63,6 +63,7 @@ func (w *Worker) giveBack() {
 	busy := len(w.open) > 0
 	w.mu.Unlock()
 	if !busy { // else the end of the last call sets the time again
+		w.host.GiveBack()
 		debug.FreeOSMemory()
 	}
 }

@@ -177,6 +177,13 @@ func (h *Host) FolderMoved() bool {
 	return err != nil || !os.SameFile(there, h.seen)
 }
 
+// GiveBack drops what the next call can have again from the cache file.
+func (h *Host) GiveBack() {
+	h.Memo.Forget()
+	h.Bases.Forget()
+	h.Knowledge.Rest()
+}
+
 // Close writes the cache and closes the folder of the vault.
 func (h *Host) Close() {
 	h.Knowledge.Close()

@@ -24,8 +24,8 @@ func (c *column) of(f *index.File) frontmatter.Properties {
 		return *known
 	}
 	var properties frontmatter.Properties
-	if f.IsNote() && f.Facts.Known() {
-		properties = f.Facts.Properties()
+	if f.IsNote() && f.HasFacts() {
+		properties = f.Facts().Properties()
 	}
 	c.properties.Store(&properties)
 	return properties
@@ -99,7 +99,7 @@ func (f *file) Properties() value.Value {
 func (f *file) Tags() value.Value {
 	var tags []value.Value
 	known := map[string]bool{}
-	for _, tag := range f.indexed.Facts.Tags() {
+	for _, tag := range f.indexed.Facts().Tags() {
 		if key := strings.ToLower(tag); !known[key] {
 			known[key] = true
 			tags = append(tags, value.OfTag(tag))
@@ -110,10 +110,10 @@ func (f *file) Tags() value.Value {
 
 // Links are those of the properties, then those of the body, then the embeds.
 func (f *file) Links() value.Value {
-	if !f.indexed.Facts.Known() {
+	if !f.indexed.HasFacts() {
 		return value.OfList(nil)
 	}
-	found := f.indexed.Facts.Found()
+	found := f.indexed.Facts().Found()
 	var links []value.Value
 	for _, l := range frontmatter.Links(found.Properties) {
 		links = append(links, value.OfTarget(value.Target{Text: l.Link.Target, Display: l.Link.Display, From: f.Path()}))
@@ -122,10 +122,10 @@ func (f *file) Links() value.Value {
 }
 
 func (f *file) Embeds() value.Value {
-	if !f.indexed.Facts.Known() {
+	if !f.indexed.HasFacts() {
 		return value.OfList(nil)
 	}
-	return value.OfList(f.shown(f.indexed.Facts.Found(), true))
+	return value.OfList(f.shown(f.indexed.Facts().Found(), true))
 }
 
 // shown returns the links of the body, or its embeds, with the text that the app

@@ -50,6 +50,13 @@ type Memory struct {
 	byName  []int32
 }
 
+// Forget drops what was computed for the queries before.
+func (m *Memory) Forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.index, m.columns, m.byName = nil, nil, nil
+}
+
 // New returns the vault of a query.
 func (m *Memory) New(c Config) *Vault {
 	v := &Vault{Config: c, memory: m, files: make([]file, len(c.Index.Files))}

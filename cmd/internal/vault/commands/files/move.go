@@ -214,7 +214,7 @@ func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []di
 		}
 		// A canvas names files by the exact letters of their paths, which only
 		// Rewrite looks at.
-		links := f.Facts.Links()
+		links := f.Facts().Links()
 		has := f.Path.Ext() == "canvas" && len(links) > 0
 		for i := 0; i < len(links) && !has; i++ {
 			has = m.Concerns(links[i], f.Path.String())

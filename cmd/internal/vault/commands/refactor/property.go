@@ -20,7 +20,7 @@ import (
 func renameProperty(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	name, to := p["name"], strings.TrimSpace(p["to"])
 	notes, err := scope.Indexed(v, p, func(f *index.File) bool {
-		_, ok := f.Facts.Properties().Lookup(name)
+		_, ok := f.Facts().Properties().Lookup(name)
 		return ok
 	})
 	if err != nil {

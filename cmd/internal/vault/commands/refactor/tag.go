@@ -25,7 +25,7 @@ func renameTag(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		return command.Proposal{}, err
 	}
 	notes, err := scope.Indexed(v, p, func(f *index.File) bool {
-		return slices.ContainsFunc(f.Facts.Tags(), func(tag string) bool { return r.renamed(tag[1:]) != "" })
+		return slices.ContainsFunc(f.Facts().Tags(), func(tag string) bool { return r.renamed(tag[1:]) != "" })
 	})
 	if err != nil {
 		return command.Proposal{}, err

@@ -197,7 +197,7 @@ func (s *scores) tags() {
 // tagSet are the tags of a file in lower case.
 func tagSet(f *index.File) map[string]bool {
 	set := map[string]bool{}
-	for _, tag := range f.Facts.Tags() {
+	for _, tag := range f.Facts().Tags() {
 		set[strings.ToLower(tag)] = true
 	}
 	return set

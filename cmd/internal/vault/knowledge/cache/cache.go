@@ -63,6 +63,11 @@ func Open(dir, vault, program string) *Cache {
 	return c
 }
 
+// Share returns the same cache once more, which is closed by itself.
+func (c *Cache) Share() *Cache {
+	return &Cache{place: c.place, program: c.program, seen: c.seen, table: c.table, pack: c.pack.share()}
+}
+
 // Close gives the files back. Records and texts cannot be read any more.
 func (c *Cache) Close() error {
 	c.mu.Lock()

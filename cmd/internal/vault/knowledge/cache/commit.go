@@ -24,7 +24,7 @@ func (u *Update) Commit() (*Cache, error) {
 	}
 	defer u.end()
 	if u.failure == nil && u.rest == 0 && len(u.fresh) == 0 {
-		return u.same(), nil
+		return u.base.Share(), nil
 	}
 	next, err := u.save()
 	if err != nil {
@@ -32,12 +32,6 @@ func (u *Update) Commit() (*Cache, error) {
 		return nil, err
 	}
 	return next, nil
-}
-
-// same returns the cache that is there once more.
-func (u *Update) same() *Cache {
-	c := u.base
-	return &Cache{place: c.place, program: c.program, seen: c.seen, table: c.table, pack: c.pack.share()}
 }
 
 func (u *Update) save() (*Cache, error) {

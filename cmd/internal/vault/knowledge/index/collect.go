@@ -23,8 +23,8 @@ func Collect[T any](files []*File, ask func(Facts) T) []T {
 				return
 			}
 			for i := start; i < min(end, len(files)); i++ {
-				if files[i].Facts.Known() {
-					answers[i] = ask(files[i].Facts)
+				if files[i].HasFacts() {
+					answers[i] = ask(files[i].Facts())
 				}
 			}
 		}

@@ -96,11 +96,11 @@ type resolver struct {
 }
 
 func (r *resolver) resolve(f *File, names *lookup.Files) ([]Edge, []Missing) {
-	if !f.Facts.Known() {
+	if !f.HasFacts() {
 		return nil, nil
 	}
 	r.places, r.keys = r.places[:0], r.keys[:0]
-	for _, link := range f.Facts.Links() {
+	for _, link := range f.Facts().Links() {
 		if place, ok := names.Resolve(link.Path, f.Path.String()); ok {
 			r.places = append(r.places, int32(place))
 			continue
@@ -123,7 +123,8 @@ func (r *resolver) resolve(f *File, names *lookup.Files) ([]Edge, []Missing) {
 			missing[last].Count++
 			continue
 		}
-		missing = append(missing, Missing{key, 1})
+		// A part of the facts would keep all of them in memory.
+		missing = append(missing, Missing{strings.Clone(key), 1})
 	}
 	return slices.Clip(edges), slices.Clip(missing)
 }

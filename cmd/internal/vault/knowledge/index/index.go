@@ -15,7 +15,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
-	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/tally"
 )
 
@@ -26,29 +25,6 @@ type Index struct {
 
 	derived
 }
-
-// File is one file of the vault.
-type File struct {
-	Path disk.Path
-	// Stamp is that of the moment in which the file was read. It is zero for a
-	// file that was written meanwhile, and for one in which nobody looks.
-	Stamp stamp.Stamp
-	// Facts are what a note or a canvas holds. They are "" for other files and
-	// for one that could not be read.
-	Facts Facts
-	// Filter is that of the text of a note. It is "" where the text was not read
-	// for this index.
-	Filter trigram.Filter
-
-	settled bool // the stamp can be trusted: as long as it stays, the facts do
-}
-
-// IsNote reports whether the file is a Markdown note.
-func (f *File) IsNote() bool { return f.Path.Ext() == "md" }
-
-// Settled reports whether the file still holds the facts as long as its stamp
-// stays the same.
-func (f *File) Settled() bool { return f.settled }
 
 // Memory keeps facts from one process to the next. Its methods are called from
 // several goroutines.

@@ -118,8 +118,8 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 		if place, ok := x.Place(f.Path.String()); !ok || place != i {
 			t.Errorf("%s is at %d, %v", f.Path, place, ok)
 		}
-		if f.Facts.Known() != f.IsNote() {
-			t.Errorf("%s has facts: %v", f.Path, f.Facts.Known())
+		if f.HasFacts() != f.IsNote() {
+			t.Errorf("%s has facts: %v", f.Path, f.HasFacts())
 		}
 	}
 	if _, ok := x.Place("B.md"); ok {
@@ -144,7 +144,7 @@ func TestOnlyWhatChangedIsReadAgain(t *testing.T) {
 	for _, f := range x.Files {
 		place, known := old.Place(f.Path.String())
 		kept[f.Path.String()] = known && old.Files[place] == f
-		tags[f.Path.String()] = strings.Join(f.Facts.Tags(), " ")
+		tags[f.Path.String()] = strings.Join(f.Facts().Tags(), " ")
 	}
 	if want := map[string]bool{"same.md": true, "longer.md": false, "later.md": false, "new.md": false}; !maps.Equal(kept, want) {
 		t.Errorf("kept %v, want %v", kept, want)
@@ -167,14 +167,14 @@ func TestAFileThatCannotBeReadSpoilsNothing(t *testing.T) {
 	}
 	x := v.build(nil)
 	place, ok := x.Place("shut.md")
-	if !ok || x.Files[place].Facts.Known() || edges(x) != "open.md>shut.md*1" {
+	if !ok || x.Files[place].Facts().Known() || edges(x) != "open.md>shut.md*1" {
 		t.Errorf("shut.md is there: %v; the graph is %s", ok, edges(x))
 	}
 }
 
 func TestATagOfAPropertyComesFirst(t *testing.T) {
 	x := newVault(t, map[string]string{"A.md": "---\ntags: [two, \"#one\"]\n---\n#three #two"}).build(nil)
-	if got := x.Files[0].Facts.Tags(); !slices.Equal(got, []string{"#two", "#one", "#three", "#two"}) {
+	if got := x.Files[0].Facts().Tags(); !slices.Equal(got, []string{"#two", "#one", "#three", "#two"}) {
 		t.Errorf("got %q", got)
 	}
 }

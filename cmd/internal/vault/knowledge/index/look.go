@@ -65,20 +65,20 @@ func (l *look) at(path disk.Path, from source) *File {
 		if known != nil {
 			return known
 		}
-		return &File{Path: path}
+		return newFile(path, stamp.Stamp{}, "", false)
 	}
 	if known == nil && !l.memory.HasAny() {
 		return l.read(path, from) // no stamp can save the read
 	}
-	stamp, err := from.Stamp()
+	now, err := from.Stamp()
 	if err != nil {
 		return nil
 	}
-	if known != nil && known.settled && known.Stamp == stamp {
+	if known != nil && known.settled && known.Stamp == now {
 		return known
 	}
-	if facts, ok := l.memory.Recall(path, stamp); ok {
-		return &File{Path: path, Stamp: stamp, Facts: facts, settled: true}
+	if facts, ok := l.memory.Recall(path, now); ok {
+		return newFile(path, now, facts, true)
 	}
 	return l.read(path, from)
 }
@@ -96,15 +96,15 @@ func (l *look) read(path disk.Path, from source) *File {
 			buffers.Put(buf)
 		}
 	}()
-	text, stamp, err := from.ReadInto(*buf)
+	text, state, err := from.ReadInto(*buf)
 	if err != nil {
 		if _, err := from.Stamp(); err != nil {
 			return nil
 		}
-		return &File{Path: path} // it is there, and stays without facts
+		return newFile(path, stamp.Stamp{}, "", false) // it is there, and stays without facts
 	}
 	*buf = text
-	f := &File{Path: path, Stamp: stamp, Facts: Read(path, text), settled: stamp.Settled(l.begun)}
+	f := newFile(path, state, Read(path, text), state.Settled(l.begun))
 	if f.IsNote() {
 		f.Filter = trigram.Of(text)
 	}

@@ -37,7 +37,7 @@ func TestUpdateKnowsOneNameOfAFile(t *testing.T) {
 		if x, err = x.Update(folder, []string{told}, Forgetful{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts.Found().Note.Headings[0].Text != want[2:] {
+		if len(x.Files) != 1 || x.Files[0].Path.String() != "Pub/Note.md" || x.Files[0].Facts().Found().Note.Headings[0].Text != want[2:] {
 			t.Errorf("told of %q: %d files, the first is %v", told, len(x.Files), x.Files[0].Path)
 		}
 	}

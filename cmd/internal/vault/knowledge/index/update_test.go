@@ -30,7 +30,7 @@ func (v *vault) updated(x *Index, paths ...string) *Index {
 func same(t interface{ Fatalf(string, ...any) }, got, want *Index) {
 	list := func(x *Index) (all []string) {
 		for _, f := range x.Files {
-			all = append(all, fmt.Sprintf("%s %+v", f.Path, f.Facts))
+			all = append(all, fmt.Sprintf("%s %+v", f.Path, f.Facts()))
 		}
 		return all
 	}
@@ -116,7 +116,7 @@ func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 }
 
 func (m *memory) Learn(f *File, text []byte) {
-	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts
+	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts()
 	m.learned = append(m.learned, f.Path.String()+"="+string(text))
 }
 
@@ -131,7 +131,7 @@ func TestWhatIsRememberedIsNotReadAgain(t *testing.T) {
 		return x
 	}
 	first, second := build(), build()
-	if first.Files[0].Facts != second.Files[0].Facts || !slices.Equal(m.learned, []string{"A.md=#a"}) {
+	if first.Files[0].Facts() != second.Files[0].Facts() || !slices.Equal(m.learned, []string{"A.md=#a"}) {
 		t.Errorf("learned %q", m.learned)
 	}
 	// What was written a moment ago may be written again unseen.

@@ -1,0 +1,66 @@
+package index
+
+import (
+	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
+	"vaultwicket/cmd/internal/vault/query/trigram"
+)
+
+// File is one file of the vault. What is known of it does not change.
+type File struct {
+	Path disk.Path
+	// Stamp is that of the moment in which the file was read. It is zero for a
+	// file that was written meanwhile, and for one in which nobody looks.
+	Stamp stamp.Stamp
+	// Filter is that of the text of a note. It is "" where the text was not read
+	// for this index.
+	Filter trigram.Filter
+
+	settled  bool // the stamp can be trusted: as long as it stays, the facts do
+	hasFacts bool
+	facts    atomic.Pointer[Facts] // nil while they are on the shelf
+	shelf    atomic.Pointer[Shelf]
+}
+
+func newFile(path disk.Path, s stamp.Stamp, facts Facts, settled bool) *File {
+	f := &File{Path: path, Stamp: s, settled: settled, hasFacts: facts.Known()}
+	f.facts.Store(&facts)
+	return f
+}
+
+// IsNote reports whether the file is a Markdown note.
+func (f *File) IsNote() bool { return f.Path.Ext() == "md" }
+
+// Settled reports whether the file still holds the facts as long as its stamp
+// stays the same.
+func (f *File) Settled() bool { return f.settled }
+
+// HasFacts reports whether there are facts, wherever they are.
+func (f *File) HasFacts() bool { return f.hasFacts }
+
+// Facts are what a note or a canvas holds. They are "" for other files and for one that
+// could not be read.
+func (f *File) Facts() Facts {
+	if facts := f.facts.Load(); facts != nil {
+		return *facts
+	}
+	facts := f.shelf.Load().Get(f)
+	f.facts.Store(&facts)
+	return facts
+}
+
+// Shelf gives back facts that were taken out of memory. It is used by several goroutines.
+type Shelf struct {
+	// Get returns the facts of a file. It never fails: what it finds damaged it finds out
+	// again.
+	Get func(*File) Facts
+}
+
+// Shelve takes the facts of a file out of memory. They are asked of the shelf when they
+// are needed next.
+func (f *File) Shelve(on *Shelf) {
+	f.shelf.Store(on)
+	f.facts.Store(nil)
+}

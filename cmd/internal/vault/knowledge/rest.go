@@ -1,0 +1,57 @@
+package knowledge
+
+import (
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
+)
+
+// Rest takes out of memory what the cache file has of each note, until a call asks for
+// it. The index stays, with names, links and the filters of searches.
+func (k *Store) Rest() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.resting = true
+	k.shelve()
+}
+
+// shelve is called under the lock.
+func (k *Store) shelve() {
+	if k.last == nil {
+		return
+	}
+	k.withAimed(k.last, func(c *cache.Cache, has aimed) {
+		if c == nil {
+			return
+		}
+		from := c.Share()
+		shelf := &index.Shelf{Get: k.getter(from)}
+		for i, f := range k.last.Files {
+			if has.records[i].HasFacts() {
+				f.Shelve(shelf)
+			}
+		}
+		// A call that is still at the shelf before reads the note instead.
+		if k.shelf != nil {
+			k.shelf.Close()
+		}
+		k.shelf = from
+	})
+}
+
+// getter returns what gets the facts of a file from the cache, or where that is damaged,
+// from the vault.
+func (k *Store) getter(from *cache.Cache) func(*index.File) index.Facts {
+	folder := k.folder
+	return func(f *index.File) index.Facts {
+		if record, ok := from.Find(f.Path.String(), f.Stamp); ok {
+			if facts, ok := from.Facts(record); ok {
+				return index.Facts(facts)
+			}
+		}
+		text, _, err := folder.ReadHere(f.Path)
+		if err != nil {
+			return ""
+		}
+		return index.Read(f.Path, text)
+	}
+}

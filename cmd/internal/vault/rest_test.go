@@ -1,0 +1,64 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/resident"
+	"vaultwicket/cmd/internal/vault/session"
+)
+
+// asked returns what a host answers to all questions.
+func (h *testVault) asked(at *session.Host) string {
+	var all strings.Builder
+	for _, q := range questions {
+		var out, errs bytes.Buffer
+		status := perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{h.dir}, q...), Stdout: &out, Stderr: &errs})
+		fmt.Fprintf(&all, "%q %d\n%s%s", q, status, out.String(), errs.String())
+	}
+	return all.String()
+}
+
+// eventually asks until the answers are those that a process without memory gives.
+func (h *testVault) eventually(t *testing.T, what string, at *session.Host) {
+	t.Helper()
+	want := h.without().answers()
+	got := h.asked(at)
+	for until := time.Now().Add(20 * time.Second); got != want && time.Now().Before(until); got = h.asked(at) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	same(t, what, got, want)
+}
+
+// What a worker takes out of memory at rest it answers with as before, also where the
+// cache was damaged meanwhile, and where notes changed.
+func TestAnswersAreTheSameAfterARest(t *testing.T) {
+	h := library(t)
+	at := h.host()
+	defer at.Close()
+	at.Knowledge.Resident = true
+	h.eventually(t, "at first", at)
+	for range 2 {
+		at.GiveBack()
+		h.eventually(t, "after a rest", at)
+	}
+	at.GiveBack()
+	h.put("Sub/Note 3.md", "#changed zebra [[Note 4]]\n- [ ] other")
+	h.put("Sub/New.md", "#b/c zebra [[Note 3]]")
+	h.eventually(t, "notes changed at rest", at)
+	at.GiveBack()
+	packs, err := filepath.Glob(filepath.Join(h.env["XDG_CACHE_HOME"], "vaultwicket", "*.pack"))
+	if err != nil || len(packs) != 1 {
+		t.Fatal(packs, err)
+	}
+	if err := os.Truncate(packs[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	h.eventually(t, "the cache was cut short at rest", at)
+}
