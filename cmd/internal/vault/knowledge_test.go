@@ -47,7 +47,7 @@ var questions = [][]string{
 	{"backlinks", "path=Sub/Note 3.md", "counts"}, {"links", "file=Note 4"}, {"unresolved", "counts", "verbose"}, {"orphans"}, {"deadends"}, {"outline", "file=Note 5"},
 	{"query", "where=file.hasTag(\"b/c\") && up", "select=file.name, up, tags, file.backlinks.length, file.links", "sort=up desc", "format=csv"},
 	{"query", "where=file.hasLink(\"Note 3\")", "group=tags", "groups", "all", "explain"}, {"base:query", "path=Heads.base", "summaries", "values=typed"}, {"base:eval", "file=Note 8", "expr=file.backlinks"},
-	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"wordcount", "file=Note 9"},
+	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"files"}, {"files", "ext=canvas"}, {"folders"}, {"recent", "limit=60"}, {"aliases", "verbose"}, {"wordcount", "file=Note 9"},
 }
 
 // answers returns what the program says in a process for each call.

@@ -87,13 +87,13 @@ const PrintBuffer = 64 << 10
 // at all stays nothing.
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
-	fmt.Fprint(out, r.Text)
+	_, _ = out.WriteString(r.Text)
 	if r.Body != nil {
 		out.endLine()
 		if err := r.stream(out); err != nil {
 			out.endLine()
 			r.Status, r.Kind, r.Text = ExitFailed, OtherFailure, fmt.Sprintf("Error: reading stopped: %v", err)
-			fmt.Fprint(out, r.Text)
+			_, _ = out.WriteString(r.Text)
 		}
 	}
 	out.endLine()
@@ -130,6 +130,13 @@ func (l *lastByte) Write(text []byte) (int, error) {
 		l.open = text[len(text)-1] != '\n'
 	}
 	return l.to.Write(text)
+}
+
+func (l *lastByte) WriteString(text string) (int, error) {
+	if text != "" {
+		l.open = text[len(text)-1] != '\n'
+	}
+	return l.to.WriteString(text)
 }
 
 func (l *lastByte) endLine() {

@@ -1,9 +1,7 @@
 package answer
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"strings"
 )
 
@@ -32,12 +30,16 @@ func (r Table) Print(form string) string {
 		return r.csv()
 	}
 	var out strings.Builder
+	out.Grow(r.size(0, len("\t")))
 	for _, cells := range r.Rows {
 		for i, cell := range cells {
 			if i > 0 {
 				out.WriteByte('\t')
 			}
-			out.WriteString(oneLine.Replace(cell))
+			if strings.ContainsAny(cell, "\t\r\n") {
+				cell = oneLine.Replace(cell)
+			}
+			out.WriteString(cell)
 		}
 		out.WriteByte('\n')
 	}
@@ -60,8 +62,14 @@ func (r Table) json() string {
 	if len(r.Rows) == 0 {
 		return "[]"
 	}
-	var out bytes.Buffer
+	keys := make([][]byte, len(r.Columns))
+	for i, name := range r.Columns {
+		keys[i] = append(AppendJSON([]byte("\n    "), name), ": "...)
+	}
+	var out strings.Builder
+	out.Grow(r.size(len("\n  {\n  },"), len("    : \"\",\n\"\"")+longest(r.Columns)))
 	out.WriteByte('[')
+	var quoted []byte
 	for i, cells := range r.Rows {
 		if i > 0 {
 			out.WriteByte(',')
@@ -76,7 +84,9 @@ func (r Table) json() string {
 				out.WriteByte(',')
 			}
 			first = false
-			out.WriteString("\n    " + QuoteJSON(r.Columns[j]) + ": " + QuoteJSON(cell))
+			out.Write(keys[j])
+			quoted = AppendJSON(quoted[:0], cell)
+			out.Write(quoted)
 		}
 		out.WriteString("\n  }")
 	}
@@ -84,13 +94,23 @@ func (r Table) json() string {
 	return out.String()
 }
 
-// QuoteJSON writes a JSON string as JavaScript does, with < > & as they are.
-func QuoteJSON(s string) string {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string always encodes
-	return strings.TrimSuffix(out.String(), "\n")
+// size is how long the table is with so many bytes around each row and each cell.
+func (r Table) size(row, cell int) int {
+	size := len("[\n]")
+	for _, cells := range r.Rows {
+		size += row
+		for _, text := range cells {
+			size += cell + len(text)
+		}
+	}
+	return size
+}
+
+func longest(names []string) (length int) {
+	for _, name := range names {
+		length = max(length, len(name))
+	}
+	return length
 }
 
 // Add adds a row of a name and, if they are wanted, its count.

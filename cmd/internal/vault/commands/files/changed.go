@@ -1,17 +1,17 @@
 package files
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -48,34 +48,12 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		since = days.First
 	}
-	type changed struct {
-		path string
-		at   time.Time
-	}
-	var total atomic.Int64
-	var mu sync.Mutex
-	var notes []changed
-	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
-		if !session.IsNote(e) {
-			return
-		}
-		total.Add(1)
-		info, err := e.Info()
-		if err != nil || info.ModTime().Before(since) {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		notes = append(notes, changed{e.Path.String(), info.ModTime()})
-	})
+	notes, total, err := changedNotes(v, since)
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	slices.SortFunc(notes, func(a, b changed) int {
-		return cmp.Or(b.at.Compare(a.at), order.Compare(a.path, b.path))
-	})
 	if len(notes) == 0 {
-		return nothingChanged(p, total.Load(), since), nil
+		return nothingChanged(p, total, since), nil
 	}
 	var out strings.Builder
 	for _, n := range notes[:min(limit, len(notes))] {
@@ -84,10 +62,78 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	return answer.Text(out.String()), nil
 }
 
+// changed is a note and when it was changed.
+type changed struct {
+	path string
+	rank int // in the order of listings, 0 if it is not known
+	at   time.Time
+}
+
+func (c changed) compare(other changed) int {
+	byTime := other.at.Compare(c.at)
+	switch {
+	case byTime != 0:
+		return byTime
+	case c.rank != 0 && other.rank != 0:
+		return c.rank - other.rank
+	}
+	return order.Compare(c.path, other.path)
+}
+
+// changedNotes returns the notes that were changed since a time, the last first, and how
+// many notes there are.
+func changedNotes(v *session.Vault, since time.Time) (notes []changed, total int, err error) {
+	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
+		notes, total = indexedNotes(v, x, since)
+	} else if notes, total, err = walkedNotes(v, since); err != nil {
+		return nil, 0, err
+	}
+	slices.SortFunc(notes, changed.compare)
+	return notes, total, nil
+}
+
+func indexedNotes(v *session.Vault, x *index.Index, since time.Time) (notes []changed, total int) {
+	for i, f := range x.Files {
+		if !f.IsNote() {
+			continue
+		}
+		total++
+		at := time.Unix(0, f.Stamp.Modified)
+		if f.Stamp == (stamp.Stamp{}) { // it was written while it was read
+			info, err := v.Disk.Stat(f.Path)
+			if err != nil {
+				continue
+			}
+			at = info.ModTime()
+		}
+		if !at.Before(since) {
+			notes = append(notes, changed{f.Path.String(), i + 1, at})
+		}
+	}
+	return notes, total
+}
+
+func walkedNotes(v *session.Vault, since time.Time) (notes []changed, total int, err error) {
+	var mu sync.Mutex
+	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
+		if !session.IsNote(e) {
+			return
+		}
+		info, err := e.Info()
+		mu.Lock()
+		defer mu.Unlock()
+		total++
+		if err == nil && !info.ModTime().Before(since) {
+			notes = append(notes, changed{e.Path.String(), 0, info.ModTime()})
+		}
+	})
+	return notes, total, err
+}
+
 // nothingChanged says why no note was changed.
-func nothingChanged(p grammar.Values, total int64, since time.Time) answer.Reply {
+func nothingChanged(p grammar.Values, total int, since time.Time) answer.Reply {
 	if !p.Has("since") || total == 0 {
 		return answer.Nothing("", "the vault has no notes")
 	}
-	return answer.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), session.Count(int(total), "note"))
+	return answer.Nothing("", "no note was changed since %s (%s in the vault)", since.Format(time.DateOnly), session.Count(total, "note"))
 }

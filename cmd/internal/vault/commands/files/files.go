@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
@@ -79,13 +80,54 @@ func fileInfo(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 
 func listFiles(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
+	if found, ok := indexedFiles(v, p, wanted); ok && len(found) > 0 {
+		if p.Has("total") {
+			return answer.Text(strconv.Itoa(len(found))), nil
+		}
+		return answer.Text(strings.Join(found, "\n")), nil
+	}
 	return listing(v, p, func(e disk.Entry) bool {
 		return !e.IsDir && (!p.Has("ext") || e.Path.Ext() == wanted)
 	}, func() (answer.Reply, error) { return noFiles(v, p, wanted) })
 }
 
+// indexedFiles returns the files of the whole vault from an index that is up to date, in
+// the order of listings.
+func indexedFiles(v *session.Vault, p grammar.Values, ext string) (found []string, ok bool) {
+	if p.Has("folder") {
+		return nil, false
+	}
+	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
+	if !ok {
+		return nil, false
+	}
+	found = make([]string, 0, len(x.Files))
+	for _, f := range x.Files {
+		if !p.Has("ext") || f.Path.Ext() == ext {
+			found = append(found, f.Path.String())
+		}
+	}
+	return found, true
+}
+
 func listFolders(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	return listing(v, p, func(e disk.Entry) bool { return e.IsDir }, func() (answer.Reply, error) {
+	under, err := v.FolderOf(p["folder"])
+	if err != nil {
+		return answer.Reply{}, answer.FolderNotFound(p["folder"])
+	}
+	var mu sync.Mutex
+	var found []string
+	err = v.Disk.WalkParallel(under, func(e disk.Entry) {
+		if e.IsDir {
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, e.Path.String())
+		}
+	})
+	if disk.IsMissing(err) {
+		err = answer.FolderNotFound(p["folder"])
+	}
+	return printed(p, found, err, func() (answer.Reply, error) {
 		return answer.Nothing("", "%s has no folders", session.Place(p["folder"])), nil
 	})
 }
@@ -118,10 +160,14 @@ const maxExts = 8
 // their number. none says why there are none.
 func listing(v *session.Vault, p grammar.Values, wanted func(disk.Entry) bool, none func() (answer.Reply, error)) (answer.Reply, error) {
 	found, err := v.PathsBelow(p["folder"], wanted)
-	if err != nil {
-		return answer.Reply{}, err
-	}
+	return printed(p, found, err, none)
+}
+
+// printed replies with paths or with their number, unless there is an error.
+func printed(p grammar.Values, found []string, err error, none func() (answer.Reply, error)) (answer.Reply, error) {
 	switch {
+	case err != nil:
+		return answer.Reply{}, err
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(found))), nil
 	case len(found) == 0:

@@ -282,16 +282,37 @@ func noProperty(wanted string, found frontmatter.Properties) error {
 // maxListed bounds how many properties an error lists.
 const maxListed = 20
 
+// aliasUse is another name of a note.
+type aliasUse struct {
+	name string
+	file *index.File
+}
+
+var allAliases = knowledge.Derived[[]aliasUse]{Name: "aliases", Compute: aliasUses}
+
+func aliasUses(files []*index.File) (uses []aliasUse) {
+	for i, names := range index.Collect(files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+		for _, name := range names {
+			uses = append(uses, aliasUse{name, files[i]})
+		}
+	}
+	return uses
+}
+
 func aliases(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	var uses []aliasUse
+	if session.NamesOneFile(p) {
+		uses = aliasUses(files)
+	} else {
+		uses = allAliases.Of(&v.Host.Memo, files)
+	}
 	table := answer.Table{}
-	for i, properties := range index.Collect(files, index.Facts.Properties) {
-		for _, alias := range frontmatter.Aliases(properties) {
-			table.Add(p.Has("verbose"), alias, files[i].Path.String())
-		}
+	for _, use := range uses {
+		table.Add(p.Has("verbose"), use.name, use.file.Path.String())
 	}
 	if p.Has("total") {
 		return answer.Text(strconv.Itoa(len(table.Rows))), nil

@@ -42,6 +42,7 @@ func field(f task.Field) func(*item) string {
 // tableOf returns tasks as a table. In JSON, what a detailed task does not have is left out.
 func tableOf(items []*item, detailed bool) answer.Table {
 	table := answer.Table{Columns: []string{"status", "text", "file", "line"}, Sparse: detailed}
+	table.Rows = make([][]string, 0, len(items))
 	if detailed {
 		for _, c := range columns {
 			table.Columns = append(table.Columns, c.name)
@@ -74,7 +75,11 @@ func rows(items []*item, grouped bool) string {
 // app's own layout of the second form was never recorded.
 func lines(items []*item, verbose, grouped bool) string {
 	var out strings.Builder
-	file := ""
+	size, file := 0, ""
+	for _, i := range items {
+		size += len(i.Text) + len("\n")
+	}
+	out.Grow(size)
 	for n, i := range items {
 		if grouped && (n == 0 || i.group != items[n-1].group) {
 			out.WriteString("==> " + i.group + " <==\n")
@@ -87,7 +92,8 @@ func lines(items []*item, verbose, grouped bool) string {
 		if verbose {
 			out.WriteString(strconv.Itoa(i.Line) + ": ")
 		}
-		out.WriteString(i.Text + "\n")
+		out.WriteString(i.Text)
+		out.WriteByte('\n')
 	}
 	return out.String()
 }
