@@ -24,7 +24,7 @@ func (k *Store) shelve() {
 			return
 		}
 		from := c.Share()
-		shelf := &index.Shelf{Get: k.getter(from)}
+		shelf := &index.Shelf{Get: k.getter(from), GetAll: allGetter(from)}
 		for i, f := range k.last.Files {
 			if has.records[i].HasFacts() {
 				f.Shelve(shelf)
@@ -53,5 +53,24 @@ func (k *Store) getter(from *cache.Cache) func(*index.File) index.Facts {
 			return ""
 		}
 		return index.Read(f.Path, text)
+	}
+}
+
+// allGetter returns what gets the facts of many files from the cache. Those that are
+// damaged are left out.
+func allGetter(from *cache.Cache) func([]*index.File, func(int, index.Facts)) {
+	return func(files []*index.File, give func(int, index.Facts)) {
+		var records []cache.Record
+		var places []int
+		for i, f := range files {
+			if record, ok := from.Find(f.Path.String(), f.Stamp); ok && record.HasFacts() {
+				records, places = append(records, record), append(places, i)
+			}
+		}
+		from.EachFacts(records, func(i int, facts []byte, ok bool) {
+			if ok {
+				give(places[i], index.Facts(facts))
+			}
+		})
 	}
 }

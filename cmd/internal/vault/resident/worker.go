@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -64,6 +65,7 @@ func (w *Worker) giveBack() {
 	w.mu.Unlock()
 	if !busy { // else the end of the last call sets the time again
 		w.host.GiveBack()
+		runtime.GC() // what pools have in store outlives one collection
 		debug.FreeOSMemory()
 	}
 }

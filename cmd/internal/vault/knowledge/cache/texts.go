@@ -23,6 +23,11 @@ func (c *Cache) Texts(records []Record, visit func(i int, text []byte, ok bool))
 	c.each(records, textPart, visit)
 }
 
+// EachFacts does so with what was found in texts.
+func (c *Cache) EachFacts(records []Record, visit func(i int, facts []byte, ok bool)) {
+	c.each(records, factsPart, visit)
+}
+
 // Filters does so with the filters of texts.
 func (c *Cache) Filters(records []Record, visit func(i int, filter []byte, ok bool)) {
 	c.each(records, filterPart, visit)

@@ -13,6 +13,7 @@ const share = 64
 // the answers in the order of the files. The answer for a file without facts is
 // the zero value.
 func Collect[T any](files []*File, ask func(Facts) T) []T {
+	unshelve(files)
 	answers := make([]T, len(files))
 	var next atomic.Int64
 	work := func() {

@@ -56,6 +56,25 @@ type Shelf struct {
 	// Get returns the facts of a file. It never fails: what it finds damaged it finds out
 	// again.
 	Get func(*File) Facts
+	// GetAll calls give for those of many files that it can read together, with the place
+	// of each, from several goroutines.
+	GetAll func(files []*File, give func(i int, facts Facts))
+}
+
+// fewShelved is how many files are read one by one.
+const fewShelved = 64
+
+// unshelve has the facts of many files in memory, as far as they can be read together.
+func unshelve(files []*File) {
+	var shelved []*File
+	for _, f := range files {
+		if f.facts.Load() == nil {
+			shelved = append(shelved, f)
+		}
+	}
+	if len(shelved) > fewShelved {
+		shelved[0].shelf.Load().GetAll(shelved, func(i int, facts Facts) { shelved[i].facts.Store(&facts) })
+	}
 }
 
 // Shelve takes the facts of a file out of memory. They are asked of the shelf when they

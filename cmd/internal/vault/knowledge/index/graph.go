@@ -64,6 +64,9 @@ func (x *Index) makeGraph(before *Graph, known []*File) *Graph {
 	n := len(x.Files)
 	g := &Graph{Out: make([][]Edge, n), Unresolved: make([][]Missing, n)}
 	names := x.names()
+	if before == nil {
+		unshelve(x.Files)
+	}
 	var next atomic.Int64
 	work := func() {
 		var r resolver
