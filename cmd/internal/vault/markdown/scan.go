@@ -48,17 +48,17 @@ func Scan(text []byte) Note {
 // ready for use, by one goroutine at a time.
 type Scanner struct {
 	scanner
-	lists Note // with room for the next note
+	lists Note // whose memory the next note takes
 }
 
 // Scan is as the function Scan, but the lists of the note are good until the next call.
 func (c *Scanner) Scan(text []byte) Note {
-	room := &c.lists
+	last := &c.lists
 	c.scanner = scanner{text: text, para: c.para[:0], note: Note{
-		Headings: room.Headings[:0], Links: room.Links[:0], Tags: room.Tags[:0], Tasks: room.Tasks[:0], Blocks: room.Blocks[:0],
+		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0],
 	}}
 	c.scan()
-	*room = c.note
+	*last = c.note
 	n := c.note
 	n.Headings, n.Links, n.Tags = nilIfEmpty(n.Headings), nilIfEmpty(n.Links), nilIfEmpty(n.Tags)
 	n.Tasks, n.Blocks = nilIfEmpty(n.Tasks), nilIfEmpty(n.Blocks)
