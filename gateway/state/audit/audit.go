@@ -95,8 +95,9 @@ type Log struct {
 	queueMu sync.Mutex
 	queue   []*waiting // to be written by whoever comes to mu first
 
-	key      atomic.Pointer[key]
-	prepared atomic.Bool // the folder was found, or made, and checked
+	key       atomic.Pointer[key]
+	digesters sync.Pool   // of *digester
+	prepared  atomic.Bool // the folder was found, or made, and checked
 }
 
 // Open returns the log in the folder dir, an absolute path. It reads nothing;

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 
@@ -30,7 +31,7 @@ func (l *Log) Digest(text string) string {
 	if err != nil {
 		return ""
 	}
-	return k.digest(text)
+	return l.digest(k, text)
 }
 
 // knownKey returns the key, which it makes if there is none.
@@ -96,8 +97,27 @@ func (k *key) text() []byte { return []byte(hex.EncodeToString(k[:]) + " " + k.p
 // print returns what tells keys apart and does not give them away.
 func (k *key) print() string { return k.digest("vaultwicket audit key") }
 
-func (k *key) digest(text string) string {
-	sum := hmac.New(sha256.New, k[:])
+func (k *key) digest(text string) string { return digestWith(hmac.New(sha256.New, k[:]), text) }
+
+func digestWith(sum hash.Hash, text string) string {
 	_, _ = io.WriteString(sum, text) // a hash takes everything
-	return hex.EncodeToString(sum.Sum(nil))[:digestLength]
+	var of [sha256.Size]byte
+	return hex.EncodeToString(sum.Sum(of[:0])[:digestLength/2])
+}
+
+// digester makes digests with a key, one after the other.
+type digester struct {
+	key *key
+	sum hash.Hash
+}
+
+// digest is that of the key, without what has to be computed of the key each time.
+func (l *Log) digest(k *key, text string) string {
+	d, ok := l.digesters.Get().(*digester)
+	if !ok || d.key != k {
+		d = &digester{k, hmac.New(sha256.New, k[:])}
+	}
+	defer l.digesters.Put(d)
+	d.sum.Reset()
+	return digestWith(d.sum, text)
 }

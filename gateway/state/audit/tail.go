@@ -16,7 +16,7 @@ import (
 type tail struct {
 	file, record private.File // the current file and that of the head
 	head         head
-	text         [headSize]byte // of the head, as it is in its file
+	text, next   [headSize]byte // of the head, as it is in its file, and as it is written
 	fileInfo     fs.FileInfo
 
 	size int64 // of the current file

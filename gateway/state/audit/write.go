@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"sync"
 )
 
 // Write appends a line. If it is to be durable, no crash can lose it once Write
@@ -20,12 +22,15 @@ func (l *Log) Write(line Line, durable bool) error { return l.WriteAll(durable, 
 //
 // Lines of several callers that wait for each other are written at once.
 func (l *Log) WriteAll(durable bool, lines ...Line) error {
-	w := &waiting{lines: make([]Line, len(lines)), durable: durable}
-	for i, line := range lines {
-		var err error
-		if w.lines[i], err = line.prepared(l.now()); err != nil {
+	w := unused.Get().(*waiting)
+	defer w.release() // nobody has it any more once it is written
+	w.durable = durable
+	for _, line := range lines {
+		line, err := line.prepared(l.now())
+		if err != nil {
 			return err
 		}
+		w.lines = append(w.lines, line)
 	}
 	l.queueMu.Lock()
 	l.queue = append(l.queue, w)
@@ -44,6 +49,21 @@ type waiting struct {
 	durable bool
 	written bool  // or failed
 	err     error // of a line that is not in the log
+}
+
+// unused are the waiting lines of nobody.
+var unused = sync.Pool{New: func() any { return &waiting{} }}
+
+// maxReused is how many lines are kept room for.
+const maxReused = 4
+
+func (w *waiting) release() {
+	if cap(w.lines) > maxReused {
+		return
+	}
+	clear(w.lines[:cap(w.lines)]) // they hold texts
+	*w = waiting{lines: w.lines[:0]}
+	unused.Put(w)
 }
 
 // writeWaiting writes all lines that wait. The caller has mu.
@@ -82,7 +102,7 @@ func (l *Log) writeUnderLock(all []*waiting) error {
 
 // append writes lines, as many at once as fit into a file.
 func (l *Log) append(t *tail, all []*waiting) error {
-	lines, durable := all[0].lines, all[0].durable
+	lines, durable := slices.Clip(all[0].lines), all[0].durable
 	for _, w := range all[1:] {
 		lines, durable = append(lines, w.lines...), durable || w.durable
 	}
@@ -176,14 +196,14 @@ func (l *Log) commit(t *tail, a addition, durable bool) error {
 	if h.broken == 0 {
 		h.broken = a.broken
 	}
-	text := h.encode()
+	t.next = h.encode()
 	if err == nil {
-		_, err = t.record.WriteAt(text[:], 0)
+		_, err = t.record.WriteAt(t.next[:], 0)
 	}
 	if err != nil {
 		return l.rollBack(t, err)
 	}
-	t.head, t.text = h, text
+	t.head, t.text = h, t.next
 	t.size, t.last, t.end = h.size, h.last, h.end
 	t.unclosed, t.repairs = false, nil
 	l.seen = t.end
