@@ -121,7 +121,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	elicitation, ask := h.elicit(ctx, req.Params)
 	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
-	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx, req)
+	request.MaxOutput, request.Keep, request.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx)
 	result := h.Gateway.Do(ctx, request)
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil

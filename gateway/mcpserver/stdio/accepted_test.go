@@ -1,7 +1,8 @@
 package stdio
 
 import (
-	"net/http"
+	"context"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,28 +12,35 @@ import (
 	"vaultwicket/gateway/mcpserver/message"
 )
 
-// The time that a call waits before it is handed over counts for its limit, and no
-// client says how long that was.
-func TestACallKnowsWhenItWasTakenIn(t *testing.T) {
+// The time that a call waits before it is begun counts for its limit.
+func TestACallKnowsWhenItWasTakenIn(t *testing.T) { eachWay(t, testACallKnowsWhenItWasTakenIn) }
+
+func testACallKnowsWhenItWasTakenIn(t *testing.T, w way) {
 	synctest.Test(t, func(t *testing.T) {
-		c := NewRequests()
+		c, told := NewRequests(), make(chan time.Time, 1)
+		s := w.toy(c, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			told <- AcceptedAt(ctx)
+			return mcp.NewToolResultText("x"), nil
+		})
+		c.beginCalls(t.Context(), s, &writer{out: io.Discard, requests: c}, logTo(t))
 		begun := time.Now()
-		if err := c.accept(message.Message{Kind: message.Request, ID: 1.0, Method: "tools/call"}, []byte("{}")); err != nil {
+		line := []byte(call(1))
+		m, err := message.Decode(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.accept(m, line); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		forged := http.Header{waitHeader: {"-1h"}}
-		for _, header := range []http.Header{nil, forged} {
-			req := mcp.CallToolRequest{Header: header}
-			c.recordWait(1.0, &req)
-			if got := AcceptedAt(t.Context(), req); !got.Equal(begun) {
-				t.Errorf("taken in at %v, want %v", got, begun)
-			}
+		c.openSession(nil)
+		if got := <-told; !got.Equal(begun) {
+			t.Errorf("taken in at %v, want %v", got, begun)
 		}
-		other := mcp.CallToolRequest{Header: forged}
-		c.recordWait(2.0, &other) // of which nothing is known, as over HTTP
-		if got := AcceptedAt(t.Context(), other); !got.IsZero() {
-			t.Errorf("a client has said %v", got)
-		}
+		c.stop()
+		c.waitForCalls()
 	})
+	if got := AcceptedAt(t.Context()); !got.IsZero() {
+		t.Errorf("a call that was not taken in was so at %v", got)
+	}
 }

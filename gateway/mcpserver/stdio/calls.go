@@ -15,32 +15,38 @@ import (
 	"vaultwicket/gateway/mcpserver/message"
 )
 
-// calls are the calls that handlers work on without mcp-go.
+// calls are the calls of tools. They do not go through the input of mcp-go, which would
+// decode each message five times to find out what it is.
 type calls struct {
-	out *writer
-	log *slog.Logger
-	// contextOf returns the context of the calls of a session.
-	contextOf func(server.ClientSession) context.Context
-	ctx       context.Context // nil before mcp-go has opened the session
+	server *server.MCPServer // nil while not serving
+	out    *writer
+	log    *slog.Logger
+	life   context.Context // of the server
+	ctx    context.Context // of all calls; nil before mcp-go has opened the session
 
 	idle    chan *pendingRequest // to a worker that has nothing to do
 	workers sync.WaitGroup
 }
 
-// toolCall is a call that a handler answers.
+// toolCall is a call of a tool: what its handler is given, or the message for mcp-go.
 type toolCall struct {
 	handler server.ToolHandlerFunc
 	request mcp.CallToolRequest
+	message json.RawMessage // where handler is nil
 	ctx     context.Context // once it has started
 	stop    context.CancelFunc
 }
 
-// callOf is the one place that decides which messages pass mcp-go by: plain calls of a tool
-// with a handler. It returns nil for any other message.
-func (c *Requests) callOf(m message.Message) *toolCall {
+// callOf is the one place that decides what passes mcp-go by: plain calls of a tool with a
+// handler. mcp-go works on all other calls, such as those of clients without a handshake.
+// It returns nil for what is no call.
+func (c *Requests) callOf(m message.Message, line []byte) *toolCall {
 	handler := c.Handlers[m.Tool]
-	if !m.Plain || handler == nil {
+	switch {
+	case m.Method != string(mcp.MethodToolsCall):
 		return nil
+	case !m.Plain || handler == nil:
+		return &toolCall{message: line}
 	}
 	return &toolCall{handler: handler, request: mcp.CallToolRequest{
 		Request: mcp.Request{Method: m.Method},
@@ -48,18 +54,18 @@ func (c *Requests) callOf(m message.Message) *toolCall {
 	}}
 }
 
-// beginCalls prepares c for the calls of one client.
-func (c *Requests) beginCalls(out *writer, log *slog.Logger, contextOf func(server.ClientSession) context.Context) {
+// beginCalls prepares c for the calls of one client. They are cancelled when ctx ends.
+func (c *Requests) beginCalls(ctx context.Context, s *server.MCPServer, out *writer, log *slog.Logger) {
 	c.update(func() {
-		c.calls.out, c.calls.log, c.calls.contextOf, c.calls.idle = out, log, contextOf, make(chan *pendingRequest)
+		c.calls.life, c.calls.server, c.calls.out, c.calls.log, c.calls.idle = ctx, s, out, log, make(chan *pendingRequest)
 	})
 }
 
 // openSession has calls begin with the session that mcp-go has opened.
 func (c *Requests) openSession(session server.ClientSession) {
 	c.update(func() {
-		if c.calls.contextOf != nil {
-			ctx := c.calls.contextOf(session)
+		if c.calls.server != nil {
+			ctx := c.calls.server.WithContext(c.calls.life, session)
 			c.calls.ctx = server.WithRequestProtocolInfo(ctx, &server.RequestProtocolInfo{}) // of a client with a handshake
 		}
 	})
@@ -98,8 +104,8 @@ func (c *Requests) work(r *pendingRequest) {
 	}
 }
 
-// answerCall has the handler of a call answer it, and writes the response. A call that was
-// cancelled before is not begun. line is a buffer, which it returns.
+// answerCall has a call answered, and writes the response. A call that was cancelled before
+// is not begun. line is a buffer, which it returns.
 func (c *Requests) answerCall(r *pendingRequest, line []byte) []byte {
 	defer r.call.stop()
 	if !c.isCancelled(r.id) {
@@ -112,7 +118,7 @@ func (c *Requests) answerCall(r *pendingRequest, line []byte) []byte {
 // errPanicked is what a client is told about a panic outside of the handler.
 var errPanicked = errors.New("internal error; please report it, the log has the details")
 
-// respond appends the response of the handler to a call.
+// respond appends the response to a call.
 func (c *Requests) respond(to []byte, r *pendingRequest) (line []byte) {
 	defer func() {
 		if fault := recover(); fault != nil { // no value: it can contain text of a note
@@ -120,6 +126,9 @@ func (c *Requests) respond(to []byte, r *pendingRequest) (line []byte) {
 			line = appendFailure(to, r.id, errPanicked)
 		}
 	}()
+	if r.call.handler == nil {
+		return appendMessage(to, r.id, c.calls.server.HandleMessage(r.call.ctx, r.call.message))
+	}
 	result, err := r.call.handler(r.call.ctx, r.call.request)
 	if err == nil && result == nil {
 		err = fmt.Errorf("tool '%s' handler returned no result", r.call.request.Params.Name)
@@ -131,6 +140,15 @@ func (c *Requests) respond(to []byte, r *pendingRequest) (line []byte) {
 		return appendFailure(to, r.id, err)
 	}
 	return line
+}
+
+// appendMessage appends the response of mcp-go.
+func appendMessage(to []byte, id any, m mcp.JSONRPCMessage) []byte {
+	line, err := json.Marshal(m)
+	if err != nil {
+		return appendFailure(to, id, err)
+	}
+	return append(to, line...)
 }
 
 // appendFailure appends the response to a call without a result, as mcp-go encodes it.

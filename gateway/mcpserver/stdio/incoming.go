@@ -49,7 +49,7 @@ func (c *Requests) mayChange(m message.Message) bool {
 }
 
 func (c *Requests) acceptRequest(m message.Message, line []byte, changes bool) error {
-	r := &pendingRequest{id: m.ID, key: key(m.ID), method: m.Method, size: len(line), acceptedAt: time.Now(), changes: changes, call: c.callOf(m)}
+	r := &pendingRequest{id: m.ID, key: key(m.ID), method: m.Method, size: len(line), acceptedAt: time.Now(), changes: changes, call: c.callOf(m, line)}
 	if c.pending[r.key] != nil {
 		return errDuplicateID
 	}
@@ -158,7 +158,7 @@ func (c *Requests) pop() []byte {
 		return q.line
 	}
 	r := c.first()
-	if r == nil || r.call != nil {
+	if r == nil || r.call != nil { // calls are started, see startCalls
 		return nil
 	}
 	c.forward(r)

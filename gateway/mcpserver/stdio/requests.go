@@ -17,10 +17,9 @@ import (
 )
 
 const (
-	// maxRunning is the maximum number of requests that mcp-go handles at once. It is
-	// also the number of its workers and the length of its queue, so that a call waits
-	// in [Requests], where it can be cancelled. The gateway runs up to 64 calls in
-	// parallel.
+	// maxRunning is the maximum number of requests that are worked on at once. The
+	// others wait in [Requests], where they can be cancelled. The gateway runs up to 64
+	// calls in parallel.
 	maxRunning = 64
 
 	// maxPending is the maximum number of requests without a response. Beyond it nothing
@@ -51,7 +50,7 @@ var (
 type Requests struct {
 	// Changes reports, from the tool and the arguments of a call, whether it would change
 	// something; nil means that no call does. Such calls are forwarded one at a time, in
-	// the order of arrival: mcp-go keeps no order. It must be set before Serve.
+	// the order of arrival: nothing else keeps an order. It must be set before Serve.
 	Changes func(tool string, arguments json.RawMessage) bool
 
 	// Handlers are the handlers of tools, by name, whose plain calls are answered without
@@ -100,7 +99,7 @@ type pendingRequest struct {
 	id         any
 	key        string // of id
 	method     string
-	call       *toolCall // of a call that a handler answers, nil for a message for mcp-go
+	call       *toolCall // nil for a message for the input of mcp-go
 	line       []byte    // until it is forwarded
 	size       int
 	forwarded  bool
@@ -159,7 +158,6 @@ func (c *Requests) Hooks(h *server.Hooks) {
 			server.ServerFromContext(ctx).HandleMessage(ctx, cancellation(id))
 		}
 	})
-	h.AddBeforeCallTool(func(_ context.Context, id any, req *mcp.CallToolRequest) { c.recordWait(id, req) })
 	h.AddOnRegisterSession(func(_ context.Context, session server.ClientSession) { c.openSession(session) })
 }
 

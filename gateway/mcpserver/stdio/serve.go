@@ -6,8 +6,8 @@
 // cancelled requests. [Requests] tracks the pending requests for both. No message
 // reaches mcp-go that package message has not decoded.
 //
-// Plain calls of tools pass mcp-go by: the reader hands what it has decoded to the handler,
-// and the writer gets the result encoded once.
+// Calls of tools do not go through the input of mcp-go. Plain ones pass it by: the reader
+// hands what it has decoded to the handler, and the writer gets the result encoded once.
 package stdio
 
 import (
@@ -67,7 +67,7 @@ func Serve(ctx context.Context, s *server.MCPServer, requests *Requests, in io.R
 	requests.begin(sink, grace, func() { cancel(errUnanswered) })
 	calling, endCalls := context.WithCancel(ctx)
 	defer endCalls()
-	requests.beginCalls(sink, log, func(session server.ClientSession) context.Context { return s.WithContext(calling, session) })
+	requests.beginCalls(calling, s, sink, log)
 	defer context.AfterFunc(ctx, requests.stop)()
 	go source.readAll()
 
@@ -90,8 +90,7 @@ func listen(ctx context.Context, s *server.MCPServer, in io.Reader, out io.Write
 	stdio := server.NewStdioServer(s)
 	for _, option := range []server.StdioOption{
 		server.WithErrorLogger(headlinesOnly(log)),
-		server.WithWorkerPoolSize(maxRunning),
-		server.WithQueueSize(maxRunning),
+		server.WithWorkerPoolSize(1), // no call comes to them
 	} {
 		option(stdio)
 	}
