@@ -118,7 +118,8 @@ use() {
 case ${1:-all} in
 all)
 	use
-	run ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./cmd/...
+	run -p=3 ./tiers ./allowlist/... ./policy/... ./exec/... ./gateway/... ./cmd/...
+	echo "all packages took $SECONDS s"
 	;;
 --quick)
 	use

@@ -39,7 +39,10 @@ func TestBasesDoNotDependOnWhatIsHidden(t *testing.T) {
 			}
 			answers = append(answers, strings.Join(args, " ")+"\n"+stdout+stderr)
 		}
-		for _, expression := range prying {
+		for i, expression := range prying {
+			if testing.Short() && i%3 != 0 {
+				continue
+			}
 			h.put("Look.base", "filters: "+answer.QuoteJSON(expression)+"\nformulas: {look: "+answer.QuoteJSON(expression)+"}\nviews:\n  - {type: table, name: One, order: [file.path, formula.look], summaries: {formula.look: Unique}}\n"+
 				"  - {type: table, name: Two, order: [file.path, formula.look], groupBy: {property: formula.look, direction: ASC}}\n")
 			ask("base:query", "path=Look.base", "summaries", "groups", "explain")

@@ -25,7 +25,10 @@ func TestNoCommandReachesAHardLinkWhereSomethingIsHidden(t *testing.T) {
 	}
 	for name, hide := range hiders {
 		t.Run(name, func(t *testing.T) {
-			for _, row := range table() {
+			for i, row := range table() {
+				if byRules := name == "rules"; testing.Short() && (i%2 == 0) != byRules {
+					continue // each command meets one of them
+				}
 				h, paths := hardLinked3(t)
 				hide(h)
 				before := everything(t, h.dir)

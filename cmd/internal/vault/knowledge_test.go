@@ -171,9 +171,13 @@ func TestManyProcessesShareACache(t *testing.T) {
 	h := library(t)
 	want := h.without().answers()
 	var all sync.WaitGroup
-	for range 6 {
+	processes, times := 6, 3
+	if testing.Short() {
+		processes, times = 4, 1
+	}
+	for range processes {
 		all.Go(func() {
-			for range 3 {
+			for range times {
 				if got := h.answers(); got != want {
 					t.Error("a process answers differently")
 				}
@@ -199,7 +203,11 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 	w := h.worker()
 	same(t, "at first", w.everything(), h.without().answers())
 	random := rand.New(rand.NewPCG(3, 4))
-	for round := range 12 {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for round := range rounds {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
 			switch random.IntN(5) {

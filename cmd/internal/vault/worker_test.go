@@ -398,6 +398,7 @@ func FuzzWorkerInput(f *testing.F) {
 		var out bytes.Buffer
 		at := session.NewHost(func(string) string { return "" }, nil)
 		w := resident.New(at, func(c resident.Call) int { return perform(at, c) }, dir, &out)
+		defer at.Close()
 		status := w.Serve(bytes.NewReader(append(hello, sent...)))
 		if status != answer.ExitDone && status != answer.ExitMisuse {
 			t.Errorf("status %d", status)
