@@ -85,9 +85,14 @@ func safeFolder(name string) error {
 	case found.Own:
 		return &UnsafeError{fmt.Sprintf("is in the folder %q, which belongs to another user", name), "as administrator: " + takeOwnership(name)}
 	case found.Account != "":
-		return &UnsafeError{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account), acl.Remedy(name, found.Account)}
+		return &UnsafeError{fmt.Sprintf("is in the folder %q, which %q can write", name, found.Account), withhold(name, found.Account)}
 	}
 	return nil
+}
+
+// withhold says how an account loses its rights to a folder, which others may need.
+func withhold(name, account string) string {
+	return fmt.Sprintf(`keep the file below your profile, or: icacls "%s" /inheritance:d /remove:g "%s"`, name, account)
 }
 
 func othersOf(name string, rights acl.Rights) (acl.Others, error) {
