@@ -82,9 +82,9 @@ const maxSaid = 200
 
 // A log for each fifteen lives: all of it is read again.
 func TestKilledAtAnyMoment(t *testing.T) {
-	logs, lives := long.Count(4, 10), 15
+	logs, lives, most := long.Count(4, 10), 15, maxSaid
 	if testing.Short() {
-		logs = 1
+		logs, lives, most = 1, 5, maxSaid/5
 	}
 	for n := range logs {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			l, said := newLog(t, childLimits), ""
 			for range lives {
 				// Two of them, so that one often goes on while the other is killed.
-				saidOne, saidTwo := killed.NewSpeech(rand.IntN(maxSaid)), killed.NewSpeech(rand.IntN(maxSaid))
+				saidOne, saidTwo := killed.NewSpeech(rand.IntN(most)), killed.NewSpeech(rand.IntN(most))
 				one, two := start(t, l.folder.dir, saidOne), start(t, l.folder.dir, saidTwo)
 				said += whole(killed.AfterLines(t, one, saidOne)) + whole(killed.AfterLines(t, two, saidTwo))
 				if r := verified(t, l); r.Broken != nil {
