@@ -213,7 +213,7 @@ type batchRun struct {
 	images  atomic.Int64 // how many bytes of images there are so far
 
 	tell     func(progress.Count) // nil is nobody
-	finished atomic.Int64 // operations
+	finished atomic.Int64         // operations
 }
 
 // carryOutBatch runs one stage after the other.
