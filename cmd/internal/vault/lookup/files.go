@@ -24,7 +24,7 @@ type Files struct {
 	paths  []string
 	folded []string           // the same as they are compared
 	byPath map[string][]int32 // folded path: several where only case differs
-	byName map[string][]int32 // folded last segment
+	byName map[string][]int32 // folded last segment: those with the shortest paths first
 }
 
 // New returns the files with these paths, which count from the vault's folder.
@@ -43,7 +43,32 @@ func New(paths []string) *Files {
 		f.byPath[key] = append(f.byPath[key], int32(i))
 		f.byName[name] = append(f.byName[name], int32(i))
 	}
+	for _, same := range f.byName {
+		f.sort(same)
+	}
 	return f
+}
+
+// sort puts those with the fewest characters first, and of several the first in the order
+// of listings.
+func (f *Files) sort(same []int32) {
+	if len(same) < 2 {
+		return
+	}
+	type sized struct {
+		place int32
+		units int
+	}
+	sizes := make([]sized, len(same))
+	for n, i := range same {
+		sizes[n] = sized{i, units(f.paths[i])}
+	}
+	slices.SortFunc(sizes, func(a, b sized) int {
+		return cmp.Or(cmp.Compare(a.units, b.units), order.Compare(f.paths[a.place], f.paths[b.place]))
+	})
+	for n, s := range sizes {
+		same[n] = s.place
+	}
 }
 
 // Len returns how many files there are.
@@ -115,23 +140,14 @@ func (f *Files) find(wanted, folder string, fixed bool) (int, bool) {
 	if fixed {
 		return 0, false
 	}
-	var near, far []int32
-	beside := join(Fold(folder), wanted)
-	for _, i := range f.byName[wanted[strings.LastIndexByte(wanted, '/')+1:]] {
-		key := f.folded[i]
-		switch {
-		case !strings.HasSuffix(key, "/"+wanted):
-		case key == beside:
-			near = append(near, i)
-		default:
-			far = append(far, i)
-		}
-	}
-	switch {
-	case len(near) > 0:
+	if near := f.byPath[join(Fold(folder), wanted)]; len(near) > 0 {
 		return f.shortest(near), true
-	case len(far) > 0:
-		return f.shortest(far), true
+	}
+	suffix := "/" + wanted
+	for _, i := range f.byName[wanted[strings.LastIndexByte(wanted, '/')+1:]] {
+		if strings.HasSuffix(f.folded[i], suffix) {
+			return int(i), true
+		}
 	}
 	return 0, false
 }
