@@ -38,6 +38,10 @@ type Outcome struct {
 	// Image is the media type of an image, whose bytes are the last line of Stdout in
 	// base64; "" for other answers.
 	Image string
+	// State names what the answer of the embedded program was made from, "" where it cannot
+	// say. Unchanged says that it is the state of [UnlessState], and nothing was answered.
+	State     string
+	Unchanged bool
 	// Failure is nil when the call did what it was asked to.
 	Failure *Failure
 }

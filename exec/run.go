@@ -71,7 +71,7 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	if p.backend == embeddedBackend {
-		return r.attempt(ctx, permit, p, command).result(r, permit)
+		return r.attempt(ctx, permit, p, command.unlessState(ctx)).result(r, permit)
 	}
 	if err := r.acquire(ctx); err != nil {
 		return notRun(), err
@@ -231,6 +231,7 @@ func (a attempt) outcome() Outcome {
 		Total: int64(len(v.stdout)), Notices: v.notices,
 		Path: a.facts.Path, Hash: a.facts.Hash, Change: a.facts.Change,
 		Added: a.facts.Added, Removed: a.facts.Removed, Destructive: a.facts.Loses, Image: a.facts.Image,
+		State: a.facts.State, Unchanged: a.facts.Unchanged,
 	}
 	if before := a.facts.Before; before != nil {
 		out.Before = *before

@@ -58,6 +58,11 @@ func play(file string, args []string) int {
 		if _, err := fmt.Sscanf(output, "exit %d", &status); err == nil {
 			_, output, _ = strings.Cut(strings.TrimPrefix(output, "exit "), " ")
 		}
+		if rest, ok := strings.CutPrefix(output, "facts "); ok {
+			report, text, _ := strings.Cut(rest, " ")
+			output = text
+			fmt.Fprintln(os.Stderr, "vaultwicket-facts: "+report)
+		}
 		if code, rest, found := strings.Cut(output, " "); found && strings.HasPrefix(rest, "Error: ") && code != "stderr" {
 			reason, _, _ := strings.Cut(rest, `\n`)
 			output = rest

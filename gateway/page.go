@@ -184,14 +184,15 @@ func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, f
 
 // readAgain carries out the request of a page once more, in the name of who asks
 // now. What would be another answer each time, and a note that is as it was, is only
-// judged once more: then there is no text to compare.
+// judged once more; an answer from an index that is as it was is left out. Then there is
+// no text to compare.
 func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Request, first storedAnswer) (now Result, compares bool) {
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
 	if !first.call.IsRandom() && (first.note == notes.Stamp{} || first.note != notes.StampOf(g.target().folder, first.answer.Path)) {
-		now, _ = g.process(ctx, hold, again, approved{})
-		return now, true
+		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
+		return now, !now.unchanged
 	}
 	line := g.records.begin(g.name(), again, g.observedIn(ctx))
 	if _, err := g.admit(ctx, again, line, approved{}); err != nil {

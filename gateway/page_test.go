@@ -135,6 +135,28 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	}
 }
 
+// Where the program says that its answer would be the one of before, it leaves it out, and
+// the page is of the answer that is kept.
+func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
+	answer, whole := listing(60)
+	const state = "0123456789abcdef"
+	said := func(report, text string) string {
+		return `=> facts {"path":"","hash":"","state":"` + state + `"` + report + "} " + text
+	}
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(strings.Replace(answer, "=> ", said("", ""), 1))
+	req := paged("files")
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	f.embedded(`--unless ` + state + ` --facts vault=Work files ` + said(`,"unchanged":true`, ""))
+	got := f.gateway.Do(context.Background(), next)
+	if !got.OK || got.Stdout == "" || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	f.embedded(`--unless ` + state + ` --facts vault=Work files => Another.md\n`)
+	if got := f.gateway.Do(context.Background(), next); !got.OK || !strings.Contains(whole, got.Stdout) || len(got.Notices) != 1 {
+		t.Errorf("another answer: %+v", got)
+	}
+}
+
 // A note may be hidden between two pages, and the kept answer name it.
 func TestWhatWasKeptIsForgottenWithItsPatterns(t *testing.T) {
 	answer, _ := listing(60)

@@ -40,8 +40,10 @@ type Result struct {
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
 	form        pages.Form
-	whole       bool // raw is the text of one note
-	lost        bool // the change removed so much that it was destructive
+	whole       bool   // raw is the text of one note
+	state       string // that the answer was made from, see [exec.Outcome]
+	unchanged   bool   // it is the one that was asked about, and Stdout was left out
+	lost        bool   // the change removed so much that it was destructive
 }
 
 // Truncated says that Stdout is a part of a longer answer.

@@ -55,6 +55,11 @@ type Facts struct {
 	// Image is the media type of an image, "" for none. Its bytes are the last line of
 	// the answer, in base64.
 	Image string `json:"image,omitempty"`
+	// State is that of the index from which the answer was made, "" if it depends on more
+	// than that. Unchanged says that it is the one that was asked about, and that nothing
+	// was answered.
+	State     string `json:"state,omitempty"`
+	Unchanged bool   `json:"unchanged,omitempty"`
 	// Notice is a remark on the answer: why it is empty, or how a query was read. It
 	// contains no text of a note.
 	Notice string `json:"notice,omitempty"`

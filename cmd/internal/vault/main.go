@@ -127,8 +127,15 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	}
 	v.Tally = tally.New(c.Stderr)
 	defer v.Tally.End()
+	state := stateOf(v, line) // before the answer: what changes meanwhile is another state
+	if state != "" && state == line.Unless {
+		return answer.Reply{}, answer.Unchanged(state)
+	}
 	said := respond(v, req)
 	known := said.Facts(v.Disk)
+	if said.Status == answer.ExitDone {
+		known = known.FromState(state)
+	}
 	return said, known
 }
 

@@ -28,6 +28,27 @@ type Facts struct {
 	hash func() string
 	// notice is a remark on the answer.
 	notice string
+	// state is that of the index; unchanged says that nothing was answered for it.
+	state     string
+	unchanged bool
+}
+
+// Unchanged returns the facts of a reply that is left out, because the state that it would
+// be made from is the one that was asked about.
+func Unchanged(state string) *Facts {
+	return &Facts{state: state, unchanged: true, hash: func() string { return "" }}
+}
+
+// FromState returns the facts with the state from which the reply was made. Both may be
+// absent.
+func (f *Facts) FromState(state string) *Facts {
+	if f == nil && state != "" {
+		f = &Facts{hash: func() string { return "" }}
+	}
+	if f != nil {
+		f.state = state
+	}
+	return f
 }
 
 // Line returns what is written on standard error.
@@ -35,6 +56,7 @@ func (f *Facts) Line() string {
 	return frame.Facts{
 		Notice: f.notice, Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
 		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
+		State: f.state, Unchanged: f.unchanged,
 	}.Line()
 }
 

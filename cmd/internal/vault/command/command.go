@@ -24,6 +24,9 @@ type Command struct {
 	// its place, which says what it would do and touches nothing.
 	Run  func(*session.Vault, grammar.Values) (answer.Reply, error)
 	Plan func(*session.Vault, grammar.Values) (Proposal, error)
+	// OfIndex says that an answer depends on the index, on the day and on the request
+	// alone, unless the request is about the active note or today's.
+	OfIndex bool
 	// shows reports whether a request of a command with a plan only shows
 	// something, nil means that none does.
 	OnlyReads func(grammar.Values) bool

@@ -20,6 +20,7 @@ type Line struct {
 	Stdin    string       // the parameter whose value comes from standard input
 	Options  WriteOptions // for a command that writes
 	Facts    bool         // write a line of facts behind the answer
+	Unless   string       // the state of the index in which nothing is to be answered
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
 	Command  string
@@ -91,6 +92,12 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 				return nil, answer.Misuse("%s needs a hash of 16 hexadecimal digits.", arg)
 			}
 			l.Options.Expect = args[1]
+			args = args[1:]
+		case arg == UnlessSwitch && l.Unless == "":
+			if len(args) < 2 || !isHash(args[1]) {
+				return nil, answer.Misuse("%s needs a state of 16 hexadecimal digits.", arg)
+			}
+			l.Unless = args[1]
 			args = args[1:]
 		case arg == ApprovedSwitch && l.Options.Approved == "":
 			if len(args) < 2 || !isDigest(args[1]) {

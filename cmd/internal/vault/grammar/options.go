@@ -75,5 +75,9 @@ const WorkerSwitch = "--worker"
 // StatusSwitch asks what surrounds the program in place of a command.
 const StatusSwitch = "--status"
 
+// UnlessSwitch is followed by the state that the facts of an earlier answer had. Where a
+// call would answer from the same state, it answers nothing.
+const UnlessSwitch = "--unless"
+
 // FactsSwitch has a call end with a report on stderr, for the gateway.
 const FactsSwitch = "--facts"

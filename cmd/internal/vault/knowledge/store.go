@@ -45,6 +45,7 @@ type Store struct {
 	mu      sync.Mutex // held while somebody looks
 	folder  *disk.Folder
 	last    *index.Index
+	changes uint64                        // how often last was replaced by another index
 	watcher *watch.Watcher                // nil if there is none
 	told    atomic.Pointer[watch.Watcher] // the same, without the lock
 	looked  time.Time                     // at every file
@@ -126,8 +127,29 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 	return x, err == nil
 }
 
+// State brings the index up to date and returns a number that is another one after each
+// change of a file. ok is false where changes are not told: then nothing can be said
+// without looking at every file.
+func (k *Store) State(from View) (number uint64, ok bool) {
+	if _, err := k.Index(from); err != nil {
+		return 0, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.changes, k.watcher != nil
+}
+
 // look brings the index up to date. It is called under the lock.
 func (k *Store) look(from View) (*index.Index, error) {
+	before := k.last
+	x, err := k.lookAtChanges(from)
+	if k.last != before {
+		k.changes++
+	}
+	return x, err
+}
+
+func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 	k.attend(from)
 	k.asked = true
 	changes := watch.Changes{All: true}
@@ -245,6 +267,7 @@ func (k *Store) verify(w *watch.Watcher, from View) {
 	defer k.mu.Unlock()
 	if k.watcher == w && k.last != nil && k.asked && time.Since(k.looked) >= maxTrust {
 		k.asked = false
+		k.changes++
 		_, _ = k.lookAtAll(from) // an error is told at the next call
 	}
 }

@@ -31,15 +31,15 @@ func linkCommands() []command.Command {
 			Run: links,
 		},
 		{
-			Name: "unresolved", Help: "List the links that lead nowhere",
+			Name: "unresolved", OfIndex: true, Help: "List the links that lead nowhere",
 			Params: []grammar.Param{
 				total, {Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},
 				{Name: "verbose", Kind: grammar.Flag, Help: "Add the files that hold them"}, grammar.TableForms(),
 			},
 			Run: unresolved,
 		},
-		{Name: "orphans", Help: "List the files that nothing links to", Params: []grammar.Param{total}, Run: orphans},
-		{Name: "deadends", Help: "List the files that link to nothing", Params: []grammar.Param{total}, Run: deadends},
+		{Name: "orphans", OfIndex: true, Help: "List the files that nothing links to", Params: []grammar.Param{total}, Run: orphans},
+		{Name: "deadends", OfIndex: true, Help: "List the files that link to nothing", Params: []grammar.Param{total}, Run: deadends},
 	}
 }
 

@@ -23,7 +23,7 @@ const noFrontmatter = "No frontmatter found."
 func propertyCommands() []command.Command {
 	return []command.Command{
 		{
-			Name: "properties", Help: "List the properties of the vault, or show those of a note",
+			Name: "properties", OfIndex: true, Help: "List the properties of the vault, or show those of a note",
 			Params: append(grammar.TargetParams(),
 				grammar.Param{Name: "name", Hint: "name", Help: "Only how often this one is used"},
 				grammar.Param{Name: "sort", OneOf: []string{"count"}, Help: "Most frequent first"},
@@ -39,7 +39,7 @@ func propertyCommands() []command.Command {
 			Run:    readProperty,
 		},
 		{
-			Name: "aliases", Help: "List the aliases",
+			Name: "aliases", OfIndex: true, Help: "List the aliases",
 			Params: append(grammar.TargetParams(),
 				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
 				grammar.Param{Name: "verbose", Kind: grammar.Flag, Help: "Add the file of each"},

@@ -19,7 +19,7 @@ import (
 func tagCommands() []command.Command {
 	return []command.Command{
 		{
-			Name: "tags", Help: "List the tags",
+			Name: "tags", OfIndex: true, Help: "List the tags",
 			Params: append(grammar.TargetParams(),
 				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
 				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},

@@ -32,11 +32,11 @@ func Commands() []command.Command {
 	}
 	return []command.Command{
 		{
-			Name: "search", Help: "List the notes that a query finds",
+			Name: "search", OfIndex: true, Help: "List the notes that a query finds",
 			Params: append(shared[:len(shared):len(shared)], grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}),
 			Run:    searchPaths,
 		},
-		{Name: "search:context", Help: "List the lines that a query finds", Params: shared, Run: searchLines},
+		{Name: "search:context", OfIndex: true, Help: "List the lines that a query finds", Params: shared, Run: searchLines},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 func listCommands() []command.Command {
 	return []command.Command{{
-		Name: "tasks", Help: "List the tasks",
+		Name: "tasks", OfIndex: true, Help: "List the tasks",
 		Params: slices.Concat(grammar.TargetParams(), []grammar.Param{
 			{Name: "daily", Kind: grammar.Flag, Help: "Only today's note"},
 			{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
