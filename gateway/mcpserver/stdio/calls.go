@@ -89,30 +89,34 @@ func (c *Requests) startCalls() {
 	}
 }
 
-// maxReused is the size up to which a buffer is kept for the next response.
-const maxReused = 64 << 10
-
 // work answers a call, and then the calls that find it idle. A new goroutine would have to
 // grow its stack for every call.
 func (c *Requests) work(r *pendingRequest) {
-	var line []byte
 	for open := true; open; r, open = <-c.calls.idle {
-		line = c.answerCall(r, line[:0])
-		if cap(line) > maxReused {
-			line = nil
-		}
+		c.answerCall(r)
 	}
 }
 
+// lines are buffers for responses. One that a worker kept would outlast a large answer.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxReused is the size up to which a buffer is kept for another response.
+const maxReused = 64 << 10
+
 // answerCall has a call answered, and writes the response. A call that was cancelled before
-// is not begun. line is a buffer, which it returns.
-func (c *Requests) answerCall(r *pendingRequest, line []byte) []byte {
+// is not begun.
+func (c *Requests) answerCall(r *pendingRequest) {
 	defer r.call.stop()
+	buffer := lines.Get().(*[]byte)
+	line := (*buffer)[:0]
 	if !c.isCancelled(r.id) {
 		line = append(c.respond(line, r), '\n')
 	}
 	c.calls.out.answer(r, line)
-	return line
+	if cap(line) <= maxReused {
+		*buffer = line
+		lines.Put(buffer)
+	}
 }
 
 // errPanicked is what a client is told about a panic outside of the handler.

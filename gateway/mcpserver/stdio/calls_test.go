@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -76,8 +77,36 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	if told || r.call.ctx.Err() == nil {
 		t.Errorf("mcp-go is told: %v, the context says %v", told, r.call.ctx.Err())
 	}
-	c.answerCall(r, nil)
+	c.answerCall(r)
 	if out.Len() > 0 || len(c.pending) > 0 || c.running > 0 {
 		t.Errorf("wrote %q, %d are pending, %d are running", out, len(c.pending), c.running)
+	}
+}
+
+// A worker that has written a large answer does not keep it while it is idle.
+func TestLargeAnswersAreNotKept(t *testing.T) {
+	const calls, size = 32, 1 << 20
+	requests, begun, goOn := NewRequests(), make(chan struct{}, calls), make(chan struct{})
+	k := start(t, requests, direct.toy(requests, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		begun <- struct{}{}
+		<-goOn
+		return mcp.NewToolResultText(strings.Repeat("x", size)), nil
+	}), talk.Patience)
+	for id := range calls {
+		k.Send(call(id))
+	}
+	for range calls { // each has a worker of its own
+		talk.Receive(t, begun)
+	}
+	close(goOn)
+	for range calls {
+		k.Next()
+	}
+	var memory runtime.MemStats
+	for range 3 { // pools are empty then
+		runtime.GC()
+	}
+	if runtime.ReadMemStats(&memory); memory.HeapAlloc > calls*size/2 {
+		t.Errorf("%d MiB are kept after %d answers of %d MiB", memory.HeapAlloc>>20, calls, size>>20)
 	}
 }
