@@ -290,6 +290,7 @@ func (s *site) work(c *cellar, ids []string) {
 	n := 0
 	run := func(seen bool, args ...string) {
 		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		at.Tally = nil
 		defer at.Close()
 		id := journal.NewID(time.Now())
 		if seen {
@@ -383,6 +384,7 @@ func (s *site) fill(c *cellar) {
 // so that it is kept in mind and in the cache.
 func (s *site) newHost() *session.Host {
 	at := session.NewHost(func(name string) string { return s.env[name] }, nil)
+	at.Tally = nil
 	at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	return at
 }
@@ -653,6 +655,7 @@ func (s *site) overlook() {
 	s.must(os.Remove(patterns))
 	for _, args := range [][]string{{"search", "query=a"}, {"tags"}} {
 		at := session.NewHost(func(name string) string { return open[name] }, nil)
+		at.Tally = nil
 		at.Now = func() time.Time { return time.Now().Add(time.Minute) }
 		var out bytes.Buffer
 		perform(at, resident.Call{Ctx: context.Background(), Args: append([]string{s.dir, grammar.WriteSwitch}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out})

@@ -28,7 +28,6 @@ import (
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/cmd/internal/vault/session"
-	"vaultwicket/cmd/internal/vault/tally"
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
@@ -125,8 +124,10 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	if !line.Facts {
 		return respond(v, req), nil
 	}
-	v.Tally = tally.New(c.Stderr)
-	defer v.Tally.End()
+	if h.Tally != nil {
+		v.Tally = h.Tally(c.Stderr)
+		defer v.Tally.End()
+	}
 	state := stateOf(v, line) // before the answer: what changes meanwhile is another state
 	if state != "" && state == line.Unless {
 		return answer.Reply{}, answer.Unchanged(state)

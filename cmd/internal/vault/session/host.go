@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge"
+	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/journal"
@@ -33,6 +35,8 @@ type Host struct {
 	Knowledge knowledge.Store
 	Memo      knowledge.Memo // of what was computed for the whole vault
 	Bases     source.Memory
+	// Tally makes what tells the gateway how far a call has come; nil tells nothing.
+	Tally func(messages io.Writer) *tally.Tally
 
 	// confine locks the process into folders; it is nil where the process is not
 	// ours alone, as in tests. sandbox is what came of it.
@@ -65,7 +69,7 @@ type Host struct {
 
 // NewHost returns a host that has read nothing yet.
 func NewHost(env func(string) string, confine func([]string) confine.State) *Host {
-	h := &Host{Env: env, Now: time.Now, Pause: pause, confineTo: confine}
+	h := &Host{Env: env, Now: time.Now, Pause: pause, Tally: tally.New, confineTo: confine}
 	h.rules, h.rulesErr = access.Parse(env(AccessVariable))
 	h.AppVaults = sync.OnceValue(func() []registry.Vault { return registry.Read(env) })
 	return h
