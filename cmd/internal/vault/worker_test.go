@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -407,8 +408,23 @@ func FuzzWorkerInput(f *testing.F) {
 		hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 		var out bytes.Buffer
 		at := session.NewHost(func(string) string { return "" }, nil)
-		w := resident.New(at, func(c resident.Call) int { return perform(at, c) }, dir, &out)
-		defer at.Close()
+		// Calls that are open at the end are not waited for, and open the folder.
+		var calls sync.RWMutex
+		ended := false
+		w := resident.New(at, func(c resident.Call) int {
+			calls.RLock()
+			defer calls.RUnlock()
+			if ended {
+				return answer.ExitFailed
+			}
+			return perform(at, c)
+		}, dir, &out)
+		defer func() {
+			calls.Lock()
+			defer calls.Unlock()
+			ended = true
+			at.Close()
+		}()
 		status := w.Serve(bytes.NewReader(append(hello, sent...)))
 		if status != answer.ExitDone && status != answer.ExitMisuse {
 			t.Errorf("status %d", status)
