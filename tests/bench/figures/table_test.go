@@ -1,0 +1,83 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table of the README anew")
+
+const (
+	figuresFile = "figures.json"
+	readmeFile  = "../../../README.md"
+)
+
+// The README shows the table of the last measurement.
+func TestTheREADMEIsFresh(t *testing.T) {
+	kept, err := readTable(figuresFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(readmeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- figures -->\n", "<!-- /figures -->"
+	before, rest, ok := strings.Cut(string(content), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatal("README.md has no markers for figures")
+	}
+	want := before + begin + kept.markdown() + end + after
+	if *update {
+		if err := os.WriteFile(readmeFile, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(content) != want {
+		t.Error("README.md is stale; go generate ./tests/bench/figures writes it")
+	}
+}
+
+// What was measured last are the rows that there are, so none is kept that nobody measures.
+func TestTheLastMeasurementHasEveryRow(t *testing.T) {
+	kept, err := readTable(figuresFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range newTable(nil, "").Rows {
+		if i >= len(kept.Rows) || kept.Rows[i].What != want.What || kept.Rows[i].Unit != want.Unit || kept.Rows[i].Aim != want.Aim {
+			t.Fatalf("row %d, %q, was not measured: go run ./tests/bench/figures", i, want.What)
+		}
+	}
+	if extra := len(kept.Rows) - len(bare) - len(promises); extra > 0 {
+		t.Errorf("%d rows are measured no longer", extra)
+	}
+}
+
+func TestRowsAreFilledFromAllRounds(t *testing.T) {
+	first, second := result{}, result{}
+	first.parse("goos: linux\nBenchmarkCall-2   \t 400\t 1234 ns/op\t 0.50 bare-ms\t 0.61 call-ms\t 1.22 call/bare\nBenchmarkTools/v0-8 1 5 ns/op 371.0 tokens\nPASS\n")
+	second.parse("BenchmarkCall 400 1234 ns/op 0.50 bare-ms 0.66 call-ms 1.32 call/bare\n")
+	call := ratio("a call", "≤ 1.2", "Call", "call", "bare", "a bare start").fill([]result{first, second})
+	tokens := plain("tokens", "", "", "Tools/v0", "tokens").fill([]result{first, second})
+	missing := plain("missing", "ms", "", "Tools/v1", "tokens").fill([]result{first, second})
+	got := table{Machine: "m", Rows: []filled{call, tokens, missing}}.markdown()
+	want := []string{
+		"| a call | 1.22 to 1.32 × | ≤ 1.2 | 0.61 to 0.66 ms against 0.50 ms: a bare start |",
+		"| tokens | 371 |  |  |", "| missing | not here |  |  |",
+	}
+	if lines := strings.Split(strings.TrimSpace(got), "\n"); !slices.Equal(lines[len(lines)-3:], want) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestDigitsThatCount(t *testing.T) {
+	for value, want := range map[float64]string{0: "0.00", 0.994: "0.99", 9.5: "9.50", 12.34: "12.3", 371: "371", 1285.4: "1,285", 12345: "12,345"} {
+		if got := digits(value); got != want {
+			t.Errorf("%v is shown as %s, not %s", value, got, want)
+		}
+	}
+}
