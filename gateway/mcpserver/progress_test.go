@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,7 +102,10 @@ func TestCountsAreTold(t *testing.T) {
 func TestTheCountsOfACallAreItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []any
+		var mu sync.Mutex // each call tells from its own goroutine
 		h := handler{notify: func(_ context.Context, _ string, params map[string]any) error {
+			mu.Lock()
+			defer mu.Unlock()
 			heard = append(heard, params["progressToken"], params["progress"], params["total"])
 			return nil
 		}}
