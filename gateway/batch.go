@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,57 +55,6 @@ type Operation struct {
 	// is the same for ExpectHash; the zero Reference takes nothing.
 	From     map[string]Reference
 	HashFrom Reference
-}
-
-// BatchResult is the answer to a batch.
-type BatchResult struct {
-	OK bool `json:"ok"` // every operation is
-	// Results are in the order of the operations. There are none where the batch
-	// was refused, and Error and ClientID then say why and where.
-	Results    []OperationResult `json:"results"`
-	Summary    Summary           `json:"summary"`
-	DurationMs int64             `json:"durationMs"`
-	Notices    []string          `json:"notices,omitempty"`
-	ClientID   string            `json:"clientId,omitempty"`
-	Error      *failure.Error    `json:"error,omitempty"`
-}
-
-// OperationResult is what came of one operation.
-type OperationResult struct {
-	ClientID string `json:"clientId"`
-	Status   string `json:"status"` // ok, error or skipped
-	// Undone says of an operation of an atomic batch that failed whether it was
-	// taken back, nil where there was nothing to take back.
-	Undone *bool   `json:"undone,omitempty"`
-	Notice string  `json:"notice,omitempty"` // why it was skipped, or not taken back
-	Result *Answer `json:"result,omitempty"`
-}
-
-// Answer is a [Result] without what the operation or its status says already.
-type Answer struct {
-	Stdout    string         `json:"stdout"`
-	Stderr    string         `json:"stderr,omitempty"`
-	ExitCode  int            `json:"exitCode"`
-	Backend   string         `json:"backend,omitempty"`
-	Vault     string         `json:"vault,omitempty"`
-	Path      string         `json:"path,omitempty"`
-	Hash      string         `json:"hash,omitempty"`
-	Truncated *Truncated     `json:"truncated,omitempty"`
-	Notices   []string       `json:"notices,omitempty"`
-	Change    *Change        `json:"change,omitempty"`
-	Error     *failure.Error `json:"error,omitempty"`
-
-	Image *Image `json:"-"` // see [Result]
-}
-
-// Summary counts the operations by their status, and those that were and were
-// not taken back.
-type Summary struct {
-	OK        int `json:"ok"`
-	Error     int `json:"error"`
-	Skipped   int `json:"skipped"`
-	Undone    int `json:"undone,omitempty"`
-	NotUndone int `json:"notUndone,omitempty"`
 }
 
 const (
@@ -191,15 +139,6 @@ func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Dura
 	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, asking)
 	defer cancel()
 	return g.admission.Acquire(ctx, b.Caller, batchCommand, g.writing)
-}
-
-// refusedBatch is the result of a batch of which nothing was begun.
-func refusedBatch(clientID string, err error) BatchResult {
-	cause := failure.Of(err)
-	if clientID != "" {
-		cause.Message = fmt.Sprintf("operation %q: %s", quote.Short(clientID), cause.Message)
-	}
-	return BatchResult{Results: []OperationResult{}, ClientID: quote.Short(clientID), Error: cause}
 }
 
 // batchRun is a batch that is being carried out.
@@ -359,63 +298,4 @@ func (r *batchRun) report(ctx context.Context) BatchResult {
 		result.Error = failure.Of(failure.New(failure.CodeCancelled, "", "the batch was cancelled, and operations were left out"))
 	}
 	return result
-}
-
-// count fills in the summary.
-func (r *BatchResult) count() {
-	r.Summary = Summary{}
-	for _, done := range r.Results {
-		switch done.Status {
-		case statusOK:
-			r.Summary.OK++
-		case statusError:
-			r.Summary.Error++
-		default:
-			r.Summary.Skipped++
-		}
-		switch {
-		case done.Undone == nil:
-		case *done.Undone:
-			r.Summary.Undone++
-		default:
-			r.Summary.NotUndone++
-		}
-	}
-	r.OK = r.Summary.OK == len(r.Results)
-}
-
-// failure returns the first thing that went wrong, nil if nothing did.
-func (r BatchResult) failure() *failure.Error {
-	if r.Error != nil {
-		return r.Error
-	}
-	for _, done := range r.Results {
-		if done.Result != nil && done.Result.Error != nil {
-			return done.Result.Error
-		}
-	}
-	return nil
-}
-
-// answer returns the result without what the [OperationResult] says already.
-func (r Result) answer() *Answer {
-	return &Answer{
-		Stdout: r.Stdout, Stderr: r.Stderr, ExitCode: r.ExitCode, Backend: r.Backend, Vault: r.Vault, Path: r.Path, Hash: r.Hash,
-		Truncated: r.Truncated, Notices: r.Notices, Change: r.Change, Error: r.Error, Image: r.Image,
-	}
-}
-
-// Failures returns the codes of all that went wrong, of the batch and of its
-// operations.
-func (r BatchResult) Failures() []string {
-	var codes []string
-	if r.Error != nil {
-		codes = append(codes, r.Error.Code)
-	}
-	for _, done := range r.Results {
-		if done.Result != nil && done.Result.Error != nil {
-			codes = append(codes, cmp.Or(done.Result.Error.Code, failure.CodeInternal))
-		}
-	}
-	return codes
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"crypto/sha256"
 	"time"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/pages"
