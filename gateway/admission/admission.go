@@ -4,12 +4,8 @@
 package admission
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -134,29 +130,7 @@ func (a *Controller) looksPaused() (bool, error) {
 	if a.pauseFile == "" {
 		return false, nil
 	}
-	_, err := os.Lstat(a.pauseFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && isBelowFile(a.pauseFile):
-		return false, errNoFolder
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, errors.Unwrap(err)
-	}
-	return true, nil
-}
-
-// errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
-var errNoFolder = errors.New("not a directory")
-
-// isBelowFile reports whether what is nearest above a path is there and no folder.
-func isBelowFile(path string) bool {
-	for parent := filepath.Dir(path); parent != path; path, parent = parent, filepath.Dir(parent) {
-		if info, err := os.Stat(parent); err == nil {
-			return !info.IsDir()
-		}
-	}
-	return false
+	return isThere(a.pauseFile)
 }
 
 // Paused reports whether the gateway is paused. If that cannot be told, it is.

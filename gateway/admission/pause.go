@@ -44,6 +44,37 @@ func Resume(state string) (was bool, err error) {
 	return err == nil, err
 }
 
+// IsPaused reports whether the gateway with a state folder is paused. The error says why
+// that cannot be told; it names no path.
+func IsPaused(state string) (bool, error) { return isThere(PauseFile(state)) }
+
+// isThere reports whether there is a pause file.
+func isThere(pauseFile string) (bool, error) {
+	_, err := os.Lstat(pauseFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && isBelowFile(pauseFile):
+		return false, errNoFolder
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, errors.Unwrap(err)
+	}
+	return true, nil
+}
+
+// errNoFolder is what Unix says of a path below a file. Windows says that there is nothing.
+var errNoFolder = errors.New("not a directory")
+
+// isBelowFile reports whether what is nearest above a path is there and no folder.
+func isBelowFile(path string) bool {
+	for parent := filepath.Dir(path); parent != path; path, parent = parent, filepath.Dir(parent) {
+		if info, err := os.Stat(parent); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
+}
+
 // PausedSince returns the time in the pause file, or else that of the file, nil if there
 // is none.
 func PausedSince(state string) *time.Time {
