@@ -35,7 +35,7 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	var b strings.Builder
 	sees := g.visible()
 	err = eachUndoable(kept, journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
-		if seesAll(sees, e) {
+		if e.SeenBy(sees) {
 			b.WriteString(undoRow(e))
 			most--
 		}
@@ -55,7 +55,7 @@ func (g *Gateway) Undoable(vault string, visit func(journal.Entry) bool) error {
 		return err
 	}
 	sees := g.Visible(vault)
-	return eachUndoable(kept, journal.Filter{}, func(e journal.Entry) bool { return !seesAll(sees, e) || visit(e) })
+	return eachUndoable(kept, journal.Filter{}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
 }
 
 // eachUndoable calls visit with the entries of a filter that are not undone and no undo.
@@ -72,17 +72,6 @@ func eachUndoable(kept *journal.Journal, filter journal.Filter, visit func(journ
 			}
 		}
 	}
-}
-
-// seesAll reports whether all may be seen that an entry concerns. One that concerns more
-// is not there.
-func seesAll(sees func(path string) bool, e journal.Entry) bool {
-	for _, s := range e.Steps {
-		if !sees(s.Path) || !sees(s.Source()) {
-			return false
-		}
-	}
-	return true
 }
 
 func undoRow(e journal.Entry) string {

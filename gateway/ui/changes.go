@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"vaultwicket/gateway"
@@ -89,7 +88,7 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 			if len(data.Changes) == changesOfPage {
 				break
 			}
-			if seesAll(sees, e) {
+			if e.SeenBy(sees) {
 				data.Changes = append(data.Changes, shownChangeOf(e))
 			}
 		}
@@ -105,12 +104,6 @@ func (p *page) listChanges(kept *journal.Journal, data *changesData, before stri
 	}
 	data.Older = template.URL(next.Encode())
 	return nil
-}
-
-// seesAll reports whether all may be seen that a change concerns. One that concerns more
-// does not exist here, as in the terminal.
-func seesAll(sees func(string) bool, e journal.Entry) bool {
-	return !slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return !sees(s.Path) || !sees(s.Source()) })
 }
 
 // changeData is one change with its differences.
@@ -154,7 +147,7 @@ func (p *page) changeOf(vault, id string) (changeData, error) {
 		return changeData{}, err
 	}
 	e, err := kept.Entry(id)
-	if err == nil && !seesAll(p.Gateway.Visible(vault), e) {
+	if err == nil && !e.SeenBy(p.Gateway.Visible(vault)) {
 		err = &journal.Unknown{What: id}
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -40,6 +41,12 @@ type Entry struct {
 	State    State
 	Note     string // a short remark, such as why it failed
 	UndoneBy string // the entry that took this one back, if it is known
+}
+
+// SeenBy reports whether sees is true of all paths that the entry concerns. One that
+// concerns more must not be shown. It looks at the steps, which a brief listing leaves out.
+func (e Entry) SeenBy(sees func(path string) bool) bool {
+	return !slices.ContainsFunc(e.Steps, func(s Step) bool { return !sees(s.Path) || !sees(s.Source()) })
 }
 
 // TakesBack returns the ids of all entries that this one takes back.

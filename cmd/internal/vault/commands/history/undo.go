@@ -92,7 +92,7 @@ func entryOf(v *session.Vault, j *journal.Journal, id string) (journal.Entry, er
 	switch {
 	case err != nil:
 		return e, unfound(id, err)
-	case !seesAll(v, e):
+	case !e.SeenBy(v.Sees):
 		return e, unknownChange(id)
 	}
 	return e, nil
@@ -109,7 +109,7 @@ func standing(v *session.Vault, j *journal.Journal, same func(journal.Entry) boo
 		if !same(e) || !stands(e) {
 			return false, nil
 		}
-		if !seesAll(v, e) {
+		if !e.SeenBy(v.Sees) {
 			return true, answer.Failure("Nothing to undo.")
 		}
 		entries = append(entries, e)
@@ -137,12 +137,6 @@ func unfound(id string, err error) error {
 
 func unknownChange(id string) error {
 	return answer.NotFoundID.Failure("Change %q not found.", answer.Verbatim(id))
-}
-
-// seesAll reports whether all that an entry concerns may be named. One that
-// concerns more is not there.
-func seesAll(v *session.Vault, e journal.Entry) bool {
-	return !slices.ContainsFunc(e.Steps, func(s journal.Step) bool { return !v.Sees(s.Path) || !v.Sees(s.Source()) })
 }
 
 // page is how many entries are looked at at once.
@@ -191,7 +185,7 @@ func (l *latest) holds(entries []journal.Entry) bool {
 func latestOf(v *session.Vault, j *journal.Journal) (found *latest, err error) {
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if e.Caller != v.Caller || !stands(e) || !seesAll(v, e) || passed[e.Batch] {
+		if e.Caller != v.Caller || !stands(e) || !e.SeenBy(v.Sees) || passed[e.Batch] {
 			return false, nil
 		}
 		l := latest{entries: []journal.Entry{e}}
