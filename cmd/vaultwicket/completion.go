@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/prompts"
 )
@@ -93,17 +93,16 @@ const (
 func notesFor(ctx context.Context, std terminal.Streams, line []string, prefix string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	o, err := open(line[0], std, settingsIn(line[1:]), nil)
+	o, err := wiring.Open(line[0], std, settingsIn(line[1:]), nil)
 	if err != nil {
 		return nil
 	}
-	defer o.runner.Close()
-	o.log = slog.New(slog.DiscardHandler)
+	defer o.Runner.Close()
 	params := allowlist.Params{}
 	if at := strings.LastIndexByte(prefix, '/'); at > 0 {
 		params["folder"] = allowlist.Text(prefix[:at])
 	}
-	answer := o.gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
+	answer := o.Gateway.Do(ctx, gateway.Request{Command: "files", Params: params})
 	if !answer.OK {
 		return nil
 	}

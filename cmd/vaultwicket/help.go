@@ -6,11 +6,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/manual"
+	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
@@ -24,7 +24,7 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 	}
 	if len(args) == 0 {
 		// The embedded CLI bypasses the gateway; see docs/vault.md.
-		_, err := io.WriteString(std.Out, manual.OverviewText(screenOf(std), rawName))
+		_, err := io.WriteString(std.Out, manual.OverviewText(screen.Default(std), rawvault.Name))
 		return err
 	}
 	c, found := subcommandNamed(args[0])
@@ -36,12 +36,7 @@ func help(_ context.Context, std terminal.Streams, args []string) error {
 
 // printUsage prints what is told of a subcommand.
 func printUsage(std terminal.Streams, c subcommand, list []flags.Flag) {
-	_, _ = io.WriteString(std.Out, c.Text(screenOf(std), ownAndSettings(list)))
-}
-
-// screenOf is the screen of a text without flags of its own.
-func screenOf(std terminal.Streams) screen.Screen {
-	return screen.New(std, screen.Options{}, time.Time{})
+	_, _ = io.WriteString(std.Out, c.Text(screen.Default(std), ownAndSettings(list)))
 }
 
 // ownAndSettings tells the flags of one subcommand from those that are settings.

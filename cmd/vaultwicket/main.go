@@ -1,9 +1,9 @@
-// Command vaultwicket lets an AI agent, or a person at a terminal, use an
-// Obsidian vault through one guarded door.
+// Command vaultwicket lets an AI agent, or a user at a terminal, use an Obsidian vault
+// within the limits that its owner has set.
 //
-// This package holds flags, settings, wiring and exit statuses. It decides
-// nothing about a command: package allowlist knows the commands and package
-// policy the rules. It starts no process: package exec does.
+// This package has the table of subcommands, what is told of them (help, manual pages,
+// completion), and the subcommands that are a few lines each. The others are packages below
+// cmd/internal, by subject; cmd/internal/wiring puts the gateway together.
 //
 //go:generate go test -run TestREADME|TestDocsHold -update .
 package main
@@ -15,6 +15,7 @@ import (
 
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/rawvault"
 	"vaultwicket/cmd/internal/terminal"
 )
 
@@ -26,8 +27,8 @@ func main() {
 
 // run runs the subcommand that args name and returns the exit status.
 func run(args []string, std terminal.Streams) int {
-	if len(args) > 0 && args[0] == rawName && (len(args) != 2 || conventions[args[1]] == "") {
-		return rawVault(args[1:], std)
+	if len(args) > 0 && args[0] == rawvault.Name && (len(args) != 2 || conventions[args[1]] == "") {
+		return rawvault.Run(args[1:], std)
 	}
 	ctx, stop := untilSignal(context.Background(), std.Err)
 	defer stop()

@@ -6,10 +6,16 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/approver"
 	"vaultwicket/cmd/internal/auditlog"
+	"vaultwicket/cmd/internal/calls"
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/history"
+	"vaultwicket/cmd/internal/listing"
 	"vaultwicket/cmd/internal/manual"
+	"vaultwicket/cmd/internal/rawvault"
+	"vaultwicket/cmd/internal/servers"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 )
@@ -28,13 +34,13 @@ type runner = func(ctx context.Context, std terminal.Streams, args []string) err
 // comes from here.
 func runners() map[string]runner {
 	return map[string]runner{
-		"run": runCommand, "dry-run": dryRun, "batch": batch, "serve": serve, "undo": undo, "journal": showJournal, "audit": auditlog.Command,
-		"approvals": listApprovals, "approve": approve, "deny": deny, "pause": pause, "resume": resume,
-		"commands": listCommands, "explain": explain, "access": showAccess, "compare": compareBackends, "prompt": promptText,
-		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "ui": showPage, "demo": runDemo,
+		"run": calls.Run, "dry-run": calls.DryRun, "batch": calls.Batch, "journal": history.Journal, "undo": history.Undo, "audit": auditlog.Command,
+		"serve": servers.Serve, "ui": servers.Page, "approvals": approver.List, "approve": approver.Approve, "deny": approver.Deny, "pause": pause, "resume": resume,
+		"commands": listing.Commands, "explain": listing.Explain, "access": listing.Access, "compare": compareBackends, "prompt": promptText,
+		"config": settings.Command, "install": install, "uninstall": uninstall, "doctor": runDoctor, "demo": runDemo,
 		"version": printVersion, "completion": printCompletion, "man": printManual, "help": help,
-		rawName: func(_ context.Context, _ terminal.Streams, args []string) error {
-			_, err := flags.Parse(rawName, args, nil)
+		rawvault.Name: func(_ context.Context, _ terminal.Streams, args []string) error {
+			_, err := flags.Parse(rawvault.Name, args, nil)
 			return err
 		},
 	}

@@ -36,7 +36,9 @@ func printVersion(_ context.Context, std terminal.Streams, args []string) error 
 	}
 	fmt.Fprintf(std.Out, "vaultwicket %s\n%s", build.Version, build.Lines())
 	if isKnown {
-		noteDrift(std, known)
+		for _, notice := range known.Notices() {
+			terminal.Notef(std.Err, "%s", notice)
+		}
 	}
 	return nil
 }

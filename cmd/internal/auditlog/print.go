@@ -44,18 +44,12 @@ func (t *lineTable) write(l audit.Line) error {
 		}
 	}
 	what := whatHappened(l)
-	t.Add(screen.Text(strconv.FormatUint(l.Seq, 10)), screen.Text(t.screen.Time(l.Time)), screen.Cell{Text: what, Style: decisionStyles[what]},
+	t.Add(screen.Text(strconv.FormatUint(l.Seq, 10)), screen.Text(t.screen.Time(l.Time)), screen.Cell{Text: what, Style: screen.DecisionStyles[what]},
 		screen.Text(cmp.Or(l.Command, "-")), screen.Text(cmp.Or(l.Vault, "-")), screen.Text(facts(l)))
 	return nil
 }
 
 func (t *lineTable) end() error { return t.Flush() }
-
-// decisionStyles are the colours of decisions. Other lines are about calls that were
-// decided on before.
-var decisionStyles = map[string]screen.Style{
-	"allow": screen.Good, "reply": screen.Good, "ask": screen.Alert, "deny": screen.Bad, "end": screen.Faint,
-}
 
 // whatHappened is the decision, or what else the line tells.
 func whatHappened(l audit.Line) string {

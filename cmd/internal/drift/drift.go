@@ -6,6 +6,7 @@ package drift
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,6 +51,17 @@ func Check(ctx context.Context, getenv func(string) string, app App) (Drift, err
 	d := against(version, commandsIn(help))
 	keep(getenv, d)
 	return d, nil
+}
+
+// Notices say in which commands the app differs from the table.
+func (d Drift) Notices() (notices []string) {
+	if len(d.New) > 0 {
+		notices = append(notices, fmt.Sprintf("Obsidian %s has commands that vaultwicket does not know and does not enable: %s", d.Version, strings.Join(d.New, ", ")))
+	}
+	if len(d.Missing) > 0 {
+		notices = append(notices, fmt.Sprintf("Obsidian %s does not list these commands; a core plugin may be off: %s", d.Version, strings.Join(d.Missing, ", ")))
+	}
+	return notices
 }
 
 // Known returns the result of the last check; it starts nothing. ok is false where there

@@ -55,6 +55,9 @@ func New(std terminal.Streams, o Options, now time.Time) Screen {
 	return s
 }
 
+// Default returns the screen of a subcommand that prints a text and has no [Options].
+func Default(std terminal.Streams) Screen { return New(std, Options{}, time.Time{}) }
+
 // IsTerminal reports whether a user looks at what is printed.
 func (s Screen) IsTerminal() bool { return s.width > 0 }
 

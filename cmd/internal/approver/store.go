@@ -1,0 +1,63 @@
+package approver
+
+import (
+	"errors"
+	"time"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/identity"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/approvals"
+)
+
+// store is where questions wait.
+type store struct {
+	*approvals.Store
+	state string // the folder
+}
+
+// decide stores the answer to a question that was shown in this terminal.
+func (d store) decide(code string, approve bool) (approvals.Question, error) {
+	return consent.Decide(d.state, consent.Answer{Code: code, Approve: approve, By: identity.AtTerminal, Session: identity.Session()})
+}
+
+func openStore(std terminal.Streams) (store, error) {
+	state, err := settings.StateFolder(std)
+	if err != nil {
+		return store{}, err
+	}
+	return store{approvals.Open(consent.Folder(state), time.Now), state}, nil
+}
+
+// questions returns the questions that have not expired, and says which cannot be
+// read.
+func (d store) questions(std terminal.Streams) ([]approvals.Question, error) {
+	questions, damaged, err := d.List()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	for _, bad := range damaged {
+		terminal.Notef(std.Err, "%s; it is ignored", clean.Line(bad.Error()))
+	}
+	return questions, nil
+}
+
+// storeError says why a question could not be answered.
+func storeError(err error) error {
+	var answered *approvals.Answered
+	var unusable *approvals.Unusable
+	cause := &failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket approvals" lists the pending ones; repeat the call to request approval again`}
+	switch {
+	case errors.As(err, &unusable):
+		return exit.New(exit.NotReady, err.Error(), "it must be a folder that only you can access")
+	case errors.As(err, &answered) && answered.State == approvals.Approved:
+		cause.Hint = "repeat the call: the approval is valid for one call"
+	case errors.As(err, &answered):
+		cause.Hint = "approval can be requested again after this one expires"
+	}
+	return exit.Of(cause)
+}

@@ -1,0 +1,84 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/gateway"
+)
+
+// DryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
+// every rule and the difference that a change would make. Nothing is changed.
+func DryRun(ctx context.Context, std terminal.Streams, args []string) error {
+	var stdin string
+	var look screen.Options
+	o, err := wiring.Open("dry-run", std, args, func(f *settings.Flags) {
+		stdinFlag(f, &stdin)
+		look.ColorFlag(f.Set)
+	})
+	if err != nil {
+		return err
+	}
+	req, err := request(o, stdin)
+	if err != nil {
+		return err
+	}
+	req.AtTerminal = true
+	progress := o.Progress(req.Command)
+	plan := o.Gateway.DryRun(counting(ctx, progress), req)
+	progress.Stop()
+	status := exit.Done
+	if !plan.OK {
+		status = exit.StatusOfResult(plan.Error)
+	}
+	if o.JSON {
+		return exit.JSON(std.Out, plan, status)
+	}
+	if err := printPlan(std.Out, screen.New(std, look, time.Time{}), plan); err != nil {
+		return err
+	}
+	if status != exit.Done {
+		return exit.Of(plan.Error)
+	}
+	return nil
+}
+
+func printPlan(out io.Writer, s screen.Screen, plan gateway.DryRun) error {
+	facts := s.Facts()
+	facts.Add("decision", plan.Decision, screen.DecisionStyles[plan.Decision])
+	facts.Add("command", plan.Command, screen.Strong)
+	facts.Add("tier", plan.Tier, screen.Plain)
+	facts.Add("effect", plan.Effect, screen.EffectStyles[plan.Effect])
+	facts.Add("backend", plan.Backend, screen.Plain)
+	facts.Add("program", plan.Program, screen.Plain)
+	for i, item := range plan.Argv {
+		facts.Add(fmt.Sprintf("argv[%d]", i), item, screen.Plain)
+	}
+	if plan.Stdin != nil {
+		facts.Add("stdin", fmt.Sprintf("%d bytes", plan.Stdin.Bytes), screen.Plain)
+	}
+	for _, notice := range plan.Notices {
+		facts.Add("note", notice, screen.Alert)
+	}
+	for _, r := range plan.Rules {
+		facts.Add("rule "+r.Rule, strings.TrimSpace(r.Verdict+"  "+r.Why), screen.DecisionStyles[r.Verdict])
+	}
+	if err := facts.Print(); err != nil {
+		return err
+	}
+	if plan.Diff != "" {
+		fmt.Fprintf(out, "\n%s", s.Diff(terminal.Visible(plan.Diff), ""))
+	}
+	if plan.Shell != "" {
+		fmt.Fprintf(out, "\n%s\n", plan.Shell)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/identity"
+	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/exec/progress"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
+)
+
+// typed returns a request as one that was typed in a terminal, where user is asked.
+func typed(user *user, req gateway.Request) gateway.Request {
+	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), identity.AtTerminal, identity.AtTerminal, identity.AtTerminal
+	return req
+}
+
+// user is who sits at the terminal of a command, if anybody does.
+type user struct {
+	std      terminal.Streams
+	progress *screen.Progress
+	declined bool // an approval that the command asked for
+}
+
+// newUser returns who typed a command, and begins to tell them of its progress: the caller
+// stops that when there is a result.
+func newUser(o wiring.Opened, command string) *user {
+	return &user{std: o.Std, progress: o.Progress(command)}
+}
+
+// counting is ctx for a call of which p shows how far it has come.
+func counting(ctx context.Context, p *screen.Progress) context.Context {
+	return progress.With(ctx, func(c progress.Count) { p.Count(c.String()) })
+}
+
+// asker returns the function that asks the user at the terminal for an approval. It
+// is nil when standard input or standard error is not a terminal; the request then
+// waits for "vaultwicket approve".
+func (u *user) asker() consent.Asker {
+	if !terminal.IsTerminal(u.std.In) || !terminal.IsTerminal(u.std.Err) {
+		return nil
+	}
+	return func(ctx context.Context, q consent.Question) consent.Reply {
+		defer u.progress.Pause()()
+		fmt.Fprintln(u.std.Err, q.Text)
+		if terminal.Confirm(ctx, u.std.In, u.std.Err) {
+			return consent.Yes
+		}
+		u.declined = true
+		return consent.No
+	}
+}
+
+// cancelled tells the user who declined what came of it. The error for a client, with
+// its advice for a model, is not for them.
+func (u *user) cancelled() error {
+	fmt.Fprintln(u.std.Err, "Cancelled. Nothing was changed.")
+	return exit.Silent(exit.Denied)
+}

@@ -1,0 +1,99 @@
+// Package history shows what was changed in a vault, and takes it back: journal and undo.
+//
+// It shows names of notes and of parameters, and never a text.
+package history
+
+import (
+	"context"
+	"time"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/flags"
+	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+// Journal is "vaultwicket journal": what was changed, and what undo can take back.
+func Journal(_ context.Context, std terminal.Streams, args []string) error {
+	var q journalQuery
+	o, err := wiring.Open("journal", std, args, q.flags)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	wanted, err := q.filter(now)
+	if err != nil {
+		return err
+	}
+	kept, err := o.Gateway.Journal("")
+	if err != nil {
+		return exit.Of(failure.Of(err))
+	}
+	switch {
+	case len(o.Rest) == 1 && o.Rest[0] == "list" && q.limit > 0:
+		return listJournal(o, screen.New(std, q.screen, now), kept, wanted)
+	case len(o.Rest) == 2 && o.Rest[0] == "show":
+		return showEntry(o, screen.New(std, q.screen, now), kept, o.Rest[1])
+	}
+	return &exit.UsageError{Reason: "usage: vaultwicket journal list | show ID", Advice: `"vaultwicket help journal" shows the flags`}
+}
+
+// journalQuery is which changes a person wants to see.
+type journalQuery struct {
+	limit        int
+	since, until string
+	screen       screen.Options
+}
+
+func (q *journalQuery) flags(f *settings.Flags) {
+	f.IntVar(&q.limit, "limit", 50, "maximum number of changes")
+	f.StringVar(&q.since, "since", "", "start time: "+flags.MomentHelp)
+	f.StringVar(&q.until, "until", "", "end time, in the same formats (dates inclusive)")
+	q.screen.Flags(f.Set)
+}
+
+func (q *journalQuery) filter(now time.Time) (f journal.Filter, err error) {
+	f.Limit = q.limit
+	if f.Since, err = flags.Moment("since", q.since, now, false); err != nil {
+		return f, err
+	}
+	f.Until, err = flags.Moment("until", q.until, now, true)
+	return f, err
+}
+
+func listJournal(o wiring.Opened, s screen.Screen, kept *journal.Journal, wanted journal.Filter) error {
+	entries, damage, err := kept.Entries(wanted)
+	if err != nil {
+		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error()})
+	}
+	for _, d := range damage {
+		terminal.Notef(o.Std.Err, "the journal is damaged: %s, byte %d: %s", d.File, d.Offset, d.Reason)
+	}
+	changes := []keptChange{}
+	sees := o.Gateway.Visible("")
+	for _, e := range entries {
+		if e.SeenBy(sees) {
+			changes = append(changes, keptChangeOf(e))
+		}
+	}
+	return printChanges(o, s, changes)
+}
+
+func showEntry(o wiring.Opened, s screen.Screen, kept *journal.Journal, id string) error {
+	e, err := kept.Entry(id)
+	if err == nil && !e.SeenBy(o.Gateway.Visible("")) {
+		err = &journal.Unknown{What: id}
+	}
+	if err != nil {
+		return exit.Of(&failure.Error{Code: "not_found", Message: err.Error(), Hint: `"vaultwicket journal list" shows the ids`})
+	}
+	c := keptChangeOf(e)
+	if o.JSON {
+		return exit.JSON(o.Std.Out, c, exit.Done)
+	}
+	return printEntry(s, c)
+}

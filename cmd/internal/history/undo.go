@@ -1,0 +1,137 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/cmd/internal/calls"
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/identity"
+	"vaultwicket/cmd/internal/screen"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+// undoFlags are the flags of "vaultwicket undo".
+type undoFlags struct {
+	batch   string
+	session string
+	screen  screen.Options // of undo list
+}
+
+// ofLatest is the value of --session without one.
+const ofLatest = "latest"
+
+func (u *undoFlags) add(f *settings.Flags) {
+	f.StringVar(&u.batch, "batch", "", "take back the whole batch that the change with this id belongs to")
+	f.StringVar(&u.session, "session", "", "take back all changes of the session of the change with this id (default: of the latest change)")
+	f.Lookup("session").NoOptDefVal = ofLatest
+	u.screen.Flags(f.Set)
+}
+
+// Undo is "vaultwicket undo": the command undo through the same gateway.
+//
+// Without an id it is about the latest change of the vault, whoever made it: that
+// is what the owner sees when they look, and want gone. One that another caller
+// made is named to the gateway, which asks about it where it removes or replaces
+// something.
+func Undo(ctx context.Context, std terminal.Streams, args []string) error {
+	var u undoFlags
+	o, err := wiring.Open("undo", std, args, u.add)
+	if err != nil {
+		return err
+	}
+	if u.session == ofLatest && len(o.Rest) == 1 {
+		u.session, o.Rest = o.Rest[0], nil
+	}
+	id := ""
+	switch {
+	case len(o.Rest) == 1 && o.Rest[0] == "list":
+		return listUndoable(o, screen.New(std, u.screen, time.Now()))
+	case len(o.Rest) > 1:
+		return &exit.UsageError{Reason: fmt.Sprintf("undo: unexpected argument %q", quote.Short(o.Rest[1])), Advice: `"vaultwicket journal list" shows the ids`}
+	case len(o.Rest) == 1:
+		id = o.Rest[0]
+	}
+	words, cause := toUndo(o, u, id)
+	if cause != nil {
+		return exit.Of(cause)
+	}
+	return calls.Do(ctx, o, gateway.Request{Command: "undo", Words: words})
+}
+
+// toUndo returns the parameters of the command undo.
+func toUndo(o wiring.Opened, u undoFlags, id string) ([]string, *failure.Error) {
+	words := []string{}
+	if id != "" {
+		words = append(words, "id="+id)
+	}
+	if u.batch != "" {
+		words = append(words, "batch="+u.batch)
+	}
+	if u.session != "" && u.session != ofLatest {
+		words = append(words, "session="+u.session)
+	}
+	if len(words) > 0 && u.session != ofLatest {
+		return words, nil // the command says what does not go together
+	}
+	latest, found, cause := latestChange(o.Gateway)
+	switch {
+	case cause != nil:
+		return nil, cause
+	case !found:
+		return words, nil // nor will the command find one
+	case u.session == ofLatest:
+		return append(words, "session="+latest.ID), nil
+	case latest.Caller == identity.AtTerminal:
+		return words, nil
+	}
+	terminal.Notef(o.Std.Err, "the latest change was made by %s: %s %s",
+		callerOf(latest), latest.Command, terminal.Visible(filesOf(keptChangeOf(latest))))
+	if latest.Batch != "" {
+		return append(words, "batch="+latest.ID), nil
+	}
+	return append(words, "id="+latest.ID), nil
+}
+
+func callerOf(e journal.Entry) string {
+	if e.Caller == "" {
+		return "an unknown caller"
+	}
+	return e.Caller
+}
+
+// listUndoable is "vaultwicket undo list": the changes that can be taken back, of every
+// caller.
+func listUndoable(o wiring.Opened, s screen.Screen) error {
+	changes := []keptChange{}
+	err := o.Gateway.Undoable("", func(e journal.Entry) bool {
+		changes = append(changes, keptChangeOf(e))
+		return len(changes) < maxListed
+	})
+	if err != nil {
+		return exit.Of(failure.Of(err))
+	}
+	return printChanges(o, s, changes)
+}
+
+// maxListed is how many changes are listed.
+const maxListed = 50
+
+// latestChange returns the newest change that is not undone and no undo.
+func latestChange(g *gateway.Gateway) (latest journal.Entry, found bool, refusal *failure.Error) {
+	err := g.Undoable("", func(e journal.Entry) bool {
+		latest, found = e, true
+		return false
+	})
+	if err != nil {
+		return latest, false, failure.Of(err)
+	}
+	return latest, found, nil
+}

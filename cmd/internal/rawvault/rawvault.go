@@ -1,0 +1,130 @@
+// Package rawvault is "vaultwicket vault": the embedded vault CLI, another program in the
+// same binary.
+//
+// The gateway starts it for each call it has decided about, and then it has no settings and
+// should start fast. Typed by hand it is not the gateway: there are no tiers, no approvals
+// and no audit log. So it obeys the pause, keeps the access rules that the settings have for
+// the vault, and on a terminal prints nothing that the terminal would obey.
+package rawvault
+
+import (
+	"fmt"
+
+	"vaultwicket/cmd/internal/exit"
+	"vaultwicket/cmd/internal/safefile"
+	"vaultwicket/cmd/internal/settings"
+	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/cmd/internal/vault"
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/registry"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/policy/access"
+)
+
+// accessVariable gives the embedded program the access rules of a vault.
+const accessVariable = "VAULTWICKET_ACCESS"
+
+// Name is the subcommand that is not the gateway.
+const Name = "vault"
+
+// Run runs the embedded CLI with the words behind the subcommand, and returns the exit
+// status.
+func Run(args []string, std terminal.Streams) int {
+	getenv := std.Getenv
+	if !exec.StartedByGateway(getenv) {
+		if err := notPaused(std); err != nil {
+			return exit.Print(std.Err, err)
+		}
+		rules, err := rulesByHand(args, std)
+		if err != nil {
+			return exit.Print(std.Err, err)
+		}
+		getenv = withRules(getenv, rules)
+	}
+	if !terminal.IsTerminal(std.Out) {
+		return vault.Main(args, std.In, std.Out, std.Err, getenv)
+	}
+	out := clean.NewStream(std.Out)
+	status := vault.Main(args, std.In, out, std.Err, getenv)
+	if err := out.Flush(); err != nil && status == exit.Done {
+		status = exit.Failed
+	}
+	return status
+}
+
+// notPaused is an error while everything is refused, and where that cannot be told.
+func notPaused(std terminal.Streams) error {
+	state := paths.State(std.Getenv, "")
+	if state == "" {
+		return nil // nothing can be paused
+	}
+	paused, err := admission.IsPaused(state)
+	switch {
+	case err != nil:
+		return exit.New(exit.NotReady, fmt.Sprintf("state folder %q: %v", state, err), "the pause state is kept there; make it a folder that only you can access")
+	case paused:
+		return exit.New(exit.Denied, "vaultwicket is paused", `"vaultwicket resume" ends the pause`)
+	}
+	return nil
+}
+
+// rulesByHand returns the access rules that the settings have for the folder of a
+// command line. A folder within a vault that has rules, or around one, is refused:
+// its paths are not those of the rules.
+func rulesByHand(args []string, std terminal.Streams) (access.Rules, error) {
+	if len(args) == 0 {
+		return access.Rules{}, nil
+	}
+	s, _, err := settings.NewFlags(Name).Load(std, nil)
+	if err != nil {
+		return access.Rules{}, err
+	}
+	var rules access.Rules
+	for _, served := range s.Served {
+		if !served.Policy.Access.Restrict() {
+			continue
+		}
+		for _, folder := range foldersOf(served.Vault, std) {
+			switch {
+			case registry.SameFolder(folder, args[0]):
+				rules = rules.Meet(served.Policy.Access)
+			case safefile.VaultAround(args[0], []string{folder}) != "", safefile.VaultAround(folder, []string{args[0]}) != "":
+				return access.Rules{}, exit.New(exit.Denied,
+					fmt.Sprintf("folder %q: overlaps the vault %q, which has access rules", args[0], folder), "use the folder of the vault itself")
+			}
+		}
+	}
+	return rules, nil
+}
+
+// foldersOf returns where a vault of the settings can lie.
+func foldersOf(v gateway.Vault, std terminal.Streams) (folders []string) {
+	if v.Folder != "" {
+		return []string{v.Folder}
+	}
+	for _, listed := range registry.Read(std.Getenv) {
+		if v.ID != "" && v.ID == listed.ID || v.ID == "" && v.Name == listed.Name() {
+			folders = append(folders, listed.Folder)
+		}
+	}
+	return folders
+}
+
+// withRules is an environment that has access rules besides its own. What cannot be
+// read there stays, and then nothing is answered.
+func withRules(getenv func(string) string, rules access.Rules) func(string) string {
+	given, err := access.Parse(getenv(accessVariable))
+	if err != nil || !rules.Restrict() {
+		return getenv
+	}
+	text := given.Meet(rules).String()
+	return func(name string) string {
+		if name == accessVariable {
+			return text
+		}
+		return getenv(name)
+	}
+}

@@ -1,0 +1,39 @@
+package servers
+
+import (
+	"os"
+	"time"
+
+	"vaultwicket/cmd/internal/identity"
+	"vaultwicket/cmd/internal/release"
+	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/state/running"
+)
+
+// register notes in the state folder that this server runs, until end is called. It does
+// not keep the first answer waiting, and a server without a place for it serves all the
+// same.
+func register(o wiring.Opened) (end func()) {
+	state := paths.State(o.Std.Getenv, "")
+	if state == "" || o.VaultAround(o.Std, state) != "" {
+		return func() {}
+	}
+	s := running.Server{
+		Session: identity.Session(), PID: os.Getpid(), Since: time.Now().UTC(), Version: release.Version, Transport: "stdio", Vaults: o.Gateway.VaultNames(),
+		CallsMinute: o.Limits.Calls, ChangesMinute: o.Limits.Mutations, ChangesHour: o.Limits.MutationsHour,
+	}
+	if o.HTTP.Addr != "" {
+		s.Transport = "http"
+	}
+	registered := make(chan func(), 1)
+	go func() {
+		remove, err := running.Register(running.Folder(state), s)
+		if err != nil {
+			o.Log.Debug("this server is not in the list of running servers", "error", err.Error())
+			remove = func() {}
+		}
+		registered <- remove
+	}()
+	return func() { (<-registered)() }
+}
