@@ -77,11 +77,11 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	for i := range b.Operations {
 		b.Operations[i].Request = b.Operations[i].withOneLimit()
 	}
-	ctx, seen := g.observe(ctx, observe.WholeBatch, batchCommand, b.Surface)
-	fault := g.guard(batchCommand, func() {
+	ctx, seen := observe.Begin(ctx, g.observer, observe.WholeBatch, observe.BatchCommand, b.Surface)
+	fault := g.guard(observe.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
-			g.records.begin("", b.from(Request{Command: batchCommand}), seen).refused(failed(batchCommand, err))
+			g.records.begin("", b.from(Request{Command: observe.BatchCommand}), seen).refused(failed(observe.BatchCommand, err))
 			result = refusedBatch("", err)
 			return
 		}
@@ -91,7 +91,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 		result = refusedBatch("", fault)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.ended(result.OK, result.failure(), "", 0)
+	seen.Ended(result.OK, result.failure(), "", 0)
 	return result
 }
 
@@ -138,7 +138,7 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 func (g *vaultGateway) enterBatch(ctx context.Context, b Batch, asking time.Duration) (release func(), err error) {
 	ctx, cancel := g.admission.WithDeadline(ctx, b.Taken, asking)
 	defer cancel()
-	return g.admission.Acquire(ctx, b.Caller, batchCommand, g.writing)
+	return g.admission.Acquire(ctx, b.Caller, observe.BatchCommand, g.writing)
 }
 
 // batchRun is a batch that is being carried out.
@@ -281,8 +281,8 @@ func (r *batchRun) withImage(result Result) Result {
 // step does for one operation what [Gateway.Do] does for a request, while the batch holds
 // the semaphore of changes. begun is false for one that was cancelled before.
 func (g *vaultGateway) step(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, begun bool) {
-	ctx, seen := g.observe(ctx, observe.InBatch, req.Command, req.Surface)
-	defer func() { seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
+	ctx, seen := observe.Begin(ctx, g.observer, observe.InBatch, req.Command, req.Surface)
+	defer func() { seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout)) }()
 	req.Taken, req.IdempotencyKey = time.Now(), "" // the batch has the key
 	return g.process(ctx, hold, req, by)
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/observe"
 )
 
 // needsApprovalStep is an operation of a batch that requires approval.
@@ -27,7 +29,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		return nil
 	}
 	if err := g.admission.Call(plan.batch.Caller); err != nil {
-		g.recordOfBatch(ctx, plan.batch, "").refused(failed(batchCommand, err))
+		g.recordOfBatch(ctx, plan.batch, "").refused(failed(observe.BatchCommand, err))
 		return err
 	}
 	var lines []*record
@@ -50,7 +52,7 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 // askAboutBatch asks the user about a batch, and says where they approved it.
 func (g *vaultGateway) askAboutBatch(ctx context.Context, plan *batchPlan) (by string, err error) {
 	calls := g.callsAsked(plan)
-	if err := g.consent.CheckDeclined(batchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
+	if err := g.consent.CheckDeclined(observe.BatchCommand, g.callerOf(plan.request()), plan.batch.Answers, append(calls, consent.DigestOfCalls(calls))...); err != nil {
 		return "", err
 	}
 	q, each, err := g.questionOfBatch(ctx, plan)
@@ -120,7 +122,7 @@ func (g *vaultGateway) checkBatchUnchanged(ctx context.Context, plan *batchPlan)
 
 // request is the batch as a request for the question to the user.
 func (p *batchPlan) request() Request {
-	request := p.batch.from(Request{Command: batchCommand})
+	request := p.batch.from(Request{Command: observe.BatchCommand})
 	request.Ask, request.Answers, request.OneSession = p.batch.Ask, p.batch.Answers, p.batch.OneSession
 	return request
 }
@@ -129,7 +131,7 @@ func (p *batchPlan) request() Request {
 // these too. Each of them is about the notes as they are before the batch: what an
 // operation does to a note that another one is asked about, the user has to see.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
-	q = consent.Question{Vault: g.name(), Command: batchCommand, Caller: plan.batch.Caller}
+	q = consent.Question{Vault: g.name(), Command: observe.BatchCommand, Caller: plan.batch.Caller}
 	if len(plan.needApproval) > maxAsked {
 		return q, nil, failure.New(failure.CodeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
 			"the user would have to be asked about %d operations at once", len(plan.needApproval))
@@ -177,7 +179,7 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 	if limit := g.admission.Call(b.Caller); limit != nil {
 		clientID, err = "", limit
 	}
-	g.recordOfBatch(ctx, b, clientID).refused(failed(batchCommand, err))
+	g.recordOfBatch(ctx, b, clientID).refused(failed(observe.BatchCommand, err))
 	return refusedBatch(clientID, err)
 }
 
@@ -185,7 +187,7 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *record {
 	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 	if i < 0 {
-		return g.records.begin(g.name(), b.from(Request{Command: batchCommand}), g.observedIn(ctx))
+		return g.records.begin(g.name(), b.from(Request{Command: observe.BatchCommand}), observe.CallOf(ctx))
 	}
 	o, plan := b.Operations[i], Plan{}
 	if request, err := o.withPlaceholders(); err == nil {
@@ -196,7 +198,7 @@ func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID stri
 
 // recordOfStep begins the record of an operation before the batch is begun.
 func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *record {
-	line := g.records.begin(g.name(), b.from(o.Request), g.observedIn(ctx))
+	line := g.records.begin(g.name(), b.from(o.Request), observe.CallOf(ctx))
 	line.described(plan)
 	line.redactReferenced(o.From)
 	return line

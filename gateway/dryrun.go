@@ -57,8 +57,8 @@ type Rule struct {
 // difference. Nothing else is started, and nothing is changed.
 func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 	req = req.withOneLimit()
-	ctx, seen := g.observe(ctx, observe.OnlyPlanned, req.Command, req.Surface)
-	defer func() { seen.planned(d.Decision); seen.ended(d.OK, d.Error, d.Backend, 0) }()
+	ctx, seen := observe.Begin(ctx, g.observer, observe.OnlyPlanned, req.Command, req.Surface)
+	defer func() { seen.Planned(d.Decision); seen.Ended(d.OK, d.Error, d.Backend, 0) }()
 	fault := g.guard(req.Command, func() {
 		at, err := g.vaultNamed(req.Vault)
 		if err != nil {
@@ -74,7 +74,7 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 }
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
-	line := g.records.begin(g.name(), req, g.observedIn(ctx))
+	line := g.records.begin(g.name(), req, observe.CallOf(ctx))
 	plan, err := Plan{}, g.admission.Call(req.Caller)
 	if err == nil && req.Cursor != "" {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
@@ -88,7 +88,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil || needsApproval(err) {
 		ahead = g.preview(ctx, plan, line)
 		plan, err = plan.withLoss(ahead.Loss, err)
-		line.seen.described(plan.call)
+		line.seen.Described(plan.call)
 	}
 	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {

@@ -60,7 +60,7 @@ type Config struct {
 	// and approvals; nil means none of them. Without a place for the audit log
 	// nothing is changed.
 	Getenv func(string) string
-	// Log takes our own faults, at [LevelBug], and one line a call at the level
+	// Log takes our own faults, at [observe.LevelBug], and one line a call at the level
 	// info, without anything that a caller sent or a note holds; nil discards them.
 	Log *slog.Logger
 	// Observe is told of every call; nil is nobody.
@@ -192,6 +192,16 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 	g.admission.Tighten(limits, disabled)
 	g.answers.Clear()
 }
+
+// Load counts the calls. Those that wait for approval are neither
+// running nor waiting.
+func (g *Gateway) Load() observe.Load {
+	return observe.Load{Running: g.running.Running(), Waiting: g.admission.Waiting()}
+}
+
+// Flush writes to the audit log what was only counted until then. It is for the end
+// of a program; the gateway can be used afterwards.
+func (g *Gateway) Flush() { g.records.limited.Flush() }
 
 // VaultNames returns the names of the vaults for people, the default one first;
 // one of which nothing is known is "".

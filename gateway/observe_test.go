@@ -199,19 +199,3 @@ func TestTheContextOfAnObserverReachesTheOthers(t *testing.T) {
 		t.Error("observers are wrapped without need")
 	}
 }
-
-func TestNobodyObservingCostsNothing(t *testing.T) {
-	g := New(Config{})
-	ctx := context.Background()
-	allocs := testing.AllocsPerRun(100, func() {
-		_, seen := g.observe(ctx, observe.Single, "daily:read", "mcp")
-		seen.decided(observe.Decision{Decision: "allow"})
-		seen.ended(true, nil, "embedded", 10)
-		if g.observedIn(ctx) != nil {
-			t.Error("somebody observes")
-		}
-	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
-}

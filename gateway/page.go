@@ -10,6 +10,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/tiers"
 )
@@ -138,7 +139,7 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
 	page, from, first, err := g.resolveCursor(req)
 	if err != nil {
-		return g.records.begin(g.name(), req, g.observedIn(ctx)).refused(failed(req.Command, err))
+		return g.records.begin(g.name(), req, observe.CallOf(ctx)).refused(failed(req.Command, err))
 	}
 	now, compares := g.readAgain(ctx, hold, req, first)
 	if !now.OK {
@@ -194,7 +195,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}
-	line := g.records.begin(g.name(), again, g.observedIn(ctx))
+	line := g.records.begin(g.name(), again, observe.CallOf(ctx))
 	if _, err := g.admit(ctx, again, line, approved{}); err != nil {
 		return line.refused(failed(again.Command, err)), false
 	}

@@ -25,7 +25,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	if req.Taken.IsZero() {
 		req.Taken = started
 	}
-	ctx, seen := g.observe(ctx, observe.Single, req.Command, req.Surface)
+	ctx, seen := observe.Begin(ctx, g.observer, observe.Single, req.Command, req.Surface)
 	fault := g.guard(req.Command, func() {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
@@ -38,7 +38,7 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 		result = Fault(req.Command)
 	}
 	result.DurationMs = time.Since(started).Milliseconds()
-	seen.ended(result.OK, result.Error, result.Backend, len(result.Stdout))
+	seen.Ended(result.OK, result.Error, result.Backend, len(result.Stdout))
 	return result
 }
 
@@ -70,7 +70,7 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 // hold is the right to keep a large answer in memory, by is what the user approved
 // already. started is false for a request that ended while it waited.
 func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
-	line := g.records.begin(g.name(), req, g.observedIn(ctx))
+	line := g.records.begin(g.name(), req, observe.CallOf(ctx))
 	plan, err := g.admit(ctx, req, line, by)
 	var before *answered
 	if errors.As(err, &before) {
@@ -108,7 +108,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 		return Plan{}, err
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
-		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, knownCommand(req.Command)) // and nobody is asked about it
+		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // and nobody is asked about it
 	}
 	plan, err := g.Plan(req)
 	plan, err = g.assessLoss(ctx, req, plan, err)
@@ -242,7 +242,7 @@ func (g *shared) guard(command string, do func()) error {
 	var caught panics.Catcher
 	caught.Try(do)
 	if r := caught.Recovered(); r != nil {
-		observe.LogPanic(g.log, knownCommand(command), r.Value, r.Stack)
+		observe.LogPanic(g.log, observe.KnownCommand(command), r.Value, r.Stack)
 		return failure.ErrInternal
 	}
 	return nil

@@ -24,7 +24,7 @@ type record struct {
 	line  audit.Line
 	begun time.Time
 	plan  Plan
-	seen  *observed
+	seen  *observe.Call
 	// userTime is how long the user was asked.
 	userTime time.Duration
 	held     *trail.Decision // nil unless the decision waits for the end
@@ -35,7 +35,7 @@ type record struct {
 }
 
 // begin starts the record of a request. Who observes it is told of the decisions.
-func (r *records) begin(vault string, req Request, seen *observed) *record {
+func (r *records) begin(vault string, req Request, seen *observe.Call) *record {
 	return &record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
 		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
 		Session: r.session, Client: req.Client, Surface: req.Surface, Vault: vault, Command: quote.Short(req.Command),
@@ -56,7 +56,7 @@ func (r *record) previewed(own exec.Program) {
 // described notes what the call is, without its values.
 func (r *record) described(plan Plan) {
 	r.plan = plan
-	r.seen.described(plan.call)
+	r.seen.Described(plan.call)
 	if !plan.call.Valid() {
 		return
 	}
@@ -117,7 +117,7 @@ func (r *record) allowed(plan Plan) error {
 		if mutates {
 			return failure.New(failure.CodeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
 		}
-		r.seen.decided(observe.Decision{Decision: "allow"})
+		r.seen.Decided(observe.Decision{Decision: "allow"})
 		return nil
 	}
 	line := r.decision("allow", nil)
@@ -129,7 +129,7 @@ func (r *record) allowed(plan Plan) error {
 	} else if err := r.logs.Write(r.truly(line), true, true); err != nil {
 		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
 	}
-	r.seen.decided(observe.Decision{Decision: line.Decision})
+	r.seen.Decided(observe.Decision{Decision: line.Decision})
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (r *record) refused(result Result) Result {
 		line.Rule = failure.RuleOf(r.plan.refusal)
 	}
 	if line.Code == failure.CodeRateLimited && !r.limited.First(line) {
-		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 		return result
 	}
 	r.write(line, false)
@@ -209,7 +209,7 @@ func (r *record) decision(what string, err error) audit.Line {
 // not stopped by a log that cannot be written.
 func (r *record) write(line audit.Line, durable bool) {
 	if line.Kind == "decision" {
-		r.seen.decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
 	}
 	_ = r.logs.Write(r.truly(line), r.mutates(), durable)
 }

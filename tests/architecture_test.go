@@ -33,7 +33,7 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : gateway/state/approvals gateway/state/audit gateway/catalog gateway/clean gateway/failure gateway/state/journal gateway/names gateway/observe gateway/pages gateway/state/paths gateway/registry gateway/semaphore gateway/shell exec exec/progress policy policy/access policy/ignore allowlist allowlist/quote tiers gateway/notes gateway/trail gateway/admission gateway/consent
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/semaphore gateway/shell gateway/state/audit gateway/state/journal gateway/state/paths gateway/trail policy policy/access policy/ignore tiers
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -55,15 +55,15 @@ gateway/state/private/faults : gateway/state/private
 gateway/registry             :
 gateway/semaphore            :
 gateway/shell                : exec
-gateway/observe              : allowlist
-gateway/observe/metrics      : gateway exec
-gateway/observe/tracing      : gateway gateway/failure allowlist/quote allowlist
+gateway/observe              : allowlist gateway/failure
+gateway/observe/metrics      : exec gateway/observe
+gateway/observe/tracing      : allowlist/quote gateway/failure gateway/observe
 gateway/ui/activity          : gateway/state/audit gateway/trail policy
 gateway/ui/auth              : gateway/httpguard
 gateway/ui/chart             : gateway/ui/activity
 gateway/ui/difference        :
 gateway/ui                   : gateway gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail tiers
-gateway/mcpserver            : gateway gateway/catalog gateway/clean gateway/failure gateway/state/approvals gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed exec/progress allowlist allowlist/quote tiers gateway/consent
+gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
 gateway/mcpserver/prompts    : gateway gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message allowlist allowlist/day allowlist/quote
@@ -78,11 +78,11 @@ cmd/internal/identity        :
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog
 cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
-cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe/metrics gateway/observe/tracing
+cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/metrics gateway/observe/tracing
 cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
-cmd/internal/logging         : gateway gateway/clean cmd/internal/terminal
+cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission

@@ -9,8 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/observe"
 )
 
 // errInternal is what a client is told about a panic: the panic value can contain text of
@@ -22,7 +22,7 @@ var errInternal = errors.New("internal error; please report it, the log has the 
 func guarded[T any](log *slog.Logger, where string, do func() (T, error)) (result T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			gateway.LogPanic(log, where, r, debug.Stack())
+			observe.LogPanic(log, where, r, debug.Stack())
 			var none T
 			result, err = none, errInternal
 		}

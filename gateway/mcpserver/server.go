@@ -14,6 +14,7 @@ import (
 	"vaultwicket/gateway/mcpserver/arguments"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/gateway/observe"
 )
 
 // instructions are passed to the model by some clients, once per conversation.
@@ -153,7 +154,7 @@ func recoverPanics(log *slog.Logger) server.ToolHandlerMiddleware {
 		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
 			defer func() {
 				if r := recover(); r != nil {
-					gateway.LogPanic(log, "tool", r, debug.Stack())
+					observe.LogPanic(log, "tool", r, debug.Stack())
 					result, err = answer(gateway.Fault(req.Params.Name))
 				}
 			}()

@@ -3,10 +3,10 @@ package mcpserver
 import (
 	"context"
 
+	"vaultwicket/gateway/observe"
+
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"vaultwicket/gateway"
 )
 
 // The keys of the trace context in the _meta of a request.
@@ -21,7 +21,7 @@ func keepTrace(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		if meta := req.Params.Meta; meta != nil {
 			parent, _ := meta.AdditionalFields[traceParentKey].(string)
 			state, _ := meta.AdditionalFields[traceStateKey].(string)
-			ctx = gateway.WithTrace(ctx, gateway.Trace{Parent: parent, State: state})
+			ctx = observe.WithTrace(ctx, observe.Trace{Parent: parent, State: state})
 		}
 		return next(ctx, req)
 	}

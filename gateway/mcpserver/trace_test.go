@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"vaultwicket/gateway/observe"
 
-	"vaultwicket/gateway"
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // logTo returns a logger that writes to the output of a test.
@@ -18,16 +18,16 @@ func TestTheTraceOfACallIsInItsContext(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		meta map[string]any
-		want gateway.Trace
+		want observe.Trace
 	}{
-		{"both keys", map[string]any{"traceparent": parent, "tracestate": "a=b"}, gateway.Trace{Parent: parent, State: "a=b"}},
-		{"a number for a parent", map[string]any{"traceparent": 1}, gateway.Trace{}},
-		{"a state alone", map[string]any{"tracestate": "a=b"}, gateway.Trace{}},
-		{"no meta", nil, gateway.Trace{}},
+		{"both keys", map[string]any{"traceparent": parent, "tracestate": "a=b"}, observe.Trace{Parent: parent, State: "a=b"}},
+		{"a number for a parent", map[string]any{"traceparent": 1}, observe.Trace{}},
+		{"a state alone", map[string]any{"tracestate": "a=b"}, observe.Trace{}},
+		{"no meta", nil, observe.Trace{}},
 	} {
-		var got gateway.Trace
+		var got observe.Trace
 		handler := keepTrace(func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			got = gateway.TraceOf(ctx)
+			got = observe.TraceOf(ctx)
 			return nil, nil
 		})
 		var req mcp.CallToolRequest

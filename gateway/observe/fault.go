@@ -13,7 +13,7 @@ import (
 )
 
 // LogPanic logs what was recovered, where it happened and in which command or
-// tool, which must be a name of ours. Of the value it tells what [Gateway] tells
+// tool, which must be a name of ours. of the value it tells what a gateway tells
 // of its own faults: nothing that a caller sent.
 func LogPanic(log *slog.Logger, where string, value any, stack []byte) {
 	attrs := append(FaultAttrs(value), slog.String("in", where), slog.String("stack", string(stack)))

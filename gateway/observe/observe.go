@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Observer is told of every call that comes to a [Gateway], for logs, metrics
+// Observer is told of every call that comes to a gateway, for logs, metrics
 // and traces. It learns what kind of call it is and what came of it, and never
 // what is in it: no parameter, no name of a note, no path, no text.
 //
@@ -118,4 +118,10 @@ func (all callObservers) End(end CallEnd) {
 	for _, o := range all {
 		o.End(end)
 	}
+}
+
+// Load is what a gateway has to do at a moment.
+type Load struct {
+	Running int // calls that hold a place
+	Waiting int // calls that wait for one, or for the change before theirs
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/observe"
 )
 
 // LevelNote is for what a person should read although nothing is wrong. In JSON
@@ -108,7 +108,7 @@ func (h *lineHandler) WithGroup(name string) slog.Handler {
 // labelOf is what a level is called in front of a message.
 func labelOf(level slog.Level) string {
 	switch {
-	case level >= gateway.LevelBug:
+	case level >= observe.LevelBug:
 		return "bug"
 	case level >= slog.LevelError:
 		return "error"

@@ -5,7 +5,7 @@ import (
 
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/exec"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/observe/metrics"
 	"vaultwicket/gateway/observe/tracing"
 )
@@ -26,15 +26,15 @@ func (o *Opened) openObservers() {
 }
 
 // observer returns who is told of the calls, nil if nobody is.
-func (o Opened) observer() gateway.Observer {
-	var all []gateway.Observer
+func (o Opened) observer() observe.Observer {
+	var all []observe.Observer
 	if o.Metrics != nil {
 		all = append(all, o.Metrics)
 	}
 	if o.Traces != nil {
 		all = append(all, o.Traces)
 	}
-	return gateway.Observers(all...)
+	return observe.All(all...)
 }
 
 // watcher returns who is told of the programs, nil if nobody is.

@@ -16,6 +16,7 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/observe/metrics"
 	"vaultwicket/gateway/observe/tracing"
 )
@@ -98,12 +99,12 @@ func NewRunner(s settings.Settings, std terminal.Streams, resident bool, watch e
 	}), nil
 }
 
-// NewGateway returns a gateway of settings with a runner. observe is nil where nobody is
+// NewGateway returns a gateway of settings with a runner. observer is nil where nobody is
 // told of the calls.
-func NewGateway(s settings.Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observe gateway.Observer) *gateway.Gateway {
+func NewGateway(s settings.Settings, std terminal.Streams, runner *exec.Runner, log *slog.Logger, observer observe.Observer) *gateway.Gateway {
 	return gateway.New(gateway.Config{
 		Vaults: s.Served, Runner: runner, Backend: s.Backend, Limits: s.Limits, Disabled: !s.Enabled, OwnDay: s.DayStart > 0,
-		Session: identity.Session(), Getenv: std.Getenv, Log: log, Observe: observe,
+		Session: identity.Session(), Getenv: std.Getenv, Log: log, Observe: observer,
 	})
 }
 

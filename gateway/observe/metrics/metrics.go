@@ -33,7 +33,7 @@ import (
 	vm "github.com/VictoriaMetrics/metrics"
 
 	"vaultwicket/exec"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/observe"
 )
 
 // ContentType is that of what WritePrometheus writes.
@@ -55,7 +55,7 @@ type Metrics struct {
 // Sources are asked for what is going on when the figures are written. Each may
 // be nil; its figures are then left out.
 type Sources struct {
-	Load     func() gateway.Load
+	Load     func() observe.Load
 	Children func() exec.Children
 	Sessions func() int // of clients
 }
@@ -108,29 +108,29 @@ func named(metric string, labels ...string) string {
 	return b.String()
 }
 
-// Begin makes Metrics a [gateway.Observer].
-func (m *Metrics) Begin(ctx context.Context, call gateway.CallStart) (context.Context, gateway.CallObserver) {
+// Begin makes Metrics a [observe.Observer].
+func (m *Metrics) Begin(ctx context.Context, call observe.CallStart) (context.Context, observe.CallObserver) {
 	return ctx, &counted{m, call}
 }
 
 // counted is a call that goes on.
 type counted struct {
 	*Metrics
-	call gateway.CallStart
+	call observe.CallStart
 }
 
 // Decided counts a decision. The code of a refusal is counted with the call.
-func (c *counted) Decided(d gateway.Decision) {
+func (c *counted) Decided(d observe.Decision) {
 	c.decisions.of(decisionLabels{d.Decision, orNone(d.Rule)}).Inc()
 }
 
 // End counts the call.
-func (c *counted) End(end gateway.CallEnd) {
+func (c *counted) End(end observe.CallEnd) {
 	surface := surfaceOf(c.call.Surface)
 	switch c.call.Kind {
-	case gateway.WholeBatch:
+	case observe.WholeBatch:
 		c.batches.of(outcomeLabels{surface, end.Code}).Inc()
-	case gateway.OnlyPlanned:
+	case observe.OnlyPlanned:
 		c.dryRuns.of(outcomeLabels{surface, end.Code}).Inc()
 	default:
 		c.calls.of(callLabels{c.call.Command, surface, end.Code}).Inc()

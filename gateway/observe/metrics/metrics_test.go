@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"vaultwicket/exec"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/observe"
 )
 
 // scrape reads the figures as Prometheus does.
@@ -44,9 +44,9 @@ func values(f *dto.MetricFamily) map[string]float64 {
 }
 
 // ended is a call of a kind that ended in a way.
-func ended(m *Metrics, kind gateway.CallKind, command, surface string, d gateway.Decision, end gateway.CallEnd) {
-	_, call := m.Begin(context.Background(), gateway.CallStart{Command: command, Surface: surface, Kind: kind})
-	if d != (gateway.Decision{}) {
+func ended(m *Metrics, kind observe.CallKind, command, surface string, d observe.Decision, end observe.CallEnd) {
+	_, call := m.Begin(context.Background(), observe.CallStart{Command: command, Surface: surface, Kind: kind})
+	if d != (observe.Decision{}) {
 		call.Decided(d)
 	}
 	call.End(end)
@@ -54,16 +54,16 @@ func ended(m *Metrics, kind gateway.CallKind, command, surface string, d gateway
 
 func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 	m := New("1.2.3")
-	allow, deny := gateway.Decision{Decision: "allow"}, gateway.Decision{Decision: "deny", Rule: "tier", Code: "tier_closed"}
+	allow, deny := observe.Decision{Decision: "allow"}, observe.Decision{Decision: "deny", Rule: "tier", Code: "tier_closed"}
 	for range 3 {
-		ended(m, gateway.Single, "read", "mcp", allow, gateway.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: 2 * time.Millisecond})
+		ended(m, observe.Single, "read", "mcp", allow, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: 2 * time.Millisecond})
 	}
-	ended(m, gateway.InBatch, "read", "mcp", allow, gateway.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: 2 * time.Minute})
-	ended(m, gateway.Single, "tags", "a surface that nobody knows", deny, gateway.CallEnd{Code: "tier_closed"})
-	ended(m, gateway.WholeBatch, "batch", "mcp", gateway.Decision{}, gateway.CallEnd{Code: "ok"})
-	ended(m, gateway.OnlyPlanned, "read", "mcp", gateway.Decision{}, gateway.CallEnd{Code: "ok"})
+	ended(m, observe.InBatch, "read", "mcp", allow, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: 2 * time.Minute})
+	ended(m, observe.Single, "tags", "a surface that nobody knows", deny, observe.CallEnd{Code: "tier_closed"})
+	ended(m, observe.WholeBatch, "batch", "mcp", observe.Decision{}, observe.CallEnd{Code: "ok"})
+	ended(m, observe.OnlyPlanned, "read", "mcp", observe.Decision{}, observe.CallEnd{Code: "ok"})
 	m.Follow(Sources{
-		Load: func() gateway.Load { return gateway.Load{Running: 2, Waiting: 3} }, Sessions: func() int { return 4 },
+		Load: func() observe.Load { return observe.Load{Running: 2, Waiting: 3} }, Sessions: func() int { return 4 },
 		Children: func() exec.Children {
 			return exec.Children{Processes: 5, Workers: 6, WorkerMemory: 7 << 20, Waiting: 8}
 		},
@@ -102,7 +102,7 @@ func TestTheFiguresAreThoseOfTheCalls(t *testing.T) {
 func TestDurationsAreInTheBucketsOfPrometheus(t *testing.T) {
 	m := New("1")
 	for _, d := range []time.Duration{0, 250 * time.Microsecond, 251 * time.Microsecond, time.Second, 59 * time.Second, time.Hour} {
-		ended(m, gateway.Single, "read", "mcp", gateway.Decision{}, gateway.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: d})
+		ended(m, observe.Single, "read", "mcp", observe.Decision{}, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: d})
 	}
 	f := scrape(t, m)[durationMetric]
 	if f.GetType() != dto.MetricType_HISTOGRAM || len(f.GetMetric()) != 1 {
@@ -143,7 +143,7 @@ func TestFiguresAreWrittenWhileCallsGoOn(t *testing.T) {
 	for caller := range 4 {
 		calls.Go(func() {
 			for i := range 1000 {
-				ended(m, gateway.Single, commands[(i+caller)%4], "mcp", gateway.Decision{Decision: "allow"}, gateway.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Duration(i) * time.Microsecond})
+				ended(m, observe.Single, commands[(i+caller)%4], "mcp", observe.Decision{Decision: "allow"}, observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Duration(i) * time.Microsecond})
 			}
 		})
 	}
@@ -165,9 +165,9 @@ func BenchmarkOneCall(b *testing.B) {
 	m := New("1")
 	b.ReportAllocs()
 	for b.Loop() {
-		_, call := m.Begin(context.Background(), gateway.CallStart{Command: "read", Surface: "mcp"})
-		call.Decided(gateway.Decision{Decision: "allow"})
-		call.End(gateway.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Millisecond})
+		_, call := m.Begin(context.Background(), observe.CallStart{Command: "read", Surface: "mcp"})
+		call.Decided(observe.Decision{Decision: "allow"})
+		call.End(observe.CallEnd{Code: "ok", Backend: "embedded", Effect: "read", Duration: time.Millisecond})
 	}
 }
 

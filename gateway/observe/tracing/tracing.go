@@ -27,8 +27,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/observe"
 )
 
 // flushFor is how long the end of a server waits for the collector.
@@ -46,7 +46,7 @@ type Config struct {
 }
 
 // Tracing observes calls and programs for a collector. It is a
-// [gateway.Observer] and an exec.Watcher, and safe for use by several goroutines.
+// [observe.Observer] and an exec.Watcher, and safe for use by several goroutines.
 type Tracing struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -111,7 +111,7 @@ const (
 
 // Begin starts the span of a call. Its parent is the batch that it is part of,
 // or what the caller has named.
-func (t *Tracing) Begin(ctx context.Context, call gateway.CallStart) (context.Context, gateway.CallObserver) {
+func (t *Tracing) Begin(ctx context.Context, call observe.CallStart) (context.Context, observe.CallObserver) {
 	ctx, span := t.tracer.Start(underCaller(ctx), "call "+call.Command, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		commandKey.String(call.Command), kindKey.String(call.Kind.String()), surfaceKey.String(call.Surface)))
 	if !span.IsRecording() {
@@ -123,8 +123,8 @@ func (t *Tracing) Begin(ctx context.Context, call gateway.CallStart) (context.Co
 // underCaller puts the span that the caller has named into a context that has
 // none yet.
 func underCaller(ctx context.Context) context.Context {
-	named := gateway.TraceOf(ctx)
-	if named == (gateway.Trace{}) || trace.SpanContextFromContext(ctx).IsValid() {
+	named := observe.TraceOf(ctx)
+	if named == (observe.Trace{}) || trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
 	}
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": named.Parent, "tracestate": named.State})
@@ -135,12 +135,12 @@ type traced struct{ span trace.Span }
 
 // Decided adds the decision as an event, so that the time is seen for which a
 // person was waited for.
-func (t traced) Decided(d gateway.Decision) {
+func (t traced) Decided(d observe.Decision) {
 	t.span.AddEvent("decision", trace.WithAttributes(said(decisionKey.String(d.Decision), ruleKey.String(d.Rule), outcomeKey.String(d.Code))...))
 }
 
 // End ends the span.
-func (t traced) End(end gateway.CallEnd) {
+func (t traced) End(end observe.CallEnd) {
 	t.span.SetAttributes(said(outcomeKey.String(end.Code), decisionKey.String(end.Decision), ruleKey.String(end.Rule),
 		backendKey.String(end.Backend), effectKey.String(end.Effect))...)
 	t.span.SetAttributes(bytesKey.Int(end.Bytes))

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"vaultwicket/gateway/observe"
 
-	"vaultwicket/gateway"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
 const (
@@ -21,21 +21,21 @@ const (
 
 // oneCall has a call with one run of a program observed.
 func oneCall(tr *Tracing, ctx context.Context, code string) {
-	ctx, call := tr.Begin(ctx, gateway.CallStart{Command: "read", Surface: "mcp"})
+	ctx, call := tr.Begin(ctx, observe.CallStart{Command: "read", Surface: "mcp"})
 	if call == nil {
 		return
 	}
-	call.Decided(gateway.Decision{Decision: "allow"})
+	call.Decided(observe.Decision{Decision: "allow"})
 	if end := tr.BeginRun(ctx, "embedded"); end != nil {
 		end(0, "")
 	}
-	call.End(gateway.CallEnd{Code: code, Decision: "allow", Backend: "embedded", Effect: "read", Bytes: 7})
+	call.End(observe.CallEnd{Code: code, Decision: "allow", Backend: "embedded", Effect: "read", Bytes: 7})
 }
 
 func TestACallAndItsProgramAreSpans(t *testing.T) {
 	c := newCollector(t)
 	tr, log := open(t, map[string]string{endpointVariable: c.URL + "/base/", headersVariable: "authorization=Bearer%20s3cret,x-tenant=a"})
-	ctx := gateway.WithTrace(t.Context(), gateway.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-01", State: "a=b"})
+	ctx := observe.WithTrace(t.Context(), observe.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-01", State: "a=b"})
 	before := time.Now()
 	oneCall(tr, ctx, "ok")
 	tr.Close()
@@ -73,10 +73,10 @@ func TestACallAndItsProgramAreSpans(t *testing.T) {
 func TestOperationsAreBelowTheirBatch(t *testing.T) {
 	c := newCollector(t)
 	tr, _ := open(t, map[string]string{tracesEndpointVariable: c.URL + "/own/path"})
-	ctx := gateway.WithTrace(t.Context(), gateway.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-01"})
-	ctx, batch := tr.Begin(ctx, gateway.CallStart{Command: "batch", Kind: gateway.WholeBatch})
+	ctx := observe.WithTrace(t.Context(), observe.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-01"})
+	ctx, batch := tr.Begin(ctx, observe.CallStart{Command: "batch", Kind: observe.WholeBatch})
 	oneCall(tr, ctx, "timeout")
-	batch.End(gateway.CallEnd{Code: "timeout"})
+	batch.End(observe.CallEnd{Code: "timeout"})
 	tr.Close()
 	whole, operation := c.spans()["call batch"], c.spans()["call read"]
 	if string(operation.GetParentSpanId()) != string(whole.GetSpanId()) || hex.EncodeToString(whole.GetParentSpanId()) != callerSpan {
@@ -96,8 +96,8 @@ func TestWhichOutcomesAreErrors(t *testing.T) {
 	for code, want := range map[string]bool{
 		"ok": false, "not_found": false, "tier_closed": false, "bad_value": false, "timeout": true, "cli_not_found": true, "internal": true,
 	} {
-		_, call := tr.Begin(t.Context(), gateway.CallStart{Command: code})
-		call.End(gateway.CallEnd{Code: code})
+		_, call := tr.Begin(t.Context(), observe.CallStart{Command: code})
+		call.End(observe.CallEnd{Code: code})
 		defer func() {
 			if got := c.spans()["call "+code].GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR; got != want {
 				t.Errorf("%s is an error: %v, want %v", code, got, want)
@@ -168,7 +168,7 @@ func TestWhatIsNotSampledIsNotSent(t *testing.T) {
 		t.Setenv("OTEL_TRACES_SAMPLER", tt.sampler)
 		c := newCollector(t)
 		tr, _ := open(t, map[string]string{endpointVariable: c.URL})
-		ctx, call := tr.Begin(gateway.WithTrace(t.Context(), gateway.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-" + tt.flags}), gateway.CallStart{Command: "read"})
+		ctx, call := tr.Begin(observe.WithTrace(t.Context(), observe.Trace{Parent: "00-" + callerTrace + "-" + callerSpan + "-" + tt.flags}), observe.CallStart{Command: "read"})
 		if call != nil || tr.BeginRun(ctx, "embedded") != nil {
 			t.Errorf("%s: the call is observed", tt.name)
 		}
