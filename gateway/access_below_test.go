@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"vaultwicket/gateway/visibility"
 	"vaultwicket/policy/access"
 )
 
@@ -30,7 +31,7 @@ func TestTheOwnerSeesTheAccessOfFolders(t *testing.T) {
 	if err != nil || more {
 		t.Fatal(more, err)
 	}
-	seen := map[string]Access{}
+	seen := map[string]visibility.Access{}
 	for _, a := range list {
 		seen[a.Path] = a
 	}

@@ -228,7 +228,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	if err != nil {
 		result, begun = failed(r.steps[i].Command, err), true
 	} else {
-		request.visibility, request.batch = r.gateway.visibility(), r.id
+		request.visibility, request.batch = r.gateway.rules.Fingerprint(), r.id
 		fault := r.gateway.guard(request.Command, func() {
 			result, begun = r.gateway.step(ctx, hold, r.batch.from(request), approved{question: r.steps[i].approved, inBatch: true})
 		})

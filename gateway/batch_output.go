@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"strings"
+
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
 )

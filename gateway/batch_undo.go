@@ -86,7 +86,7 @@ func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPla
 	case answer != nil:
 		return g.firstBatch(ctx, plan, answer)
 	}
-	hidden := g.hidingDigest()
+	hidden := g.rules.Digest()
 	result := g.carryOutBatch(ctx, plan)
 	if err := claimed.settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
@@ -110,7 +110,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 		return refusedBatch("", failure.New(failure.CodeUnknown, "look at the notes", "the answer that was kept cannot be read"))
 	}
 	first := kept.BatchResult
-	if kept.Hidden != g.hidingDigest() {
+	if kept.Hidden != g.rules.Digest() {
 		g.hideInFirst(plan, &first)
 	}
 	g.recordOfBatch(ctx, plan.batch, "").ended(Result{OK: first.OK, ExitCode: -1, Error: first.failure()})

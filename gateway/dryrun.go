@@ -82,7 +82,7 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil {
 		plan, err = g.Plan(req)
 		line.described(plan)
-		line.hidden, line.hiddenName = g.hiddenBy(plan)
+		line.hidden, line.hiddenName = g.rules.HiddenBy(plan.call, plan.policy)
 	}
 	ahead := plannedPreview{}
 	if err == nil || needsApproval(err) {

@@ -7,13 +7,12 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"vaultwicket/allowlist/quote"
@@ -27,8 +26,8 @@ import (
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/semaphore"
 	"vaultwicket/gateway/state/paths"
+	"vaultwicket/gateway/visibility"
 	"vaultwicket/policy"
-	"vaultwicket/policy/access"
 )
 
 // Served is a vault with what may be done in it.
@@ -93,12 +92,10 @@ type shared struct {
 type vaultGateway struct {
 	*shared
 	vault          Vault
-	policy         atomic.Pointer[policy.Policy]
+	rules          *visibility.Rules
 	writing        *semaphore.Semaphore // has the one place of a call that changes something
 	target         func() target
 	folderIdentity func() string // the identity of the folder of the target
-	names          *names.Folder // of what is in it
-	ruled          atomic.Pointer[ruleNames]
 	pin            pin
 	today          dailyPath
 }
@@ -136,10 +133,9 @@ func New(c Config) *Gateway {
 
 func (g *Gateway) newVault(served Served) *vaultGateway {
 	d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
-	d.policy.Store(&served.Policy)
 	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
 	d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().folder) })
-	d.names = names.In(func() (*os.Root, error) { return os.OpenRoot(d.target().folder) })
+	d.rules = visibility.New(served.Policy, func() string { return d.target().folder })
 	return d
 }
 
@@ -186,8 +182,7 @@ func (g *vaultGateway) isFolder(name string) bool {
 // loosened. What was kept of answers under the earlier policies is forgotten.
 func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, disabled bool) {
 	for i, p := range policies[:min(len(policies), len(g.vaults))] {
-		tightened := g.vaults[i].policy.Load().Tighten(p)
-		g.vaults[i].policy.Store(&tightened)
+		g.vaults[i].rules.Tighten(p)
 	}
 	g.admission.Tighten(limits, disabled)
 	g.answers.Clear()
@@ -228,16 +223,18 @@ func (g *vaultGateway) name() string {
 	}
 }
 
-// respellAfter is how long the names of rules are believed: a rule that takes
-// something away applies in every spelling all the time.
-const respellAfter = time.Second
-
-// ruleNames are access rules with the names that the disk has for their paths.
-type ruleNames struct {
-	written string // the rules that they were made of
-	rules   access.Rules
-	at      time.Time
+// identity tells the vault from every other one, also from one of the same name.
+func (g *vaultGateway) identity() string {
+	at := g.target()
+	if at.folder == "" {
+		return "app:" + at.app
+	}
+	return "folder:" + g.folderIdentity()
 }
+
+// callerOf names who asks, also for the journal: the caller, or this process where
+// that has only one.
+func (g *vaultGateway) callerOf(req Request) string { return cmp.Or(req.Caller, g.session, "gateway") }
 
 // pin is whether the app means the vault that was configured.
 type pin struct {

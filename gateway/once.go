@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -35,7 +33,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	for i := range plan.routes {
 		plan.routes[i].entry = claimed.id
 	}
-	hidden := g.hidingDigest()
+	hidden := g.rules.Digest()
 	result := carryOut(plan)
 	if err := claimed.settle(dispositionOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
@@ -158,7 +156,7 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 		return failed(name, failure.New(failure.CodeUnknown, "look at the note", "the answer that was kept cannot be read"))
 	}
 	first := kept.Result
-	if kept.Hidden != g.hidingDigest() {
+	if kept.Hidden != g.rules.Digest() {
 		if err := g.mayBeSeen(plan.call, first.Path, first.Stdout); err != nil {
 			return failed(name, err)
 		}
@@ -197,13 +195,6 @@ type (
 	}
 )
 
-// hidingDigest is a digest of all that hides notes of the vault.
-func (g *vaultGateway) hidingDigest() string {
-	text, ok := notes.Patterns(g.target().folder)
-	rules := g.policy.Load().Access.String()
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%t %d:%s%s", ok, len(rules), rules, text)))
-}
-
 // mayBeSeen refuses to give the first answer to a call again if what hides notes is
 // another thing by now, and the answer is about one that is hidden, as if the note
 // were missing. An answer that may be about any note is not given either. at is the
@@ -224,7 +215,7 @@ func (g *vaultGateway) mayBeSeen(call allowlist.Call, at, stdout string) error {
 			paths = append(paths, s.Path)
 		}
 	}
-	sees := g.visible()
+	sees := g.rules.Visible()
 	hidden := func(path string) bool { return !sees(path) }
 	if len(paths) == 0 || !call.Effect().Mutates() && !call.TouchesOneNote() || slices.ContainsFunc(paths, hidden) {
 		return missing(call)

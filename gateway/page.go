@@ -148,7 +148,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
 	switch {
-	case first.request.visibility != g.visibility():
+	case first.request.visibility != g.rules.Fingerprint():
 		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
 	case compares && sumOf(now.Stdout) != first.whole:
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")

@@ -27,8 +27,8 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	if err := req.check(call); err != nil {
 		return Plan{}, err
 	}
-	call, hidden := g.withDiskNames(call)
-	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rulesAt(req.visibility), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
+	call, hidden := g.rules.Named(call)
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
 	if err := req.promised(call, plan.refusal); err != nil {
@@ -157,7 +157,7 @@ func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
 // accessError says that the app cannot be asked, because it knows nothing of the
 // access rules. A note that is hidden is missing for whoever asks.
 func (g *vaultGateway) accessError(call allowlist.Call) error {
-	if call.TouchesOneNote() && !g.rules().Ignores {
+	if call.TouchesOneNote() && !g.rules.Policy().Ignores {
 		for _, s := range call.NamedPaths() {
 			return failure.New(failure.CodeNotFound, "", "file %q not found", quote.Short(s.Path))
 		}
@@ -257,8 +257,8 @@ func (g *Gateway) Permits(req Request) error {
 	if err != nil {
 		return err
 	}
-	call, _ = d.withDiskNames(call)
-	_, err = d.rules().Decide(call).Approved()
+	call, _ = d.rules.Named(call)
+	_, err = d.rules.Policy().Decide(call).Approved()
 	return err
 }
 

@@ -52,7 +52,7 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 		return g.nextPage(ctx, hold, req)
 	}
 	if req.Keep {
-		req.visibility = g.visibility()
+		req.visibility = g.rules.Fingerprint()
 	}
 	whole, _ := g.process(ctx, hold, req, approved{})
 	return g.firstPage(req, whole)
@@ -113,7 +113,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 	plan, err := g.Plan(req)
 	plan, err = g.assessLoss(ctx, req, plan, err)
 	line.described(plan)
-	line.hidden, line.hiddenName = g.hiddenBy(plan)
+	line.hidden, line.hiddenName = g.rules.HiddenBy(plan.call, plan.policy)
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)), by.takesBack && needsApproval(err):
 		plan, err = by.plan(plan)

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,7 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/consent"
-	"vaultwicket/policy"
+	"vaultwicket/gateway/visibility"
 )
 
 // Request is what a caller asks for, before anything is known about it.
@@ -63,8 +62,8 @@ type Request struct {
 	// Answers says that the request brings the user's answer to an earlier one.
 	Answers bool
 
-	visibility visibilityFingerprint // when the request was begun
-	batch      string                // of which it is an operation, for the journal
+	visibility visibility.Fingerprint // when the request was begun
+	batch      string                 // of which it is an operation, for the journal
 }
 
 // withOneLimit returns the request with one meaning of limit, whether it is given beside
@@ -122,16 +121,6 @@ func (r Request) parse() (allowlist.Call, error) {
 		return allowlist.ParseWords(r.Command, r.Words)
 	}
 	return allowlist.Parse(r.Command, r.Params)
-}
-
-// visibilityFingerprint tells what hides notes of a vault: it is another one when the
-// patterns or the policy are others. A call that is under way while they change
-// has read under the earlier ones, so what it keeps must not be shown later.
-type visibilityFingerprint struct {
-	patterns [sha256.Size]byte // zero for none
-	policy   *policy.Policy
-	// looked says that somebody has looked, ignores that there is an ignore file.
-	looked, ignores bool
 }
 
 // Reference names a field of the result of an earlier operation.

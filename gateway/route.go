@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"

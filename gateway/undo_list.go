@@ -33,7 +33,7 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 		most, _ = strconv.Atoi(text) // it was parsed
 	}
 	var b strings.Builder
-	sees := g.visible()
+	sees := g.rules.Visible()
 	err = eachUndoable(kept, journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
 		if e.SeenBy(sees) {
 			b.WriteString(undoRow(e))

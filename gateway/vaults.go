@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"slices"
 
 	"vaultwicket/gateway/failure"
@@ -24,9 +25,9 @@ func (v Vault) locate(list []registry.Vault) target {
 	}
 	switch {
 	case v.ID != "":
-		return target{app: v.ID, folder: firstOf(v.Folder, folderOf(list, func(a registry.Vault) bool { return a.ID == v.ID }))}
+		return target{app: v.ID, folder: cmp.Or(v.Folder, folderOf(list, func(a registry.Vault) bool { return a.ID == v.ID }))}
 	case v.Name != "":
-		return target{app: v.Name, folder: firstOf(v.Folder, folderOf(list, func(a registry.Vault) bool { return a.Name() == v.Name }))}
+		return target{app: v.Name, folder: cmp.Or(v.Folder, folderOf(list, func(a registry.Vault) bool { return a.Name() == v.Name }))}
 	case v.Folder == "":
 		return target{}
 	}
@@ -39,13 +40,6 @@ func (v Vault) locate(list []registry.Vault) target {
 		return target{app: list[i].ID, folder: v.Folder} // two vaults of that name
 	}
 	return target{app: list[i].Name(), folder: v.Folder}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // folderOf returns the folder of the one vault that matches, "" if none or

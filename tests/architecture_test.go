@@ -33,7 +33,8 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/semaphore gateway/shell gateway/state/audit gateway/state/journal gateway/state/paths gateway/trail policy policy/access policy/ignore tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/registry gateway/semaphore gateway/shell gateway/state/audit gateway/state/journal gateway/state/paths gateway/trail gateway/visibility policy policy/access tiers
+gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
 gateway/state/approvals      : gateway/state/private
 gateway/state/audit          : gateway/state/private
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
@@ -62,7 +63,7 @@ gateway/ui/activity          : gateway/state/audit gateway/trail policy
 gateway/ui/auth              : gateway/httpguard
 gateway/ui/chart             : gateway/ui/activity
 gateway/ui/difference        :
-gateway/ui                   : gateway gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail tiers
+gateway/ui                   : gateway gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/httpguard gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/running gateway/trail gateway/ui/activity gateway/ui/auth gateway/ui/chart gateway/ui/difference gateway/visibility tiers
 gateway/mcpserver            : allowlist allowlist/quote exec/progress gateway gateway/catalog gateway/clean gateway/consent gateway/failure gateway/mcpserver/arguments gateway/mcpserver/message gateway/mcpserver/prompts gateway/mcpserver/stdio gateway/mcpserver/streamable gateway/mcpserver/typed gateway/observe gateway/state/approvals tiers
 gateway/mcpserver/arguments  : gateway gateway/mcpserver/message allowlist allowlist/quote
 gateway/mcpserver/message    : allowlist/quote
@@ -75,7 +76,7 @@ cmd/internal/approver        : allowlist/quote cmd/internal/exit cmd/internal/fl
 cmd/internal/calls           : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec/progress gateway gateway/consent gateway/mcpserver/arguments
 cmd/internal/history         : allowlist/quote cmd/internal/calls cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/failure gateway/state/journal
 cmd/internal/identity        :
-cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog
+cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/visibility
 cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
 cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/metrics gateway/observe/tracing
@@ -85,7 +86,7 @@ cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/in
 cmd/internal/logging         : cmd/internal/terminal gateway/clean gateway/observe
 cmd/internal/parent          : cmd/internal/exit cmd/internal/logging
 cmd/internal/safefile        : exec/acl exec/way
-cmd/internal/settings        : cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal gateway gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths exec policy policy/access allowlist allowlist/quote tiers gateway/admission
+cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/visibility policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent

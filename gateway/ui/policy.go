@@ -8,6 +8,7 @@ import (
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/ui/auth"
+	"vaultwicket/gateway/visibility"
 	"vaultwicket/tiers"
 )
 
@@ -148,8 +149,8 @@ type accessData struct {
 	Vaults      []string
 	Vault, Path string
 	Parents     []parent
-	Self        gateway.Access
-	Below       []gateway.Access
+	Self        visibility.Access
+	Below       []visibility.Access
 	More        bool
 	Hidden      bool // the folder itself, so nothing below it is listed
 }

@@ -1,4 +1,4 @@
-package gateway
+package visibility
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"vaultwicket/allowlist"
-	"vaultwicket/allowlist/quote"
-	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
@@ -17,8 +15,8 @@ import (
 // Access is what agents can do with a note or folder, and why. It is for the owner of the
 // vault: it tells of what is hidden.
 type Access struct {
-	Vault string `json:"vault,omitempty"`
-	Path  string `json:"path"` // as the disk has it
+	Vault string `json:"vault,omitempty"` // as callers name it
+	Path  string `json:"path"`            // as the disk has it
 	// Level is that of the access rules, Rule the path of the one that decides, "" if
 	// none covers the note, and Origin where the rules come from.
 	Level  string `json:"level"`
@@ -47,23 +45,19 @@ type Permitted struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// AccessOf returns what can be done with the note or folder at a path in a vault, "" for
-// the default one. The error is a [*failure.RequestError] or a [*allowlist.ParseError].
-func (g *Gateway) AccessOf(vault, path string) (Access, error) {
-	d, err := g.vaultNamed(vault)
-	if err != nil {
-		return Access{}, err
-	}
-	path = d.inVault(path)
-	if named, err := d.names.Name(path); err == nil && d.target().folder != "" {
+// AccessOf returns what can be done with the note or folder at a path in the vault, or
+// below the folder of the vault. The error is a [*allowlist.ParseError].
+func (r *Rules) AccessOf(path string) (Access, error) {
+	path = r.inVault(path)
+	if named, err := r.names.Name(path); err == nil && r.folder() != "" {
 		path = named
 	}
-	p := d.rules()
-	a := Access{Vault: d.name(), Path: path, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
+	p := r.Policy()
+	a := Access{Path: path, Level: p.Access.Level(path).String(), Rule: p.Access.Rule(path)}
 	if p.Access.Restrict() {
 		a.Origin = p.Origins["access"]
 	}
-	a.Ignored = d.ignoredBy(path)
+	a.Ignored = r.ignoredBy(path)
 	for _, one := range []struct {
 		permitted *Permitted
 		command   string
@@ -81,41 +75,6 @@ func (g *Gateway) AccessOf(vault, path string) (Access, error) {
 		*one.permitted = permitted(p, call, a)
 	}
 	return a, nil
-}
-
-// maxBelow bounds the folders that [Gateway.AccessBelow] returns.
-const maxBelow = 500
-
-// AccessBelow returns what can be done with the folders that are directly in a folder of a
-// vault, "" for its root, sorted by name, and whether there are more. Like [Access] it is
-// for the owner.
-func (g *Gateway) AccessBelow(vault, path string) (list []Access, more bool, err error) {
-	d, err := g.vaultNamed(vault)
-	if err != nil {
-		return nil, false, err
-	}
-	names, more, err := notes.Folders(d.target().folder, path, maxBelow)
-	if err != nil {
-		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", quote.Short(path), err)
-	}
-	for _, name := range names {
-		a, err := g.AccessOf(vault, strings.TrimPrefix(path+"/"+name, "/"))
-		if err != nil {
-			return nil, false, err
-		}
-		list = append(list, a)
-	}
-	return list, more, nil
-}
-
-// NoteWithHash returns the text of the note at a path in a vault if it has the SHA-256
-// hash, in hexadecimal, and may be seen.
-func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) {
-	d, err := g.vaultNamed(vault)
-	if err != nil || !d.visible()(path) {
-		return "", false
-	}
-	return notes.WithHash(d.target().folder, path, hash)
 }
 
 // permitted says whether a call is permitted on a note of which a is known.
@@ -140,8 +99,8 @@ func permitted(p policy.Policy, call allowlist.Call, a Access) Permitted {
 }
 
 // inVault returns a path as one in the vault, where it is that of a file below its folder.
-func (g *vaultGateway) inVault(path string) string {
-	folder := g.target().folder
+func (r *Rules) inVault(path string) string {
+	folder := r.folder()
 	if folder == "" || !filepath.IsAbs(path) {
 		return strings.TrimSuffix(filepath.ToSlash(path), "/")
 	}
@@ -153,9 +112,9 @@ func (g *vaultGateway) inVault(path string) string {
 
 // ignoredBy returns the line of the ignore file that hides a path. A file that cannot be
 // used hides everything.
-func (g *vaultGateway) ignoredBy(path string) *IgnoredBy {
-	text, ok := notes.Patterns(g.target().folder)
-	file := filepath.Join(g.target().folder, ignore.File)
+func (r *Rules) ignoredBy(path string) *IgnoredBy {
+	text, ok := notes.Patterns(r.folder())
+	file := filepath.Join(r.folder(), ignore.File)
 	if !ok {
 		return &IgnoredBy{File: file}
 	}
