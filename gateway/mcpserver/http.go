@@ -2,11 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/gateway/mcpserver/streamable"
 )
@@ -16,11 +14,15 @@ import (
 // "cancelled" says that requests were interrupted, as for [ServeStdio].
 func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, listening func(url string)) error {
 	c = c.complete()
-	s, err := newServer(c, stdio.NewRequests(), streamable.Notify)
+	requests := stdio.NewRequests()
+	s, err := newServer(c, requests, streamable.Notify)
 	if err != nil {
 		return err
 	}
-	transport.Server, transport.Check, transport.Log, transport.Grace = s, CheckMessage, c.Log, c.Grace
+	transport.Server, transport.Log, transport.Grace = s, c.Log, c.Grace
+	transport.Tools, transport.Asks = requests.Handlers, func(ctx context.Context, tool string, arguments json.RawMessage) bool {
+		return requests.Changes != nil && canAsk(ctx) && requests.Changes(tool, arguments) // reads never need approval
+	}
 	transport.Ready = c.Gateway.Admits
 	ended := transport.Ended
 	transport.Ended = func(caller string) {
@@ -34,18 +36,4 @@ func ServeHTTP(ctx context.Context, c Config, transport streamable.Config, liste
 		return stdio.ShutdownError(err.Error())
 	}
 	return err
-}
-
-// CheckMessage checks a message as strictly as one on standard input. If ok is false, reply
-// is the JSON-RPC error response.
-func CheckMessage(body []byte) (reply []byte, ok bool) {
-	_, err := message.Decode(body)
-	if err == nil {
-		return nil, true
-	}
-	refusal := &message.Error{Code: mcp.INVALID_REQUEST, Text: err.Error()}
-	if e, is := err.(*message.Error); is {
-		refusal = e
-	}
-	return refusal.Encode(), false
 }

@@ -53,6 +53,7 @@ func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 	}
 	hooks := &server.Hooks{}
 	requests.Hooks(hooks)
+	streamable.Hooks(hooks)
 	hooks.AddAfterListTools(h.hideTools)
 	hooks.AddAfterSubscriptionsListen(func(ctx context.Context, _ any, _ *mcp.SubscriptionsListenRequest, _ *mcp.SubscriptionsListenResult) {
 		streamable.Acknowledged(ctx)

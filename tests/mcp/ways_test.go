@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,9 +20,9 @@ import (
 	"vaultwicket/tests/rig"
 )
 
-// The two ways of a call through a server on standard input. A parameter that nobody knows
-// makes a call go through the MCP library, which ignores it; without it, the transport hands
-// the call to its handler.
+// The two ways of a call through a server. A parameter that nobody knows makes a call go
+// through the MCP library, which ignores it; without it, the transport hands the call to its
+// handler.
 const (
 	direct      = ""
 	withLibrary = `,"unknown":0`
@@ -32,19 +33,26 @@ const (
 // two runs have in common is replaced.
 func TestBothWaysOfACallAgree(t *testing.T) {
 	t.Parallel()
-	one, other := playCalls(t, direct), playCalls(t, withLibrary)
-	if len(one) != len(other) {
-		t.Fatalf("%d lines on one way, %d on the other", len(one), len(other))
-	}
-	for i := range one {
-		if one[i] != other[i] {
-			t.Errorf("directly\n%.2000s\nthrough the library\n%.2000s", one[i], other[i])
-		}
+	for name, play := range map[string]func(t *testing.T, more string) []string{"stdio": playCalls, "http": playCallsOverHTTP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one, other := play(t, direct), play(t, withLibrary)
+			if len(one) != len(other) {
+				t.Fatalf("%d lines on one way, %d on the other", len(one), len(other))
+			}
+			if !strings.Contains(strings.Join(one, ""), "elicitation/create") {
+				t.Error("nothing was asked")
+			}
+			for i := range one {
+				if one[i] != other[i] {
+					t.Errorf("directly\n%.2000s\nthrough the library\n%.2000s", one[i], other[i])
+				}
+			}
+		})
 	}
 }
 
-// wayCalls are tools with their arguments, as JSON.
-var wayCalls = []struct{ tool, arguments string }{
+var wayCalls = []wayCall{
 	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Odd.md"}}`},
 	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Broken.md"}}`},
 	{"obsidianCli", `{"command":"read","params":{"path":"Notes/Long.md"}}`},
@@ -116,18 +124,14 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	send(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
 	listed, _ := receive()
 	for i, call := range callsOfEveryTool(t, listed) {
-		id, meta := fmt.Sprint(i+1), ""
-		if i%3 == 1 {
-			id, meta = fmt.Sprintf(`"<\u2028é%d>"`, i), `,"_meta":{"progressToken":"p","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`
-		}
-		send(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s%s%s}}`, id, call.tool, call.arguments, meta, more)
+		send("%s", call.message(i, more))
 		for {
 			line, m := receive()
 			lines = append(lines, call.arguments+"\n"+line)
 			if m.Method == nil {
 				break
 			}
-			send(`{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{}}}`, m.ID)
+			send(acceptance, m.ID)
 		}
 	}
 	in.Close()
@@ -137,11 +141,63 @@ func playCalls(t *testing.T, more string) (lines []string) {
 	if err := server.Wait(); err != nil {
 		t.Error(err)
 	}
-	lines = append(lines, auditLines(t, home)...)
-	for i := range lines {
-		lines[i] = withoutChance(lines[i], vault)
+	return withoutChances(append(lines, auditLines(t, home)...), vault)
+}
+
+// playCallsOverHTTP is playCalls for a server over HTTP.
+func playCallsOverHTTP(t *testing.T, more string) (lines []string) {
+	t.Helper()
+	home, vault := t.TempDir(), filepath.Join(t.TempDir(), "Vault")
+	fillForCalls(t, vault)
+	s := rig.ServeHTTPIn(t, home, "--backend=embedded", "--vault="+vault, "--tier=v3", "--allow-mutations", "--toolsets=all", "--max-output=8KiB")
+	session := ""
+	post := func(body string, each func(message string) bool) {
+		t.Helper()
+		response, err := s.Client.Do(s.Request(t.Context(), http.MethodPost, "/mcp", body, "Mcp-Session-Id", session))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		session = cmp.Or(response.Header.Get("Mcp-Session-Id"), session)
+		lines = append(lines, fmt.Sprint(response.Status, response.Header.Get("Content-Type")))
+		if err := rig.Events(response, each); err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
 	}
-	return lines
+	ignore := func(string) bool { return true }
+	post(rig.Handshake(`{"elicitation":{}}`), ignore)
+	post(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`, func(listed string) bool {
+		for i, call := range callsOfEveryTool(t, listed) {
+			post(call.message(i, more), func(message string) bool {
+				lines = append(lines, call.arguments+"\n"+message)
+				var m struct{ ID, Method any }
+				if err := json.Unmarshal([]byte(message), &m); err != nil {
+					t.Errorf("%s: %v", message, err)
+				}
+				if m.Method == "elicitation/create" {
+					post(fmt.Sprintf(acceptance, m.ID), ignore)
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return withoutChances(append(lines, auditLines(t, home)...), vault)
+}
+
+// acceptance is the answer of a user who allows what a question is about.
+const acceptance = `{"jsonrpc":"2.0","id":%v,"result":{"action":"accept","content":{}}}`
+
+// wayCall is a tool with its arguments, as JSON.
+type wayCall struct{ tool, arguments string }
+
+// message is the call as the i-th of a session, with more behind its arguments.
+func (c wayCall) message(i int, more string) string {
+	id, meta := fmt.Sprint(i+1), ""
+	if i%3 == 1 {
+		id, meta = fmt.Sprintf(`"<\u2028é%d>"`, i), `,"_meta":{"progressToken":"p","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s%s%s}}`, id, c.tool, c.arguments, meta, more)
 }
 
 // withoutDraw are arguments of a tool that would draw a note without them.
@@ -149,7 +205,7 @@ var withoutDraw = map[string]string{"random_notes": `{"seed":1,"count":2}`}
 
 // callsOfEveryTool are wayCalls, and for every tool in a list a call without arguments
 // and two with some.
-func callsOfEveryTool(t *testing.T, listed string) []struct{ tool, arguments string } {
+func callsOfEveryTool(t *testing.T, listed string) []wayCall {
 	t.Helper()
 	var list struct {
 		Result struct{ Tools []struct{ Name string } }
@@ -160,7 +216,7 @@ func callsOfEveryTool(t *testing.T, listed string) []struct{ tool, arguments str
 	calls := slices.Clone(wayCalls)
 	for _, tool := range list.Result.Tools {
 		for _, arguments := range []string{withoutDraw[tool.Name], `{"path":"Notes/Odd.md"}`, `{"query":"line"}`} {
-			calls = append(calls, struct{ tool, arguments string }{tool.Name, cmp.Or(arguments, `{}`)})
+			calls = append(calls, wayCall{tool.Name, cmp.Or(arguments, `{}`)})
 		}
 	}
 	return calls
@@ -216,6 +272,13 @@ var chance = regexp.MustCompile(`(\\?"(?:durationMs|cursor|time|prev|session|cal
 var elapsedMs = regexp.MustCompile(`,"durationMs":\d+`)
 
 var changeID = regexp.MustCompile(`\d{8}T\d{6}\.\d{9}Z-[0-9a-f]{4}`)
+
+func withoutChances(lines []string, vault string) []string {
+	for i := range lines {
+		lines[i] = withoutChance(lines[i], vault)
+	}
+	return lines
+}
 
 func withoutChance(line, vault string) string {
 	if strings.HasPrefix(line, `{"seq"`) {

@@ -122,7 +122,7 @@ func looseFields(line []byte) (fields Fields) {
 
 func notAnObject(line []byte) string {
 	if bytes.HasPrefix(bytes.TrimLeft(line, Space), []byte("[")) {
-		return "JSON-RPC batches are not supported; send one message per line"
+		return "JSON-RPC batches are not supported; send one message at a time"
 	}
 	return "message is not a JSON object"
 }

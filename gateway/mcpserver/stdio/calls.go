@@ -3,15 +3,13 @@ package stdio
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/gateway/mcpserver/direct"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -28,30 +26,23 @@ type calls struct {
 	workers sync.WaitGroup
 }
 
-// toolCall is a call of a tool: what its handler is given, or the message for mcp-go.
+// toolCall is a call of a tool: for its handler, or the message for mcp-go.
 type toolCall struct {
-	handler server.ToolHandlerFunc
-	request mcp.CallToolRequest
-	message json.RawMessage // where handler is nil
+	direct  direct.Call
+	message json.RawMessage // nil for direct
 	ctx     context.Context // once it has started
 	stop    context.CancelFunc
 }
 
-// callOf is the one place that decides what passes mcp-go by: plain calls of a tool with a
-// handler. mcp-go works on all other calls, such as those of clients without a handshake.
-// It returns nil for what is no call.
+// callOf returns the call of a tool that a message is, nil for any other message.
 func (c *Requests) callOf(m message.Message, line []byte) *toolCall {
-	handler := c.Handlers[m.Tool]
-	switch {
-	case m.Method != string(mcp.MethodToolsCall):
+	if m.Method != string(mcp.MethodToolsCall) {
 		return nil
-	case !m.Plain || handler == nil:
-		return &toolCall{message: line}
 	}
-	return &toolCall{handler: handler, request: mcp.CallToolRequest{
-		Request: mcp.Request{Method: m.Method},
-		Params:  mcp.CallToolParams{Name: m.Tool, RawArguments: m.Arguments, Meta: m.Meta},
-	}}
+	if call, ok := c.Handlers.CallOf(m); ok {
+		return &toolCall{direct: call}
+	}
+	return &toolCall{message: line}
 }
 
 // beginCalls prepares c for the calls of one client. They are cancelled when ctx ends.
@@ -119,46 +110,15 @@ func (c *Requests) answerCall(r *pendingRequest) {
 	}
 }
 
-// errPanicked is what a client is told about a panic outside of the handler.
-var errPanicked = errors.New("internal error; please report it, the log has the details")
-
 // respond appends the response to a call.
-func (c *Requests) respond(to []byte, r *pendingRequest) (line []byte) {
-	defer func() {
-		if fault := recover(); fault != nil { // no value: it can contain text of a note
-			c.calls.log.Error("a call panicked", "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
-			line = appendFailure(to, r.id, errPanicked)
-		}
-	}()
-	if r.call.handler == nil {
-		return appendMessage(to, r.id, c.calls.server.HandleMessage(r.call.ctx, r.call.message))
+func (c *Requests) respond(to []byte, r *pendingRequest) []byte {
+	if r.call.message == nil {
+		return r.call.direct.AppendResponse(r.call.ctx, to, r.id, c.calls.log)
 	}
-	result, err := r.call.handler(r.call.ctx, r.call.request)
-	if err == nil && result == nil {
-		err = fmt.Errorf("tool '%s' handler returned no result", r.call.request.Params.Name)
-	}
-	if err == nil {
-		line, err = message.AppendResult(to, r.id, result)
-	}
-	if err != nil {
-		return appendFailure(to, r.id, err)
-	}
-	return line
-}
-
-// appendMessage appends the response of mcp-go.
-func appendMessage(to []byte, id any, m mcp.JSONRPCMessage) []byte {
-	line, err := json.Marshal(m)
-	if err != nil {
-		return appendFailure(to, id, err)
-	}
-	return append(to, line...)
-}
-
-// appendFailure appends the response to a call without a result, as mcp-go encodes it.
-func appendFailure(to []byte, id any, err error) []byte {
-	failure, _ := json.Marshal(mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INTERNAL_ERROR, err.Error(), nil)) // only text
-	return append(to, failure...)
+	return direct.AppendGuarded(to, r.id, c.calls.log, func() ([]byte, error) {
+		line, err := json.Marshal(c.calls.server.HandleMessage(r.call.ctx, r.call.message))
+		return append(to, line...), err
+	})
 }
 
 // waitForCalls waits until the last call is answered. c must be stopped.

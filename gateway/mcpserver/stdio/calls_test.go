@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -42,11 +43,11 @@ func TestCallsWithoutAResult(t *testing.T) {
 		"nothing":             func() (*mcp.CallToolResult, error) { return nil, nil },
 		"both":                func() (*mcp.CallToolResult, error) { return mcp.NewToolResultText("x"), context.Canceled },
 		"what has no JSON":    func() (*mcp.CallToolResult, error) { return mcp.NewToolResultStructured(func() {}, "x"), nil },
-		"an error <of HTML>&": func() (*mcp.CallToolResult, error) { return nil, errPanicked },
+		"an error <of HTML>&": func() (*mcp.CallToolResult, error) { return nil, errors.New("<b>&") },
 	}
 	for name, result := range handlers {
 		tool := func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result() }
-		one, other := direct.run(t, strings.NewReader(call(1)), tool)["1"], overMCPGo.run(t, strings.NewReader(call(1)), tool)["1"]
+		one, other := straight.run(t, strings.NewReader(call(1)), tool)["1"], overMCPGo.run(t, strings.NewReader(call(1)), tool)["1"]
 		if one.Error == nil || other.Error == nil || name != "what has no JSON" && *one.Error != *other.Error {
 			t.Errorf("%s: %+v directly, %+v over mcp-go", name, one.Error, other.Error)
 		}
@@ -56,7 +57,7 @@ func TestCallsWithoutAResult(t *testing.T) {
 // A cancellation can come when a call has its worker and has not begun.
 func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	c, out := NewRequests(), &strings.Builder{}
-	s := direct.toy(c, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s := straight.toy(c, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		t.Error("the call has begun")
 		return nil, nil
 	})
@@ -87,7 +88,7 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 func TestLargeAnswersAreNotKept(t *testing.T) {
 	const calls, size = 32, 1 << 20
 	requests, begun, goOn := NewRequests(), make(chan struct{}, calls), make(chan struct{})
-	k := start(t, requests, direct.toy(requests, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	k := start(t, requests, straight.toy(requests, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		begun <- struct{}{}
 		<-goOn
 		return mcp.NewToolResultText(strings.Repeat("x", size)), nil

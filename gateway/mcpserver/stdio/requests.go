@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"vaultwicket/gateway/mcpserver/direct"
 	"vaultwicket/gateway/mcpserver/message"
 )
 
@@ -54,12 +55,11 @@ type Requests struct {
 	Changes func(tool string, arguments json.RawMessage) bool
 
 	// Handlers are the handlers of tools, by name, whose plain calls are answered without
-	// mcp-go: it would decode the message nine more times and encode the answer four times.
-	// See the field Plain of [message.Message]. A handler gets the session in its context and
+	// mcp-go, see package direct. A handler gets the session in its context and
 	// the same request, but neither the server in the context nor arguments other than
 	// RawArguments. Middleware of the server is not run, so it must be part of the handler,
 	// and recover panics. It must be set before Serve; nil leaves all calls to mcp-go.
-	Handlers map[string]server.ToolHandlerFunc
+	Handlers direct.Tools
 
 	mu          sync.Mutex
 	changed     sync.Cond // on mu: any field below

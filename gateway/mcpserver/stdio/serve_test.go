@@ -27,13 +27,13 @@ import (
 type way string
 
 const (
-	direct    way = "direct"
+	straight  way = "direct"
 	overMCPGo way = "over mcp-go"
 )
 
 // eachWay runs a test once for each way.
 func eachWay(t *testing.T, test func(t *testing.T, w way)) {
-	for _, w := range []way{direct, overMCPGo} {
+	for _, w := range []way{straight, overMCPGo} {
 		t.Run(string(w), func(t *testing.T) { test(t, w) })
 	}
 }
@@ -44,7 +44,7 @@ func (w way) toy(requests *Requests, tool server.ToolHandlerFunc, options ...ser
 	requests.Hooks(hooks)
 	s := server.NewMCPServer("toy", "1", append(options, server.WithHooks(hooks))...)
 	s.AddTool(mcp.NewTool("work", mcp.WithString("n")), tool)
-	if w == direct {
+	if w == straight {
 		requests.Handlers = map[string]server.ToolHandlerFunc{"work": tool}
 	}
 	return s
@@ -172,7 +172,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 		{"another case", `{"jsonrpc":"2.0","id":5,"method":"ping","Method":"x"}`, "5", -32600},
 		{"an unknown method", `{"jsonrpc":"2.0","id":6,"method":"none/such"}`, "6", -32601},
 	} {
-		answers := direct.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
+		answers := straight.run(t, strings.NewReader(test.line+"\n\n"+ping("good")), echo)
 		refusal := answers[test.ID]
 		if refusal.Error == nil || refusal.Error.Code != test.Code {
 			t.Errorf("%s: %+v, want code %d", test.name, refusal.Error, test.Code)
@@ -184,7 +184,7 @@ func TestWhatIsNoMessageIsRefusedAndTheRestGoesOn(t *testing.T) {
 }
 
 func TestAnAnswerOfTheClientIsNotAnswered(t *testing.T) {
-	answers := direct.run(t, strings.NewReader(strings.Join([]string{
+	answers := straight.run(t, strings.NewReader(strings.Join([]string{
 		`{"jsonrpc":"2.0","id":77,"error":{"code":1,"message":"x"}}`,
 		`{"jsonrpc":"2.0","id":78,"result":{}}`,
 		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`,
@@ -528,7 +528,7 @@ func TestModernClients(t *testing.T) {
 		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + talk.ModernMeta + `}}`,
 		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"work","arguments":{"n":"x"},` + talk.ModernMeta + `}}`,
 	}, "\n")
-	answers := direct.run(t, strings.NewReader(in), echo)
+	answers := straight.run(t, strings.NewReader(in), echo)
 	for _, id := range []string{"1", "2", "3"} {
 		if m := answers[id]; m.Error != nil || !strings.Contains(string(m.Result), "resultType") {
 			t.Errorf("%s: %+v: %s", id, m.Error, m.Result)
@@ -547,7 +547,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 	} {
 		for range 50 {
 			requests := NewRequests()
-			s := direct.toy(requests, echo, server.WithToolCapabilities(true))
+			s := straight.toy(requests, echo, server.WithToolCapabilities(true))
 			k := start(t, requests, s, talk.Patience)
 			k.Send(listenFor(1, test.filter))
 			k.In.Close()
@@ -564,7 +564,7 @@ func TestSubscriptionAcknowledgesFirstAndDoesNotHoldTheEnd(t *testing.T) {
 
 func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 	requests := NewRequests()
-	k := start(t, requests, direct.toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
+	k := start(t, requests, straight.toy(requests, echo, server.WithToolCapabilities(true)), talk.Patience)
 	for id := range maxSubscriptions {
 		k.Send(listenFor(id, `"toolsListChanged":true`))
 		if m := k.Next(); m.Method != mcp.MethodNotificationSubscriptionsAcknowledged {
@@ -589,7 +589,7 @@ func TestSubscriptionsAreBoundedAndCanBeCancelled(t *testing.T) {
 
 // BenchmarkStdioCall is one call through the transport, on either way.
 func BenchmarkStdioCall(b *testing.B) {
-	for _, w := range []way{direct, overMCPGo} {
+	for _, w := range []way{straight, overMCPGo} {
 		for _, size := range []int{10, 10_000} {
 			b.Run(fmt.Sprintf("%s/%d", w, size), func(b *testing.B) { w.benchmark(b, size) })
 		}

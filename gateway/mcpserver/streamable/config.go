@@ -2,12 +2,16 @@ package streamable
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/mcpserver/direct"
 )
 
 const (
@@ -47,10 +51,16 @@ type Config struct {
 	// [Token].
 	Token string
 
-	// Check looks at the body of each message before anything is decided on it.
-	// When ok is false the client gets 400 and reply, a JSON-RPC error. nil checks
-	// nothing. It must not keep body.
-	Check func(body []byte) (reply []byte, ok bool)
+	// Tools are the tools whose plain calls in a session are answered without mcp-go, see
+	// package direct. A handler gets the session in its context, but neither the server nor
+	// arguments other than RawArguments. Middleware of the server is not run, so it must be
+	// part of the handler. nil leaves all calls to mcp-go.
+	Tools direct.Tools
+
+	// Asks reports whether a call of one of Tools may send a request to the client, such as
+	// a question to the user: that is left to mcp-go. ctx is the one that the handler would
+	// get. nil says that every call may.
+	Asks func(ctx context.Context, tool string, arguments json.RawMessage) bool
 
 	// MaxSessions bounds the sessions that are open, 0 for 1000, and
 	// MaxConnections the connections, 0 for 256.

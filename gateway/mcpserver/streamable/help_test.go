@@ -16,6 +16,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"vaultwicket/gateway/mcpserver/direct"
 )
 
 const (
@@ -27,28 +29,39 @@ const (
 // toy is a server of tools with which a test can look at its own requests.
 type toy struct {
 	server  *server.MCPServer
+	tools   direct.Tools
 	started chan string   // the callers whose call of "block" has begun
 	ended   chan error    // how the context of one ended
 	release chan struct{} // lets them end by themselves
 }
 
 func newToy() *toy {
+	hooks := &server.Hooks{}
+	Hooks(hooks)
 	y := &toy{
-		server:  server.NewMCPServer("toy", "1", server.WithToolCapabilities(true), server.WithElicitation()),
+		server:  server.NewMCPServer("toy", "1", server.WithToolCapabilities(true), server.WithElicitation(), server.WithHooks(hooks)),
 		started: make(chan string, 64), ended: make(chan error, 64), release: make(chan struct{}),
 	}
-	y.server.AddTool(mcp.NewTool("who"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(Caller(ctx)), nil
-	})
-	y.server.AddTool(mcp.NewTool("block"), y.block)
-	y.server.AddTool(mcp.NewTool("count", mcp.WithNumber("to")), count)
-	y.server.AddTool(mcp.NewTool("panic"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		panic("the secret of a note")
-	})
-	y.server.AddTool(mcp.NewTool("ask"), ask)
-	y.server.AddTool(mcp.NewTool("chat"), y.chat)
+	y.tools = direct.Tools{
+		"who": func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(Caller(ctx)), nil
+		},
+		"block": y.block,
+		"count": count,
+		"panic": func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			panic("the secret of a note")
+		},
+		"ask":  ask,
+		"chat": y.chat,
+	}
+	for name, handler := range y.tools {
+		y.server.AddTool(mcp.NewTool(name), handler)
+	}
 	return y
 }
+
+// asks says of the tools of a toy which one asks the client something.
+func asks(_ context.Context, tool string, _ json.RawMessage) bool { return tool == "ask" }
 
 func (y *toy) block(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	y.started <- Caller(ctx)
@@ -71,7 +84,11 @@ func (y *toy) chat(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolRes
 
 // count sends a notification for each number, and then the last one as its result.
 func count(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	to := r.GetInt("to", 0)
+	var given struct{ To int }
+	if err := json.Unmarshal(r.Params.RawArguments, &given); err != nil {
+		return nil, err
+	}
+	to := given.To
 	for n := range to {
 		if err := Notify(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": n + 1}); err != nil {
 			return nil, err
@@ -105,7 +122,7 @@ type running struct {
 func open(t *testing.T, change func(*Config)) *running {
 	t.Helper()
 	y := newToy()
-	c := Config{Server: y.server, Addr: "127.0.0.1:0", Token: goodToken}
+	c := Config{Server: y.server, Tools: y.tools, Asks: asks, Addr: "127.0.0.1:0", Token: goodToken}
 	if change != nil {
 		change(&c)
 	}

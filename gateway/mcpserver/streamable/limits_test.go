@@ -51,7 +51,7 @@ func (p *pipes) dial() net.Conn {
 }
 
 // inBubble runs a test with a server on pipes.
-func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *direct, p *pipes, stop func() error)) {
+func inBubble(t *testing.T, change func(*Config), test func(t *testing.T, x *offline, p *pipes, stop func() error)) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newDirect(t, change)
 		p := newPipes()
@@ -106,7 +106,7 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 		{"nothing after an answer", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, httpguard.IdleLimit},
 		{"nothing after a refusal", "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, httpguard.IdleLimit},
 	} {
-		inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+		inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 			status, after := drip(t, p, test.text)
 			if status != test.status || after > test.within {
 				t.Errorf("%s: %d after %v, want %d within %v", test.name, status, after, test.status, test.within)
@@ -120,7 +120,7 @@ func TestSlowClientsAreNotWaitedFor(t *testing.T) {
 
 // A client with a poor line is waited for.
 func TestASlowBodyIsRead(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		c := p.dial()
 		defer c.Close()
 		body := initialize(legacyVersion)
@@ -138,7 +138,7 @@ func TestASlowBodyIsRead(t *testing.T) {
 // A client that does not read its answer costs its call, not more, also when the
 // call does not care for what becomes of its notifications.
 func TestAnAnswerThatNobodyReads(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		body, headers := modernCall(1, "chat", "{}")
 		head := goodHead
 		for i := 0; i < len(headers); i += 2 {
@@ -162,7 +162,7 @@ func TestAnAnswerThatNobodyReads(t *testing.T) {
 // A call may take longer than a body or an answer, and a stream may be silent for
 // longer than either.
 func TestLimitsAreNotThoseOfTheCall(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		id := x.session(t)
 		in := "Mcp-Session-Id: " + id + "\r\n"
 		stream := p.dial()
@@ -260,7 +260,7 @@ func TestTheLimitOfABodyIsExact(t *testing.T) {
 // Bodies that do not come cost others nothing, however many there are, and whether
 // they have sent little or nearly all.
 func TestLargeBodiesShareTheirRoom(t *testing.T) {
-	inBubble(t, func(c *Config) { c.MaxBody = 1000 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, func(c *Config) { c.MaxBody = 1000 }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		for name, part := range map[string]string{"little": "{", "nearly all": "{" + strings.Repeat(" ", 998)} {
 			var holders []net.Conn
 			for range bodies + 1 {
@@ -375,7 +375,7 @@ func TestUnauthenticatedKeepNobodyOut(t *testing.T) {
 // Of those with the token, one that is between two requests makes room, and one that
 // is not stays.
 func TestTheGateCountsRight(t *testing.T) {
-	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, func(c *Config) { c.MaxConnections = 2 }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		id := x.session(t)
 		enter := func(refuseBusy bool) (c net.Conn, served bool) {
 			c = p.dial()

@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
 // heartbeat is the time between two signs of life on the stream of a session, so
@@ -106,7 +107,7 @@ func (d *handler) post(w http.ResponseWriter, r *http.Request, by owner) {
 }
 
 // postModern takes a message that belongs to no session.
-func (d *handler) postModern(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postModern(w http.ResponseWriter, r *http.Request, by owner, m received) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if m.Method == string(mcp.MethodSubscriptionsListen) {
@@ -121,8 +122,8 @@ func (d *handler) postModern(w http.ResponseWriter, r *http.Request, by owner, m
 
 // postInitialize opens a session. If its client does not learn of it, it ends at
 // once.
-func (d *handler) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m message) {
-	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.Params.ProtocolVersion))
+func (d *handler) postInitialize(w http.ResponseWriter, r *http.Request, by owner, m received) {
+	x, err := d.sessions.begin(by, clientOf(r, m), mcp.NegotiateLegacyVersion(m.params.ProtocolVersion))
 	switch {
 	case errors.Is(err, errFull):
 		refuseBusy(w, "too many sessions, and all of them are active; end one with DELETE, or try again later")
@@ -141,20 +142,25 @@ func (d *handler) postInitialize(w http.ResponseWriter, r *http.Request, by owne
 const maxClientName = 64
 
 // clientOf returns which program a request is from, as far as it can be told.
-func clientOf(r *http.Request, m message) client {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
+func clientOf(r *http.Request, m received) client {
 	var info struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.Params.ClientInfo, &info) // what is wrong with it, mcp-go says
-	return client{host, strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
+	_ = json.Unmarshal(m.params.ClientInfo, &info) // what is wrong with it, mcp-go says
+	return client{remoteHost(r), strings.Clone(info.Name[:min(len(info.Name), maxClientName)])}
+}
+
+// remoteHost returns where a request comes from.
+func remoteHost(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // postInSession takes a message of a session.
-func (d *handler) postInSession(w http.ResponseWriter, r *http.Request, by owner, m message) {
+func (d *handler) postInSession(w http.ResponseWriter, r *http.Request, by owner, m received) {
 	x := d.session(w, r, by)
 	if x == nil {
 		return
@@ -188,13 +194,13 @@ func (d *handler) session(w http.ResponseWriter, r *http.Request, by owner) *ses
 // exchange is a request that may pass.
 type exchange struct {
 	request *http.Request
-	message message  // of a POST
+	message received // of a POST
 	session *session // nil where there are none
 	caller  string
 	opens   bool // it opens the session
 }
 
-// pass gives a request to mcp-go. ctx ends with the connection, and here with the
+// forward has a request answered. ctx ends with the connection, and here with the
 // session too.
 func (d *handler) forward(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter, e exchange) {
 	if e.session != nil {
@@ -205,7 +211,7 @@ func (d *handler) forward(ctx context.Context, cancel context.CancelFunc, w http
 	defer e.allowCancel(answer, cancel)()
 	ctx = context.WithValue(withCaller(ctx, e.caller), responseKey{}, answer)
 	clearReadDeadline(w)
-	d.handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})
+	d.handle(ctx, answer, e)
 	if e.opens && !answer.result() {
 		answer.header.Del(server.HeaderKeySessionID)
 		d.sessions.finish(e.session)
@@ -213,50 +219,59 @@ func (d *handler) forward(ctx context.Context, cancel context.CancelFunc, w http
 	if e.opens && e.session.ctx.Err() != nil {
 		d.forget(e.session) // it ended before mcp-go had registered it
 	}
-	answer.finish(http.StatusServiceUnavailable, errorReply(e.message.ID, mcp.INTERNAL_ERROR, unanswered))
+	answer.finish(http.StatusServiceUnavailable, &message.Error{Code: mcp.INTERNAL_ERROR, ID: e.message.ID, Text: unanswered})
 }
 
 // unanswered is what a client is told whose request was ended: its session was, or
 // the server, or there was a fault.
 const unanswered = "the request was interrupted; what it has changed is unknown"
 
-// handle has mcp-go work on a request. A fault there costs the request its answer,
-// not the connection.
-func (d *handler) handle(answer *response, r *server.HTTPRequest) {
+// handle has a handler of a tool or mcp-go work on a request. A fault in mcp-go costs the
+// request its answer, not the connection.
+func (d *handler) handle(ctx context.Context, answer *response, e exchange) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			d.report(fault)
 		}
 	}()
-	d.mcp.Handle(answer, r)
+	if !d.callDirectly(ctx, answer, e) {
+		d.mcp.Handle(answer, &server.HTTPRequest{Method: e.request.Method, Header: e.request.Header, Body: e.message.body, Context: ctx})
+	}
 }
 
-// endless takes the limit of time from a request that has come in whole: net/http
+// callDirectly answers a call of a tool without mcp-go, and reports whether it is one that
+// can be. The answer to a question to the user would not find its way back: calls that may
+// ask one are for mcp-go, and so is what is of no session.
+func (d *handler) callDirectly(ctx context.Context, answer *response, e exchange) bool {
+	call, ok := d.Tools.CallOf(e.message.Message)
+	if !ok || e.session == nil || e.message.modern || d.Asks == nil {
+		return false
+	}
+	known := e.session.known.Load()
+	if known == nil {
+		return false
+	}
+	ctx = server.WithRequestProtocolInfo(d.Server.WithContext(ctx, *known), &server.RequestProtocolInfo{})
+	if d.Asks(ctx, e.message.Tool, e.message.Arguments) {
+		return false
+	}
+	reply := append(call.AppendResponse(ctx, nil, e.message.ID, d.Log), '\n')
+	if ctx.Err() == nil {
+		answer.reply(reply)
+	}
+	return true
+}
+
+// clearReadDeadline takes the limit of time from a request that has come in whole: net/http
 // waits for the client to go away by reading on.
 func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// busy refuses what may work later.
+// refuseBusy refuses what may work later.
 func refuseBusy(w http.ResponseWriter, text string) {
 	w.Header().Set("Retry-After", "30")
 	refuse(w, http.StatusServiceUnavailable, text)
-}
-
-// replyError answers a message with an error of JSON-RPC.
-func replyError(w http.ResponseWriter, status int, id json.RawMessage, code int, text string) {
-	replyWith(w, status, errorReply(id, code, text))
-}
-
-// errorReply is an error of JSON-RPC. The id must be valid JSON or nothing.
-func errorReply(id json.RawMessage, code int, text string) []byte {
-	if len(id) == 0 {
-		id = json.RawMessage("null")
-	}
-	reply, _ := json.Marshal(map[string]any{ // the id came out of valid JSON
-		"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": map[string]any{"code": code, "message": text},
-	})
-	return reply
 }
 
 func replyWith(w http.ResponseWriter, status int, reply []byte) {

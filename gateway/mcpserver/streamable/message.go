@@ -1,7 +1,6 @@
 package streamable
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,33 +13,22 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
-// message is what is decided on of the body of a POST. mcp-go reads the same
-// fields by the same rules; what those rules let pass is a matter of Config.Check.
-type message struct {
+// received is the body of a POST, and what is decided on of it.
+type received struct {
+	message.Message
 	body   []byte
 	modern bool // of protocol 2026-07-28 or later
-
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params struct {
+	params struct {
 		ProtocolVersion string          `json:"protocolVersion"`
 		ClientInfo      json.RawMessage `json:"clientInfo"`
 		Meta            *mcp.Meta       `json:"_meta"`
-		RequestID       any             `json:"requestId"` // of a cancellation
-	} `json:"params"`
+	}
 }
 
-// id returns the id as JSON decodes it, a string or a number; false for a message
-// that has none.
-func (m message) id() (any, bool) {
-	var id any
-	err := json.Unmarshal(m.ID, &id)
-	return id, err == nil && id != nil
-}
-
-// takes reports whether the headers are those of a message that is taken, and
+// checkHeaders reports whether the headers are those of a message that is taken, and
 // answers the others.
 func (d *handler) checkHeaders(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -69,7 +57,7 @@ func (d *handler) senderOf(r *http.Request, by owner) string {
 	if id := r.Header.Get(server.HeaderKeySessionID); id != "" && d.sessions.has(id, by) {
 		return id
 	}
-	return clientOf(r, message{}).host
+	return remoteHost(r)
 }
 
 func tooLarge(w http.ResponseWriter) {
@@ -103,28 +91,38 @@ func readBody(w http.ResponseWriter, r *http.Request, p *reservation, limit int6
 }
 
 // readMessage reads what there is to decide on, or answers the request.
-func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (message, bool) {
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "JSON-RPC batches are not supported; send one message per request")
-		return message{}, false
+func (d *handler) readMessage(w http.ResponseWriter, h http.Header, body []byte) (received, bool) {
+	m := received{body: body, modern: mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))}
+	var err error
+	if m.Message, err = message.Decode(body); err == nil {
+		err = m.readParams()
 	}
-	if d.Check != nil {
-		if reply, ok := d.Check(body); !ok {
-			replyWith(w, http.StatusBadRequest, reply)
-			return message{}, false
-		}
+	if err != nil {
+		replyWith(w, http.StatusBadRequest, refusalOf(err).Encode())
 	}
-	m := message{body: body}
-	if !json.Valid(body) {
-		replyError(w, http.StatusBadRequest, nil, mcp.PARSE_ERROR, "message is not valid JSON")
-		return m, false
+	return m, err == nil
+}
+
+// readParams reads the fields that a plain call does not have.
+func (m *received) readParams() error {
+	if m.Plain {
+		return nil
 	}
-	if err := json.Unmarshal(body, &m); err != nil {
-		replyError(w, http.StatusBadRequest, nil, mcp.INVALID_REQUEST, "message is not a JSON-RPC message")
-		return m, false
+	whole := struct{ Params any }{&m.params}
+	if err := json.Unmarshal(m.body, &whole); err != nil {
+		return &message.Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: "message is not a JSON-RPC message"}
 	}
-	m.modern = mcp.IsModernProtocol(m.Params.Meta.ProtocolVersion()) || mcp.IsModernProtocol(h.Get(mcp.HeaderProtocolVersion))
-	return m, true
+	m.modern = m.modern || mcp.IsModernProtocol(m.params.Meta.ProtocolVersion())
+	return nil
+}
+
+// refusalOf returns an error of [message.Decode] as its answer.
+func refusalOf(err error) *message.Error {
+	var refusal *message.Error
+	if !errors.As(err, &refusal) {
+		refusal = &message.Error{Code: mcp.INVALID_REQUEST, Text: err.Error()}
+	}
+	return refusal
 }
 
 // accepts reports whether a client takes a type of answer. One that does not say
@@ -145,13 +143,13 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
-// once are the headers that a decision hangs on. Two readers of two of them may
+// singleHeaders are the headers that a decision hangs on. Two readers of two of them may
 // not look at the same.
 var singleHeaders = []string{
 	"Content-Type", "Content-Encoding", mcp.HeaderProtocolVersion, server.HeaderKeySessionID, "Mcp-Method", "Mcp-Name", "Last-Event-Id",
 }
 
-// single refuses a request that has one of them twice.
+// rejectDuplicates refuses a request that has one of them twice.
 func rejectDuplicates(w http.ResponseWriter, h http.Header) bool {
 	for _, name := range singleHeaders {
 		if len(h.Values(name)) > 1 {

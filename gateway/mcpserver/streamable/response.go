@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway/httpguard"
+	"vaultwicket/gateway/mcpserver/message"
 )
 
 const eventStream = "text/event-stream"
@@ -152,11 +153,19 @@ func (r *response) send(p []byte) error {
 // drop has the response end without an answer. What has left has left.
 func (r *response) drop() { r.dropped.Store(true) }
 
-// finish sends what mcp-go has left to send. A request that it has not answered,
-// because it was ended, gets status and reply instead. Of one that was taken back
+// reply takes a document as the answer.
+func (r *response) reply(document []byte) {
+	r.header.Set("Content-Type", "application/json")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status, r.body = http.StatusOK, *bytes.NewBuffer(document)
+}
+
+// finish sends what there is left to send. A request without an answer,
+// because it was ended, gets status and refusal instead. Of one that was taken back
 // only a stream without an answer is left: to the protocol that is no answer, and a
 // document would have to be one.
-func (r *response) finish(status int, reply []byte) {
+func (r *response) finish(status int, refusal *message.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
@@ -165,7 +174,7 @@ func (r *response) finish(status int, reply []byte) {
 		return
 	}
 	if r.status == 0 {
-		r.status, r.body = status, *bytes.NewBuffer(reply)
+		r.status, r.body = status, *bytes.NewBuffer(refusal.Encode())
 		r.header.Set("Content-Type", "application/json")
 	}
 	switch {

@@ -73,7 +73,7 @@ func TestWhileStoppingNothingBegins(t *testing.T) {
 
 // A call that takes longer than the time of grace is cut off, and told so.
 func TestStoppingHasAnEnd(t *testing.T) {
-	inBubble(t, func(c *Config) { c.Grace = time.Minute }, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, func(c *Config) { c.Grace = time.Minute }, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		id := x.session(t)
 		body := call(3, "block", "{}")
 		c := p.dial()
@@ -107,7 +107,7 @@ func TestStoppingDoesNotWaitForTheDeaf(t *testing.T) {
 	inBubble(t, func(c *Config) {
 		c.Grace = time.Minute
 		c.Ready = func() error { time.Sleep(time.Hour); return nil }
-	}, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	}, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		c := p.dial()
 		defer c.Close()
 		_, _ = io.WriteString(c, strings.Replace(strings.Replace(goodHead, "POST", "GET", 1), "/mcp", "/readyz", 1)+"\r\n")
@@ -171,7 +171,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 
 // A client that has connected and says nothing is not waited for.
 func TestStoppingDoesNotWaitForUnauthenticated(t *testing.T) {
-	inBubble(t, nil, func(t *testing.T, x *direct, p *pipes, stop func() error) {
+	inBubble(t, nil, func(t *testing.T, x *offline, p *pipes, stop func() error) {
 		c := p.dial()
 		defer c.Close()
 		synctest.Wait()

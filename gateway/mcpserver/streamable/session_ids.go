@@ -14,7 +14,7 @@ import (
 
 type sessionKey struct{}
 
-// tickets hands out managers. A request without a session, or none at all, gets
+// sessionIDs hands out managers. A request without a session, or none at all, gets
 // one to which every id is wrong.
 type sessionIDs struct{}
 
@@ -50,6 +50,16 @@ func (t sessionIDManager) Validate(id string) (ended bool, err error) {
 // Terminate has nothing to do: sessions end in [sessions.finish], which has mcp-go
 // forget them.
 func (sessionIDManager) Terminate(string) (notAllowed bool, err error) { return false, nil }
+
+// Hooks adds what the calls of [Config.Tools] need to know of sessions. It must be called
+// before the server is made.
+func Hooks(h *server.Hooks) {
+	h.AddOnRegisterSession(func(ctx context.Context, known server.ClientSession) {
+		if x, ok := ctx.Value(sessionKey{}).(*session); ok && x.id == known.SessionID() {
+			x.known.Store(&known)
+		}
+	})
+}
 
 // opened and ended pass on what becomes of sessions.
 func (d *handler) opened(x *session) {

@@ -5,7 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/mark3labs/mcp-go/server"
 )
 
 var (
@@ -45,7 +48,8 @@ type session struct {
 	client client
 	caller string
 
-	version string // of the protocol that was agreed on; set before the id is given out
+	version string                               // of the protocol that was agreed on; set before the id is given out
+	known   atomic.Pointer[server.ClientSession] // of mcp-go, nil without [Hooks]
 
 	ctx context.Context // until the session ends
 	end context.CancelFunc

@@ -18,18 +18,18 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// direct is a handler without a network, for tests with a clock of their own.
-type direct struct {
+// offline is a handler without a network, for tests with a clock of their own.
+type offline struct {
 	*handler
 	toy   *toy
 	ended []string // callers
 	mu    sync.Mutex
 }
 
-func newDirect(t *testing.T, change func(*Config)) *direct {
+func newDirect(t *testing.T, change func(*Config)) *offline {
 	t.Helper()
-	x := &direct{toy: newToy()}
-	c := Config{Server: x.toy.server, Token: goodToken, Ended: func(caller string) {
+	x := &offline{toy: newToy()}
+	c := Config{Server: x.toy.server, Tools: x.toy.tools, Asks: asks, Token: goodToken, Ended: func(caller string) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.ended = append(x.ended, caller)
@@ -54,7 +54,7 @@ func newDirect(t *testing.T, change func(*Config)) *direct {
 
 // send sends a request and returns the answer, when there is one. Headers are
 // pairs.
-func (x *direct) send(ctx context.Context, method, body string, headers ...string) *httptest.ResponseRecorder {
+func (x *offline) send(ctx context.Context, method, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost/mcp", strings.NewReader(body))
 	r.RequestURI, r.URL.Host, r.URL.Scheme = endpoint, "", ""
 	r.Header.Set("Authorization", "Bearer "+goodToken)
@@ -67,7 +67,7 @@ func (x *direct) send(ctx context.Context, method, body string, headers ...strin
 	return w
 }
 
-func (x *direct) session(t *testing.T) string {
+func (x *offline) session(t *testing.T) string {
 	t.Helper()
 	w := x.send(t.Context(), http.MethodPost, initialize(legacyVersion))
 	id := w.Header().Get(server.HeaderKeySessionID)
@@ -77,13 +77,13 @@ func (x *direct) session(t *testing.T) string {
 	return id
 }
 
-func (x *direct) ping(t *testing.T, id string) int {
+func (x *offline) ping(t *testing.T, id string) int {
 	return x.send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, server.HeaderKeySessionID, id).Code
 }
 
 // kept is what mcp-go keeps of sessions, as far as can be seen: a notification to
 // an id it does not know is an error.
-func (x *direct) kept(id string) bool {
+func (x *offline) kept(id string) bool {
 	return x.toy.server.SendNotificationToSpecificClient(id, "notifications/test", nil) == nil
 }
 
@@ -189,8 +189,8 @@ func TestClientsAreToldApart(t *testing.T) {
 		{"@", `"text"`, client{"@", ""}},
 		{"", `{"name":"` + strings.Repeat("x", 100) + `"}`, client{"", strings.Repeat("x", maxClientName)}},
 	} {
-		m := message{}
-		m.Params.ClientInfo = json.RawMessage(test.info)
+		m := received{}
+		m.params.ClientInfo = json.RawMessage(test.info)
 		if got := clientOf(&http.Request{RemoteAddr: test.from}, m); got != test.want {
 			t.Errorf("%s %s: %+v", test.from, test.info, got)
 		}
@@ -379,6 +379,7 @@ func TestMemoryOfSessions(t *testing.T) {
 	x := newDirect(t, nil)
 	used := func() int64 {
 		runtime.GC()
+		runtime.GC() // pools keep what they have for one
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
