@@ -36,13 +36,12 @@ type changesData struct {
 // shownChange is a change in the list.
 type shownChange struct {
 	journal.Entry
-	Path     string
-	More     int // further files
-	Undoable bool
+	Path string
+	More int // further files
 }
 
 func shownChangeOf(e journal.Entry) shownChange {
-	c := shownChange{Entry: e, Undoable: e.State != journal.Undone && e.Undoes == ""}
+	c := shownChange{Entry: e}
 	if len(e.Steps) > 0 {
 		c.Path, c.More = e.Steps[0].Path, len(e.Steps)-1
 	}

@@ -153,3 +153,20 @@ func orphans(oldest uint64, later map[string][]locatedOutcome) (damage []Damage)
 	slices.SortFunc(damage, func(a, b Damage) int { return cmp.Compare(a.ID, b.ID) })
 	return damage
 }
+
+// EachUndoable calls visit with the entries of a filter that are [Entry.Undoable], the newest
+// first, until it returns false.
+func (j *Journal) EachUndoable(f Filter, visit func(Entry) bool) error {
+	for {
+		entries, _, err := j.Entries(f)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, e := range entries {
+			f.OlderThan = e.ID
+			if e.Undoable() && !visit(e) {
+				return nil
+			}
+		}
+	}
+}

@@ -43,6 +43,9 @@ type Entry struct {
 	UndoneBy string // the entry that took this one back, if it is known
 }
 
+// Undoable reports whether the entry can be taken back: it is not undone, and no undo.
+func (e Entry) Undoable() bool { return e.State != Undone && e.Undoes == "" }
+
 // SeenBy reports whether sees is true of all paths that the entry concerns. One that
 // concerns more must not be shown. It looks at the steps, which a brief listing leaves out.
 func (e Entry) SeenBy(sees func(path string) bool) bool {

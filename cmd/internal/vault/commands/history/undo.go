@@ -80,7 +80,7 @@ func named(v *session.Vault, j *journal.Journal, p grammar.Values) ([]journal.En
 	if name == "batch" {
 		same = func(other journal.Entry) bool { return other.Batch == e.Batch }
 	}
-	return standing(v, j, same)
+	return undoable(v, j, same)
 }
 
 // entryOf returns the entry with an id, if all that it concerns may be seen.
@@ -101,12 +101,12 @@ func entryOf(v *session.Vault, j *journal.Journal, id string) (journal.Entry, er
 // maxTogether is how many changes are taken back together. A batch has a hundred.
 const maxTogether = 1000
 
-// standing returns the changes of a kind that can be taken back: those that are not
+// undoable returns the changes of a kind that can be taken back: those that are not
 // undone, and are no undo themselves. If one of them concerns what is hidden, all of
 // them are unknown.
-func standing(v *session.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
+func undoable(v *session.Vault, j *journal.Journal, same func(journal.Entry) bool) (entries []journal.Entry, err error) {
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if !same(e) || !stands(e) {
+		if !same(e) || !e.Undoable() {
 			return false, nil
 		}
 		if !e.SeenBy(v.Sees) {
@@ -161,11 +161,7 @@ func each(v *session.Vault, j *journal.Journal, visit func(journal.Entry) (stop 
 	}
 }
 
-// stands reports whether a change can be taken back without being named: it is not
-// undone, and is no undo.
-func stands(e journal.Entry) bool { return e.State != journal.Undone && e.Undoes == "" }
-
-// latest is the last change of a caller that stands, with what takes it back. A
+// latest is the last change of a caller that is undoable, with what takes it back. A
 // batch is one change.
 type latest struct {
 	entries []journal.Entry // the newest first
@@ -185,13 +181,13 @@ func (l *latest) holds(entries []journal.Entry) bool {
 func latestOf(v *session.Vault, j *journal.Journal) (found *latest, err error) {
 	passed := map[string]bool{}
 	err = each(v, j, func(e journal.Entry) (stop bool, err error) {
-		if e.Caller != v.Caller || !stands(e) || !e.SeenBy(v.Sees) || passed[e.Batch] {
+		if e.Caller != v.Caller || !e.Undoable() || !e.SeenBy(v.Sees) || passed[e.Batch] {
 			return false, nil
 		}
 		l := latest{entries: []journal.Entry{e}}
 		if e.Batch != "" {
 			passed[e.Batch] = true
-			l.entries, err = standing(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
+			l.entries, err = undoable(v, j, func(other journal.Entry) bool { return other.Batch == e.Batch && other.Caller == e.Caller })
 			if err != nil {
 				return false, nil // a part of it is hidden: it is not there
 			}
