@@ -26,7 +26,7 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 	if g.embeddedProgram() == nil {
 		return "", failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "an atomic batch with changes needs the folder of the vault, which is not known")
 	}
-	if _, err := g.journal(g.target().folder); err != nil {
+	if _, err := g.journal(g.target().Folder); err != nil {
 		return "", err
 	}
 	if _, err := g.Plan(undoOf(journal.NewID(time.Now()))); err != nil && !needsApproval(err) {
@@ -92,6 +92,12 @@ func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPla
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
+}
+
+// rememberedBatch is what [rememberedResult] is, for a batch.
+type rememberedBatch struct {
+	BatchResult
+	Hidden string `json:"hidden"`
 }
 
 // recalledBatch returns the answer of the first time to a batch of which a person

@@ -35,7 +35,7 @@ func (g *vaultGateway) change(ctx context.Context, r route) (exec.Outcome, error
 		out.Notices = append(out.Notices, notKept+", because the folder of the vault is not known: undo cannot take it back")
 		return out, err
 	}
-	kept, err := g.journal(g.target().folder)
+	kept, err := g.journal(g.target().Folder)
 	if err != nil {
 		return exec.Outcome{ExitCode: -1}, err
 	}

@@ -175,7 +175,7 @@ func (g *vaultGateway) digestOfQuestion(plan Plan, q consent.Question) [sha256.S
 func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 	hashes := map[string]string{}
 	for _, s := range call.NamedPaths() {
-		hashes[s.Path] = notes.Hash(g.target().folder, s.Path)
+		hashes[s.Path] = notes.Hash(g.target().Folder, s.Path)
 	}
 	return hashes
 }
@@ -184,7 +184,7 @@ func (g *vaultGateway) spelledHashes(call allowlist.Call) map[string]string {
 // notes that it names are as the user was shown them.
 func (g *vaultGateway) checkUnchanged(r route) error {
 	for path, hash := range r.shown.spelled {
-		if notes.Hash(g.target().folder, path) != hash {
+		if notes.Hash(g.target().Folder, path) != hash {
 			return consent.ChangedSince(r.call.Name())
 		}
 	}

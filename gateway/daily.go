@@ -73,7 +73,7 @@ func (g *vaultGateway) readDailyAt(ctx context.Context, r route, asked exec.Outc
 		}
 	}
 	if r.policy.Access.Restrict() {
-		if err := notes.RejectIndirect(g.target().folder, note); err != nil {
+		if err := notes.RejectIndirect(g.target().Folder, note); err != nil {
 			return nothingRan(asked), err
 		}
 	}

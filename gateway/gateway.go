@@ -30,6 +30,17 @@ import (
 	"vaultwicket/policy"
 )
 
+// Vault is the vault all calls go to. The zero Vault is the one the app
+// chooses.
+type Vault struct {
+	Name   string // as the app knows it
+	ID     string // the app's id, 16 hex digits
+	Folder string // absolute; lets the embedded program serve the vault
+	// Pinned has the app say where its vault of that name or id lies, before
+	// anything else is asked of it, and refuses when that is not Folder.
+	Pinned bool
+}
+
 // Served is a vault with what may be done in it.
 type Served struct {
 	Vault
@@ -94,7 +105,7 @@ type vaultGateway struct {
 	vault          Vault
 	rules          *visibility.Rules
 	writing        *semaphore.Semaphore // has the one place of a call that changes something
-	target         func() target
+	target         func() registry.Place
 	folderIdentity func() string // the identity of the folder of the target
 	pin            pin
 	today          dailyPath
@@ -133,9 +144,11 @@ func New(c Config) *Gateway {
 
 func (g *Gateway) newVault(served Served) *vaultGateway {
 	d := &vaultGateway{shared: g.shared, vault: served.Vault, writing: semaphore.New(1)}
-	d.target = sync.OnceValue(func() target { return served.locate(appVaults(g.getenv)) })
-	d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().folder) })
-	d.rules = visibility.New(served.Policy, func() string { return d.target().folder })
+	d.target = sync.OnceValue(func() registry.Place {
+		return registry.Locate(registry.Read(g.getenv), registry.Wanted{Name: served.Name, ID: served.ID, Folder: served.Folder})
+	})
+	d.folderIdentity = sync.OnceValue(func() string { return names.Identity(d.target().Folder) })
+	d.rules = visibility.New(served.Policy, func() string { return d.target().Folder })
 	return d
 }
 
@@ -226,8 +239,8 @@ func (g *vaultGateway) name() string {
 // identity tells the vault from every other one, also from one of the same name.
 func (g *vaultGateway) identity() string {
 	at := g.target()
-	if at.folder == "" {
-		return "app:" + at.app
+	if at.Folder == "" {
+		return "app:" + at.App
 	}
 	return "folder:" + g.folderIdentity()
 }

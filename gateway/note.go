@@ -98,7 +98,7 @@ func (g *vaultGateway) hashed(r route, out exec.Outcome) exec.Outcome {
 		out.Path = path
 	}
 	if r.call.PrintsNote() && out.Path != "" && !out.Cut {
-		out.Hash = notes.HashOfPrinted(g.target().folder, out.Path, out.Stdout)
+		out.Hash = notes.HashOfPrinted(g.target().Folder, out.Path, out.Stdout)
 	}
 	return out
 }

@@ -61,7 +61,7 @@ func (g *vaultGateway) recalled(req Request, plan Plan) error {
 // recall returns the answer that is kept under a key for what has that digest, nil
 // if there is none. Why it cannot be told, the call itself will say.
 func (g *vaultGateway) recall(key string, digest [sha256.Size]byte) []byte {
-	folder := g.target().folder
+	folder := g.target().Folder
 	if key == "" || folder == "" {
 		return nil
 	}
@@ -87,7 +87,7 @@ type claim struct {
 // claim looks a key up. It returns the answer of the first time, where there is
 // one, else the claim.
 func (g *vaultGateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
-	folder := g.target().folder
+	folder := g.target().Folder
 	if folder == "" {
 		return claim{}, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
 	}
@@ -182,18 +182,12 @@ func keyError(err error) error {
 	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
 }
 
-// rememberedResult and rememberedBatch are answers as they are kept under a key,
-// with what hid notes when they were made.
-type (
-	rememberedResult struct {
-		Result
-		Hidden string `json:"hidden"`
-	}
-	rememberedBatch struct {
-		BatchResult
-		Hidden string `json:"hidden"`
-	}
-)
+// rememberedResult is an answer as it is kept under a key, with what hid notes when it was
+// made.
+type rememberedResult struct {
+	Result
+	Hidden string `json:"hidden"`
+}
 
 // mayBeSeen refuses to give the first answer to a call again if what hides notes is
 // another thing by now, and the answer is about one that is hidden, as if the note

@@ -122,7 +122,7 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 	req.Ask, req.MaxOutput = nil, 0
 	note := notes.Stamp{}
 	if call.PrintsNote() && !call.IsDaily() && answer.Hash != "" {
-		note = notes.StampOf(g.target().folder, answer.Path).Before(req.Taken)
+		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
@@ -191,7 +191,7 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 	again := first.request
 	again.Fields, again.Limit = nil, 0 // of the whole
 	again.Ask, again.Client, again.Surface, again.Taken = req.Ask, req.Client, req.Surface, req.Taken
-	if !first.call.IsRandom() && (first.note == notes.Stamp{} || first.note != notes.StampOf(g.target().folder, first.answer.Path)) {
+	if !first.call.IsRandom() && (first.note == notes.Stamp{} || first.note != notes.StampOf(g.target().Folder, first.answer.Path)) {
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}

@@ -60,7 +60,7 @@ func (g *Gateway) Changes(req Request) bool {
 // route fills in the ways to carry out the plan.
 func (g *vaultGateway) route(plan *Plan) error {
 	var appErr, ownErr error
-	own := plan.call.EmbeddedOnly() || g.ownDay && isAboutToday(plan.call) && g.target().folder != ""
+	own := plan.call.EmbeddedOnly() || g.ownDay && isAboutToday(plan.call) && g.target().Folder != ""
 	if g.backend != Embedded && !own {
 		appErr = g.routeToApp(plan)
 	}
@@ -73,7 +73,7 @@ func (g *vaultGateway) route(plan *Plan) error {
 			plan.explainDetour(appErr)
 		}
 		return nil
-	case appErr != nil && (ownErr == nil || g.target().folder == ""):
+	case appErr != nil && (ownErr == nil || g.target().Folder == ""):
 		return appErr
 	}
 	return ownErr // also where the app is missing: the folder that was given is what is wrong
@@ -86,29 +86,19 @@ func isAboutToday(call allowlist.Call) bool {
 }
 
 func (g *vaultGateway) routeToApp(plan *Plan) error {
-	program, err := g.runner.App()
+	program, err := g.app()
 	if err != nil {
 		return err
 	}
-	target := g.target()
-	if target.appErr != nil {
-		return target.appErr
-	}
-	return g.addRoute(plan, program, target.app)
+	return g.addRoute(plan, program, g.target().App)
 }
 
-var errNoFolder = failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
-
 func (g *vaultGateway) routeToEmbedded(plan *Plan) error {
-	folder := g.target().folder
-	if folder == "" {
-		return errNoFolder
-	}
-	program, err := g.runner.Embedded(folder)
+	program, err := g.embedded()
 	if err != nil {
 		return err
 	}
-	return g.addRoute(plan, program, filepath.Base(folder))
+	return g.addRoute(plan, program, filepath.Base(g.target().Folder))
 }
 
 // addRoute adds the way to carry out the call in a vault. What was decided about the
@@ -140,7 +130,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 // the app is asked for that note alone, by its path. With the backend auto the
 // embedded program answers such calls by itself.
 func (g *vaultGateway) resolves(plan *Plan, call allowlist.Call) bool {
-	if g.backend != App || g.target().folder == "" || plan.policy.Ignores {
+	if g.backend != App || g.target().Folder == "" || plan.policy.Ignores {
 		return false
 	}
 	const anyNote = "a.md"
@@ -169,7 +159,7 @@ func (g *vaultGateway) accessError(call allowlist.Call) error {
 // accessHint says what the user can change so that the embedded backend answers.
 func (g *vaultGateway) accessHint() string {
 	switch {
-	case g.target().folder == "":
+	case g.target().Folder == "":
 		return "the user can set vault to the folder of the vault, which the embedded backend needs"
 	case g.backend == App:
 		return "the user can set backend to auto"

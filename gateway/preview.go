@@ -99,11 +99,7 @@ func (g *vaultGateway) planned(ctx context.Context, r route, own exec.Program) (
 // embeddedProgram returns the program that keeps a change of the app, nil if there is
 // none.
 func (g *vaultGateway) embeddedProgram() *exec.Program {
-	folder := g.target().folder
-	if folder == "" {
-		return nil
-	}
-	own, err := g.runner.Embedded(folder)
+	own, err := g.embedded()
 	if err != nil {
 		return nil // the folder is gone, or was never there: the app says what that means
 	}

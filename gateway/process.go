@@ -267,7 +267,7 @@ func (g *vaultGateway) rejectIndirectPaths(r route) error {
 		return nil
 	}
 	for _, spelled := range r.call.NamedPaths() {
-		if err := notes.RejectIndirect(g.target().folder, spelled.Path); err != nil {
+		if err := notes.RejectIndirect(g.target().Folder, spelled.Path); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,49 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
+
+// Backend says which program is to answer.
+type Backend string
+
+const (
+	// Auto is the official CLI where it is usable, else the embedded program
+	// where the folder of the vault is known. The zero value means the same.
+	Auto Backend = "auto"
+	// App is the official CLI and nothing else.
+	App Backend = "obsidian"
+	// Embedded is this binary's own vault CLI and nothing else.
+	Embedded Backend = "embedded"
+)
+
+// app returns the official CLI as the program for the vault, or why it cannot be asked.
+func (g *vaultGateway) app() (exec.Program, error) {
+	program, err := g.runner.App()
+	if err != nil {
+		return program, err
+	}
+	if at := g.target(); at.Unlisted {
+		return program, failure.New(failure.CodeVaultNotFound, "the user can open the folder as a vault in Obsidian, or set backend to embedded",
+			"the app does not know a vault in the folder %q", at.Folder)
+	}
+	return program, nil
+}
+
+// errNoFolder says why the embedded program cannot be asked.
+var errNoFolder = failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "the embedded backend needs the folder of the vault")
+
+// embedded returns the embedded CLI as the program for the vault, or why it cannot be
+// asked.
+func (g *vaultGateway) embedded() (exec.Program, error) {
+	folder := g.target().Folder
+	if folder == "" {
+		return exec.Program{}, errNoFolder
+	}
+	return g.runner.Embedded(folder)
+}
 
 // Plan is a request that is parsed and decided about, with the programs that can run
 // it.

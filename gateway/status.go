@@ -49,17 +49,11 @@ func (g *Gateway) Status() Status {
 func (g *vaultGateway) backends() []BackendStatus {
 	list := []BackendStatus{}
 	if g.backend != Embedded {
-		_, err := g.runner.App()
-		if err == nil && g.target().appErr != nil {
-			err = g.target().appErr
-		}
+		_, err := g.app()
 		list = append(list, backendStatus(App, err))
 	}
 	if g.backend != App {
-		err := error(errNoFolder)
-		if folder := g.target().folder; folder != "" {
-			_, err = g.runner.Embedded(folder)
-		}
+		_, err := g.embedded()
 		list = append(list, backendStatus(Embedded, err))
 	}
 	return list

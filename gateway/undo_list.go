@@ -20,7 +20,7 @@ const defaultUndoList = 20
 // undoList returns the changes of the caller of a plan that undo can take back, one a
 // line: id, local time, command, note, and the batch that it was a part of.
 func (g *vaultGateway) undoList(plan Plan) (string, error) {
-	folder := g.target().folder
+	folder := g.target().Folder
 	if folder == "" {
 		return "", errNoFolder
 	}
@@ -34,7 +34,7 @@ func (g *vaultGateway) undoList(plan Plan) (string, error) {
 	}
 	var b strings.Builder
 	sees := g.rules.Visible()
-	err = eachUndoable(kept, journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
+	err = kept.EachUndoable(journal.Filter{Caller: argument(plan.caller)}, func(e journal.Entry) bool {
 		if e.SeenBy(sees) {
 			b.WriteString(undoRow(e))
 			most--
@@ -55,23 +55,7 @@ func (g *Gateway) Undoable(vault string, visit func(journal.Entry) bool) error {
 		return err
 	}
 	sees := g.Visible(vault)
-	return eachUndoable(kept, journal.Filter{}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
-}
-
-// eachUndoable calls visit with the entries of a filter that are not undone and no undo.
-func eachUndoable(kept *journal.Journal, filter journal.Filter, visit func(journal.Entry) bool) error {
-	for {
-		entries, _, err := kept.Entries(filter)
-		if err != nil || len(entries) == 0 {
-			return err
-		}
-		for _, e := range entries {
-			filter.OlderThan = e.ID
-			if e.State != journal.Undone && e.Undoes == "" && !visit(e) {
-				return nil
-			}
-		}
-	}
+	return kept.EachUndoable(journal.Filter{}, func(e journal.Entry) bool { return !e.SeenBy(sees) || visit(e) })
 }
 
 func undoRow(e journal.Entry) string {
@@ -109,7 +93,7 @@ func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := d.target().folder
+	folder := d.target().Folder
 	if folder == "" {
 		return nil, failure.New(failure.CodeVaultNotFound, "the user can set vault to the folder of the vault", "no vault folder given")
 	}

@@ -61,11 +61,11 @@ func (g *vaultGateway) programs() (p catalog.Programs) {
 	if g.runner == nil {
 		return p
 	}
-	p.Embedded = g.target().folder != ""
+	p.Embedded = g.target().Folder != ""
 	if g.backend == Embedded {
 		return p
 	}
-	p.App = g.runner.HasApp() && g.target().appErr == nil
+	p.App = g.runner.HasApp() && !g.target().Unlisted
 	if g.backend == App && !p.App {
 		return catalog.Programs{}
 	}
@@ -95,7 +95,7 @@ func (g *Gateway) AccessBelow(vault, path string) (list []visibility.Access, mor
 	if err != nil {
 		return nil, false, err
 	}
-	names, more, err := notes.Folders(d.target().folder, path, maxBelow)
+	names, more, err := notes.Folders(d.target().Folder, path, maxBelow)
 	if err != nil {
 		return nil, false, failure.New(failure.CodeNotFound, "give the path of a folder in the vault", "folder %q: %v", quote.Short(path), err)
 	}
@@ -116,7 +116,7 @@ func (g *Gateway) NoteWithHash(vault, path, hash string) (text string, ok bool) 
 	if err != nil || !d.rules.Visible()(path) {
 		return "", false
 	}
-	return notes.WithHash(d.target().folder, path, hash)
+	return notes.WithHash(d.target().Folder, path, hash)
 }
 
 // Visible returns what tells whether the note at a path in a vault may be seen, see

@@ -80,7 +80,7 @@ cmd/internal/identity        :
 cmd/internal/listing         : allowlist allowlist/quote cmd/internal/drift cmd/internal/exit cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/catalog gateway/visibility
 cmd/internal/rawvault        : cmd/internal/exit cmd/internal/safefile cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/admission gateway/clean gateway/registry gateway/state/paths policy/access
 cmd/internal/servers         : allowlist/quote cmd/internal/activation cmd/internal/doctor cmd/internal/doctor/machine cmd/internal/exit cmd/internal/identity cmd/internal/manual cmd/internal/parent cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/wiring exec gateway/failure gateway/httpguard gateway/mcpserver gateway/mcpserver/streamable gateway/state/paths gateway/state/running gateway/ui
-cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/metrics gateway/observe/tracing
+cmd/internal/wiring          : allowlist/quote cmd/internal/exit cmd/internal/identity cmd/internal/release cmd/internal/screen cmd/internal/settings cmd/internal/terminal cmd/internal/vault exec gateway gateway/clean gateway/observe gateway/observe/metrics gateway/observe/tracing gateway/registry
 cmd/internal/activation      : cmd/internal/exit
 cmd/internal/auditlog        : cmd/internal/exit cmd/internal/flags cmd/internal/screen cmd/internal/settings cmd/internal/terminal gateway gateway/clean gateway/state/audit allowlist/quote gateway/trail
 cmd/internal/demo            : cmd/internal/release cmd/internal/terminal cmd/internal/vault exec gateway gateway/failure policy tiers
@@ -91,7 +91,7 @@ cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/i
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
 cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent
-cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/state/journal gateway/state/paths
+cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
 cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote

@@ -128,7 +128,7 @@ func (s Settings) folders() []string {
 // VaultFolders returns the folders of the vaults that the settings name and of those
 // that the app lists.
 func (s Settings) VaultFolders(std terminal.Streams) []string {
-	return append(s.folders(), gateway.AppVaultFolders(std.Getenv)...)
+	return append(s.folders(), registry.VaultFolders(std.Getenv)...)
 }
 
 // VaultAround returns the folder of the vault that contains a file or would contain

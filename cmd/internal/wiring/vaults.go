@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"vaultwicket/cmd/internal/exit"
-	"vaultwicket/gateway"
+	"vaultwicket/gateway/registry"
 )
 
 // CheckVaultFolders refuses to serve a vault whose folder is not there: the user would
@@ -35,7 +35,7 @@ func (o Opened) checkVaultName() error {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return nil
 	}
-	known := gateway.AppVaultFolders(o.Std.Getenv)
+	known := registry.VaultFolders(o.Std.Getenv)
 	if slices.ContainsFunc(known, func(folder string) bool { return filepath.Base(folder) == name }) {
 		return nil
 	}

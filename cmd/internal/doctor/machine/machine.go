@@ -21,9 +21,9 @@ import (
 	"vaultwicket/cmd/internal/release"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
-	"vaultwicket/gateway"
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/state/paths"
 )
 
@@ -56,7 +56,7 @@ func Of(std terminal.Streams, args []string, more func(*settings.Flags)) (m doct
 	system := clients.System{OS: runtime.GOOS, Getenv: std.Getenv, Project: project}
 	m = doctor.Machine{
 		OS: runtime.GOOS, Getenv: std.Getenv, Now: time.Now, Version: release.Version, Built: committed(),
-		Settings: s, Invalid: invalid, Known: gateway.AppVaultFolders(std.Getenv), State: state,
+		Settings: s, Invalid: invalid, Known: registry.VaultFolders(std.Getenv), State: state,
 		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
 		Start:   starter(system), Free: doctor.Free, Elevated: doctor.Elevated,
