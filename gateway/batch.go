@@ -81,7 +81,7 @@ func (g *Gateway) DoBatch(ctx context.Context, b Batch) (result BatchResult) {
 	fault := g.guard(observe.BatchCommand, func() {
 		d, err := g.vaultNamed(b.Vault)
 		if err != nil {
-			g.records.begin("", b.from(Request{Command: observe.BatchCommand}), seen).refused(failed(observe.BatchCommand, err))
+			g.record(ctx, "", b.from(Request{Command: observe.BatchCommand})).Refused(err)
 			result = refusedBatch("", err)
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/records"
 )
 
 // needsApprovalStep is an operation of a batch that requires approval.
@@ -29,22 +31,22 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 		return nil
 	}
 	if err := g.admission.Call(plan.batch.Caller); err != nil {
-		g.recordOfBatch(ctx, plan.batch, "").refused(failed(observe.BatchCommand, err))
+		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
 		return err
 	}
-	var lines []*record
+	var lines []*records.Record
 	for _, a := range plan.needApproval {
 		line := g.recordOfStep(ctx, plan.batch, plan.steps[a.step].Operation, a.plan)
-		line.asked(a.refusal)
+		line.Asked(a.refusal)
 		lines = append(lines, line)
 	}
 	by, err := g.askAboutBatch(ctx, plan)
 	for _, line := range lines {
 		if err != nil {
-			line.refused(failed(line.line.Command, err))
+			line.Refused(err)
 			continue
 		}
-		line.answered(by)
+		line.Approved(by)
 	}
 	return err
 }
@@ -179,15 +181,15 @@ func (g *vaultGateway) refuseBatch(ctx context.Context, b Batch, clientID string
 	if limit := g.admission.Call(b.Caller); limit != nil {
 		clientID, err = "", limit
 	}
-	g.recordOfBatch(ctx, b, clientID).refused(failed(observe.BatchCommand, err))
+	g.recordOfBatch(ctx, b, clientID).Refused(err)
 	return refusedBatch(clientID, err)
 }
 
 // recordOfBatch begins a record of the batch, or of its operation of that name.
-func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *record {
+func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID string) *records.Record {
 	i := slices.IndexFunc(b.Operations, func(o Operation) bool { return clientID != "" && o.ClientID == clientID })
 	if i < 0 {
-		return g.records.begin(g.name(), b.from(Request{Command: observe.BatchCommand}), observe.CallOf(ctx))
+		return g.record(ctx, g.name(), b.from(Request{Command: observe.BatchCommand}))
 	}
 	o, plan := b.Operations[i], Plan{}
 	if request, err := o.withPlaceholders(); err == nil {
@@ -197,10 +199,10 @@ func (g *vaultGateway) recordOfBatch(ctx context.Context, b Batch, clientID stri
 }
 
 // recordOfStep begins the record of an operation before the batch is begun.
-func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *record {
-	line := g.records.begin(g.name(), b.from(o.Request), observe.CallOf(ctx))
-	line.described(plan)
-	line.redactReferenced(o.From)
+func (g *vaultGateway) recordOfStep(ctx context.Context, b Batch, o Operation, plan Plan) *records.Record {
+	line := g.record(ctx, g.name(), b.from(o.Request))
+	line.Described(plan.call, plan.refusal)
+	line.Redact(slices.Collect(maps.Keys(o.From)))
 	return line
 }
 

@@ -119,7 +119,7 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 	if kept.Hidden != g.rules.Digest() {
 		g.hideInFirst(plan, &first)
 	}
-	g.recordOfBatch(ctx, plan.batch, "").ended(Result{OK: first.OK, ExitCode: -1, Error: first.failure()})
+	Result{ExitCode: -1, Error: first.failure()}.endedIn(g.recordOfBatch(ctx, plan.batch, ""))
 	first.Notices = append(first.Notices, firstTime)
 	return first
 }

@@ -10,6 +10,7 @@ import (
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/shell"
 	"vaultwicket/policy"
 )
@@ -74,21 +75,21 @@ func (g *Gateway) DryRun(ctx context.Context, req Request) (d DryRun) {
 }
 
 func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
-	line := g.records.begin(g.name(), req, observe.CallOf(ctx))
+	line := g.record(ctx, g.name(), req)
 	plan, err := Plan{}, g.admission.Call(req.Caller)
 	if err == nil && req.Cursor != "" {
 		err = failure.New(failure.CodeBadRequest, "leave the cursor or dryRun out", "a cursor goes on with an answer, and a dry run has none")
 	}
 	if err == nil {
 		plan, err = g.Plan(req)
-		line.described(plan)
-		line.hidden, line.hiddenName = g.rules.HiddenBy(plan.call, plan.policy)
+		line.Described(plan.call, plan.refusal)
+		line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	}
 	ahead := plannedPreview{}
 	if err == nil || needsApproval(err) {
 		ahead = g.preview(ctx, plan, line)
 		plan, err = plan.withLoss(ahead.Loss, err)
-		line.seen.Described(plan.call)
+		observe.CallOf(ctx).Described(plan.call)
 	}
 	d := DryRun{OK: err == nil || needsApproval(err), DryRun: true, Command: clean.String(quote.Short(req.Command)), Decision: "allow", Notices: plan.notices}
 	switch {
@@ -144,13 +145,13 @@ type plannedPreview struct {
 
 // preview works out what would change, where that can be done: in a vault whose
 // folder is known, and not for what only the app knows.
-func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *record) plannedPreview {
+func (g *vaultGateway) preview(ctx context.Context, plan Plan, line *records.Record) plannedPreview {
 	own := g.embeddedProgram()
 	if own == nil || len(plan.routes) == 0 || !plan.routes[0].changesNotes() || !plan.routes[0].decision.Preview().Valid() {
 		return plannedPreview{}
 	}
 	r := plan.routes[0]
-	line.previewed(r.program)
+	line.Previewed(r.program.Backend())
 	planned, cause, err := g.planned(ctx, r, *own)
 	switch {
 	case err != nil:

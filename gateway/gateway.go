@@ -23,6 +23,7 @@ import (
 	"vaultwicket/gateway/names"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/registry"
 	"vaultwicket/gateway/semaphore"
 	"vaultwicket/gateway/state/paths"
@@ -91,7 +92,7 @@ type shared struct {
 	running   *semaphore.Semaphore
 	admission *admission.Controller
 	consent   *consent.Approvals
-	records   *records
+	records   *records.Records
 	answers   *pages.Store[storedAnswer]
 	session   string
 	log       *slog.Logger
@@ -133,7 +134,7 @@ func New(c Config) *Gateway {
 	g := &Gateway{shared: &shared{
 		runner: c.Runner, backend: c.Backend, ownDay: c.OwnDay, running: semaphore.New(c.Limits.Parallel), session: c.Session, log: c.Log, getenv: c.Getenv,
 		observer:  observe.All(c.Observe, observe.NewCallLog(c.Log, c.Session)),
-		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: newRecords(state, c.Session),
+		admission: admission.New(c.Limits, c.Disabled, paths.State(c.Getenv, ""), c.Runner.Timeout), consent: consent.New(state), records: records.New(state, c.Session),
 		answers: pages.NewStore[storedAnswer](storeLimits, time.Now),
 	}}
 	for _, served := range c.Vaults {
@@ -209,7 +210,7 @@ func (g *Gateway) Load() observe.Load {
 
 // Flush writes to the audit log what was only counted until then. It is for the end
 // of a program; the gateway can be used afterwards.
-func (g *Gateway) Flush() { g.records.limited.Flush() }
+func (g *Gateway) Flush() { g.records.Flush() }
 
 // VaultNames returns the names of the vaults for people, the default one first;
 // one of which nothing is known is "".

@@ -10,8 +10,8 @@ import (
 	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
-	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/gateway/records"
 	"vaultwicket/tiers"
 )
 
@@ -139,7 +139,8 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
 	page, from, first, err := g.resolveCursor(req)
 	if err != nil {
-		return g.records.begin(g.name(), req, observe.CallOf(ctx)).refused(failed(req.Command, err))
+		g.record(ctx, g.name(), req).Refused(err)
+		return failed(req.Command, err)
 	}
 	now, compares := g.readAgain(ctx, hold, req, first)
 	if !now.OK {
@@ -195,11 +196,13 @@ func (g *vaultGateway) readAgain(ctx context.Context, hold *exec.Hold, req Reque
 		now, _ = g.process(exec.UnlessState(ctx, first.answer.state), hold, again, approved{})
 		return now, !now.unchanged
 	}
-	line := g.records.begin(g.name(), again, observe.CallOf(ctx))
+	line := g.record(ctx, g.name(), again)
 	if _, err := g.admit(ctx, again, line, approved{}); err != nil {
-		return line.refused(failed(again.Command, err)), false
+		line.Refused(err)
+		return failed(again.Command, err), false
 	}
-	return line.ended(Result{OK: true, Command: again.Command, ExitCode: -1}), false
+	line.Ended(records.End{ExitCode: -1})
+	return Result{OK: true, Command: again.Command, ExitCode: -1}, false
 }
 
 // continues refuses a request that is not the one that its cursor belongs to.

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/semaphore"
 
 	"github.com/sourcegraph/conc/panics"
@@ -29,7 +30,8 @@ func (g *Gateway) Do(ctx context.Context, req Request) (result Result) {
 	fault := g.guard(req.Command, func() {
 		d, err := g.vaultNamed(req.Vault)
 		if err != nil {
-			result = g.records.begin("", req, seen).refused(failed(req.Command, err))
+			g.record(ctx, "", req).Refused(err)
+			result = failed(req.Command, err)
 			return
 		}
 		result = d.answer(ctx, req)
@@ -70,24 +72,30 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 // hold is the right to keep a large answer in memory, by is what the user approved
 // already. started is false for a request that ended while it waited.
 func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
-	line := g.records.begin(g.name(), req, observe.CallOf(ctx))
+	line := g.record(ctx, g.name(), req)
 	plan, err := g.admit(ctx, req, line, by)
 	var before *answered
 	if errors.As(err, &before) {
-		return line.ended(g.firstAnswer(before.plan, before.answer)), true
+		return g.firstAnswer(before.plan, before.answer).endedIn(line), true
 	}
 	if err != nil {
-		return line.refused(failed(req.Command, err)), true
+		line.Refused(err)
+		return failed(req.Command, err), true
 	}
-	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, line.userTime)
+	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
 	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
-		return line.ended(failed(req.Command, err)), false
+		return failed(req.Command, err).endedIn(line), false
 	}
 	defer release()
-	return line.ended(g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) })), true
+	return g.once(req, plan, func(plan Plan) Result { return g.carryOut(ctx, plan) }).endedIn(line), true
+}
+
+// record begins the record of a request to a vault, "" for one that there is not.
+func (g *shared) record(ctx context.Context, vault string, req Request) *records.Record {
+	return g.records.Begin(records.Caller{Client: req.Client, Surface: req.Surface, Vault: vault, Command: req.Command}, observe.CallOf(ctx))
 }
 
 // places are what a call has to have a place of while it runs. A call that changes
@@ -103,7 +111,7 @@ func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
 // admit takes a request through everything that comes before the first process: the
 // pause, the limits, the policy, the approval, the audit log. by is what the user
 // has approved of it already.
-func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by approved) (Plan, error) {
+func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Record, by approved) (Plan, error) {
 	if err := g.admission.Call(req.Caller); err != nil {
 		return Plan{}, err
 	}
@@ -112,24 +120,24 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 	}
 	plan, err := g.Plan(req)
 	plan, err = g.assessLoss(ctx, req, plan, err)
-	line.described(plan)
-	line.hidden, line.hiddenName = g.rules.HiddenBy(plan.call, plan.policy)
+	line.Described(plan.call, plan.refusal)
+	line.HiddenBy(g.rules.HiddenBy(plan.call, plan.policy))
 	switch {
 	case by.question != nil && (err == nil || needsApproval(err)), by.takesBack && needsApproval(err):
 		plan, err = by.plan(plan)
 	case needsApproval(err) && by.inBatch:
 		err = failure.New(failure.CodeUnconfirmed, "send it alone", "command %q requires user approval, and the user was not shown it with the batch", plan.call.Name())
 	case needsApproval(err):
-		line.asked(err)
+		line.Asked(err)
 		if before := g.recalled(req, plan); before != nil {
 			return plan, before
 		}
 		asked := time.Now()
 		approvedBy := ""
 		if plan, approvedBy, err = g.requestApproval(ctx, req, plan, err); err == nil {
-			line.answered(approvedBy)
+			line.Approved(approvedBy)
 		}
-		line.userTime = time.Since(asked)
+		plan.asking = time.Since(asked)
 	}
 	if err != nil {
 		return plan, err
@@ -139,7 +147,7 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *record, by 
 			return plan, err
 		}
 	}
-	return plan, line.allowed(plan)
+	return plan, line.Allowed(plan.call, plan.backend())
 }
 
 // carryOut takes the first route, and the next one if nothing ran on it. What the

@@ -13,6 +13,7 @@ import (
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/gateway/records"
 )
 
 // Result is the answer to a request, as callers see it. The first six fields
@@ -64,6 +65,19 @@ type Truncated struct {
 // failed is the result of a request for which no process ran.
 func failed(command string, err error) Result {
 	return Result{Command: clean.String(quote.Short(command)), ExitCode: -1, Error: failure.Of(err)}
+}
+
+// endedIn ends the record of a call that was let through with its result.
+func (r Result) endedIn(line *records.Record) Result {
+	end := records.End{Backend: r.Backend, ExitCode: r.ExitCode, Lost: r.lost, After: r.Hash}
+	if r.Error != nil {
+		end.Code = r.Error.Code
+	}
+	if r.Change != nil {
+		end.Change, end.Before, end.After = r.Change.ID, r.Change.Before, r.Change.After
+	}
+	line.Ended(end)
+	return r
 }
 
 // cloneAll copies what may be pieces of a long answer, so that they do not hold all

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/exec"
@@ -67,6 +68,15 @@ type Plan struct {
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, batch string
+	asking        time.Duration // how long the user was asked for approval
+}
+
+// backend returns the backend that is asked first, "" where none is.
+func (p Plan) backend() string {
+	if len(p.routes) == 0 {
+		return ""
+	}
+	return p.routes[0].program.Backend()
 }
 
 // route is one way to carry out a call. Without a valid permit it is only good

@@ -1,0 +1,247 @@
+// Package records writes what becomes of each call to the audit log, and tells observers
+// the same. A call that changes something is written before it runs, and is refused if that
+// fails. No line has the value of a parameter or the path of a note: they are digests.
+package records
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/observe"
+	"vaultwicket/gateway/state/audit"
+	"vaultwicket/gateway/trail"
+	"vaultwicket/policy"
+	"vaultwicket/tiers"
+)
+
+// Records begins the record of each call. It has no log where there is no place for one;
+// then nothing is changed.
+type Records struct {
+	logs    trail.Logs
+	limited trail.Limited
+	late    trail.Late
+	session string
+	count   atomic.Uint64
+}
+
+// New returns the records of a session in a state folder, "" for none.
+func New(state, session string) *Records {
+	r := &Records{logs: trail.Open(state), session: session}
+	r.late.Logs = r.logs
+	r.limited.Write = func(line audit.Line) { _ = r.logs.Write(line, false, false) }
+	return r
+}
+
+// Flush writes what was only counted until then.
+func (r *Records) Flush() { r.limited.Flush() }
+
+// Caller is what is known of a call at its beginning. Command is as it was sent.
+type Caller struct{ Client, Surface, Vault, Command string }
+
+// Begin starts the record of a call. seen is told of the decisions.
+func (r *Records) Begin(c Caller, seen *observe.Call) *Record {
+	return &Record{records: r, begun: time.Now(), seen: seen, line: audit.Line{
+		Call:    fmt.Sprintf("%s-%d", r.session, r.count.Add(1)),
+		Session: r.session, Client: c.Client, Surface: c.Surface, Vault: c.Vault, Command: quote.Short(c.Command),
+	}}
+}
+
+// Record is what the audit log is told of one call. It is used by one goroutine at a time.
+type Record struct {
+	records *Records
+	line    audit.Line
+	begun   time.Time
+	call    allowlist.Call
+	refusal error // of the policy
+	seen    *observe.Call
+	held    *trail.Decision // nil unless the decision waits for the end
+	// hidden is the rule that hides what the call names, "" if none does. The
+	// caller is told that it is missing. hiddenName is the same for what file=
+	// spells, which may also mean another note; it counts where nothing is found.
+	hidden, hiddenName string
+}
+
+// Asked notes that the call requires approval, before the user is asked.
+func (r *Record) Asked(refusal error) { r.write(r.decision("ask", refusal), false) }
+
+// Previewed notes that a backend is asked what a call would change, and nothing more.
+func (r *Record) Previewed(backend string) {
+	line := r.decision("plan", nil)
+	line.Backend = backend
+	r.write(line, false)
+}
+
+// Described notes what the call is, without its values, and why the policy refuses it, nil
+// if it does not. An invalid call stays as it was sent.
+func (r *Record) Described(call allowlist.Call, refusal error) {
+	r.call, r.refusal = call, refusal
+	r.seen.Described(call)
+	if !call.Valid() {
+		return
+	}
+	r.line.Command, r.line.Effect = call.Name(), call.Effect().String()
+	if r.records.logs.None() {
+		return
+	}
+	params := call.Params()
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		value, _ := call.Param(name)
+		p := audit.Param{Name: name, Bytes: len(value)}
+		if value != "" {
+			p.Digest = r.records.logs.Digest(value)
+		}
+		r.line.Params = append(r.line.Params, p)
+	}
+	for _, s := range call.NamedPaths() {
+		if !s.Folder && !s.To {
+			r.line.Note = r.digestOf(s.Path)
+		}
+	}
+}
+
+// HiddenBy notes which rule hides what the call names: as a path, and by its name alone.
+func (r *Record) HiddenBy(rule, ofName string) { r.hidden, r.hiddenName = rule, ofName }
+
+// digestOf returns the digest of a path, which mostly is that of a parameter.
+func (r *Record) digestOf(path string) string {
+	for _, p := range r.line.Params {
+		if value, _ := r.call.Param(p.Name); value == path && p.Digest != "" {
+			return p.Digest
+		}
+	}
+	return r.records.logs.Digest(path)
+}
+
+// Redact notes which parameters get their values from results: before that there is
+// nothing to say of these.
+func (r *Record) Redact(params []string) {
+	for i, p := range r.line.Params {
+		if slices.Contains(params, p.Name) {
+			r.line.Params[i] = audit.Param{Name: p.Name}
+			r.line.Note = "" // it may be one of them that names it
+		}
+	}
+}
+
+// Approved notes that the user approved, and where: "" for the client.
+func (r *Record) Approved(by string) {
+	line := r.decision("reply", nil)
+	line.Rule, line.Code, line.By = "confirm", "", by
+	r.write(line, false)
+}
+
+// Allowed notes that a call is let through to a backend, "" for none. A call that changes
+// something is not, unless that is in the log.
+func (r *Record) Allowed(call allowlist.Call, backend string) error {
+	r.call, r.refusal = call, nil
+	mutates := call.Effect().Mutates()
+	if r.records.logs.None() {
+		if mutates {
+			return failure.New(failure.CodeState, "the user can set XDG_STATE_HOME to a folder outside of the vault", "changes require an audit log, and there is no folder for it outside the vaults")
+		}
+		r.seen.Decided(observe.Decision{Decision: "allow"})
+		return nil
+	}
+	line := r.decision("allow", nil)
+	line.Backend = backend
+	if !mutates {
+		r.held = r.records.late.Hold(r.truly(line))
+	} else if err := r.records.logs.Write(r.truly(line), true, true); err != nil {
+		return failure.New(failure.CodeState, `the user can see more with "vaultwicket audit verify"`, "nothing was changed, because the audit log cannot be written: %v", err)
+	}
+	r.seen.Decided(observe.Decision{Decision: line.Decision})
+	return nil
+}
+
+// truly is a line as the owner is to read it. The caller of a call that names what
+// is hidden is told that it is missing, and so are observers, whose reports may be
+// read by anybody.
+func (r *Record) truly(line audit.Line) audit.Line {
+	if r.hidden == "" {
+		return line
+	}
+	line.Rule, line.Code = r.hidden, policy.CodeAccess
+	if line.Decision == "allow" {
+		line.Decision = "deny"
+	}
+	return line
+}
+
+// Refused ends the record of a call that was not let through.
+func (r *Record) Refused(err error) {
+	line := r.decision("deny", nil)
+	line.Code = failure.Of(err).Code
+	line.DurationMs = time.Since(r.begun).Milliseconds()
+	if r.refusal != nil {
+		line.Rule = failure.RuleOf(r.refusal)
+	}
+	if line.Code == failure.CodeRateLimited && !r.records.limited.First(line) {
+		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+		return
+	}
+	r.write(line, false)
+}
+
+// End is what came of a call.
+type End struct {
+	Backend  string
+	ExitCode int
+	Code     string // of the failure, "" for none
+	Lost     bool   // the change removed so much that it was destructive
+	// Change is the id of a change, Before and After are the hashes of the note that the
+	// call was about. Of a call that changes nothing there is only the one After.
+	Change, Before, After string
+}
+
+// Ended ends the record of a call that was let through.
+func (r *Record) Ended(end End) {
+	line := r.line
+	line.Kind, line.Params, line.Note = "end", nil, ""
+	line.Backend, line.DurationMs, line.Exit, line.Code = end.Backend, time.Since(r.begun).Milliseconds(), &end.ExitCode, end.Code
+	line.Change, line.Before, line.After = end.Change, hashOrNothing(end.Before), hashOrNothing(end.After)
+	if end.Lost {
+		line.Effect = tiers.Destroys.String()
+	}
+	if line.Code == failure.CodeNotFound && r.hidden == "" {
+		r.hidden = r.hiddenName
+	}
+	if r.held == nil || !r.records.late.End(r.held, r.truly(line)) {
+		r.write(line, false)
+	}
+}
+
+func hashOrNothing(hash string) string {
+	if len(hash) != 16 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return ""
+	}
+	return hash
+}
+
+func (r *Record) decision(what string, err error) audit.Line {
+	line := r.line
+	line.Kind, line.Decision, line.Rule = "decision", what, failure.RuleOf(err)
+	if err != nil {
+		line.Code = failure.Of(err).Code
+	}
+	return line
+}
+
+// write writes a line of a call that changes nothing by itself: such a call is
+// not stopped by a log that cannot be written.
+func (r *Record) write(line audit.Line, durable bool) {
+	if line.Kind == "decision" {
+		r.seen.Decided(observe.Decision{Decision: line.Decision, Rule: line.Rule, Code: line.Code})
+	}
+	_ = r.records.logs.Write(r.truly(line), r.mutates(), durable)
+}
+
+// mutates reports whether the call could change something. What is no call runs
+// nothing.
+func (r *Record) mutates() bool { return r.call.Valid() && r.call.Effect().Mutates() }
