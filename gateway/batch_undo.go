@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/idempotency"
 	"vaultwicket/gateway/pages"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/tiers"
@@ -88,7 +89,7 @@ func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPla
 	}
 	hidden := g.rules.Digest()
 	result := g.carryOutBatch(ctx, plan)
-	if err := claimed.settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
+	if err := claimed.Settle(dispositionOfBatch(plan, result), rememberedBatch{result.forKeeping(), hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -125,17 +126,17 @@ func (g *vaultGateway) firstBatch(ctx context.Context, plan *batchPlan, answer [
 }
 
 // dispositionOfBatch says what becomes of the key of a batch.
-func dispositionOfBatch(plan *batchPlan, result BatchResult) keyDisposition {
-	what := forgetKey
+func dispositionOfBatch(plan *batchPlan, result BatchResult) idempotency.Disposition {
+	what := idempotency.Forget
 	for i, done := range result.Results {
 		if done.Result == nil || !plan.steps[i].call.Effect().Mutates() {
 			continue
 		}
-		switch dispositionOf(done.Result.ExitCode, done.Result.Error) {
-		case keyStaysClaimed:
-			return keyStaysClaimed
-		case rememberAnswer:
-			what = rememberAnswer
+		switch idempotency.DispositionOf(done.Result.ExitCode, done.Result.Error) {
+		case idempotency.StaysClaimed:
+			return idempotency.StaysClaimed
+		case idempotency.Remember:
+			what = idempotency.Remember
 		}
 	}
 	return what

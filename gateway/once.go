@@ -1,17 +1,14 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/journal"
+	"vaultwicket/gateway/idempotency"
 )
 
 // once carries out a plan. With an idempotency key a call that changes something is
@@ -31,11 +28,11 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 		return g.firstAnswer(plan, answer)
 	}
 	for i := range plan.routes {
-		plan.routes[i].entry = claimed.id
+		plan.routes[i].entry = claimed.ID
 	}
 	hidden := g.rules.Digest()
 	result := carryOut(plan)
-	if err := claimed.settle(dispositionOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.Settle(idempotency.DispositionOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -60,7 +57,7 @@ func (g *vaultGateway) recalled(req Request, plan Plan) error {
 
 // recall returns the answer that is kept under a key for what has that digest, nil
 // if there is none. Why it cannot be told, the call itself will say.
-func (g *vaultGateway) recall(key string, digest [sha256.Size]byte) []byte {
+func (g *vaultGateway) recall(key string, digest idempotency.Digest) []byte {
 	folder := g.target().Folder
 	if key == "" || folder == "" {
 		return nil
@@ -69,78 +66,20 @@ func (g *vaultGateway) recall(key string, digest [sha256.Size]byte) []byte {
 	if err != nil {
 		return nil
 	}
-	answer, state, err := kept.Keys().Recall(key, digest, time.Now())
-	if err != nil || state != journal.KeyAnswered {
-		return nil
-	}
-	return append([]byte{}, answer...)
+	return idempotency.Recall(kept, key, digest)
 }
 
-// claim is the right to carry out what an idempotency key stands for.
-type claim struct {
-	keys   journal.Keys
-	key    string
-	digest [sha256.Size]byte
-	id     string // the entry of the journal for it
-}
-
-// claim looks a key up. It returns the answer of the first time, where there is
-// one, else the claim.
-func (g *vaultGateway) claim(key string, digest [sha256.Size]byte) (c claim, answer []byte, err error) {
+// claim takes a key of the vault, see [idempotency.Take].
+func (g *vaultGateway) claim(key string, digest idempotency.Digest) (c idempotency.Claim, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
-		return claim{}, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
+		return c, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
 	}
 	kept, err := g.journal(folder)
 	if err != nil {
-		return claim{}, nil, err
+		return c, nil, err
 	}
-	c = claim{kept.Keys(), key, digest, journal.NewID(time.Now())}
-	answer, state, err := c.keys.Recall(key, digest, time.Now())
-	switch {
-	case err != nil:
-		return claim{}, nil, keyError(err)
-	case state == journal.KeyAnswered:
-		return claim{}, append([]byte{}, answer...), nil
-	}
-	if err := c.keys.Claim(key, digest, c.id, time.Now()); err != nil {
-		return claim{}, nil, keyError(err)
-	}
-	return c, nil, nil
-}
-
-// keyDisposition is what becomes of a key behind its call.
-type keyDisposition uint8
-
-const (
-	keyStaysClaimed keyDisposition = iota // it stays claimed: nobody knows what the answer would be
-	forgetKey                             // nothing was done: the same call may be tried again
-	rememberAnswer                        // the answer is kept
-)
-
-func dispositionOf(exitCode int, cause *failure.Error) keyDisposition {
-	switch {
-	case cause != nil && cause.Code == failure.CodeUnknown:
-		return keyStaysClaimed
-	case cause != nil && (exitCode < 0 || cause.Code == failure.CodeCancelled):
-		return forgetKey
-	}
-	return rememberAnswer
-}
-
-// settle ends a claim.
-func (c claim) settle(f keyDisposition, answer any) error {
-	switch f {
-	case forgetKey:
-		return c.keys.Forget(c.key, c.id)
-	case rememberAnswer:
-		text, err := json.Marshal(answer)
-		if err != nil {
-			return err
-		}
-		return c.keys.Remember(c.key, c.digest, text, time.Now())
-	}
-	return nil
+	return idempotency.Take(kept, key, digest)
 }
 
 // What is said of an answer and its key.
@@ -164,22 +103,6 @@ func (g *vaultGateway) firstAnswer(plan Plan, answer []byte) Result {
 	first.raw = first.Stdout
 	first.Notices = append(first.Notices, firstTime)
 	return first
-}
-
-// keyError says in our codes what is wrong with a key.
-func keyError(err error) error {
-	var reused *journal.KeyReused
-	var unfinished *journal.Unfinished
-	var invalid *journal.Invalid
-	switch {
-	case errors.As(err, &reused):
-		return failure.New(failure.CodeBadRequest, "use another key", "the idempotency key was used for another call, or by another session")
-	case errors.As(err, &unfinished):
-		return failure.New(failure.CodeUnknown, "look at the note before you try again with another key", "%v", err)
-	case errors.As(err, &invalid):
-		return failure.New(failure.CodeBadRequest, "a key is a short text", "%v", err)
-	}
-	return failure.New(failure.CodeConflict, "try again", "the idempotency key cannot be looked up: %v", err)
 }
 
 // rememberedResult is an answer as it is kept under a key, with what hid notes when it was

@@ -33,7 +33,8 @@ exec/progress                :
 exec/acl                     :
 exec/suitable                : exec/acl exec/way allowlist/quote
 exec/way                     :
-gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/semaphore gateway/shell gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
+gateway                      : allowlist allowlist/quote exec exec/progress gateway/admission gateway/catalog gateway/clean gateway/consent gateway/failure gateway/idempotency gateway/names gateway/notes gateway/observe gateway/pages gateway/records gateway/registry gateway/semaphore gateway/shell gateway/state/journal gateway/state/paths gateway/visibility policy policy/access tiers
+gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
 gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
 gateway/state/approvals      : gateway/state/private

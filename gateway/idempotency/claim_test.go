@@ -1,0 +1,91 @@
+package idempotency
+
+import (
+	"crypto/sha256"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/journal"
+)
+
+func TestAKeyIsCarriedOutOnce(t *testing.T) {
+	kept := journalOf(t)
+	call, other := Digest(sha256.Sum256([]byte("call"))), Digest(sha256.Sum256([]byte("other")))
+	if got := Recall(kept, "k", call); got != nil {
+		t.Fatalf("recalled %q before the call", got)
+	}
+	claim, answer, err := Take(kept, "k", call)
+	if err != nil || answer != nil || claim.ID == "" {
+		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
+	}
+	expectCode(t, kept, "k", call, failure.CodeUnknown) // it is under way
+	if err := claim.Settle(Remember, "done"); err != nil {
+		t.Fatal(err)
+	}
+	if _, answer, err := Take(kept, "k", call); string(answer) != `"done"` || err != nil {
+		t.Errorf("the second time it is %q, %v", answer, err)
+	}
+	if got := Recall(kept, "k", call); string(got) != `"done"` {
+		t.Errorf("recalled %q", got)
+	}
+	expectCode(t, kept, "k", other, failure.CodeBadRequest)
+	if got := Recall(kept, "k", other); got != nil {
+		t.Errorf("recalled %q for another call", got)
+	}
+}
+
+// What was not carried out may be tried again, and what nobody knows may not.
+func TestWhatBecomesOfAKey(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		exit  int
+		cause *failure.Error
+		want  Disposition
+		again string // the code of the next call, "" where it may be carried out
+	}{
+		{"nothing ran", -1, &failure.Error{Code: failure.CodeRateLimited}, Forget, ""},
+		{"cancelled", 0, &failure.Error{Code: failure.CodeCancelled}, Forget, ""},
+		{"unknown", -1, &failure.Error{Code: failure.CodeUnknown}, StaysClaimed, failure.CodeUnknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			kept := journalOf(t)
+			call := Digest(sha256.Sum256([]byte("call")))
+			claim, _, err := Take(kept, "k", call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := DispositionOf(tt.exit, tt.cause)
+			if got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			if err := claim.Settle(got, "answer"); err != nil {
+				t.Fatal(err)
+			}
+			expectCode(t, kept, "k", call, tt.again)
+		})
+	}
+	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
+		if got := DispositionOf(1, cause); got != Remember {
+			t.Errorf("%v: got %v", cause, got)
+		}
+	}
+}
+
+func journalOf(t *testing.T) *journal.Journal {
+	t.Helper()
+	return journal.OpenAs(filepath.Join(t.TempDir(), "journal"), "vault", "", journal.Limits{})
+}
+
+func expectCode(t *testing.T, kept *journal.Journal, key string, digest Digest, want string) {
+	t.Helper()
+	_, _, err := Take(kept, key, digest)
+	var cause *failure.RequestError
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("refused: %v", err)
+	case want != "" && (!errors.As(err, &cause) || cause.Code() != want):
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
