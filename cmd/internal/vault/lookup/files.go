@@ -7,13 +7,11 @@
 package lookup
 
 import (
+	"bytes"
 	"cmp"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf16"
-
-	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/order"
 )
@@ -22,53 +20,42 @@ import (
 // may be used by several goroutines.
 type Files struct {
 	paths  []string
-	folded []string           // the same as they are compared
-	byPath map[string][]int32 // folded path: several where only case differs
-	byName map[string][]int32 // folded last segment: those with the shortest paths first
+	byPath table // by folded path: several where only case differs
+	byName table // by folded last segment
 }
 
 // New returns the files with these paths, which count from the vault's folder.
-// They may come in any order.
+// They may come in any order. The slice must not change any more.
 func New(paths []string) *Files {
-	f := &Files{
-		paths:  paths,
-		folded: make([]string, len(paths)),
-		byPath: make(map[string][]int32, len(paths)),
-		byName: make(map[string][]int32, len(paths)),
+	f := &Files{paths: paths}
+	places := make([]int32, len(paths))
+	for i := range places {
+		places[i] = int32(i)
 	}
-	for i, p := range paths {
-		key := Fold(p)
-		f.folded[i] = key
-		name := key[strings.LastIndexByte(key, '/')+1:]
-		f.byPath[key] = append(f.byPath[key], int32(i))
-		f.byName[name] = append(f.byName[name], int32(i))
-	}
-	for _, same := range f.byName {
-		f.sort(same)
-	}
+	byPath, byName := f.entries(places)
+	f.byPath, f.byName = newTable(byPath, f.compare), newTable(byName, f.compare)
 	return f
 }
 
-// sort puts those with the fewest characters first, and of several the first in the order
-// of listings.
-func (f *Files) sort(same []int32) {
-	if len(same) < 2 {
-		return
+// entries are those of files, to be found by their paths and by their names.
+func (f *Files) entries(places []int32) (byPath, byName []entry) {
+	byPath, byName = make([]entry, len(places)), make([]entry, len(places))
+	var key []byte
+	for n, i := range places {
+		key = appendFolded(key[:0], f.paths[i])
+		byPath[n] = entry{hash(key), i}
+		byName[n] = entry{hash(last(key)), i}
 	}
-	type sized struct {
-		place int32
-		units int
+	return byPath, byName
+}
+
+// compare puts those with the fewest characters first, and of several the first in the
+// order of listings.
+func (f *Files) compare(a, b int32) int {
+	if c := cmp.Compare(units(f.paths[a]), units(f.paths[b])); c != 0 {
+		return c
 	}
-	sizes := make([]sized, len(same))
-	for n, i := range same {
-		sizes[n] = sized{i, units(f.paths[i])}
-	}
-	slices.SortFunc(sizes, func(a, b sized) int {
-		return cmp.Or(cmp.Compare(a.units, b.units), order.Compare(f.paths[a.place], f.paths[b.place]))
-	})
-	for n, s := range sizes {
-		same[n] = s.place
-	}
+	return order.Compare(f.paths[a], f.paths[b])
 }
 
 // Len returns how many files there are.
@@ -79,9 +66,10 @@ func (f *Files) Path(i int) string { return f.paths[i] }
 
 // Index returns the place of the file with exactly this path.
 func (f *Files) Index(path string) (i int, ok bool) {
-	for _, i := range f.byPath[Fold(path)] {
-		if f.paths[i] == path {
-			return int(i), true
+	var memory [128]byte
+	for _, e := range f.byPath.run(hash(appendFolded(memory[:0], path))) {
+		if f.paths[e.place] == path {
+			return int(e.place), true
 		}
 	}
 	return 0, false
@@ -89,7 +77,15 @@ func (f *Files) Index(path string) (i int, ok bool) {
 
 // Named returns how many files have this name, which is the last segment of a
 // path with its extension.
-func (f *Files) Named(name string) int { return len(f.byName[Fold(name)]) }
+func (f *Files) Named(name string) (n int) {
+	key := appendFolded(nil, name)
+	for _, e := range f.byName.run(hash(key)) {
+		if folds(base(f.paths[e.place]), key) {
+			n++
+		}
+	}
+	return n
+}
 
 // Resolve returns the place of the file to which a link in the note source
 // leads. target is the path part of the link, without heading or block and
@@ -101,13 +97,20 @@ func (f *Files) Resolve(target, source string) (i int, ok bool) {
 	}
 	folder := parent(source)
 	wanted, fixed := anchor(target, folder)
-	for _, name := range candidates(wanted) {
-		if i, ok := f.find(Fold(name), folder, fixed); ok {
+	var memory [128]byte
+	key := appendFolded(memory[:0], wanted)
+	// A link may stand for the file as it is called where that has an extension, and
+	// else for a note. A file without an extension can therefore never be linked to.
+	if strings.Contains(base(wanted), ".") {
+		if i, ok := f.find(key, folder, fixed); ok {
 			return i, true
 		}
 	}
-	return 0, false
+	return f.find(append(key, note...), folder, fixed)
 }
+
+// note is the extension that a link need not have.
+const note = ".md"
 
 // anchor turns a link that counts from a certain folder into a path of the
 // vault. Such a link is not looked for elsewhere.
@@ -121,44 +124,36 @@ func anchor(target, folder string) (wanted string, fixed bool) {
 	return target, false
 }
 
-// candidates are the names a link may stand for, in the order in which they
-// are tried: as it is where it has an extension, and as the name of a note. A
-// file without an extension can therefore never be linked to.
-func candidates(wanted string) []string {
-	note := wanted + ".md"
-	if strings.Contains(wanted[strings.LastIndexByte(wanted, '/')+1:], ".") {
-		return []string{wanted, note}
-	}
-	return []string{note}
-}
-
 // find returns the best file for one folded name.
-func (f *Files) find(wanted, folder string, fixed bool) (int, bool) {
-	if whole := f.byPath[wanted]; len(whole) > 0 {
-		return f.shortest(whole), true
+func (f *Files) find(wanted []byte, folder string, fixed bool) (int, bool) {
+	named := f.byName.run(hash(last(wanted)))
+	if fixed || len(named) > 1 {
+		if i, ok := f.at(wanted); ok || fixed {
+			return i, ok
+		}
 	}
-	if fixed {
-		return 0, false
+	if len(named) > 1 && folder != "" {
+		near := append(appendFolded(make([]byte, 0, 128), folder), '/')
+		if i, ok := f.at(append(near, wanted...)); ok {
+			return i, true
+		}
 	}
-	if near := f.byPath[join(Fold(folder), wanted)]; len(near) > 0 {
-		return f.shortest(near), true
-	}
-	suffix := "/" + wanted
-	for _, i := range f.byName[wanted[strings.LastIndexByte(wanted, '/')+1:]] {
-		if strings.HasSuffix(f.folded[i], suffix) {
-			return int(i), true
+	for _, e := range named {
+		if ends(f.paths[e.place], wanted) {
+			return int(e.place), true
 		}
 	}
 	return 0, false
 }
 
-// shortest returns the file whose path has the fewest characters, the first of
-// several in the order of listings.
-func (f *Files) shortest(among []int32) int {
-	best := slices.MinFunc(among, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(units(f.paths[a]), units(f.paths[b])), order.Compare(f.paths[a], f.paths[b]))
-	})
-	return int(best)
+// at returns the best of the files at one folded path.
+func (f *Files) at(key []byte) (int, bool) {
+	for _, e := range f.byPath.run(hash(key)) {
+		if folds(f.paths[e.place], key) {
+			return int(e.place), true
+		}
+	}
+	return 0, false
 }
 
 // units counts characters as the app does, in UTF-16.
@@ -169,25 +164,11 @@ func units(path string) (n int) {
 	return n
 }
 
-// Fold is the form in which names are compared: case is ignored, and the two
-// spellings that Unicode has of many letters are one, because systems differ in
-// which they store.
-func Fold(name string) string {
-	lower := strings.ToLower(name)
-	if norm.NFC.IsNormalString(lower) {
-		return lower
-	}
-	return norm.NFC.String(lower)
-}
-
 func parent(p string) string {
 	i := strings.LastIndexByte(p, '/')
 	return p[:max(i, 0)]
 }
 
-func join(folder, name string) string {
-	if folder == "" {
-		return name
-	}
-	return folder + "/" + name
-}
+func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+func last(key []byte) []byte { return key[bytes.LastIndexByte(key, '/')+1:] }

@@ -73,7 +73,7 @@ func TestPathsThatDifferInCaseAlone(t *testing.T) {
 
 // TestResolveAgreesWithAWalk holds the maps against a look at every file.
 func TestResolveAgreesWithAWalk(t *testing.T) {
-	segment := rapid.SampledFrom([]string{"a", "A", "b", "bb", "c.x"})
+	segment := rapid.SampledFrom([]string{"a", "A", "b", "bb", "c.x", "é", "E\u0301"})
 	rapid.Check(t, func(t *rapid.T) {
 		var paths []string
 		for range rapid.IntRange(1, 12).Draw(t, "files") {
@@ -83,7 +83,7 @@ func TestResolveAgreesWithAWalk(t *testing.T) {
 		slices.Sort(paths)
 		paths = slices.Compact(paths)
 		order.Sort(paths) // of several that are equally good the first one counts
-		target := strings.Join(rapid.SliceOfN(segment, 1, 2).Draw(t, "target"), "/")
+		target := rapid.SampledFrom([]string{"", "/"}).Draw(t, "slash") + strings.Join(rapid.SliceOfN(segment, 1, 2).Draw(t, "target"), "/")
 		source := rapid.SampledFrom(paths).Draw(t, "source")
 		files := New(paths)
 		i, ok := files.Resolve(target, source)
@@ -96,6 +96,7 @@ func TestResolveAgreesWithAWalk(t *testing.T) {
 
 // walkFor is the rules once more, in the plainest way.
 func walkFor(paths []string, target, source string) string {
+	target, fixed := strings.CutPrefix(target, "/")
 	names := []string{target + ".md"}
 	if strings.Contains(target[strings.LastIndex(target, "/")+1:], ".") {
 		names = []string{target, target + ".md"}
@@ -103,17 +104,18 @@ func walkFor(paths []string, target, source string) string {
 	for _, name := range names {
 		best, rank := "", 0
 		for _, p := range paths {
-			low, want := strings.ToLower(p), strings.ToLower(name)
+			low, want := Fold(p), Fold(name)
 			r := 0
 			switch {
 			case low == want:
 				r = 3
-			case strings.HasSuffix(low, "/"+want) && low == strings.ToLower(parent(source))+"/"+want:
+			case fixed:
+			case strings.HasSuffix(low, "/"+want) && low == Fold(parent(source))+"/"+want:
 				r = 2
 			case strings.HasSuffix(low, "/"+want):
 				r = 1
 			}
-			if r > rank || r == rank && r > 0 && len(p) < len(best) {
+			if r > rank || r == rank && r > 0 && units(p) < units(best) {
 				best, rank = p, r
 			}
 		}
@@ -130,6 +132,20 @@ func TestFold(t *testing.T) {
 			t.Errorf("%q folds to %q, want %q", in, got, want)
 		}
 	}
+}
+
+func TestAppendFoldedAgreesWithFold(t *testing.T) {
+	text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aAéEÉ\u0301\u0323İßẞΣς한ᄒ각K/."))))
+	rapid.Check(t, func(t *rapid.T) {
+		name := text.Draw(t, "name") + rapid.SampledFrom([]string{"", "\xff", "\xe2\x82"}).Draw(t, "end")
+		key := appendFolded([]byte("before"), name)
+		if string(key) != "before"+Fold(name) {
+			t.Fatalf("%q is folded to %q, want %q", name, key, Fold(name))
+		}
+		if !folds(name, key[len("before"):]) || !ends(name, key[len("before"):]) {
+			t.Fatalf("%q does not fold to %q", name, key)
+		}
+	})
 }
 
 func TestUnitsCountAsTheAppDoes(t *testing.T) {
