@@ -74,6 +74,10 @@ func (p Packed) Headings() []Heading { return readHeadings(p.list(headingList)) 
 // Links returns the links of the note, none if p is no packed note.
 func (p Packed) Links() []Link { return readLinks(p.list(linkList)) }
 
+// EachLink visits the links of the note, none if p is no packed note. The link that visit
+// is given changes after it.
+func (p Packed) EachLink(visit func(*Link)) { eachLink(p.list(linkList), visit) }
+
 // Tags returns the tags in the same way.
 func (p Packed) Tags() []Tag { return readTags(p.list(tagList)) }
 
@@ -180,12 +184,25 @@ func readLinks(r *wire.Reader) []Link {
 	links := wire.List[Link](r, leastLink)
 	l := last{}
 	for i := range links {
-		link := &links[i]
-		link.read(r)
-		link.Line, link.Span.Start = l.read(r)
-		link.Span.End = link.Span.Start + r.Int()
+		links[i].readPlaced(r, &l)
 	}
 	return links
+}
+
+func eachLink(r *wire.Reader, visit func(*Link)) {
+	l := last{}
+	var link Link // one for all: each takes memory of its own otherwise
+	for range wire.Count(r, leastLink) {
+		link = Link{}
+		link.readPlaced(r, &l)
+		visit(&link)
+	}
+}
+
+func (l *Link) readPlaced(r *wire.Reader, at *last) {
+	l.read(r)
+	l.Line, l.Span.Start = at.read(r)
+	l.Span.End = l.Span.Start + r.Int()
 }
 
 func (l *Link) read(r *wire.Reader) {

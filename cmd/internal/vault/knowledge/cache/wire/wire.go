@@ -120,6 +120,9 @@ func (r *Reader) Text() string {
 // Sized returns a reader of what AppendSized wrote, and passes over it.
 func (r *Reader) Sized() *Reader { return NewReader(r.Text()) }
 
+// Rest returns what is left, and leaves it.
+func (r *Reader) Rest() string { return r.text[r.at:] }
+
 // Check makes r fail unless all of a part of it was read.
 func (r *Reader) Check(part *Reader) {
 	if !part.Done() {
@@ -144,15 +147,30 @@ func (r *Reader) Float() float64 {
 // List reads how many elements follow and makes room for them, each of which
 // takes at least the given number of bytes. It is nil if the list was.
 func List[T any](r *Reader, least int) []T {
-	n := r.Uint()
-	if n == 0 {
+	n, ok := r.count(least)
+	if !ok {
 		return nil
 	}
-	n--
-	if n > uint64(r.unclaimed/least) {
-		r.Fail()
-		return nil
-	}
-	r.unclaimed -= int(n) * least
 	return make([]T, n)
+}
+
+// Count reads how many elements of a list follow, which is at most as many as [List] makes
+// room for.
+func Count(r *Reader, least int) int {
+	n, _ := r.count(least)
+	return n
+}
+
+func (r *Reader) count(least int) (n int, ok bool) {
+	counted := r.Uint()
+	if counted == 0 {
+		return 0, false
+	}
+	counted--
+	if counted > uint64(r.unclaimed/least) {
+		r.Fail()
+		return 0, false
+	}
+	r.unclaimed -= int(counted) * least
+	return int(counted), true
 }
