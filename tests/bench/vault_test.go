@@ -152,10 +152,11 @@ func listings() (all []command) {
 	return all
 }
 
-// changes measures how long a change on the disk takes to be seen by a worker.
+// changes measures how long a change on the disk takes to be seen by a worker, and what
+// the first question about links takes after it.
 func changes(b *testing.B, vault string) {
 	w := filledWorker(b, vault)
-	var took, next []time.Duration
+	var took, links, next []time.Duration
 	for b.Loop() {
 		tag := fmt.Sprintf("change%d", time.Now().UnixNano())
 		note := filepath.Join(vault, tag+".md")
@@ -167,12 +168,14 @@ func changes(b *testing.B, vault string) {
 				time.Sleep(time.Millisecond)
 			}
 		}))
+		links = append(links, timed(func() { w.call([]string{"backlinks", "path=" + tag + ".md"}) }))
 		time.Sleep(300 * time.Millisecond)
 		next = append(next, timed(func() { w.call([]string{"orphans", "total"}) }))
 		os.Remove(note)
 	}
 	b.ReportMetric(ms(p50(took)), "seen-ms/p50")
 	b.ReportMetric(ms(slices.Max(took)), "seen-ms/max")
+	b.ReportMetric(ms(p50(links)), "backlinks-new-ms/p50")
 	b.ReportMetric(ms(p50(next)), "orphans-after-ms/p50")
 }
 

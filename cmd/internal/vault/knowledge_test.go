@@ -197,7 +197,8 @@ func (w *talk) everything() string {
 	return all.String()
 }
 
-// Whatever is changed beside a worker, it answers soon as a process would.
+// Whatever is changed beside a worker, what is hidden among it, it answers soon as a
+// process would.
 func TestAWorkerFollowsTheVault(t *testing.T) {
 	h := library(t)
 	w := h.worker()
@@ -210,7 +211,7 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 	for round := range rounds {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
-			switch random.IntN(5) {
+			switch random.IntN(6) {
 			case 0:
 				_ = os.Remove(h.file(name))
 			case 1:
@@ -218,6 +219,8 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 			case 2:
 				_ = os.Rename(h.file("Sub"), h.file("Other"))
 				_ = os.Rename(h.file("Other"), h.file("Sub"))
+			case 3:
+				h.put(".vaultwicketignore", []string{"", "Sub/Note 1*.md\n", "Note 2*.md\n!Sub/Note 20.md\n"}[random.IntN(3)])
 			default:
 				h.put(name, fmt.Sprintf("#t%d zebra [[Note %d]]\n- [ ] %d", random.IntN(9), random.IntN(45), random.Uint64()))
 			}

@@ -242,16 +242,17 @@ func (k *Store) follow(w *watch.Watcher, from View) {
 	}
 }
 
-// refresh looks at what has changed and makes what calls ask of an index.
+// refresh looks at what has changed and makes what calls ask of an index. Calls that come
+// meanwhile wait for the look alone.
 func (k *Store) refresh(w *watch.Watcher, from View) {
+	if x := k.lookFor(w, from); x != nil {
+		x.Graph()
+		k.aim(x)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.watcher != w || k.last == nil {
 		return
-	}
-	if x, err := k.look(from); err == nil {
-		x.Graph()
-		k.aim(x)
 	}
 	if k.behind > maxBehind {
 		k.save()
@@ -259,6 +260,21 @@ func (k *Store) refresh(w *watch.Watcher, from View) {
 	if k.resting {
 		k.shelve()
 	}
+}
+
+// lookFor brings the index up to date for a watch that has told of changes. It is nil
+// where there is none to bring up to date.
+func (k *Store) lookFor(w *watch.Watcher, from View) *index.Index {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watcher != w || k.last == nil {
+		return nil
+	}
+	x, err := k.look(from)
+	if err != nil {
+		return nil // it is told at the next call
+	}
+	return x
 }
 
 // verify looks at every file, in case a change was not told.

@@ -174,7 +174,7 @@ func (v *Vault) backlinks(of value.Entry) value.Value {
 	if !ok {
 		return value.OfList(nil)
 	}
-	edges := v.Index.Graph().In[f.place]
+	edges := v.Index.Graph().In(int(f.place))
 	return value.OfUnmade(len(edges), func() []value.Value {
 		links := make([]value.Value, len(edges))
 		for i, edge := range edges {
@@ -192,7 +192,7 @@ func (v *Vault) dangles(from value.Entry, path string) bool {
 		return false
 	}
 	wanted := bare(path)
-	return slices.ContainsFunc(v.Index.Graph().Unresolved[f.place], func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
+	return slices.ContainsFunc(v.Index.Graph().Unresolved(int(f.place)), func(m index.Missing) bool { return strings.EqualFold(bare(m.Key), wanted) })
 }
 
 // bare is a path without the slash before it and without the extension of a note.
@@ -210,6 +210,6 @@ func (v *Vault) leads(from, to value.Entry) bool {
 	if !isFile || !isOther {
 		return false
 	}
-	_, found := slices.BinarySearchFunc(v.Index.Graph().Out[a.place], b.place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
+	_, found := slices.BinarySearchFunc(v.Index.Graph().Out(int(a.place)), b.place, func(e index.Edge, place int32) int { return cmp.Compare(e.Place, place) })
 	return found
 }

@@ -93,7 +93,7 @@ func sizesBelow(v *session.Vault, under disk.Path) (map[string]int64, error) {
 // usersOf are the files that link to a file or embed it.
 func usersOf(x *index.Index, place int) []string {
 	users := []string{}
-	for _, in := range x.Graph().In[place] {
+	for _, in := range x.Graph().In(place) {
 		users = append(users, x.Files[in.Place].Path.String())
 	}
 	return users

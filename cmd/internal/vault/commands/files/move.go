@@ -203,7 +203,7 @@ func concerned(x *index.Index, m *relink.Move, from, to disk.Path) (sources []di
 			near[place] = true
 		}
 		if slices.ContainsFunc(linkNames(f.Path), func(name string) bool { return names[name] }) {
-			for _, edge := range graph.In[place] {
+			for _, edge := range graph.In(place) {
 				near[int(edge.Place)] = true
 			}
 		}

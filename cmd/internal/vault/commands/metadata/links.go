@@ -50,7 +50,7 @@ func backlinks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	sources := x.Graph().In[place]
+	sources := x.Graph().In(place)
 	if p.Has("total") {
 		return answer.Text(strconv.Itoa(len(sources))), nil
 	}
@@ -77,10 +77,10 @@ func links(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	var targets []string
 	if x.Files[place].IsNote() {
-		for _, target := range x.Graph().Out[place] {
+		for _, target := range x.Graph().Out(place) {
 			targets = append(targets, x.Files[target.Place].Path.String())
 		}
-		for _, missing := range x.Graph().Unresolved[place] {
+		for _, missing := range x.Graph().Unresolved(place) {
 			targets = append(targets, missing.Key+" (unresolved)")
 		}
 	}
@@ -100,10 +100,11 @@ func unresolved(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	counts, sources := map[string]int{}, map[string][]string{}
-	for source, targets := range x.Graph().Unresolved {
-		for _, missing := range targets {
-			counts[missing.Key] += missing.Count
-			sources[missing.Key] = append(sources[missing.Key], x.Files[source].Path.String())
+	graph := x.Graph()
+	for place, source := range x.Files {
+		for _, missing := range graph.Unresolved(place) {
+			counts[missing.Key] += int(missing.Count)
+			sources[missing.Key] = append(sources[missing.Key], source.Path.String())
 		}
 	}
 	if p.Has("total") {
@@ -137,23 +138,24 @@ func unresolved(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 // orphans and deadends look at files of every kind, and take the index
 // literally: a link of a note to itself counts, one that leads nowhere does not.
 func orphans(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	return without(v, p, "No orphan files found.", func(g *index.Graph) [][]index.Edge { return g.In })
+	return without(v, p, "No orphan files found.", (*index.Graph).In)
 }
 
 func deadends(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	return without(v, p, "No dead-end files found.", func(g *index.Graph) [][]index.Edge { return g.Out })
+	return without(v, p, "No dead-end files found.", (*index.Graph).Out)
 }
 
 // without lists the files that have no edge of one direction.
-func without(v *session.Vault, p grammar.Values, none string, edges func(*index.Graph) [][]index.Edge) (answer.Reply, error) {
+func without(v *session.Vault, p grammar.Values, none string, edges func(g *index.Graph, place int) []index.Edge) (answer.Reply, error) {
 	x, err := v.Index()
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	var alone []string
-	for place, others := range edges(x.Graph()) {
-		if len(others) == 0 {
-			alone = append(alone, x.Files[place].Path.String())
+	graph := x.Graph()
+	for place, f := range x.Files {
+		if len(edges(graph, place)) == 0 {
+			alone = append(alone, f.Path.String())
 		}
 	}
 	switch {

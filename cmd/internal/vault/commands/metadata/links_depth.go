@@ -86,12 +86,12 @@ func around(g *index.Graph, from, depth int, direction string) (found []reached)
 // neighbours are the files at the other ends of the links of a file.
 func neighbours(g *index.Graph, at int, direction string) (places []int) {
 	if direction != "in" {
-		for _, e := range g.Out[at] {
+		for _, e := range g.Out(at) {
 			places = append(places, int(e.Place))
 		}
 	}
 	if direction == "in" || direction == "both" {
-		for _, e := range g.In[at] {
+		for _, e := range g.In(at) {
 			places = append(places, int(e.Place))
 		}
 	}

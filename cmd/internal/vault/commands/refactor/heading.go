@@ -110,7 +110,7 @@ func renamingIn(x *index.Index, note disk.Path, text []byte, place int, to strin
 // sources are the note and all files with links to it.
 func (r *headingRename) sources(x *index.Index, at int) []disk.Path {
 	sources := []disk.Path{r.note}
-	for _, source := range x.Graph().In[at] {
+	for _, source := range x.Graph().In(at) {
 		if path := x.Files[source.Place].Path; path != r.note {
 			sources = append(sources, path)
 		}

@@ -134,19 +134,19 @@ func share(common int) float64 { return 1 / math.Log2(2+float64(common)) }
 // notes, and what else is linked from where it is.
 func (s *scores) links() {
 	g := s.x.Graph()
-	for _, out := range g.Out[s.from] {
+	for _, out := range g.Out(s.from) {
 		if e := s.of(int(out.Place)); e != nil {
 			e.linkedFrom = true
 			e.score += linkWeight
 		}
-		s.shared(int(out.Place), g.In[out.Place], func(e *evidence) *[]int { return &e.targets })
+		s.shared(int(out.Place), g.In(int(out.Place)), func(e *evidence) *[]int { return &e.targets })
 	}
-	for _, in := range g.In[s.from] {
+	for _, in := range g.In(s.from) {
 		if e := s.of(int(in.Place)); e != nil {
 			e.linksTo = true
 			e.score += linkWeight
 		}
-		s.shared(int(in.Place), g.Out[in.Place], func(e *evidence) *[]int { return &e.sources })
+		s.shared(int(in.Place), g.Out(int(in.Place)), func(e *evidence) *[]int { return &e.sources })
 	}
 }
 

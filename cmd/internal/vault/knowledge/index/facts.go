@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -83,6 +84,19 @@ func (f Facts) Links() []markdown.Link {
 		all = append(all, link.Link)
 	}
 	return append(all, links...)
+}
+
+// EachLink visits what Links returns, one after the other. The link that visit is given
+// changes after it.
+func (f Facts) EachLink(visit func(*markdown.Link)) {
+	r := wire.NewReader(string(f))
+	note := markdown.Packed(r.Text())
+	if strings.Contains(r.Rest(), "[") { // few properties are links
+		for _, link := range frontmatter.Links(frontmatter.ReadProperties(r)) {
+			visit(&link.Link)
+		}
+	}
+	note.EachLink(visit)
 }
 
 // Read returns what a text holds as the file at a path; "" if nobody looks

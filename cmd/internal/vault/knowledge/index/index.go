@@ -13,7 +13,6 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
-	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/tally"
 )
@@ -68,13 +67,14 @@ func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *t
 // may be nil, was the one before.
 func newIndex(files []*File, old *Index) *Index {
 	x := &Index{Files: files}
-	x.derive(old)
+	x.deriveFrom(old)
 	return x
 }
 
-func sortFiles(files []*File) {
-	slices.SortFunc(files, func(a, b *File) int { return order.Compare(a.Path.String(), b.Path.String()) })
-}
+func sortFiles(files []*File) { slices.SortFunc(files, inOrder) }
+
+// inOrder compares files as listings do.
+func inOrder(a, b *File) int { return order.Compare(a.Path.String(), b.Path.String()) }
 
 // Resolve returns where in Files the file is to which a link leads that stands
 // in no note: the one that the parameter file= means.
@@ -82,14 +82,6 @@ func (x *Index) Resolve(name string) (place int, ok bool) { return x.names().Res
 
 // Place returns where in Files the file with exactly this path is.
 func (x *Index) Place(path string) (place int, ok bool) { return x.names().Index(path) }
-
-func (x *Index) makeNames() *lookup.Files {
-	paths := make([]string, len(x.Files))
-	for i, f := range x.Files {
-		paths[i] = f.Path.String()
-	}
-	return lookup.New(paths)
-}
 
 // ResolveFrom returns where in Files the file is to which a link leads that is in
 // the file source. target is the path part of the link.

@@ -65,13 +65,13 @@ func edges(x *Index) string {
 	var all []string
 	g := x.Graph()
 	for i, f := range x.Files {
-		for _, e := range g.Out[i] {
+		for _, e := range g.Out(i) {
 			all = append(all, fmt.Sprintf("%s>%s*%d", f.Path, x.Files[e.Place].Path, e.Count))
-			if !slices.Contains(g.In[e.Place], Edge{int32(i), e.Count}) {
+			if !slices.Contains(g.In(int(e.Place)), Edge{int32(i), e.Count}) {
 				all = append(all, "the way back is missing")
 			}
 		}
-		for _, m := range g.Unresolved[i] {
+		for _, m := range g.Unresolved(i) {
 			all = append(all, fmt.Sprintf("%s>%s?*%d", f.Path, m.Key, m.Count))
 		}
 	}
@@ -208,6 +208,14 @@ func BenchmarkBuild(b *testing.B) {
 	b.Run("graph", func(b *testing.B) {
 		for b.Loop() {
 			newIndex(old.Files, nil).Graph()
+		}
+	})
+	old.Graph()
+	v.put("new.md", "[[note 1]]")
+	x := v.updated(old, "new.md")
+	b.Run("graph after a new note", func(b *testing.B) {
+		for b.Loop() {
+			newIndex(x.Files, old).Graph()
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
-	"vaultwicket/cmd/internal/vault/order"
 )
 
 // Update returns the index after changes at some paths: of files, or of folders
@@ -71,9 +70,18 @@ func topmost(paths []string) []string {
 	return top
 }
 
+// few is how many paths are compared with a path one by one.
+const few = 8
+
 // isBelow reports whether a path, or a folder above it, is one of the sorted
 // paths.
 func isBelow(path string, paths []string) bool {
+	if len(paths) <= few {
+		return slices.ContainsFunc(paths, func(above string) bool {
+			rest, ok := strings.CutPrefix(path, above)
+			return ok && (rest == "" || rest[0] == '/')
+		})
+	}
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		if _, found := slices.BinarySearch(paths, path[:end]); found {
 			return true
@@ -86,15 +94,20 @@ func isBelow(path string, paths []string) bool {
 // others put in, in the order of listings.
 func (x *Index) replace(changed []string, fresh []*File) []*File {
 	sortFiles(fresh)
-	files := make([]*File, 0, len(x.Files)+len(fresh))
+	kept := make([]*File, 0, len(x.Files))
 	for _, f := range x.Files {
-		if isBelow(f.Path.String(), changed) {
-			continue
+		if !isBelow(f.Path.String(), changed) {
+			kept = append(kept, f)
 		}
-		for len(fresh) > 0 && order.Compare(fresh[0].Path.String(), f.Path.String()) < 0 {
-			files, fresh = append(files, fresh[0]), fresh[1:]
-		}
-		files = append(files, f)
 	}
-	return append(files, fresh...)
+	if len(fresh) == 0 {
+		return kept
+	}
+	files := make([]*File, 0, len(kept)+len(fresh))
+	for _, f := range fresh {
+		before, _ := slices.BinarySearchFunc(kept, f, inOrder)
+		files = append(append(files, kept[:before]...), f)
+		kept = kept[before:]
+	}
+	return append(files, kept...)
 }
