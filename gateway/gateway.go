@@ -165,7 +165,7 @@ func stateFolder(c Config) string {
 	return state
 }
 
-// vaultGateway returns the vault of a request: the one of that name, id or folder, or
+// vaultNamed returns the vault of a request: the one of that name, id or folder, or
 // the first for a request that names none.
 func (g *Gateway) vaultNamed(name string) (*vaultGateway, error) {
 	if name == "" {

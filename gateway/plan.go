@@ -17,7 +17,7 @@ import (
 
 // Plan judges req and picks the program for it. It starts nothing. The error
 // is a [*allowlist.ParseError], a [*policy.Denial], an [*exec.Unavailable] or a
-// [*RequestError]. The plan beside a denial still shows the way that the call
+// [*failure.RequestError]. The plan beside a denial still shows the way that the call
 // would take, but has no permit for it.
 func (g *vaultGateway) Plan(req Request) (Plan, error) {
 	call, err := req.parse()

@@ -86,8 +86,8 @@ func (g *vaultGateway) journal(folder string) (*journal.Journal, error) {
 	return journal.OpenAs(filepath.Join(state, "journal"), g.folderIdentity(), abs, journal.Limits{}), nil
 }
 
-// Journal returns the journal of a vault, "" for the default one. The error is a [*RequestError] if its
-// folder is not known.
+// Journal returns the journal of a vault, "" for the default one. The error is a
+// [*failure.RequestError] if its folder is not known.
 func (g *Gateway) Journal(vault string) (*journal.Journal, error) {
 	d, err := g.vaultNamed(vault)
 	if err != nil {

@@ -28,7 +28,7 @@ func (g *Gateway) Explain(name string) (catalog.Listing, error) {
 	return catalog.Explain(g.listed(), name)
 }
 
-// Enabled returns a command with its enabled parameters, see [Enabled].
+// Enabled returns a command with its enabled parameters, see [catalog.Enabled].
 func (g *Gateway) Enabled(name string) (enabled allowlist.Command, ok bool) {
 	return catalog.Enabled(g.listed(), name)
 }

@@ -13,7 +13,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"time"
 
 	"vaultwicket/gateway"
@@ -106,9 +105,6 @@ func New(c Config, host string) *Page {
 
 // Open returns the path of a link that opens the page once.
 func (p *Page) Open() string { return p.page.guard.Open() }
-
-// ServeHTTP answers a request.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.page.guard.ServeHTTP(w, r) }
 
 // Serve answers requests on a listener until ctx ends. What ends it otherwise is the
 // error.
