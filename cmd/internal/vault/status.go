@@ -34,7 +34,7 @@ func status(h *session.Host, folder string) answer.Reply {
 	} {
 		table.Rows = append(table.Rows, line[:])
 	}
-	return answer.Text(table.Print(answer.FormatTSV))
+	return table.Reply(answer.FormatTSV)
 }
 
 // ignoreFile returns where the file is that hides notes of a vault.

@@ -1,39 +1,95 @@
 package answer
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
+	"math/bits"
 	"unicode/utf8"
 )
 
-// QuoteJSON writes a JSON string as JavaScript does, with < > & as they are.
+// QuoteJSON writes a JSON string as JavaScript does, with < > & as they are. Bytes that are
+// no UTF-8 become U+FFFD.
 func QuoteJSON(s string) string { return string(AppendJSON(nil, s)) }
 
 // AppendJSON is [QuoteJSON] behind other bytes.
 func AppendJSON(b []byte, s string) []byte {
-	if isPlainJSON(s) {
-		b = append(b, '"')
-		b = append(b, s...)
-		return append(b, '"')
+	b = append(b, '"')
+	for {
+		plain := plainJSON(s)
+		b = append(b, s[:plain]...)
+		if s = s[plain:]; s == "" {
+			return append(b, '"')
+		}
+		var size int
+		b, size = appendEscaped(b, s)
+		s = s[size:]
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(s) // a string always encodes
-	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
 
-// isPlainJSON reports whether a text is the same between quotes.
-func isPlainJSON(s string) bool {
-	ascii := true
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c == '"' || c == '\\' {
-			return false
+// appendEscaped writes the character at the start of a text that cannot be as it is, and
+// returns how many bytes of the text it takes.
+func appendEscaped(b []byte, s string) ([]byte, int) {
+	const digits = "0123456789abcdef"
+	if c := s[0]; c < utf8.RuneSelf {
+		if short := shortEscapes[c]; short != 0 {
+			return append(b, '\\', short), 1
 		}
-		ascii = ascii && c < utf8.RuneSelf
+		return append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15]), 1
 	}
-	// Two characters end a line in JavaScript; they begin with the same bytes.
-	return ascii || utf8.ValidString(s) && !strings.Contains(s, "\u2028"[:2])
+	r, size := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return append(b, `\ufffd`...), size
+	}
+	return append(b, '\\', 'u', '2', '0', '2', digits[r&15]), size
+}
+
+var shortEscapes = [utf8.RuneSelf]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+
+// plainJSON returns how much of the start of a text is the same between quotes.
+func plainJSON[T string | []byte](s T) int {
+	for at := 0; ; {
+		at += plainASCII(s[at:])
+		if at == len(s) || s[at] < utf8.RuneSelf {
+			return at
+		}
+		size := plainRune(s[at:])
+		if size == 0 {
+			return at
+		}
+		at += size
+	}
+}
+
+// plainRune returns the length of the character at the start of a text, 0 if it has to be
+// escaped. Two characters end a line in JavaScript.
+func plainRune[T string | []byte](s T) int {
+	r, size := utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
+	if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+		return 0
+	}
+	return size
+}
+
+const (
+	wordSize  = 8
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+)
+
+// plainASCII returns how much of the start of a text is ASCII that is the same between
+// quotes. It looks at a word at a time: a byte of a sum has its high bit set where the
+// byte of the text is what is looked for, and above the first such byte perhaps elsewhere.
+func plainASCII[T string | []byte](s T) int {
+	at := 0
+	for ; at+wordSize <= len(s); at += wordSize {
+		word := uint64(s[at]) | uint64(s[at+1])<<8 | uint64(s[at+2])<<16 | uint64(s[at+3])<<24 |
+			uint64(s[at+4])<<32 | uint64(s[at+5])<<40 | uint64(s[at+6])<<48 | uint64(s[at+7])<<56
+		quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
+		found := (word | (word-' '*everyByte)&^word | (quote-everyByte)&^quote | (backslash-everyByte)&^backslash) & highBits
+		if found != 0 {
+			return at + bits.TrailingZeros64(found)/8
+		}
+	}
+	for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
+		at++
+	}
+	return at
 }

@@ -29,3 +29,28 @@ func TestTextsAreQuotedAsByTheLibrary(t *testing.T) {
 		}
 	})
 }
+
+func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
+	var every []string
+	for r := range rune(0x3000) {
+		every = append(every, string(r))
+	}
+	for first := range 256 {
+		for second := range 256 {
+			every = append(every, string([]byte{byte(first), byte(second)}))
+		}
+	}
+	for _, text := range every {
+		for _, text := range []string{text, "1234567" + text + "90"} {
+			var want bytes.Buffer
+			encoder := json.NewEncoder(&want)
+			encoder.SetEscapeHTML(false)
+			if err := encoder.Encode(text); err != nil {
+				t.Fatal(err)
+			}
+			if got := QuoteJSON(text) + "\n"; got != want.String() {
+				t.Fatalf("%q is written as %s, want %s", text, got, &want)
+			}
+		}
+	}
+}

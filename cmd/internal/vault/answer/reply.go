@@ -22,6 +22,7 @@ type Reply struct {
 	Status int
 	Kind   Kind // of a failure
 	Text   string
+	rows   rows // follow text
 	// body follows text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
 	Body *disk.File
@@ -88,6 +89,7 @@ const PrintBuffer = 64 << 10
 func (r *Reply) Print(stdout io.Writer) int {
 	out := &lastByte{to: bufio.NewWriterSize(stdout, PrintBuffer)}
 	_, _ = out.WriteString(r.Text)
+	r.rows.print(out)
 	if r.Body != nil {
 		out.endLine()
 		if err := r.stream(out); err != nil {

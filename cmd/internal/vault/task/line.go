@@ -173,19 +173,30 @@ func (l Line) Level() string { return cmp.Or(l.Get(Priority), Normal) }
 func (l Line) HasFields() bool { return len(l.places) > 0 }
 
 // Description returns the text without the fields and the id of the block.
-func (l Line) Description() string {
-	var words []string
-	at := 0
+func (l Line) Description() string { return string(l.AppendDescription(nil)) }
+
+// AppendDescription appends [Line.Description].
+func (l Line) AppendDescription(b []byte) []byte {
+	start, at := len(b), 0
+	add := func(word string) {
+		if word == "" {
+			return
+		}
+		if len(b) > start {
+			b = append(b, ' ')
+		}
+		b = append(b, word...)
+	}
 	for _, p := range l.places {
 		if p.start >= l.body {
 			break
 		}
-		words = append(words, strings.Trim(l.text[at:p.start], " \t"))
+		add(strings.Trim(l.text[at:p.start], " \t"))
 		at = p.end
 	}
-	words = append(words, strings.Trim(l.text[at:max(at, l.body)], " \t"))
+	add(strings.Trim(l.text[at:max(at, l.body)], " \t"))
 	for _, tag := range slices.Backward(l.tags) {
-		words = append(words, l.text[tag.start:tag.end])
+		add(l.text[tag.start:tag.end])
 	}
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+	return b
 }

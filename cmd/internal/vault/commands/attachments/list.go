@@ -45,7 +45,7 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, []string{f.Path, f.Type, strconv.FormatInt(f.Size, 10), users})
 	}
-	return answer.Text(table.Print(answer.FormatTSV)), nil
+	return table.Reply(answer.FormatTSV), nil
 }
 
 // find returns the attachments that a request is about, in the order of listings.

@@ -67,7 +67,7 @@ func listViews(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		kind, _ := view.Fields().Lookup("type")
 		table.Rows = append(table.Rows, []string{name.Value.String(), kind.Value.String()})
 	}
-	return answer.Text(table.Print(answer.FormatTSV)), nil
+	return table.Reply(answer.FormatTSV), nil
 }
 
 // base finds out which base a request means. The ending may be left out of a

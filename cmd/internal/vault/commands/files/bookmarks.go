@@ -74,13 +74,13 @@ func listBookmarks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	case len(all.Rows) == 0 && p["format"] != answer.FormatJSON:
 		return answer.Nothing("", "the vault has no bookmarks"), nil
 	case p["format"] == answer.FormatJSON || p.Has("verbose"):
-		return answer.Text(all.Print(p["format"])), nil
+		return all.Reply(p["format"]), nil
 	}
 	plain := answer.Table{Columns: []string{"target"}}
 	for _, cells := range all.Rows {
 		plain.Rows = append(plain.Rows, cells[2:3])
 	}
-	return answer.Text(plain.Print(p["format"])), nil
+	return plain.Reply(p["format"]), nil
 }
 
 // seenBookmarks leaves out what leads to a file or folder that is not seen.

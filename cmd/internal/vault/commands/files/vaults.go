@@ -35,5 +35,5 @@ func listVaults(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	for _, r := range known {
 		table.Add(p.Has("verbose"), r.Name(), r.Folder)
 	}
-	return answer.Text(table.Print(answer.FormatTSV)), nil
+	return table.Reply(answer.FormatTSV), nil
 }

@@ -85,7 +85,8 @@ func listVersions(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	said := answer.Reply{Text: table.Print(answer.FormatTSV), Note: t.Path}
+	said := table.Reply(answer.FormatTSV)
+	said.Note = t.Path
 	if len(kept) == 0 {
 		said.Notice = "no version is kept: no change of this note was made through vaultwicket"
 	}

@@ -61,7 +61,7 @@ func backlinks(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	for _, source := range sources {
 		table.Add(p.Has("counts"), x.Files[source.Place].Path.String(), strconv.Itoa(int(source.Count)))
 	}
-	return answer.Text(table.Print(p["format"])), nil
+	return table.Reply(p["format"]), nil
 }
 
 // links has one line for each target, in the order of listings; those that are
@@ -132,7 +132,7 @@ func unresolved(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		table.Rows = append(table.Rows, cells)
 	}
-	return answer.Text(table.Print(p["format"])), nil
+	return table.Reply(p["format"]), nil
 }
 
 // orphans and deadends look at files of every kind, and take the index

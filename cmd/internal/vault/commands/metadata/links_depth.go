@@ -45,7 +45,7 @@ func linksAround(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	for _, f := range found[:min(limit, len(found))] {
 		table.Rows = append(table.Rows, []string{x.Files[f.place].Path.String(), strconv.Itoa(f.steps), x.Files[f.via].Path.String()})
 	}
-	said := answer.Text(table.Print(answer.FormatTSV))
+	said := table.Reply(answer.FormatTSV)
 	if len(found) > limit {
 		said.Truncated = true
 		said.Notice = fmt.Sprintf("Truncated: %d of %d files. Use limit=<n>, or a smaller depth.", limit, len(found))

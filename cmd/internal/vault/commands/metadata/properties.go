@@ -223,7 +223,7 @@ func noteProperties(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		for _, property := range found {
 			table.Rows = append(table.Rows, []string{property.Key, property.Value.String()})
 		}
-		return answer.Text(table.Print(answer.FormatTSV)), nil
+		return table.Reply(answer.FormatTSV), nil
 	}
 	return answer.Text(found.YAML()), nil
 }
@@ -320,5 +320,5 @@ func aliases(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if len(table.Rows) == 0 {
 		return answer.Nothing("", "%s has no aliases", session.Place(p["file"]+p["path"])), nil
 	}
-	return answer.Text(table.Print(answer.FormatTSV)), nil
+	return table.Reply(answer.FormatTSV), nil
 }

@@ -116,7 +116,7 @@ func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	for _, use := range uses {
 		table.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
-	return answer.Text(table.Print(p["format"])), nil
+	return table.Reply(p["format"]), nil
 }
 
 // scopeOf says what a listing is about, for notices.

@@ -75,7 +75,7 @@ func related(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	for _, r := range rows {
 		table.Rows = append(table.Rows, []string{r.Path, strings.Join(r.Reasons, "; ")})
 	}
-	return answer.Text(table.Print(answer.FormatTSV)), nil
+	return table.Reply(answer.FormatTSV), nil
 }
 
 // scores are what speaks for each file of an index, by its place.

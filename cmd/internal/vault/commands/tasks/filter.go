@@ -31,9 +31,9 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 			f.tests = append(f.tests, test)
 		}
 	}
-	add("todo", func(i *item) bool { return i.Mark == ' ' })
-	add("done", func(i *item) bool { return i.Mark != ' ' })
-	add("status", func(i *item) bool { return p["status"] == string(i.Mark) })
+	add("todo", func(i *item) bool { return i.mark == ' ' })
+	add("done", func(i *item) bool { return i.mark != ' ' })
+	add("status", func(i *item) bool { return p["status"] == string(i.mark) })
 	add("no-due", func(i *item) bool { return i.line.Get(task.Due) == "" })
 	add("priority", func(i *item) bool { return i.line.Level() == p["priority"] })
 	add("tag", tagged(p["tag"]))
@@ -47,7 +47,7 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 		}
 		now := v.Today().Format(time.DateOnly)
 		f.tests = append(f.tests, func(i *item) bool {
-			return settings.IsOpen(i.Mark) && isDue(i, func(due string) bool { return due < now })
+			return settings.IsOpen(i.mark) && isDue(i, func(due string) bool { return due < now })
 		})
 	}
 	return f, nil

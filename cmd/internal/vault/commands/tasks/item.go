@@ -9,45 +9,60 @@ import (
 	"vaultwicket/cmd/internal/vault/task"
 )
 
-// item is a task and where it is. The last three are known of a detailed one only.
+// item is a task and where it is. A vault has very many.
 type item struct {
-	markdown.Task
-	file    string
+	mark  rune
+	at    int32 // its line
+	text  string
+	file  string
+	group string // in which it is listed
+	*told        // nil in one that is not detailed
+}
+
+// told is what is known of a task beside its line.
+type told struct {
 	line    task.Line // what its text says
 	heading string    // the nearest one above it
 	tags    []string
-	group   string // in which it is listed
 }
 
 // plainItems returns the tasks of files as the app lists them.
-func plainItems(files []*index.File) []item { return itemsWith(files, index.Facts.Tasks, nil) }
+func plainItems(files []*index.File) []item {
+	return itemsWith(files, func(f index.Facts) []item { return itemsOfTasks(f.Tasks()) })
+}
 
 // detailedItems returns the tasks of files with what their lines say.
 func detailedItems(files []*index.File) []item {
-	return itemsWith(files, index.Facts.Tasks, func(f index.Facts, items []item) {
-		headings, tags := f.Headings(), f.BodyTags()
-		for i := range items {
-			items[i].detail(headings, tags)
-		}
-	})
-}
-
-// itemsWith collects the tasks of files, and has complete fill in those of each.
-func itemsWith(files []*index.File, ask func(index.Facts) []markdown.Task, complete func(index.Facts, []item)) (all []item) {
-	each := index.Collect(files, func(f index.Facts) []item {
-		tasks := ask(f)
-		if len(tasks) == 0 {
+	return itemsWith(files, func(f index.Facts) []item {
+		items := itemsOfTasks(f.Tasks())
+		if len(items) == 0 {
 			return nil
 		}
-		items := make([]item, len(tasks))
-		for i, t := range tasks {
-			items[i].Task = t
-		}
-		if complete != nil {
-			complete(f, items)
+		headings, tags := f.Headings(), f.BodyTags()
+		details := make([]told, len(items))
+		for i := range items {
+			items[i].told = &details[i]
+			items[i].detail(headings, tags)
 		}
 		return items
 	})
+}
+
+func itemsOfTasks(tasks []markdown.Task) []item {
+	items := make([]item, len(tasks))
+	for i, t := range tasks {
+		items[i] = item{mark: t.Mark, at: int32(t.Line), text: t.Text}
+	}
+	return items
+}
+
+// itemsWith collects what ask returns for each file, in the order of the files.
+func itemsWith(files []*index.File, ask func(index.Facts) []item) []item {
+	each, count := index.Collect(files, ask), 0
+	for _, items := range each {
+		count += len(items)
+	}
+	all := make([]item, 0, count)
 	for i, items := range each {
 		for j := range items {
 			items[j].file = files[i].Path.String()
@@ -59,16 +74,17 @@ func itemsWith(files []*index.File, ask func(index.Facts) []markdown.Task, compl
 
 // detail fills in what is known of a task beside its line.
 func (i *item) detail(headings []markdown.Heading, tags []markdown.Tag) {
-	_, text := boxed(i.Text)
+	line := int(i.at)
+	_, text := boxed(i.text)
 	i.line = task.Read(text)
 	for _, h := range headings {
-		if h.Line > i.Line {
+		if h.Line > line {
 			break
 		}
 		i.heading = h.Text
 	}
-	at, _ := slices.BinarySearchFunc(tags, i.Line, func(t markdown.Tag, line int) int { return t.Line - line })
-	for ; at < len(tags) && tags[at].Line == i.Line; at++ {
+	at, _ := slices.BinarySearchFunc(tags, line, func(t markdown.Tag, line int) int { return t.Line - line })
+	for ; at < len(tags) && tags[at].Line == line; at++ {
 		i.tags = append(i.tags, tags[at].Text)
 	}
 }

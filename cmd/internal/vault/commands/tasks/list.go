@@ -75,7 +75,7 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if len(found) == 0 {
 		return none(p, len(all)), nil
 	}
-	return answer.Text(printed(arranged(found, p), p)), nil
+	return printed(arranged(found, p), p), nil
 }
 
 // none says why no task is listed: how many there are that the request leaves out.

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"cmp"
-	"strings"
 
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/cmd/internal/vault/task"
@@ -30,7 +29,7 @@ func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]
 	all := detailedTasks.Of(&v.Host.Memo, files)
 	for place := range all {
 		i := &all[place]
-		if !settings.IsOpen(i.Mark) {
+		if !settings.IsOpen(i.mark) {
 			continue
 		}
 		due := i.line.Get(task.Due)
@@ -47,7 +46,7 @@ func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]
 	for n, items := range found {
 		first := sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
 		first = first[:min(limit, len(first))]
-		lists[n] = Listed{strings.SplitAfter(strings.TrimSuffix(rows(first, false), "\n"), "\n"), len(items)}
+		lists[n] = Listed{rowsOf(first), len(items)}
 	}
 	return lists, nil
 }

@@ -1,0 +1,154 @@
+package answer
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Rows returns a reply of success that is made while it is printed, so that a long listing
+// is never in memory as a whole. row appends what comes of each place below count, in
+// their order; it is called once for each, unless nobody reads any more.
+func Rows(count int, row func(b []byte, place int) []byte) Reply {
+	return Reply{rows: rows{count, row}}
+}
+
+// rows are the part of a reply that is made while it is printed.
+type rows struct {
+	count int
+	row   func(b []byte, place int) []byte
+}
+
+// print writes all rows, many at a time.
+func (r rows) print(out *lastByte) {
+	buffer := copies.Get().(*[copyBuffer]byte)
+	defer copies.Put(buffer)
+	b := buffer[:0]
+	for place := range r.count {
+		if b = r.row(b, place); len(b) < copyBuffer*3/4 {
+			continue
+		}
+		if _, err := out.Write(b); err != nil {
+			return
+		}
+		b = b[:0]
+	}
+	_, _ = out.Write(b) // the flush behind it fails in the same way
+}
+
+// Listing is a table whose cells are made while it is printed.
+type Listing struct {
+	Columns []string
+	Sparse  bool // cells without text are left out of JSON
+	Rows    int
+	// Cell appends the text of a cell.
+	Cell func(b []byte, row, column int) []byte
+
+	width func(row int) int // how many cells a row has; nil if it has all
+}
+
+func (l Listing) widthOf(row int) int {
+	if l.width == nil {
+		return len(l.Columns)
+	}
+	return l.width(row)
+}
+
+// Reply returns the listing in one of its forms; nothing asked for is TSV. Like the app,
+// TSV has no line of headings, and CSV is held to the same.
+func (l Listing) Reply(form string) Reply {
+	switch form {
+	case FormatJSON:
+		return l.json()
+	case FormatCSV:
+		return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, ',', quoteCSV) })
+	}
+	return Rows(l.Rows, func(b []byte, row int) []byte { return l.line(b, row, '\t', keepInCell) })
+}
+
+// line appends the cells of a row. mend rewrites a cell that begins at start.
+func (l Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
+	for column := range l.widthOf(row) {
+		if column > 0 {
+			b = append(b, between)
+		}
+		start := len(b)
+		b = mend(l.Cell(b, row, column), start)
+	}
+	return append(b, '\n')
+}
+
+// keepInCell keeps a cell in its place: what would look like another cell or another row
+// becomes a blank.
+func keepInCell(b []byte, start int) []byte {
+	if bytes.ContainsAny(b[start:], "\t\r\n") {
+		return append(b[:start], oneLine.Replace(string(b[start:]))...)
+	}
+	return b
+}
+
+var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
+
+// quoteCSV puts a cell in quotes where package encoding/csv would.
+func quoteCSV(b []byte, start int) []byte {
+	cell := b[start:]
+	first, _ := utf8.DecodeRune(cell)
+	if !bytes.ContainsAny(cell, ",\"\r\n") && !unicode.IsSpace(first) && string(cell) != `\.` {
+		return b
+	}
+	text := strings.ReplaceAll(string(cell), `"`, `""`)
+	return append(append(append(b[:start], '"'), text...), '"')
+}
+
+// json makes an array of objects whose keys keep their order.
+func (l Listing) json() Reply {
+	if l.Rows == 0 {
+		return Text("[]")
+	}
+	keys := make([][]byte, len(l.Columns))
+	for i, name := range l.Columns {
+		keys[i] = append(AppendJSON([]byte("\n    "), name), ": \""...)
+	}
+	return Rows(l.Rows, func(b []byte, row int) []byte {
+		if row == 0 {
+			b = append(b, '[')
+		} else {
+			b = append(b, ',')
+		}
+		b = l.object(append(b, "\n  {"...), row, keys)
+		if b = append(b, "\n  }"...); row == l.Rows-1 {
+			b = append(b, "\n]"...)
+		}
+		return b
+	})
+}
+
+// object appends the cells of a row behind their keys, each of which ends with a quote.
+func (l Listing) object(b []byte, row int, keys [][]byte) []byte {
+	first := true
+	for column, key := range keys[:l.widthOf(row)] {
+		before := len(b)
+		if !first {
+			b = append(b, ',')
+		}
+		b = append(b, key...)
+		start := len(b)
+		b = l.Cell(b, row, column)
+		switch text := b[start:]; {
+		case l.Sparse && len(text) == 0:
+			b = b[:before]
+			continue
+		case plainJSON(text) == len(text):
+			b = append(b, '"')
+		default:
+			b = AppendJSON(b[:start-1], string(text))
+		}
+		first = false
+	}
+	return b
+}
+
+// AppendNumber appends a number as a cell has it.
+func AppendNumber(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
