@@ -54,6 +54,7 @@ var byPath = []struct {
 	{"Stamp", func(f *Folder, hidden, _ Path) error { _, err := f.Stamp(hidden); return err }},
 	{"Walk", func(f *Folder, hidden, _ Path) error { return f.Walk(hidden, func(Entry) {}) }},
 	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
+	{"WalkFolders", func(f *Folder, hidden, _ Path) error { return f.WalkFolders(hidden, func(Path) {}) }},
 	{"Edit", func(f *Folder, hidden, _ Path) error {
 		_, _, err := f.Edit(hidden, func([]byte) []byte { return []byte("edited") })
 		return err
@@ -273,13 +274,24 @@ func TestWalksMeetExactlyWhatTheViewSees(t *testing.T) {
 			if got := entries(rt, folder.WalkParallel, at); !slices.Equal(got, want) {
 				rt.Errorf("below %q at once: %q, want %q", under, got, want)
 			}
+			folders := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return !strings.HasSuffix(name, "/") })
+			var met []string
+			var mu sync.Mutex
+			alone := folder.WalkFolders(at, func(p Path) {
+				mu.Lock()
+				defer mu.Unlock()
+				met = append(met, p.String()+"/")
+			})
+			if slices.Sort(met); !slices.Equal(met, folders) {
+				rt.Errorf("folders below %q: %q, want %q", under, met, folders)
+			}
 			// A folder that is not seen, with nothing in it that is, is missing.
 			err, both := folder.Walk(at, func(Entry) {}), folder.WalkParallel(at, func(Entry) {})
 			if at != (Path{}) && !view.Sees(at.text, true) && len(want) == 0 && !errors.Is(err, fs.ErrNotExist) {
 				rt.Errorf("below %q, which is hidden: %v", under, err)
 			}
-			if IsMissing(err) != IsMissing(both) {
-				rt.Errorf("below %q: %v, and at once %v", under, err, both)
+			if IsMissing(err) != IsMissing(both) || IsMissing(err) != IsMissing(alone) {
+				rt.Errorf("below %q: %v, at once %v, and of folders %v", under, err, both, alone)
 			}
 		}
 	})

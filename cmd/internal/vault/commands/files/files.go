@@ -117,12 +117,10 @@ func listFolders(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	var mu sync.Mutex
 	var found []string
-	err = v.Disk.WalkParallel(under, func(e disk.Entry) {
-		if e.IsDir {
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, e.Path.String())
-		}
+	err = v.Disk.WalkFolders(under, func(folder disk.Path) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = append(found, folder.String())
 	})
 	if disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["folder"])
