@@ -34,10 +34,19 @@ func (d *Derived[T]) Of(m *Memo, files []*index.File) T {
 	e := m.entry(d.Name)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.files == nil || !slices.Equal(e.files, files) {
+	if e.files == nil || !same(e.files, files) {
 		e.files, e.value = files, d.Compute(files)
 	}
 	return e.value.(T)
+}
+
+// same reports whether two lists have the same files. Most are the very list of an index,
+// which does not change.
+func same(a, b []*index.File) bool {
+	if len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] {
+		return true
+	}
+	return slices.Equal(a, b)
 }
 
 // Forget drops all values. They are computed again when they are asked for.

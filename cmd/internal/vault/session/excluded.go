@@ -14,13 +14,18 @@ func (v *Vault) Excluded() (func(path string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	return excludes(filters), nil
+}
+
+// excludes returns the test for the files that filters exclude.
+func excludes(filters []string) func(path string) bool {
 	tests := make([]func(string) bool, 0, len(filters))
 	for _, filter := range filters {
 		tests = append(tests, exclusion(filter))
 	}
 	return func(path string) bool {
 		return slices.ContainsFunc(tests, func(test func(string) bool) bool { return test(path) })
-	}, nil
+	}
 }
 
 // filters returns the user's setting as it is written.

@@ -26,7 +26,7 @@ func (v *Vault) IndexedTarget(p grammar.Values) (x *index.Index, place int, err 
 }
 
 // ScopedFiles returns the files that a listing is about: the one that is named, the
-// focused one with active, else all that are not excluded.
+// focused one with active, else all that are not excluded. Nobody changes the list.
 func (v *Vault) ScopedFiles(p grammar.Values) ([]*index.File, error) {
 	if NamesOneFile(p) {
 		x, place, err := v.IndexedTarget(p)
@@ -39,10 +39,11 @@ func (v *Vault) ScopedFiles(p grammar.Values) ([]*index.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	excluded, err := v.Excluded()
-	if err != nil {
-		return nil, err
+	filters, err := v.filters()
+	if err != nil || len(filters) == 0 {
+		return x.Files, err
 	}
+	excluded := excludes(filters)
 	var files []*index.File
 	for _, f := range x.Files {
 		if !excluded(f.Path.String()) {
