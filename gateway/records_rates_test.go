@@ -10,21 +10,17 @@ import (
 
 	"vaultwicket/gateway/state/audit"
 	"vaultwicket/gateway/trail"
+	"vaultwicket/tests/long"
 )
-
-// manyRefused is how many calls are refused for their rate in these tests: more
-// than it took to flush every line about changes out of a log of 32 files.
-const manyRefused = 600_000
 
 // longName is as long as the name of a client can be in the log.
 var longName = strings.Repeat("long name ", 10)
 
 // However many calls are refused for their rate, the lines about changes and about
-// refusals by policy stay, and the refused ones are counted.
+// refusals by policy stay: the refused ones have next to no lines. With a line each, 600,000
+// would flush every line about changes out of a log of 32 files.
 func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 600,000 calls")
-	}
+	manyRefused := long.Count(30_000, 600_000)
 	f := newFixture(t, func(c *Config) { c.Backend, c.Session, c.Limits.Calls = Embedded, "s", 3 }).
 		embedded(`--write --change ID --facts vault=Work daily:append content=x => Added to: D.md\n`)
 	do := func(command string) Result {
@@ -41,11 +37,12 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	var changes, denied int
+	var changes, denied, all int
 	for line, err := range audit.List(trail.AuditFolder(f.state()), audit.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		all++
 		if line.Kind == "end" && line.Effect == "write" {
 			changes++
 		}
@@ -55,6 +52,9 @@ func TestCallsRefusedForTheirRateFlushNothing(t *testing.T) {
 	}
 	if changes != 2 || denied != 1 || refused < manyRefused*99/100 {
 		t.Errorf("of two changes and one refusal by policy %d and %d are left, after %d calls refused for their rate", changes, denied, refused)
+	}
+	if most := 10 + manyRefused/1000; all > most {
+		t.Errorf("the log has %d lines, want at most %d", all, most)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/gateway/mcpserver"
 	"vaultwicket/gateway/mcpserver/streamable"
+	"vaultwicket/tests/long"
 	"vaultwicket/tests/rig"
 )
 
@@ -40,7 +41,7 @@ func serveCrowd(t *testing.T, c *crowd, address streamable.Config) (s *rig.Endpo
 // TestManyClientsOverHTTP has a hundred agents do everything at once. The ids of
 // their requests are the same, and whatever they get has to be their own.
 func TestManyClientsOverHTTP(t *testing.T) {
-	clients, times := 100, 26
+	clients, times := 100, long.Count(14, 26)
 	if testing.Short() {
 		times = 8
 	}
