@@ -32,13 +32,33 @@ var build = sync.OnceValue(func() error {
 		"vaultwicket": "vaultwicket/cmd/vaultwicket", "obsidian": "vaultwicket/tests/bench/client",
 		"noop": "vaultwicket/tests/bench/noop", "hello": "vaultwicket/tests/bench/hello",
 	} {
-		out, err := exec.Command("go", "build", "-o", filepath.Join(programs, name), pkg).CombinedOutput()
+		linked := filepath.Join(programs, name+".linked")
+		command := exec.Command("go", "build", "-o", linked, pkg)
+		command.Env = append(os.Environ(), "CGO_ENABLED=0") // as the README and the releases build it
+		out, err := command.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+		if err := install(linked, filepath.Join(programs, name)); err != nil {
+			return err
 		}
 	}
 	return nil
 })
+
+// install copies a program to where it is started. The linker writes through a mapping, which
+// leaves the file in small pieces in the page cache: as it is it would start a fifth slower
+// than any program that was unpacked, copied or read from the disk.
+func install(linked, program string) error {
+	content, err := os.ReadFile(linked)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(linked); err != nil {
+		return err
+	}
+	return os.WriteFile(program, content, 0o755)
+}
 
 func program(b *testing.B, name string) string {
 	b.Helper()
