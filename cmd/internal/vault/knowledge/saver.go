@@ -85,6 +85,15 @@ func (s *saver) put(path disk.Path, stamp stamp.Stamp, text []byte, found cache.
 	s.writing().Put(path.String(), stamp, text, found)
 }
 
+// keep keeps what the cache file holds of files.
+func (s *saver) keep(files []*index.File) {
+	for _, f := range files {
+		if f.HasFacts() {
+			s.find(f.Path, f.Stamp)
+		}
+	}
+}
+
 // save keeps what was seen and learned, and nothing else. It returns the cache
 // that came of it, nil if it is the one there was.
 func (s *saver) save() *cache.Cache {

@@ -170,14 +170,20 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	k.looked = time.Now()
-	s := k.saver()
+	s, first := k.saver(), k.last == nil
 	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
 		s.discard()
 		return nil, err
 	}
-	k.adopt(s.save())
+	switch {
+	case first:
+		k.adopt(s.save())
+	case s.begun:
+		s.keep(x.Files) // those of the index before were not looked for in the cache
+		k.adopt(s.save())
+	}
 	return x, nil
 }
 

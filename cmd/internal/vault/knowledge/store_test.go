@@ -1,0 +1,106 @@
+package knowledge
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vaultwicket/cmd/internal/vault/disk"
+)
+
+// residentOn returns the store of a worker on a vault of so many notes, and the vault as a
+// call an hour later sees it: all stamps can be trusted.
+func residentOn(t *testing.T, notes int) (*Store, View) {
+	t.Helper()
+	dir, caches := t.TempDir(), t.TempDir()
+	for n := range notes {
+		write(t, dir, n, fmt.Sprintf("# Note %d\nword%d\n", n, n))
+	}
+	folder, err := disk.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &Store{Resident: true}
+	t.Cleanup(func() { k.Close(); folder.Close() })
+	env := func(name string) string {
+		return map[string]string{"XDG_CACHE_HOME": caches, "LOCALAPPDATA": caches, "HOME": caches}[name]
+	}
+	from := View{Ctx: t.Context(), Folder: folder, Path: dir, Env: env, Now: func() time.Time { return time.Now().Add(time.Hour) }}
+	if _, err := k.Index(from); err != nil {
+		t.Fatal(err)
+	}
+	return k, from
+}
+
+func write(t *testing.T, dir string, n int, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lookAgain has every file looked at, as happens after some time.
+func lookAgain(t *testing.T, k *Store, from View) {
+	t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, err := k.lookAtAll(from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readFromVault searches for a text and returns the notes that have it, and how many had to
+// be read in the vault.
+func readFromVault(t *testing.T, k *Store, from View, text string) (found, read int) {
+	t.Helper()
+	var hits, reads atomic.Int64
+	scope := Scope{Excluded: func(string) bool { return false }, Texts: true}
+	err := k.EachNote(from, scope, func(n *Note) {
+		if !n.hasText {
+			reads.Add(1)
+		}
+		if strings.Contains(string(n.Text()), text) {
+			hits.Add(1)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(hits.Load()), int(reads.Load())
+}
+
+func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
+	const notes = 20
+	k, from := residentOn(t, notes)
+	if k.cache.Len() != notes {
+		t.Fatalf("the cache has %d notes at first", k.cache.Len())
+	}
+	for range 2 {
+		lookAgain(t, k, from)
+		if found, read := readFromVault(t, k, from, "word7"); k.cache.Len() != notes || found != 1 || read != 0 {
+			t.Fatalf("the cache has %d notes; a search finds %d and reads %d in the vault", k.cache.Len(), found, read)
+		}
+	}
+	write(t, from.Path, 3, "changed to word7\n")
+	if err := os.Remove(filepath.Join(from.Path, "005.md")); err != nil {
+		t.Fatal(err)
+	}
+	lookAgain(t, k, from)
+	if found, read := readFromVault(t, k, from, "word7"); k.cache.Len() != notes-1 || found != 2 || read != 0 {
+		t.Errorf("after a change the cache has %d notes; a search finds %d and reads %d in the vault", k.cache.Len(), found, read)
+	}
+	if found, _ := readFromVault(t, k, from, "word3"); found != 0 {
+		t.Error("a search is answered from the text before the change")
+	}
+	var again Store
+	again.attend(View{Ctx: context.Background(), Folder: from.Folder, Path: from.Path, Env: from.Env})
+	defer again.Close()
+	if got := again.cache.Len(); got != notes-1 {
+		t.Errorf("the next process finds %d notes in the cache", got)
+	}
+}
