@@ -74,14 +74,19 @@ func (p *plan) writeNotes(folder string) error {
 // firstChange is when the first note was changed, the others at intervals after.
 var firstChange = time.Date(2026, 1, 1, 8, 0, 0, 0, time.UTC)
 
-const changeInterval = 5 * time.Minute
+const (
+	changeInterval = 5 * time.Minute
+	// changeSpan is how many notes have a time of their own: half a year, so that none of a
+	// large vault is in the future, where its stamp would not be trusted.
+	changeSpan = 50_000
+)
 
 func write(folder, name, text string, n int) error {
 	full := filepath.Join(folder, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 		return err
 	}
-	changed := firstChange.Add(time.Duration(n) * changeInterval)
+	changed := firstChange.Add(time.Duration(n%changeSpan) * changeInterval)
 	return errors.Join(os.WriteFile(full, []byte(text), 0o644), os.Chtimes(full, changed, changed))
 }
 

@@ -17,16 +17,21 @@ func TestAStampIsSettledTwoSecondsAfterTheLastChange(t *testing.T) {
 		stamp stamp.Stamp
 		want  bool
 	}{
-		"nothing is known":             {stamp.Stamp{}, false},
-		"exactly two seconds":          {stamp.Stamp{Modified: at(-2 * time.Second)}, true},
-		"a nanosecond less":            {stamp.Stamp{Modified: at(-2*time.Second + 1)}, false},
-		"long ago":                     {stamp.Stamp{Modified: at(-24 * time.Hour)}, true},
-		"before 1970":                  {stamp.Stamp{Modified: -5e9, Size: 1}, true},
-		"in the future":                {stamp.Stamp{Modified: at(time.Hour)}, false},
-		"a time that was put back":     {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
-		"a change that is old as well": {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
-		"a time that was put forward":  {stamp.Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
-		"an empty file":                {stamp.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
+		"nothing is known":              {stamp.Stamp{}, false},
+		"exactly two seconds":           {stamp.Stamp{Modified: at(-2 * time.Second)}, true},
+		"a nanosecond less":             {stamp.Stamp{Modified: at(-2*time.Second + 1)}, false},
+		"long ago":                      {stamp.Stamp{Modified: at(-24 * time.Hour)}, true},
+		"before 1970":                   {stamp.Stamp{Modified: -5e9, Size: 1}, true},
+		"in the future":                 {stamp.Stamp{Modified: at(time.Hour)}, false},
+		"a time that was put back":      {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-time.Second)}, false},
+		"a change that is old as well":  {stamp.Stamp{Modified: at(-time.Hour), Changed: at(-2 * time.Second)}, true},
+		"a time that was put forward":   {stamp.Stamp{Modified: at(time.Hour), Changed: at(-time.Hour)}, false},
+		"put forward by days":           {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Hour)}, true},
+		"put forward a second ago":      {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(-time.Second)}, false},
+		"days ahead, no time of change": {stamp.Stamp{Modified: at(48 * time.Hour), Inode: 7}, false},
+		"both in the future":            {stamp.Stamp{Modified: at(48 * time.Hour), Changed: at(time.Hour)}, false},
+		"both days ahead":               {stamp.Stamp{Modified: at(72 * time.Hour), Changed: at(48 * time.Hour)}, false},
+		"an empty file":                 {stamp.Stamp{Modified: at(-time.Hour), Inode: 7}, true},
 	} {
 		if got := test.stamp.Settled(now); got != test.want {
 			t.Errorf("%s: %v", name, got)

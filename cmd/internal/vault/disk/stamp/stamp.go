@@ -23,11 +23,21 @@ type Stamp struct {
 // seconds: of two changes within one tick the second leaves no trace.
 const settling = 2 * time.Second
 
+// ahead is how far in the future the time of a file has to be for no clock to have written
+// it: a program did, or a machine whose clock was wrong by days.
+const ahead = 24 * time.Hour
+
 // Settled reports whether a stamp that was taken at the moment read, or later,
 // was old enough then. A change after a younger stamp may have left it as it
 // is. The moment is therefore that before the read, not that after it.
+//
+// A time of modification that is far in the future says nothing about that. Where the
+// system tells when the file was changed, that counts alone.
 func (s Stamp) Settled(read time.Time) bool {
 	last := time.Unix(0, max(s.Modified, s.Changed))
+	if s.Changed != 0 && time.Unix(0, s.Modified).After(read.Add(ahead)) {
+		last = time.Unix(0, s.Changed)
+	}
 	return s != Stamp{} && !last.Add(settling).After(read)
 }
 
