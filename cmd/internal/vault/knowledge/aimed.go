@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"golang.org/x/text/unicode/norm"
+
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/query/trigram"
@@ -11,6 +13,7 @@ type aimed struct {
 	index   *index.Index // nil before the first use
 	records []cache.Record
 	filters []trigram.Filter // of the texts of the records, or of those that were read for the index
+	names   []bool           // whether the path is in Unicode normal form C, as queries compare it
 }
 
 // withAimed calls use with the cache, and with what it has of each file of an index.
@@ -33,14 +36,16 @@ func (k *Store) aim(x *index.Index) {
 	if k.aimed.index == x {
 		return
 	}
-	next := aimed{x, make([]cache.Record, len(x.Files)), make([]trigram.Filter, len(x.Files))}
+	count := len(x.Files)
+	next := aimed{x, make([]cache.Record, count), make([]trigram.Filter, count), make([]bool, count)}
 	var unread []int // files whose filter is in the cache
 	before := beforeIn(k.aimed.index)
 	for i, f := range x.Files {
 		if old, ok := before(f); ok {
-			next.records[i], next.filters[i] = k.aimed.records[old], k.aimed.filters[old]
+			next.records[i], next.filters[i], next.names[i] = k.aimed.records[old], k.aimed.filters[old], k.aimed.names[old]
 			continue
 		}
+		next.names[i] = norm.NFC.IsNormalString(f.Path.String())
 		if !f.HasFacts() || !f.Settled() {
 			continue // its text is read each time
 		}

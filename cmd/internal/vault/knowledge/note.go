@@ -23,6 +23,7 @@ type Note struct {
 
 	from    *View
 	path    disk.Path
+	isNFC   bool          // File is known to be in normal form C
 	read    func() []byte // in the place of a read by its path
 	text    []byte
 	hasText bool
@@ -34,6 +35,9 @@ type Note struct {
 
 // Path is the path of the note in Unicode normal form C, in which queries compare it.
 func (s *Note) Path() string {
+	if s.isNFC {
+		return s.File
+	}
 	for i := range len(s.File) {
 		if s.File[i] >= utf8.RuneSelf {
 			return norm.NFC.String(s.File)

@@ -6,9 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
 )
@@ -102,5 +105,32 @@ func TestALookAtAllFilesKeepsTheCache(t *testing.T) {
 	defer again.Close()
 	if got := again.cache.Len(); got != notes-1 {
 		t.Errorf("the next process finds %d notes in the cache", got)
+	}
+}
+
+// TestPathsAreComparedInNormalFormC has names of two normal forms, in an index that is
+// made anew and in one that is brought up to date.
+func TestPathsAreComparedInNormalFormC(t *testing.T) {
+	k, from := residentOn(t, 1)
+	for _, name := range []string{"Cafe\u0301.md", "Caf\u00e9 2.md", "Tea \U0001f375.md"} {
+		if err := os.WriteFile(filepath.Join(from.Path, name), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			lookAgain(t, k, from)
+			var mu sync.Mutex
+			paths := map[string]string{}
+			scope := Scope{Excluded: func(string) bool { return false }}
+			if err := k.EachNote(from, scope, func(n *Note) {
+				mu.Lock()
+				defer mu.Unlock()
+				paths[n.File] = n.Path()
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := paths[name], norm.NFC.String(name); got != want {
+				t.Errorf("%+q is searched as %+q, want %+q", name, got, want)
+			}
+		}
 	}
 }

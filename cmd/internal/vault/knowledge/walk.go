@@ -148,7 +148,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 				if next == nil {
 					next = new(Note)
 				}
-				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, indexed: f}
+				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, isNFC: has.names[i], indexed: f}
 				if s.wants(next) {
 					notes[i], next = next, nil
 				}
