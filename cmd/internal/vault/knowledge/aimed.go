@@ -3,6 +3,7 @@ package knowledge
 import (
 	"golang.org/x/text/unicode/norm"
 
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/query/trigram"
@@ -10,10 +11,18 @@ import (
 
 // aimed is what the cache has of each file of an index, by its place there.
 type aimed struct {
-	index   *index.Index // nil before the first use
-	records []cache.Record
-	filters []trigram.Filter // of the texts of the records, or of those that were read for the index
-	names   []bool           // whether the path is in Unicode normal form C, as queries compare it
+	index *index.Index // nil before the first use
+	files []aimedFile
+}
+
+// aimedFile is all that a search looks at of each file, in one place of the memory: large
+// vaults do not fit into the caches of a processor.
+type aimedFile struct {
+	path   disk.Path
+	filter trigram.Filter // of the text of the record, or of that which was read for the index
+	record cache.Record
+	isNote bool
+	isNFC  bool // the path is in Unicode normal form C, as queries compare it
 }
 
 // withAimed calls use with the cache, and with what it has of each file of an index.
@@ -36,24 +45,24 @@ func (k *Store) aim(x *index.Index) {
 	if k.aimed.index == x {
 		return
 	}
-	count := len(x.Files)
-	next := aimed{x, make([]cache.Record, count), make([]trigram.Filter, count), make([]bool, count)}
+	next := aimed{x, make([]aimedFile, len(x.Files))}
 	var unread []int // files whose filter is in the cache
 	before := beforeIn(k.aimed.index)
 	for i, f := range x.Files {
 		if old, ok := before(f); ok {
-			next.records[i], next.filters[i], next.names[i] = k.aimed.records[old], k.aimed.filters[old], k.aimed.names[old]
+			next.files[i] = k.aimed.files[old]
 			continue
 		}
-		next.names[i] = norm.NFC.IsNormalString(f.Path.String())
+		to := &next.files[i]
+		*to = aimedFile{path: f.Path, isNote: f.IsNote(), isNFC: norm.NFC.IsNormalString(f.Path.String())}
 		if !f.HasFacts() || !f.Settled() {
 			continue // its text is read each time
 		}
 		if k.cache != nil {
-			next.records[i], _ = k.cache.Find(f.Path.String(), f.Stamp)
+			to.record, _ = k.cache.Find(f.Path.String(), f.Stamp)
 		}
-		next.filters[i] = f.Filter
-		if f.Filter == "" && next.records[i].HasFilter() {
+		to.filter = f.Filter
+		if f.Filter == "" && to.record.HasFilter() {
 			unread = append(unread, i)
 		}
 	}
@@ -86,11 +95,11 @@ func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 func (k *Store) readFilters(to aimed, places []int) {
 	records := make([]cache.Record, len(places))
 	for i, place := range places {
-		records[i] = to.records[place]
+		records[i] = to.files[place].record
 	}
 	k.cache.Filters(records, func(i int, filter []byte, ok bool) {
 		if ok {
-			to.filters[places[i]] = trigram.Read(filter)
+			to.files[places[i]].filter = trigram.Read(filter)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (k *Store) shelve() {
 		from := c.Share()
 		shelf := &index.Shelf{Get: k.getter(from), GetAll: allGetter(from)}
 		for i, f := range k.last.Files {
-			if has.records[i].HasFacts() {
+			if has.files[i].record.HasFacts() {
 				f.Shelve(shelf)
 			}
 		}

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -16,6 +17,8 @@ type Scope struct {
 	Folder   disk.Path
 	Excluded func(path string) bool
 	Texts    bool // the texts of the notes are asked for
+	// Seen, if it is not nil, is told how many notes there are, some at a time.
+	Seen *atomic.Int64
 	// Wanted, if it is not nil, is called for each note before there is a text: whether
 	// the note is to be visited. It may ask for the path and the filter alone. It is
 	// called from several goroutines.
@@ -23,6 +26,12 @@ type Scope struct {
 }
 
 func (s Scope) contains(path disk.Path) bool { return path.Ext() == "md" && !s.Excluded(path.String()) }
+
+func (s Scope) saw(notes int) {
+	if s.Seen != nil {
+		s.Seen.Add(int64(notes))
+	}
+}
 
 func (s Scope) wants(n *Note) bool { return s.Wanted == nil || s.Wanted(n) }
 
@@ -83,8 +92,11 @@ func (w *walked) take(e disk.Entry) {
 		}
 		record, _ = w.saver.find(e.Path, stamp)
 	}
+	if !w.contains(e.Path) {
+		return
+	}
+	w.saw(1)
 	switch {
-	case !w.contains(e.Path):
 	case w.Texts && record.HasText():
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -137,30 +149,34 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // eachIndexed looks at no file but those that the cache does not have.
 func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note)) {
 	k.withAimed(x, func(c *cache.Cache, has aimed) {
-		notes := make([]*Note, len(x.Files))
-		eachShare(len(x.Files), func(start, end int) {
+		notes := make([]*Note, len(has.files))
+		eachShare(len(has.files), func(start, end int) {
 			var next *Note // one that was not wanted makes room for the next
+			seen := 0
 			for i := start; i < end; i++ {
-				f := x.Files[i]
-				if !s.contains(f.Path) || !lies(f.Path, s.Folder) {
+				f := &has.files[i]
+				if !f.isNote || s.Excluded(f.path.String()) || !lies(f.path, s.Folder) {
 					continue
 				}
+				seen++
 				if next == nil {
 					next = new(Note)
 				}
-				*next = Note{File: f.Path.String(), Rank: i + 1, Filter: has.filters[i], from: &from, path: f.Path, isNFC: has.names[i], indexed: f}
+				*next = Note{File: f.path.String(), Rank: i + 1, Filter: f.filter, from: &from, path: f.path, isNFC: f.isNFC}
 				if s.wants(next) {
+					next.indexed = x.Files[i]
 					notes[i], next = next, nil
 				}
 			}
+			s.saw(seen)
 		})
 		var records []cache.Record
 		var cached, rest []*Note
 		for i, n := range notes {
 			switch {
 			case n == nil:
-			case s.Texts && has.records[i].HasText():
-				records, cached = append(records, has.records[i]), append(cached, n)
+			case s.Texts && has.files[i].record.HasText():
+				records, cached = append(records, has.files[i].record), append(cached, n)
 			default:
 				rest = append(rest, n)
 			}

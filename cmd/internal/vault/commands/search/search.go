@@ -171,7 +171,6 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 	var found hits
 	var notes atomic.Int64
 	wanted := func(n *knowledge.Note) bool {
-		notes.Add(1)
 		if v.Ctx.Err() != nil {
 			return false
 		}
@@ -182,7 +181,7 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 		}
 		return outlook != query.Never
 	}
-	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Wanted: wanted}, func(n *knowledge.Note) {
+	err = v.Host.Knowledge.EachNote(v.View(), knowledge.Scope{Folder: under, Excluded: excluded, Texts: q.NeedsText(), Seen: &notes, Wanted: wanted}, func(n *knowledge.Note) {
 		if v.Ctx.Err() != nil || !q.Match(n) {
 			return
 		}
