@@ -14,7 +14,8 @@ const noItem = -1
 // and comments may end on a later line than they begin.
 type scanner struct {
 	text   []byte
-	source string // the text, once a part of it was asked for
+	source string // the text, once a part of it was asked for and there are no parts
+	parts  *parts // where parts of the text are copied to; may be nil
 	note   Note
 	line   int // the number of the line at hand
 
@@ -49,12 +50,13 @@ func Scan(text []byte) Note {
 type Scanner struct {
 	scanner
 	lists Note // whose memory the next note takes
+	parts parts
 }
 
 // Scan is as the function Scan, but the lists of the note are good until the next call.
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
-	c.scanner = scanner{text: text, para: c.para[:0], note: Note{
+	c.scanner = scanner{text: text, parts: &c.parts, para: c.para[:0], note: Note{
 		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0],
 	}}
 	c.scan()
@@ -73,8 +75,12 @@ func nilIfEmpty[T any](list []T) []T {
 	return list
 }
 
-// string returns a part of the text. All parts share one copy of it.
+// string returns a part of the text. All parts share one copy of it, or are copied one
+// by one where the scanner goes on to other texts: they are a fraction of each.
 func (s *scanner) string(start, end int) string {
+	if s.parts != nil {
+		return s.parts.add(s.text[start:end])
+	}
 	if s.source == "" {
 		s.source = string(s.text)
 	}
