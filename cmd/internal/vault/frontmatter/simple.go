@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,6 +14,8 @@ import (
 const (
 	maxSimple    = 8 << 10 // bytes: the library limits how much a block may have
 	maxSimpleKey = 100     // bytes
+
+	usual = 12 // properties, for which there is room from the beginning
 )
 
 // simple reads a block of keys at the start of their lines, each with one word, text or
@@ -21,7 +24,7 @@ func simple(block []byte) (Properties, bool) {
 	if len(block) > maxSimple || !isSimpleText(block) {
 		return nil, false
 	}
-	r := simpleReader{rest: string(block)}
+	r := simpleReader{rest: string(block), room: min(bytes.Count(block, []byte("\n")), usual)}
 	for r.rest != "" {
 		if !r.readLine() {
 			return nil, false
@@ -59,6 +62,7 @@ type simpleReader struct {
 	rest       string
 	line       int // the number of the line at hand
 	properties Properties
+	room       int // for how many properties there is to be room at the first one
 
 	open   bool    // the last key has no value yet
 	items  []Value // of its list
@@ -109,6 +113,9 @@ func (r *simpleReader) property(line string) bool {
 	}
 	place := r.line
 	v, ok := r.value(strings.Trim(text, " "))
+	if r.properties == nil {
+		r.properties = make(Properties, 0, r.room)
+	}
 	r.properties = append(r.properties, Property{key, v, place})
 	return ok
 }

@@ -112,7 +112,10 @@ func (c *Cache) knows(r Record) bool {
 
 // add adds an item. Its text is written by addText; what was found in it, here.
 func (u *Update) add(it *item, found Found, addText func() error) {
-	facts, filter := []byte(found.Facts), []byte(found.Filter)
+	scratch := scratches.Get().(*scratch)
+	defer scratch.put()
+	scratch.bytes = append(append(scratch.bytes[:0], found.Facts...), found.Filter...)
+	facts, filter := scratch.bytes[:len(found.Facts)], scratch.bytes[len(found.Facts):]
 	if len(facts) > 0 {
 		it.facts = span{sum: checksum(facts)}
 	}

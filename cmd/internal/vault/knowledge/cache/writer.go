@@ -81,6 +81,9 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 		return w.write(data)
 	}
 	s.at = uint64(len(to.bytes))
+	if to.bytes == nil {
+		to.bytes = make([]byte, 0, to.most)
+	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
 	w.staged += size
