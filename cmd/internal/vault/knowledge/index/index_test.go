@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/disk/stamp"
 )
 
 // vault is a folder of notes that a test can change.
@@ -124,6 +126,24 @@ func TestFilesAreInTheOrderOfListings(t *testing.T) {
 	}
 	if _, ok := x.Place("B.md"); ok {
 		t.Error("a path in another case is found")
+	}
+}
+
+func TestManyFilesAreSortedAsFewAre(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{manyFiles, manyFiles + 1, 3 * manyFiles} {
+		files := make([]*File, size)
+		for i := range files {
+			path, err := disk.ParsePath(fmt.Sprintf("%c/note %d.md", 'a'+rune(random.IntN(3)), random.IntN(size)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[i] = newFile(path, stamp.Stamp{}, "", true)
+		}
+		want := slices.SortedStableFunc(slices.Values(files), inOrder)
+		if sortFiles(files); !slices.EqualFunc(files, want, func(a, b *File) bool { return a.Path == b.Path }) {
+			t.Errorf("%d files are not in the order of listings", size)
+		}
 	}
 }
 
