@@ -6,61 +6,68 @@ import (
 	"unicode/utf8"
 )
 
-// unescape takes the backslashes out of the target of an inline link.
-func unescape(target []byte) string {
-	if bytes.IndexByte(target, '\\') < 0 {
-		return string(target)
+// decode returns the target of an inline link without its backslashes and percent escapes.
+func (s *scanner) decode(target []byte) string {
+	if bytes.IndexByte(target, '\\') >= 0 {
+		s.unescaped = appendUnescaped(s.unescaped[:0], target)
+		target = s.unescaped
 	}
-	var out strings.Builder
+	if bytes.IndexByte(target, '%') >= 0 {
+		decoded, ok := appendDecoded(s.decoded[:0], target)
+		s.decoded = decoded
+		if ok {
+			target = decoded
+		}
+	}
+	return s.copied(target)
+}
+
+// appendUnescaped takes the backslashes out of the target of an inline link.
+func appendUnescaped(b, target []byte) []byte {
 	for n := 0; n < len(target); n++ {
 		if target[n] == '\\' && n+1 < len(target) && isPunctuation(target[n+1]) {
 			n++
 		}
-		out.WriteByte(target[n])
+		b = append(b, target[n])
 	}
-	return out.String()
+	return b
 }
 
-// decode replaces percent escapes as JavaScript's decodeURI does: those of
+// appendDecoded replaces percent escapes as JavaScript's decodeURI does: those of
 // characters with a meaning in an address stay, and if one is malformed, all
-// do.
-func decode(text string) string {
-	if !strings.Contains(text, "%") {
-		return text
-	}
-	var out strings.Builder
-	out.Grow(len(text))
-	for rest := text; rest != ""; {
-		if rest[0] != '%' {
-			out.WriteByte(rest[0])
-			rest = rest[1:]
+// do. Then ok is false.
+func appendDecoded(b, text []byte) (decoded []byte, ok bool) {
+	for len(text) > 0 {
+		if text[0] != '%' {
+			b = append(b, text[0])
+			text = text[1:]
 			continue
 		}
-		decoded, size := escaped(rest)
+		var size int
+		b, size = appendEscaped(b, text)
 		if size == 0 {
-			return text
+			return b, false
 		}
-		out.WriteString(decoded)
-		rest = rest[size:]
+		text = text[size:]
 	}
-	return out.String()
+	return b, true
 }
 
 // reserved are the characters that decodeURI leaves escaped.
 const reserved = ";/?:@&=+$,#"
 
-// escaped returns the character at the start of text, which begins with a
-// percent sign, and how long its escape is: 0 if it is malformed.
-func escaped(text string) (decoded string, size int) {
+// appendEscaped adds the character at the start of text, which begins with a percent
+// sign, and returns how long its escape is: 0 if it is malformed.
+func appendEscaped(b, text []byte) (with []byte, size int) {
 	first, ok := octet(text)
 	if !ok {
-		return "", 0
+		return b, 0
 	}
 	if first < utf8.RuneSelf {
 		if strings.IndexByte(reserved, first) >= 0 {
-			return text[:3], 3
+			return append(b, text[:3]...), 3
 		}
-		return string(rune(first)), 3
+		return append(b, first), 3
 	}
 	var octets [utf8.UTFMax]byte
 	octets[0] = first
@@ -68,21 +75,21 @@ func escaped(text string) (decoded string, size int) {
 		if utf8.FullRune(octets[:n]) {
 			r, width := utf8.DecodeRune(octets[:n])
 			if r == utf8.RuneError && width == 1 {
-				return "", 0
+				return b, 0
 			}
-			return string(octets[:n]), 3 * n
+			return append(b, octets[:n]...), 3 * n
 		}
 		next, ok := octet(text[3*n:])
 		if !ok {
-			return "", 0
+			return b, 0
 		}
 		octets[n] = next
 	}
-	return "", 0
+	return b, 0
 }
 
 // octet returns the byte that the escape at the start of text stands for.
-func octet(text string) (byte, bool) {
+func octet(text []byte) (byte, bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
 	}

@@ -166,7 +166,7 @@ func (s *scanner) closeBracket(at int, line segment) int {
 		Display: s.joined(place{open.at + 1, open.seg}, at), Style: Inline,
 		Line: s.para[open.seg].line, Span: Span{open.at, end},
 	}
-	s.addLink(link, decode(unescape(target)), open.embed)
+	s.addLink(link, s.decode(target), open.embed)
 	return end
 }
 

@@ -16,8 +16,10 @@ type scanner struct {
 	text   []byte
 	source string // the text, once a part of it was asked for and there are no parts
 	parts  *parts // where parts of the text are copied to; may be nil
-	note   Note
-	line   int // the number of the line at hand
+	// Memory for the target of a link.
+	unescaped, decoded []byte
+	note               Note
+	line               int // the number of the line at hand
 
 	stack [maxDepth]container
 	depth int // how many of stack are open
@@ -56,7 +58,7 @@ type Scanner struct {
 // Scan is as the function Scan, but the lists of the note are good until the next call.
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
-	c.scanner = scanner{text: text, parts: &c.parts, para: c.para[:0], note: Note{
+	c.scanner = scanner{text: text, parts: &c.parts, unescaped: c.unescaped, decoded: c.decoded, para: c.para[:0], note: Note{
 		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0],
 	}}
 	c.scan()
@@ -85,6 +87,14 @@ func (s *scanner) string(start, end int) string {
 		s.source = string(s.text)
 	}
 	return s.source[start:end]
+}
+
+// copied returns a copy of something that is not in the text.
+func (s *scanner) copied(text []byte) string {
+	if s.parts != nil {
+		return s.parts.add(text)
+	}
+	return string(text)
 }
 
 func (s *scanner) scan() {
