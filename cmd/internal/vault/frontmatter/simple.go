@@ -24,7 +24,7 @@ func simple(block []byte) (Properties, bool) {
 	if len(block) > maxSimple || !isSimpleText(block) {
 		return nil, false
 	}
-	r := simpleReader{rest: string(block), room: min(bytes.Count(block, []byte("\n")), usual)}
+	r := simpleReader{rest: string(block), capacity: min(bytes.Count(block, []byte("\n")), usual)}
 	for r.rest != "" {
 		if !r.readLine() {
 			return nil, false
@@ -62,7 +62,7 @@ type simpleReader struct {
 	rest       string
 	line       int // the number of the line at hand
 	properties Properties
-	room       int // for how many properties there is to be room at the first one
+	capacity   int // of properties, to begin with
 
 	open   bool    // the last key has no value yet
 	items  []Value // of its list
@@ -114,7 +114,7 @@ func (r *simpleReader) property(line string) bool {
 	place := r.line
 	v, ok := r.value(strings.Trim(text, " "))
 	if r.properties == nil {
-		r.properties = make(Properties, 0, r.room)
+		r.properties = make(Properties, 0, r.capacity)
 	}
 	r.properties = append(r.properties, Property{key, v, place})
 	return ok
