@@ -26,6 +26,7 @@ import (
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/processors"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -52,6 +53,9 @@ import (
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	watchLifeline(env(lifelineVariable))
 	debug.SetGCPercent(gcPercent(args))
+	if slices.Contains(args, grammar.WorkerSwitch) {
+		processors.Keep()
+	}
 	return run(session.NewHost(env, confine.To), resident.Call{Ctx: context.Background(), Args: args, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }
 

@@ -3,9 +3,10 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // batch is how many files of a folder are one job: enough to make taking it
@@ -40,7 +41,7 @@ func (f *Folder) walkParallel(under Path, foldersOnly bool, visit func(Entry)) e
 	}
 	// Files count where they alone tell that the first folder is there.
 	skipsFiles := foldersOnly && walk.seen == nil
-	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: runtime.GOMAXPROCS(0)}
+	w := &parallelWalk{walker: walk, skipsFiles: skipsFiles, counts: f.found, workers: 1, most: processors.Count()}
 	w.more.L = &w.mu
 	if err := w.folder(at, under); err != nil {
 		return w.failure(under, err)

@@ -1,9 +1,10 @@
 package knowledge
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // share is how many notes one goroutine takes at a time.
@@ -22,7 +23,7 @@ func eachShare(length int, do func(start, end int)) {
 		}
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+length/share) - 1 {
+	for range min(processors.Count(), 1+length/share) - 1 {
 		others.Go(work)
 	}
 	work()

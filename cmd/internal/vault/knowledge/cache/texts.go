@@ -1,10 +1,11 @@
 package cache
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 const (
@@ -111,7 +112,7 @@ func (c *Cache) readRuns(runs [][]piece, visit func(p piece, data []byte, ok boo
 		}
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(runs)) - 1 {
+	for range min(processors.Count(), len(runs)) - 1 {
 		others.Go(work)
 	}
 	work()

@@ -1,9 +1,10 @@
 package index
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // share is how many files one goroutine takes at a time.
@@ -31,7 +32,7 @@ func Collect[T any](files []*File, ask func(Facts) T) []T {
 		}
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 1+len(files)/share) - 1 {
+	for range min(processors.Count(), 1+len(files)/share) - 1 {
 		others.Go(work)
 	}
 	work()

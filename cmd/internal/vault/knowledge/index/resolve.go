@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // resolveAll finds out where the links of some files lead, on all processors. The lists
@@ -30,7 +30,7 @@ func resolveAll(files []*File, names *lookup.Files) (rows[Edge], rows[Missing]) 
 		}
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(shares)) - 1 {
+	for range min(processors.Count(), len(shares)) - 1 {
 		others.Go(work)
 	}
 	work()
