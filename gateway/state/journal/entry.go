@@ -220,3 +220,11 @@ func (i Image) check() error {
 	}
 	return nil
 }
+
+// Source is where the bytes of Before lie.
+func (s Step) Source() string {
+	if s.From != "" {
+		return s.From
+	}
+	return s.Path
+}

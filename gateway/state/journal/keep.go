@@ -17,14 +17,6 @@ import (
 // is asked only for what is not kept yet, in the order of the steps.
 type Content func(Step) (io.ReadCloser, error)
 
-// Source is where the bytes of Before lie.
-func (s Step) Source() string {
-	if s.From != "" {
-		return s.From
-	}
-	return s.Path
-}
-
 // keepStep keeps what a step changes.
 func (b *batch) keepStep(s Step, content Content) error {
 	if !s.Before.Exists || s.isPureMove() || b.isKept(s.Before) {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -62,4 +63,8 @@ func foldAll(text []byte) (folded []byte, from []int) {
 // the ASCII letters k or i.
 func holdsStrays(text []byte, k, i bool) bool {
 	return k && bytes.Contains(text, []byte(string(kelvin))) || i && bytes.Contains(text, []byte(string(dottedI)))
+}
+
+func foldString(text string) []byte {
+	return append([]byte{}, strings.Map(fold, text)...)
 }

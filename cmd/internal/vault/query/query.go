@@ -30,8 +30,9 @@
 package query
 
 import (
-	"sync/atomic"
+	"slices"
 	"unicode/utf8"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // Options are what a search is asked for besides its text.
@@ -69,12 +70,40 @@ func Parse(text string, options Options) (*Query, error) {
 // Match reports whether n is found by the query. Once [Query.Err] reports an
 // error, nothing matches any more.
 func (q *Query) Match(n Note) bool {
-	if q.root == nil || q.Err() != nil {
+	if !q.can() {
 		return false
 	}
-	s := q.begin(n)
+	s := begin(n, &q.cost)
 	defer s.end()
 	return q.root.match(s, everything) && q.Err() == nil
+}
+
+// Lines returns the lines of n where a part of the query matches, in their
+// order, each once. It is empty if n is found by its name or properties alone,
+// or not at all.
+func (q *Query) Lines(n Note) []Line {
+	if !q.can() {
+		return nil
+	}
+	s := begin(n, &q.cost)
+	defer s.end()
+	s.collects = true
+	if !q.root.match(s, everything) || q.Err() != nil {
+		return nil
+	}
+	slices.Sort(s.found)
+	return linesAt(s.textOf(), s.found)
+}
+
+// Foresee says what Match will of a note, by its path and the filter of its text. It asks
+// the note for nothing but its path.
+func (q *Query) Foresee(n Note, text trigram.Filter) Outlook {
+	if !q.can() {
+		return Never
+	}
+	s := begin(n, &q.cost)
+	defer s.end()
+	return q.root.foresee(s, text)
 }
 
 // NeedsText reports whether a note must be read at all. If not, Match asks for
@@ -90,16 +119,13 @@ func (q *Query) Err() error {
 	return nil
 }
 
+// can reports whether the query can match anything, and still does.
+func (q *Query) can() bool { return q.root != nil && q.Err() == nil }
+
 // String returns the query as it was understood. It parses to the same query.
 func (q *Query) String() string {
 	if q.root == nil {
 		return ""
 	}
 	return string(q.root.write(nil))
-}
-
-// spent is what the regexes of a query have cost so far.
-type spent struct {
-	time    atomic.Int64 // nanoseconds
-	stopped atomic.Pointer[string]
 }

@@ -2,10 +2,8 @@ package query
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/markdown"
 )
@@ -35,9 +33,9 @@ type search struct {
 var searches = sync.Pool{New: func() any { return new(search) }}
 
 // begin returns a search that is given back by end.
-func (q *Query) begin(n Note) *search {
+func begin(n Note, cost *spent) *search {
 	s := searches.Get().(*search)
-	*s = search{note: n, cost: &q.cost, path: s.path[:0], found: s.found[:0]}
+	*s = search{note: n, cost: cost, path: s.path[:0], found: s.found[:0]}
 	return s
 }
 
@@ -57,84 +55,9 @@ type scope struct {
 // length of the text means to read it.
 var everything = scope{whole: true}
 
-// Line is a line of a note in which something was found.
-type Line struct {
-	Line int // from 1
-	// Text is the line, or of one that is longer than [maxLineText] an excerpt
-	// around the first place.
-	Text string
-}
-
-const (
-	// maxLines is how many lines of one note are reported: the app stops there for
-	// a whole search.
-	maxLines = 100_000
-	// maxLineText bounds the text of a line in bytes: more than a long paragraph.
-	// Some notes are one line of megabytes.
-	maxLineText = 1 << 10
-	ellipsis    = "…" // stands for what an excerpt leaves out
-)
-
-// Lines returns the lines of n where a part of the query matches, in their
-// order, each once. It is empty if n is found by its name or properties alone,
-// or not at all.
-func (q *Query) Lines(n Note) []Line {
-	if q.root == nil {
-		return nil
-	}
-	s := q.begin(n)
-	defer s.end()
-	s.collects = true
-	if !q.root.match(s, everything) || q.Err() != nil {
-		return nil
-	}
-	slices.Sort(s.found)
-	return linesAt(s.textOf(), s.found)
-}
-
-// linesAt returns the lines in which the places are.
-func linesAt(text []byte, places []int) []Line {
-	lines := []Line{} // not nil: the note was found
-	number, end := 0, -1
-	for _, at := range places {
-		if at <= end {
-			continue
-		}
-		number += 1 + bytes.Count(text[end+1:at], []byte("\n"))
-		start := 1 + bytes.LastIndexByte(text[:at], '\n')
-		end = at + lineLength(text[at:])
-		line := bytes.TrimSuffix(text[start:end], []byte("\r"))
-		lines = append(lines, Line{Line: number, Text: excerpt(line, at-start)})
-	}
-	return lines
-}
-
-// excerpt returns a line, or of a long one whole characters around a place, which
-// has a quarter of the text before it.
-func excerpt(line []byte, at int) string {
-	if len(line) <= maxLineText {
-		return string(line)
-	}
-	start := max(0, min(at-maxLineText/4, len(line)-maxLineText))
-	end := start + maxLineText
-	before, after := "", ""
-	if start > 0 {
-		start, before = nextRune(line, start), ellipsis
-	}
-	if end < len(line) {
-		end, after = nextRune(line, end-utf8.UTFMax), ellipsis
-	}
-	return before + string(line[start:end]) + after
-}
-
-// nextRune returns where the first character begins at or behind an offset. What
-// is no character begins anywhere.
-func nextRune(text []byte, at int) int {
-	for n := 0; n < utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); n++ {
-		at++
-	}
-	return at
-}
+// maxLines is how many lines of one note are reported: the app stops there for a whole
+// search.
+const maxLines = 100_000
 
 // put remembers a place, as an offset into the text. One that is in the line of
 // the place before adds nothing.

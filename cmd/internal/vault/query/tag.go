@@ -76,7 +76,3 @@ func (t *tagTerm) needsText() bool      { return true }
 func tagName(text string) []byte {
 	return foldString(strings.TrimSuffix(strings.TrimPrefix(text, "#"), "/"))
 }
-
-func foldString(text string) []byte {
-	return append([]byte{}, strings.Map(fold, text)...)
-}
