@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/order"
@@ -135,17 +137,37 @@ func TestFold(t *testing.T) {
 }
 
 func TestAppendFoldedAgreesWithFold(t *testing.T) {
-	text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aAéEÉ\u0301\u0323İßẞΣς한ᄒ각K/."))))
+	text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aAéEÉйЙȺ漢\u0301\u0323İßẞΣς한ᄒ각K/."))))
 	rapid.Check(t, func(t *rapid.T) {
 		name := text.Draw(t, "name") + rapid.SampledFrom([]string{"", "\xff", "\xe2\x82"}).Draw(t, "end")
 		key := appendFolded([]byte("before"), name)
 		if string(key) != "before"+Fold(name) {
 			t.Fatalf("%q is folded to %q, want %q", name, key, Fold(name))
 		}
+		other := text.Draw(t, "other")
+		if folds(other, key[len("before"):]) != (Fold(other) == Fold(name)) {
+			t.Fatalf("whether %q is %q", other, name)
+		}
+		if ends(other, key[len("before"):]) != (Fold(other) == Fold(name) || strings.HasSuffix(Fold(other), "/"+Fold(name))) {
+			t.Fatalf("whether %q ends in %q", other, name)
+		}
 		if !folds(name, key[len("before"):]) || !ends(name, key[len("before"):]) {
 			t.Fatalf("%q does not fold to %q", name, key)
 		}
 	})
+}
+
+// A text of these characters is in normal form C if each is and none joins the one before.
+func TestComposedCharactersStayAsTheyAre(t *testing.T) {
+	for r := range rune(unicode.MaxRune) {
+		if !isComposed(r) {
+			continue
+		}
+		p := norm.NFC.PropertiesString(string(r))
+		if !norm.NFC.IsNormalString(string(r)) || !p.BoundaryBefore() || p.CCC() != 0 {
+			t.Errorf("%U changes or joins another", r)
+		}
+	}
 }
 
 func TestUnitsCountAsTheAppDoes(t *testing.T) {

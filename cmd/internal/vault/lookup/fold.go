@@ -38,7 +38,7 @@ func appendFoldedRunes(key []byte, name string) []byte {
 	composed := true
 	for _, r := range name {
 		r = unicode.ToLower(r)
-		composed = composed && r < firstCombining
+		composed = composed && isComposed(r)
 		key = utf8.AppendRune(key, r)
 	}
 	if composed || norm.NFC.IsNormalString(string(key[start:])) {
@@ -47,8 +47,25 @@ func appendFoldedRunes(key []byte, name string) []byte {
 	return append(key[:start], Fold(name)...)
 }
 
-// firstCombining is the first character that may be spelled otherwise in normal form C.
-const firstCombining = 0x300
+// isComposed reports whether a character is one of the many that stay as they are in
+// normal form C, whatever is beside them: Latin and Cyrillic letters and ideographs.
+func isComposed(r rune) bool {
+	return r < 0x300 || 0x400 <= r && r < 0x483 || 0x4e00 <= r && r < 0xa000
+}
+
+// isPlain reports whether Fold(name) has every character in lower case where name has it,
+// and nothing else.
+func isPlain(name string) bool {
+	for _, r := range name {
+		if r < utf8.RuneSelf {
+			continue
+		}
+		if low := unicode.ToLower(r); !isComposed(r) || !isComposed(low) || utf8.RuneLen(low) != utf8.RuneLen(r) {
+			return false
+		}
+	}
+	return true
+}
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
@@ -62,7 +79,7 @@ func folds(name string, key []byte) bool {
 	if len(name) == len(key) && lowers(name, key) {
 		return true
 	}
-	return !isASCII(name) && Fold(name) == string(key)
+	return !isPlain(name) && Fold(name) == string(key)
 }
 
 // ends reports whether Fold(path) is key, which is folded, or ends in it at the beginning
@@ -72,7 +89,7 @@ func ends(path string, key []byte) bool {
 	if start >= 0 && (start == 0 || path[start-1] == '/') && lowers(path[start:], key) {
 		return true
 	}
-	if isASCII(path) {
+	if isPlain(path) {
 		return false
 	}
 	before, ok := bytes.CutSuffix([]byte(Fold(path)), key)
@@ -95,15 +112,6 @@ func lowers(name string, key []byte) bool {
 			return false
 		}
 		i += size
-	}
-	return true
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
 	}
 	return true
 }
