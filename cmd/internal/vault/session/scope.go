@@ -1,8 +1,11 @@
 package session
 
 import (
+	"strings"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
@@ -43,12 +46,20 @@ func (v *Vault) ScopedFiles(p grammar.Values) ([]*index.File, error) {
 	if err != nil || len(filters) == 0 {
 		return x.Files, err
 	}
-	excluded := excludes(filters)
-	var files []*index.File
-	for _, f := range x.Files {
-		if !excluded(f.Path.String()) {
-			files = append(files, f)
+	return included(filters).Of(&v.Host.Memo, x.Files), nil
+}
+
+// included is the list of the files that filters do not exclude. It is kept for the next
+// call: to look at each path takes as long as a short listing.
+func included(filters []string) *knowledge.Derived[[]*index.File] {
+	return &knowledge.Derived[[]*index.File]{Name: "files without " + strings.Join(filters, "\n"), Compute: func(files []*index.File) []*index.File {
+		excluded := excludes(filters)
+		var some []*index.File
+		for _, f := range files {
+			if !excluded(f.Path.String()) {
+				some = append(some, f)
+			}
 		}
-	}
-	return files, nil
+		return some
+	}}
 }
