@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+
 	"vaultwicket/exec/suitable"
 )
 

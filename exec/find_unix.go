@@ -5,6 +5,7 @@ package exec
 import (
 	"path/filepath"
 	"runtime"
+
 	"vaultwicket/exec/suitable"
 )
 

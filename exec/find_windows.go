@@ -2,6 +2,7 @@ package exec
 
 import (
 	"path/filepath"
+
 	"vaultwicket/exec/suitable"
 )
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+
 	"vaultwicket/exec/process"
 
 	"vaultwicket/exec/frame"

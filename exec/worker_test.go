@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+
 	"vaultwicket/exec/process"
 
 	"vaultwicket/exec/frame"

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
@@ -14,8 +16,6 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/semaphore"
-
-	"github.com/sourcegraph/conc/panics"
 )
 
 // Do plans req and carries it out. It always returns a result: every failure,

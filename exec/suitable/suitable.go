@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
 	"vaultwicket/allowlist/quote"
 )
 

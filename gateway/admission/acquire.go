@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"time"
+
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/semaphore"
 )

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/semaphore"
 )

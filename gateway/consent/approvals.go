@@ -12,6 +12,7 @@ import (
 	"errors"
 	"path/filepath"
 	"time"
+
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"

@@ -3,6 +3,7 @@ package consent
 import (
 	"strings"
 	"unicode/utf8"
+
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 )

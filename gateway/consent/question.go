@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+
 	"vaultwicket/gateway/failure"
 )
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"

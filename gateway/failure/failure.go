@@ -10,6 +10,7 @@ package failure
 import (
 	"errors"
 	"fmt"
+
 	"vaultwicket/gateway/clean"
 	"vaultwicket/policy"
 )

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/policy"

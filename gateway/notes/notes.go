@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
 	"vaultwicket/policy/ignore"
 )
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
 	"vaultwicket/exec/frame"
 )
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
 	"vaultwicket/tests/memory"
 )
 

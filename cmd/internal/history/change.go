@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
 	"vaultwicket/cmd/internal/exit"
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/wiring"

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -3,6 +3,7 @@ package vault
 import (
 	"strings"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
 )

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

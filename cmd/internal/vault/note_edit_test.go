@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

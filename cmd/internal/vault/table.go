@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/attachments"

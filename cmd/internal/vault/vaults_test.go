@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/resident"
 	"vaultwicket/cmd/internal/vault/session"

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
 	"vaultwicket/tests/long"
 
 	"pgregory.net/rapid"

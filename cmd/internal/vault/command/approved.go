@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
 	"vaultwicket/cmd/internal/vault/session"
 )
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"strconv"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

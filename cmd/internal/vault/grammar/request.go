@@ -3,6 +3,7 @@ package grammar
 import (
 	"slices"
 	"strings"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -32,6 +32,7 @@ package query
 import (
 	"slices"
 	"unicode/utf8"
+
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+
 	"vaultwicket/cmd/internal/vault/answer"
 )
 

@@ -3,6 +3,7 @@ package base
 
 import (
 	"slices"
+
 	"vaultwicket/cmd/internal/vault/command"
 )
 

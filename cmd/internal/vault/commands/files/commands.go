@@ -4,6 +4,7 @@ package files
 
 import (
 	"slices"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"

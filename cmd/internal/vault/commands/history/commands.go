@@ -4,6 +4,7 @@ package history
 
 import (
 	"slices"
+
 	"vaultwicket/cmd/internal/vault/command"
 )
 

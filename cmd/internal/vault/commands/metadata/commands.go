@@ -4,6 +4,7 @@ package metadata
 
 import (
 	"slices"
+
 	"vaultwicket/cmd/internal/vault/command"
 )
 

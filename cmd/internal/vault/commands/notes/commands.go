@@ -4,6 +4,7 @@ package notes
 
 import (
 	"slices"
+
 	"vaultwicket/cmd/internal/vault/command"
 )
 
