@@ -10,9 +10,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/nearest"
-	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -39,70 +37,28 @@ func tagCommands() []command.Command {
 	}
 }
 
-// tagUse is one tag: tags that differ in case alone are one.
-type tagUse struct {
-	name  string // the casing that is used most
-	count int
-	files []string // in the order of listings
-}
-
-// scopedTagUses returns the tags of the files that a listing is about. Those of the
+// scopedTags returns the tags of the files that a listing is about. Those of the
 // whole vault are remembered for the next call; nobody changes what is returned.
-func scopedTagUses(v *session.Vault, p grammar.Values) ([]*tagUse, error) {
+func scopedTags(v *session.Vault, p grammar.Values) (*tagTable, error) {
 	files, err := v.ScopedFiles(p)
 	if err != nil {
 		return nil, err
 	}
 	if session.NamesOneFile(p) {
-		return tagUses(files), nil
+		return newTagTable(files), nil
 	}
 	return allTags.Of(&v.Host.Memo, files), nil
 }
 
-var allTags = knowledge.Derived[[]*tagUse]{Name: "tags", Compute: tagUses}
-
-// tagUses collects the tags of some files, in the order of listings.
-func tagUses(files []*index.File) []*tagUse {
-	type casing struct {
-		*tagUse
-		names map[string]int
-	}
-	uses := map[string]*casing{}
-	for i, names := range index.Collect(files, index.Facts.Tags) {
-		f := files[i]
-		for _, name := range names {
-			key := strings.ToLower(name)
-			use := uses[key]
-			if use == nil {
-				use = &casing{&tagUse{}, map[string]int{}}
-				uses[key] = use
-			}
-			use.names[name]++
-			use.count++
-			if path := f.Path.String(); len(use.files) == 0 || use.files[len(use.files)-1] != path {
-				use.files = append(use.files, path)
-			}
-		}
-	}
-	var all []*tagUse
-	for _, use := range uses {
-		for name, n := range use.names {
-			if best := use.names[use.name]; n > best || n == best && order.Compare(name, use.name) < 0 {
-				use.name = name
-			}
-		}
-		all = append(all, use.tagUse)
-	}
-	slices.SortFunc(all, func(a, b *tagUse) int { return order.Compare(a.name, b.name) })
-	return all
-}
+var allTags = knowledge.Derived[*tagTable]{Name: "tags", Compute: newTagTable, Follow: (*tagTable).follow}
 
 // tags lists those of the vault, or of one note if one is named.
 func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	uses, err := scopedTagUses(v, p)
+	table, err := scopedTags(v, p)
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	uses := table.uses
 	switch {
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(uses))), nil
@@ -110,13 +66,13 @@ func tags(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		return answer.Nothing("No tags found.", "%s has no tags", scopeOf(p)), nil
 	case p["sort"] == "count":
 		uses = slices.Clone(uses)
-		slices.SortStableFunc(uses, func(a, b *tagUse) int { return cmp.Compare(b.count, a.count) })
+		slices.SortStableFunc(uses, func(a, b tagUse) int { return cmp.Compare(b.count, a.count) })
 	}
-	table := answer.Table{Columns: []string{"tag", "count"}}
+	rows := answer.Table{Columns: []string{"tag", "count"}}
 	for _, use := range uses {
-		table.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
+		rows.Add(p.Has("counts"), use.name, strconv.Itoa(use.count))
 	}
-	return table.Reply(p["format"]), nil
+	return rows.Reply(p["format"]), nil
 }
 
 // scopeOf says what a listing is about, for notices.
@@ -129,19 +85,19 @@ func scopeOf(p grammar.Values) string {
 
 // tag takes the casing literally, as the app does: the one that tags lists.
 func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	all, err := scopedTagUses(v, grammar.Values{})
+	all, err := scopedTags(v, grammar.Values{})
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	name := "#" + strings.TrimPrefix(p["name"], "#")
-	for _, use := range all {
+	for _, use := range all.uses {
 		if use.name != name {
 			continue
 		}
 		if p.Has("total") {
 			return answer.Text(strconv.Itoa(use.count)), nil
 		}
-		lines := use.files
+		lines := all.filesWith(use)
 		if p.Has("verbose") {
 			lines = append([]string{use.name + "\t" + strconv.Itoa(use.count)}, lines...)
 		}
@@ -156,12 +112,12 @@ func tag(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 
 // TagNames returns the tags of the notes that the caller may see, with "#".
 func TagNames(v *session.Vault) ([]string, error) {
-	all, err := scopedTagUses(v, grammar.Values{})
+	all, err := scopedTags(v, grammar.Values{})
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(all))
-	for i, use := range all {
+	names := make([]string, len(all.uses))
+	for i, use := range all.uses {
 		names[i] = use.name
 	}
 	return names, nil

@@ -13,6 +13,22 @@ const gone = -1
 
 func (d *difference) sameNames() bool { return len(d.removed)+len(d.added) == 0 }
 
+// Kept returns for each file of a list the place of the very same one in another list, or -1
+// if it is new or holds something else. Both lists are in the order of listings.
+func Kept(before, after []*File) []int32 {
+	kept := make([]int32, len(after))
+	for i := range kept {
+		kept[i] = gone
+	}
+	d := compare(before, after)
+	for old, place := range d.to {
+		if place >= 0 && before[old] == after[place] {
+			kept[place] = int32(old)
+		}
+	}
+	return kept
+}
+
 func compare(before, after []*File) difference {
 	d := difference{to: make([]int32, len(before))}
 	i, k := 0, 0
