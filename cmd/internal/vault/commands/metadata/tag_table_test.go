@@ -42,24 +42,14 @@ func TestATableOfTagsThatFollowsIsTheOneMadeFromNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var table *tagTable
-	var last *index.Index
+	var made followed
 	most := 0
 	for round := range 300 {
 		for range random.IntN(3) {
 			change()
 		}
-		x, err := index.Build(folder, last, index.Forgetful{}, time.Time{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if table == nil {
-			table = newTagTable(x.Files)
-		} else {
-			table = table.follow(last.Files, x.Files)
-		}
-		last = x
-		got, want := usesOf(table), usesOf(newTagTable(x.Files))
+		made.look(t, folder)
+		got, want := usesOf(made.table), usesOf(newTagTable(made.last.Files))
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d: %q\nfrom nothing: %q", round, got, want)
 		}
@@ -77,8 +67,7 @@ func TestUnusedSpellingsGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table *tagTable
-	var last *index.Index
+	var made followed
 	for round := range 9 {
 		text := []byte{}
 		for i := range maxUnused {
@@ -87,20 +76,31 @@ func TestUnusedSpellingsGo(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "Note.md"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		x, err := index.Build(folder, nil, index.Forgetful{}, time.Time{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if table == nil {
-			table = newTagTable(x.Files)
-		} else {
-			table = table.follow(last.Files, x.Files)
-		}
-		last = x
-		if len(table.uses) != maxUnused || len(table.spellings.names) > 4*maxUnused {
-			t.Errorf("round %d: %d tags, %d spellings", round, len(table.uses), len(table.spellings.names))
+		made.look(t, folder)
+		if uses, kept := len(made.table.uses), len(made.table.spellings.names); uses != maxUnused || kept > 4*maxUnused {
+			t.Errorf("round %d: %d tags, %d spellings", round, uses, kept)
 		}
 	}
+}
+
+// followed is a table that has followed all looks at a folder.
+type followed struct {
+	table *tagTable
+	last  *index.Index
+}
+
+func (f *followed) look(t *testing.T, folder *disk.Folder) {
+	t.Helper()
+	x, err := index.Build(folder, f.last, index.Forgetful{}, time.Time{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.table == nil {
+		f.table = newTagTable(x.Files)
+	} else {
+		f.table = f.table.follow(f.last.Files, x.Files)
+	}
+	f.last = x
 }
 
 func usesOf(t *tagTable) (all []string) {
