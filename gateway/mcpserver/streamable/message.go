@@ -21,11 +21,14 @@ type received struct {
 	message.Message
 	body   []byte
 	modern bool // of protocol 2026-07-28 or later
-	params struct {
-		ProtocolVersion string          `json:"protocolVersion"`
-		ClientInfo      json.RawMessage `json:"clientInfo"`
-		Meta            *mcp.Meta       `json:"_meta"`
-	}
+	params params
+}
+
+// params are the parameters that a session or the version of the protocol depends on.
+type params struct {
+	ProtocolVersion string          `json:"protocolVersion"`
+	ClientInfo      json.RawMessage `json:"clientInfo"`
+	Meta            *mcp.Meta       `json:"_meta"`
 }
 
 // checkHeaders reports whether the headers are those of a message that is taken, and
@@ -108,10 +111,13 @@ func (m *received) readParams() error {
 	if m.Plain {
 		return nil
 	}
-	whole := struct{ Params any }{&m.params}
+	var whole struct {
+		Params params `json:"params"`
+	}
 	if err := json.Unmarshal(m.body, &whole); err != nil {
 		return &message.Error{Code: mcp.INVALID_REQUEST, ID: m.ID, Text: "message is not a JSON-RPC message"}
 	}
+	m.params = whole.Params
 	m.modern = m.modern || mcp.IsModernProtocol(m.params.Meta.ProtocolVersion())
 	return nil
 }
