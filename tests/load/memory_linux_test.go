@@ -143,7 +143,7 @@ func TestLargeReadsAtOnceTakeLittle(t *testing.T) {
 		t.Run(fmt.Sprintf("parallel %d", parallel), func(t *testing.T) {
 			s := largeVault(t, map[string]string{"Large.md": prose(30)}, fmt.Sprintf("--max-parallel=%d", parallel))
 			var callers sync.WaitGroup
-			for range long.Count(12, 64) {
+			for range long.Count(24, 64) {
 				a := agentOf(t, s)
 				callers.Go(func() {
 					got, err := a.Call(t.Context(), map[string]any{"command": "read", "params": map[string]any{"path": "Large.md"}})
