@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/gateway/pages"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // inJSONString returns how many bytes a client gets of a text.

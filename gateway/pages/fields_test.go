@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 func TestFields(t *testing.T) {

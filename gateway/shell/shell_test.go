@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	own "vaultwicket/exec"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // TestTheShellReadsBackWhatWasQuoted asks a real shell, with a program in front

@@ -25,6 +25,7 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/state/journal"
 	"vaultwicket/policy/access"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // A file of patterns that cannot be used hides everything.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 var bound = Bound{Vault: "Notes", Digest: Digest{1}, Caller: "session-1"}

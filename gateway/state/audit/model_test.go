@@ -9,6 +9,8 @@ import (
 	"vaultwicket/tests/long"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 // TestAnySequenceVerifies writes, reopens, rotates and crashes in any order. The

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/tests/long"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // model is what a journal should hold, as a list.

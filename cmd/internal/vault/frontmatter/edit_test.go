@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/markdown"
+	_ "vaultwicket/tests/sameseed"
 )
 
 func strs(elements ...string) Value {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 func TestNearest(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/order"
+	_ "vaultwicket/tests/sameseed"
 )
 
 var (

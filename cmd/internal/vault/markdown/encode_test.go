@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
+	_ "vaultwicket/tests/sameseed"
 )
 
 func readBack(n Note) (Note, bool) {

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/frontmatter"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // words draws a text in which line ends are frequent.

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vaultwicket/cmd/internal/vault/query/trigram"
+	_ "vaultwicket/tests/sameseed"
 )
 
 type fataler interface {

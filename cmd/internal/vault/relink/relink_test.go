@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // moved returns a move among files.

@@ -13,6 +13,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/bases/eval"
 	"vaultwicket/cmd/internal/vault/bases/value"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // anyVault makes notes with the properties k, of one kind a vault, and n and v, of

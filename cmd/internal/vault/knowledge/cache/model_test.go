@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
 )
 
 // kept is what a plain map would remember of a file.

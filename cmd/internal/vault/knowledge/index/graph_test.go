@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
+	_ "vaultwicket/tests/sameseed"
 )
 
 // model is a vault of a test, as texts by path. Files whose text stays are the same.

@@ -1,0 +1,33 @@
+package tests
+
+import (
+	"strings"
+	"testing"
+)
+
+// A property test that draws other cases at each run fails at times for what nobody
+// changed.
+func TestPropertyTestsDrawTheSameCases(t *testing.T) {
+	draws, seeded := map[string]bool{}, map[string]bool{}
+	for _, s := range everySource(t) {
+		for _, spec := range s.syntax.Imports {
+			if !strings.HasSuffix(s.name, "_test.go") {
+				continue
+			}
+			switch spec.Path.Value {
+			case `"pgregory.net/rapid"`:
+				draws[s.folder()] = true
+			case `"vaultwicket/tests/sameseed"`:
+				seeded[s.folder()] = true
+			}
+		}
+	}
+	if len(draws) == 0 {
+		t.Error("no property tests were found")
+	}
+	for folder := range draws {
+		if !seeded[folder] {
+			t.Errorf("%s has property tests and does not import tests/sameseed", folder)
+		}
+	}
+}
