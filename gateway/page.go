@@ -65,13 +65,14 @@ func withoutText(r Result, err error) Result {
 // a call read is kept; what a call did is told in a line. JSON for a model is compact.
 func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 	if req.Keep && answer.form == pages.JSON {
-		answer.Stdout = pages.Compact(answer.Stdout)
+		answer.Stdout, answer.rows = pages.Compact(answer.Stdout)
 	}
 	shown, next, err := answer.cut(pages.Limit{Bytes: req.MaxOutput, Rows: req.Limit})
 	if err != nil {
 		return withoutText(answer, err)
 	}
 	if req.Keep && answer.OK && next != (pages.Position{}) {
+		answer = answer.counted()
 		shown.Truncated.Cursor = g.storeRest(req, answer, whole, next)
 		if req.batch == "" { // the parts of a batch are too many for remarks on each
 			shown = shown.remarkedOn(answer)
@@ -83,7 +84,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 // remarkedOn returns the first page of an answer with what a reader has to know of it.
 func (r Result) remarkedOn(answer Result) Result {
 	r = r.numbered(answer, pages.Position{})
-	if answer.whole {
+	if answer.isNote {
 		r.Notices = append(slices.Clone(r.Notices), longNote)
 	}
 	return r
@@ -108,7 +109,7 @@ func (r Result) numbered(answer Result, at pages.Position) Result {
 	if answer.form.HasLines() {
 		numbered.To = pages.CountRows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
-	numbered.Total = pages.CountRows(answer.Stdout, answer.form, len(answer.Stdout))
+	_, numbered.Total = answer.whole().Counted()
 	r.Truncated = &numbered
 	return r
 }
@@ -179,7 +180,7 @@ func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, f
 		err = req.continues(first)
 	}
 	if err == nil {
-		page, err = pages.CutForJSON(text, first.answer.form, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
+		page, err = pages.CutForJSON(pages.Whole{Text: text, Form: first.answer.form, Rows: first.answer.rows}, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
 	}
 	return page, storedText{id, text, at}, first, err
 }

@@ -43,7 +43,7 @@ func TestPagesStaySmallAsStringsOfJSON(t *testing.T) {
 		for _, form := range []pages.Form{pages.Text, pages.JSON, pages.TSV} {
 			got, at := "", pages.Position{}
 			for turns := 0; ; turns++ {
-				page, err := pages.CutForJSON(whole, form, at, pages.Limit{Bytes: most})
+				page, err := pages.CutForJSON(pages.Whole{Text: whole, Form: form}, at, pages.Limit{Bytes: most})
 				if err != nil || turns > len(whole) {
 					t.Fatalf("%s, form %d: %v after %d pages", name, form, err, turns)
 				}

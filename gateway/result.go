@@ -41,10 +41,11 @@ type Result struct {
 	raw         string // Stdout before it was made fit to be shown
 	missingPart string // what is missing in raw, "" when it is whole
 	form        pages.Form
-	whole       bool   // raw is the text of one note
-	state       string // that the answer was made from, see [exec.Outcome]
-	unchanged   bool   // it is the one that was asked about, and Stdout was left out
-	lost        bool   // the change removed so much that it was destructive
+	rows        pages.Rows // of Stdout, as far as they were looked at
+	isNote      bool       // raw is the text of one note
+	state       string     // that the answer was made from, see [exec.Outcome]
+	unchanged   bool       // it is the one that was asked about, and Stdout was left out
+	lost        bool       // the change removed so much that it was destructive
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -175,11 +176,21 @@ func (r Result) cut(limit pages.Limit) (Result, pages.Position, error) {
 	if limit.Rows == 0 && (limit.Bytes == 0 || len(r.Stdout) <= limit.Bytes/2) {
 		return r, pages.Position{}, nil // whatever it holds, and without reading it
 	}
-	page, err := pages.CutForJSON(r.Stdout, r.form, pages.Position{}, limit)
+	page, err := pages.CutForJSON(r.whole(), pages.Position{}, limit)
 	if err != nil || page.Last() {
 		return r, pages.Position{}, err
 	}
 	return r.showing(page), page.Next, nil
+}
+
+// whole is the text of a result that is to be cut into pages.
+func (r Result) whole() pages.Whole { return pages.Whole{Text: r.Stdout, Form: r.form, Rows: r.rows} }
+
+// counted returns the result with the number of its rows, which every page tells.
+func (r Result) counted() Result {
+	whole, _ := r.whole().Counted()
+	r.rows = whole.Rows
+	return r
 }
 
 // showing returns the result with a page of its text. A part of a row is nothing
@@ -193,7 +204,7 @@ func (r Result) showing(page pages.Page) Result {
 		r.Notices = append(slices.Clone(r.Notices), r.missingPart)
 	}
 	// A copy: the page would hold the whole answer in memory.
-	r.Stdout, r.Truncated = strings.Clone(page.Text), &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
+	r.Stdout, r.rows, r.Truncated = strings.Clone(page.Text), pages.Rows{}, &Truncated{ShownBytes: len(page.Text), TotalBytes: total}
 	if page.Partial {
 		if r.form == pages.JSON {
 			r.Notices = append(slices.Clone(r.Notices), "a row is larger than a page: this is a piece of it and no JSON by itself")

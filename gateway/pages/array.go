@@ -1,33 +1,33 @@
 package pages
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // cutJSON cuts an array between two rows, and other JSON as text.
-func cutJSON(whole string, at Position, limit Limit) Page {
+func cutJSON(whole string, rows Rows, at Position, limit Limit) Page {
 	switch {
 	case at == Position{}:
-		return cutJSONStart(whole, limit)
+		return cutJSONStart(whole, rows, limit)
 	case at.Until > 0:
 		return rowPiece(whole, at, limit)
 	}
 	return cutArray(whole, at.At, limit)
 }
 
-// cutJSONStart cuts the first page. It is the only one that reads the whole: once
+// cutJSONStart cuts the first page. It is the only one for which the whole is read: once
 // this is known to be an array, its rows are found without looking back.
-func cutJSONStart(whole string, limit Limit) Page {
-	count, isArray := arrayRows(whole)
-	if !isArray {
+func cutJSONStart(whole string, rows Rows, limit Limit) Page {
+	if !rows.known {
+		rows = surveyed(whole)
+	}
+	count := rows.count
+	if !rows.isArray {
 		count = min(len(whole), 1)
 	}
 	fits := len(whole) <= limit.Bytes && (limit.Rows == 0 || count <= limit.Rows)
 	switch {
 	case fits:
-		return Page{Text: whole, Rows: count, Partial: !isArray && !json.Valid([]byte(whole))}
-	case !isArray:
+		return Page{Text: whole, Rows: count, Partial: !rows.isJSON}
+	case !rows.isArray:
 		page := rowPiece(whole, Position{0, len(whole)}, limit)
 		page.Rows = count
 		return page
@@ -45,7 +45,7 @@ func cutArray(whole string, at int, limit Limit) Page {
 		if page.Rows == 0 {
 			continue
 		}
-		if !json.Valid([]byte(page.Text)) { // the position was made up
+		if !valid(page.Text) { // the position was made up
 			return rowPiece(whole, Position{at, len(whole)}, limit)
 		}
 		return page

@@ -15,7 +15,7 @@ func TestCompact(t *testing.T) {
 		"[1, 2] [3]":       "[1, 2] [3]",
 		"[\n" + strings.Repeat(" ", maxCompact) + "]": "[\n" + strings.Repeat(" ", maxCompact) + "]",
 	} {
-		if got := Compact(text); got != want {
+		if got, _ := Compact(text); got != want {
 			t.Errorf("%.60q becomes %.60q, want %.60q", text, got, want)
 		}
 	}

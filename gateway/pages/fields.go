@@ -62,14 +62,14 @@ type objects struct {
 }
 
 func objectsOf(text string) (objects, error) {
-	o := objects{text: text}
-	if o.count, o.isArray = arrayRows(text); o.isArray {
+	rows := surveyed(text)
+	if !rows.isJSON {
+		return objects{}, &NoRows{"is not JSON"}
+	}
+	o := objects{text: text, first: skipSpace(text, 0), count: 1}
+	if rows.isArray {
 		o.first, _ = firstRow(text)
-	} else {
-		o.first, o.count = skipSpace(text, 0), 1
-		if !json.Valid([]byte(text)) {
-			return o, &NoRows{"is not JSON"}
-		}
+		o.count, o.isArray = rows.count, true
 	}
 	return o, o.check()
 }

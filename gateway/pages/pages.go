@@ -102,6 +102,11 @@ func (p Page) Last() bool { return p.Next == Position{} }
 // position that was made up is refused only if it lies in a character or outside of
 // the whole; else it gives what stands there.
 func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
+	return Whole{Text: whole, Form: form}.cut(at, limit)
+}
+
+func (w Whole) cut(at Position, limit Limit) (Page, error) {
+	whole, form := w.Text, w.Form
 	if form >= formCount {
 		return Page{}, &Invalid{"form", fmt.Sprintf("%d is not one of pages", form), "use Text, JSON, CSV, BareCSV or TSV"}
 	}
@@ -116,7 +121,7 @@ func Cut(whole string, form Form, at Position, limit Limit) (Page, error) {
 	}
 	switch form {
 	case JSON:
-		return cutJSON(whole, at, limit), nil
+		return cutJSON(whole, w.Rows, at, limit), nil
 	case CSV, BareCSV:
 		return cutRecords(whole, form, at, limit), nil
 	}

@@ -188,10 +188,10 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Longer than what is judged at a time, once with a row of that size at the end.
+// Longer than any page, once with a row of that size at the end.
 func TestLongArrays(t *testing.T) {
 	rows := strings.Repeat("{\"name\":\"Bücher/日本\", \"size\": 1e400},\n", 4000)
-	long := `"` + strings.Repeat("👩‍👧", 2*proofSize) + `"`
+	long := `"` + strings.Repeat("👩‍👧", 64<<10) + `"`
 	for _, whole := range []string{"[" + rows + "1]", "[" + rows + long + "]", "[" + long + ",1]"} {
 		for _, limit := range []Limit{{4000, 0}, {64 << 10, 0}, {1 << 20, 500}} {
 			checkPages(t, whole, JSON, limit)
@@ -232,11 +232,13 @@ func TestBracketsOf(t *testing.T) {
 	}
 }
 
-func TestProofNeedsNoSecondCopy(t *testing.T) {
-	var rows proof
-	for range 10 * proofSize {
-		if !rows.add("1") || len(rows.text) >= proofSize {
-			t.Fatalf("%d bytes", len(rows.text))
-		}
+func TestAWalkMakesNoCopy(t *testing.T) {
+	text := "[" + strings.Repeat("[\"a\", {\"b\": 1.5}],\n", 10_000) + "1]"
+	if n := testing.AllocsPerRun(5, func() { valid(text) }); n > 1 {
+		t.Errorf("%v allocations, one is for the brackets that are open", n)
+	}
+	tight, _ := Compact(text)
+	if n := testing.AllocsPerRun(5, func() { Compact(tight) }); n > 1 {
+		t.Errorf("%v allocations for what is compact already", n)
 	}
 }

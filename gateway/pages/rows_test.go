@@ -16,8 +16,8 @@ func rowsOf(whole string, form Form) int {
 	case whole == "" || form >= formCount:
 		return 0
 	case form == JSON:
-		if count, ok := arrayRows(whole); ok {
-			return count
+		if rows := surveyed(whole); rows.isArray {
+			return rows.count
 		}
 		return 1
 	case form == CSV, form == BareCSV:

@@ -1,19 +1,14 @@
 package pages
 
-import (
-	"encoding/json"
-	"strings"
-)
-
 // The functions of this file find where values of JSON begin and end. They look
 // at quotation marks and brackets only, without recursion; whether a text is JSON
-// is said by encoding/json.
+// is said by walk.
 
 // space is what may stand between the tokens of JSON.
 const space = " \t\r\n"
 
 func skipSpace(s string, at int) int {
-	for at < len(s) && strings.IndexByte(space, s[at]) >= 0 {
+	for at < len(s) && (s[at] == ' ' || s[at] == '\n' || s[at] == '\r' || s[at] == '\t') {
 		at++
 	}
 	return at
@@ -55,13 +50,14 @@ func value(s string, at int) int {
 
 // stringEnd returns the offset behind the string that begins at an offset.
 func stringEnd(s string, at int) int {
-	for at++; at < len(s); at++ {
+	for at = plainEnd(s, at+1); at < len(s); at = plainEnd(s, at) {
 		switch s[at] {
 		case '"':
 			return at + 1
 		case '\\':
 			at++
 		}
+		at++ // a control character: it was no JSON
 	}
 	return len(s)
 }
@@ -112,52 +108,4 @@ func follow(s string, end int) (next int, ok bool) {
 		return next, next == len(s)
 	}
 	return at, false
-}
-
-// arrayRows counts the rows of an array. It is not ok for other JSON and for
-// what is no JSON.
-func arrayRows(s string) (count int, ok bool) {
-	at, ok := firstRow(s)
-	if !ok || at == len(s) {
-		return 0, false
-	}
-	if s[at] == ']' {
-		return 0, skipSpace(s, at+1) == len(s)
-	}
-	var rows proof
-	for at < len(s) {
-		end, next, ok := row(s, at)
-		if !ok || !rows.add(s[at:end]) {
-			return 0, false
-		}
-		at = next
-		count++
-	}
-	return count, rows.close()
-}
-
-// proof has rows judged by encoding/json, some at a time, so that a long array
-// needs no second copy in memory.
-type proof struct{ text []byte }
-
-const proofSize = 32 << 10
-
-func (p *proof) add(row string) bool {
-	if len(p.text) == 0 {
-		p.text = append(p.text, '[')
-	} else {
-		p.text = append(p.text, ',')
-	}
-	p.text = append(p.text, row...)
-	return len(p.text) < proofSize || p.close()
-}
-
-// close judges what was added since the last time.
-func (p *proof) close() bool {
-	if len(p.text) == 0 {
-		return true
-	}
-	ok := json.Valid(append(p.text, ']'))
-	p.text = p.text[:0]
-	return ok
 }

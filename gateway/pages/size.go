@@ -4,12 +4,15 @@ package pages
 // which is how a client of MCP gets it: there a quotation mark, a line break and a
 // tab are two characters each, and clients put away what is much too long. A
 // limit of 0 bytes is none.
-func CutForJSON(text string, form Form, at Position, limit Limit) (Page, error) {
+func CutForJSON(whole Whole, at Position, limit Limit) (Page, error) {
+	if whole.Form == JSON && at == (Position{}) && !whole.Rows.known {
+		whole.Rows = surveyed(whole.Text) // once for both cuts
+	}
 	bounded := limit.Bytes > 0
 	if !bounded {
-		limit.Bytes = max(len(text), MinBytes)
+		limit.Bytes = max(len(whole.Text), MinBytes)
 	}
-	page, err := Cut(text, form, at, limit)
+	page, err := whole.cut(at, limit)
 	if err != nil || !bounded {
 		return page, err
 	}
@@ -18,7 +21,7 @@ func CutForJSON(text string, form Form, at Position, limit Limit) (Page, error) 
 		return page, nil
 	}
 	limit.Bytes = max(fits, MinBytes)
-	return Cut(text, form, at, limit)
+	return whole.cut(at, limit)
 }
 
 // fitting returns how many of the first bytes of text are at most budget bytes in

@@ -1,0 +1,264 @@
+package pages
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// walk reads a text of JSON once, from its start to its end, without recursion. It says
+// whether it is JSON as encoding/json sees it, and how many rows it has, and copies its
+// tokens without the space between them where that is asked for.
+type walk struct {
+	s    string
+	at   int
+	open []byte // the closing brackets of what is open, the innermost last
+	rows int    // of the array that the text is
+
+	compacts bool
+	out      strings.Builder // the tokens up to copied, "" while they are those of s
+	copied   int
+}
+
+// maxDepth is how deep encoding/json reads.
+const maxDepth = 10_000
+
+// valid reports whether a text is JSON.
+func valid(s string) bool {
+	w := walk{s: s}
+	return w.run()
+}
+
+// run reports whether the text is JSON.
+func (w *walk) run() bool {
+	w.skip()
+	for {
+		inside, ok := w.value()
+		if !ok {
+			return false
+		}
+		for !inside {
+			w.skip()
+			if len(w.open) == 0 {
+				return w.at == len(w.s)
+			}
+			if inside, ok = w.behindValue(); !ok {
+				return false
+			}
+		}
+	}
+}
+
+// value goes behind a scalar or an empty container, or into another one, up to its first value.
+func (w *walk) value() (inside, ok bool) {
+	if w.at == len(w.s) {
+		return false, false
+	}
+	switch c := w.s[w.at]; c {
+	case '"':
+		return false, w.string()
+	case '{':
+		return w.enter('}')
+	case '[':
+		return w.enter(']')
+	case 't':
+		return false, w.word("true")
+	case 'f':
+		return false, w.word("false")
+	case 'n':
+		return false, w.word("null")
+	}
+	return false, w.number()
+}
+
+// enter goes into an array or object.
+func (w *walk) enter(closing byte) (inside, ok bool) {
+	if len(w.open) == maxDepth {
+		return false, false
+	}
+	w.at++
+	w.skip()
+	if w.at < len(w.s) && w.s[w.at] == closing {
+		w.at++
+		return false, true
+	}
+	w.open = append(w.open, closing)
+	return true, w.beforeValue()
+}
+
+// behindValue goes behind the comma or the closing bracket that follows a value.
+func (w *walk) behindValue() (inside, ok bool) {
+	last := len(w.open) - 1
+	switch {
+	case w.at == len(w.s):
+		return false, false
+	case w.s[w.at] == w.open[last]:
+		w.open = w.open[:last]
+		w.at++
+		return false, true
+	case w.s[w.at] != ',':
+		return false, false
+	}
+	w.at++
+	w.skip()
+	return true, w.beforeValue()
+}
+
+// beforeValue counts a row, or goes behind the key of a member.
+func (w *walk) beforeValue() bool {
+	if last := len(w.open) - 1; w.open[last] == ']' {
+		if last == 0 {
+			w.rows++
+		}
+		return true
+	}
+	if w.at == len(w.s) || w.s[w.at] != '"' || !w.string() {
+		return false
+	}
+	w.skip()
+	if w.at == len(w.s) || w.s[w.at] != ':' {
+		return false
+	}
+	w.at++
+	w.skip()
+	return true
+}
+
+// skip goes behind the space at its place, and leaves it out of the copy.
+func (w *walk) skip() {
+	if w.at == len(w.s) || w.s[w.at] > ' ' {
+		return
+	}
+	end := skipSpace(w.s, w.at)
+	if w.compacts && end > w.at {
+		w.copyTo(w.at)
+		w.copied = end
+	}
+	w.at = end
+}
+
+// sample is how much of a text tells how much of the rest is space.
+const sample = 4 << 10
+
+// copyTo copies what was not copied yet. Space for the rest is taken once, by what became of
+// the text up to here: each time a builder grows, a copy of the text is left behind.
+func (w *walk) copyTo(end int) {
+	tokens := w.s[w.copied:end]
+	if missing := len(tokens) - (w.out.Cap() - w.out.Len()); missing > 0 && end > sample {
+		rest := len(w.s) - w.copied
+		expected := int(int64(rest) * int64(w.out.Len()+len(tokens)) / int64(end))
+		w.out.Grow(max(min(rest, expected+expected/32+sample)-2*w.out.Cap(), len(tokens)))
+	}
+	w.out.WriteString(tokens)
+}
+
+// compact returns the tokens of the text, which is JSON.
+func (w *walk) compact() string {
+	if w.copied == 0 {
+		return w.s
+	}
+	w.copyTo(len(w.s))
+	return w.out.String()
+}
+
+func (w *walk) word(word string) bool {
+	ok := strings.HasPrefix(w.s[w.at:], word)
+	w.at += len(word)
+	return ok
+}
+
+// string goes behind the string at its place.
+func (w *walk) string() bool {
+	for w.at++; ; {
+		w.at = plainEnd(w.s, w.at)
+		switch {
+		case w.at == len(w.s) || w.s[w.at] < ' ':
+			return false
+		case w.s[w.at] == '"':
+			w.at++
+			return true
+		case !w.escape():
+			return false
+		}
+	}
+}
+
+// escape goes behind the escape at its place.
+func (w *walk) escape() bool {
+	rest := w.s[w.at+1:]
+	switch {
+	case rest == "":
+		return false
+	case rest[0] != 'u':
+		w.at += 2
+		return strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0
+	case len(rest) < len("u0000"):
+		return false
+	}
+	w.at += len(`\u0000`)
+	for i := 1; i < len("u0000"); i++ {
+		if c := rest[i]; !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// number goes behind the number at its place.
+func (w *walk) number() bool {
+	if w.s[w.at] == '-' {
+		w.at++
+	}
+	zero := w.at < len(w.s) && w.s[w.at] == '0'
+	if n := w.digits(); n == 0 || zero && n > 1 {
+		return false
+	}
+	if w.at < len(w.s) && w.s[w.at] == '.' {
+		w.at++
+		if w.digits() == 0 {
+			return false
+		}
+	}
+	if w.at == len(w.s) || w.s[w.at]|0x20 != 'e' {
+		return true
+	}
+	w.at++
+	if w.at < len(w.s) && (w.s[w.at] == '+' || w.s[w.at] == '-') {
+		w.at++
+	}
+	return w.digits() > 0
+}
+
+func (w *walk) digits() int {
+	from := w.at
+	for w.at < len(w.s) && isDigit(w.s[w.at]) {
+		w.at++
+	}
+	return w.at - from
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+const (
+	lows  = 0x0101010101010101
+	highs = 0x80 * lows
+)
+
+// plainEnd returns the offset of the next quotation mark, backslash or control character, the
+// length of s if there is none. It reads eight bytes at a time.
+func plainEnd(s string, at int) int {
+	for len(s)-at >= 8 {
+		b := s[at : at+8]
+		x := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		quote, slash := x^'"'*lows, x^'\\'*lows
+		// The lowest bit that is set is right; a loan may have set those above it.
+		if special := ((x-' '*lows)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs; special != 0 {
+			return at + bits.TrailingZeros64(special)/8
+		}
+		at += 8
+	}
+	for at < len(s) && s[at] >= ' ' && s[at] != '"' && s[at] != '\\' {
+		at++
+	}
+	return at
+}
