@@ -1,24 +1,19 @@
 package allowlist
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // otherName returns the command that other tools, shells and agents call by some words,
 // which are in the order of the alphabet.
-func otherName(words string) string { return otherNames()[words] }
-
-// otherNames is made at the first mistake: a server that starts needs none of it.
-var otherNames = sync.OnceValue(func() map[string]string {
-	names := map[string]string{}
+func otherName(words string) string {
 	for _, row := range otherNamesOf {
 		for other := range strings.SplitSeq(row.others, "; ") {
-			names[other] = row.command
+			if other == words {
+				return row.command
+			}
 		}
 	}
-	return names
-})
+	return ""
+}
 
 // otherNamesOf lists the other names by command.
 var otherNamesOf = [...]struct{ command, others string }{

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"vaultwicket/allowlist/quote"
 )
 
 // otherParams are what other tools call a parameter. Of those behind a name the first
-// that the command has is meant. They are made at the first mistake.
-var otherParams = sync.OnceValue(func() map[string][]string {
+// that the command has is meant. They are made at each mistake: as a variable, which calls
+// a function, they would have the rows copied at the start of the program (shared.go).
+func otherParams() map[string][]string {
 	return map[string][]string{
 		"note": {"path", "file", "name", "content"}, "filename": {"path", "file", "name"}, "filepath": {"path", "folder"}, "notepath": {"path"}, "notename": {"file", "name"},
 		"title": {"name", "file", "path", "heading"}, "name": {"file", "name", "path"}, "uri": {"path", "url"}, "source": {"path", "from"}, "target": {"path", "to"}, "id": {"ref", "path", "file"},
@@ -31,7 +31,7 @@ var otherParams = sync.OnceValue(func() map[string][]string {
 		"finished": {"done"}, "open": {"todo"}, "pending": {"todo"}, "incomplete": {"todo"}, "today": {"daily", "date"}, "state": {"status"}, "mark": {"status"}, "status": {"status"}, "sortby": {"sort"}, "order": {"sort"}, "orderby": {"sort"},
 		"groupby": {"group"}, "output": {"format"}, "outputformat": {"format"}, "json": {"format"}, "position": {"position"}, "where": {"where", "query"}, "filter": {"where", "query"}, "fields": {"select"}, "columns": {"select"}, "change": {"id"}, "changeid": {"id"},
 	}
-})
+}
 
 // unknownParam says which parameter was meant.
 func (c *Call) unknownParam(key string) *ParseError {

@@ -1,8 +1,9 @@
 package allowlist
 
-// What many rows have in common. Rows copy it, so it is as constant as they
-// are. The lists of choices have names of their own, because the compiler then
-// lays out the whole table and no copying is left for the start of the program.
+// What many rows have in common. Rows copy it, so it is as constant as they are. The
+// lists of choices have names of their own, and no variable of this package calls a
+// function or appends, because the compiler then lays out the whole table and no copying
+// is left for the start of the program.
 
 var (
 	tableForms = []string{"json", "tsv", "csv"}
@@ -17,6 +18,9 @@ var (
 	taskGroups     = []string{"due", "note", "heading", "tag"}
 	notePeriods    = []string{"day", "week", "month", "quarter", "year"}
 	taskDates      = []string{"due", "scheduled", "start"}
+
+	baseFormats = []string{"json", "csv", "tsv", "md", "paths"}
+	textOrTyped = []string{"text", "typed"}
 )
 
 var (
@@ -110,21 +114,19 @@ var (
 	inlineOrHeading = [][]string{{"heading", "inline"}}
 )
 
-// queryParams lay a query over the view of a base, or stand alone in query.
-var queryParams = []param{
-	{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"},
-	{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""},
-	{name: "sort", kind: kindText, embeddedOnly: true, summary: "Properties or expressions, such as \"due desc, file.name\""},
-	{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "Property or expression to group by"},
-	{name: "limit", kind: kindNumber, least: 1, most: maxRows, embeddedOnly: true, summary: "Maximum number of rows"},
-	{name: "offset", kind: kindNumber, most: maxRows, embeddedOnly: true, rare: true, summary: "Rows to leave out at the beginning"},
-	{name: "values", kind: kindChoice, choices: []string{"text", "typed"}, embeddedOnly: true, rare: true, summary: "JSON values as text or in their own types"},
-	{name: "groups", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the groups to JSON"},
-	{name: "summaries", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the summaries to JSON"},
-	{name: "explain", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add to JSON how many rows each filter dropped"},
-	{name: "this", kind: kindPath, embeddedOnly: true, rare: true, summary: "The note that this refers to, default: the base"},
-}
-
-var baseFormats = []string{"json", "csv", "tsv", "md", "paths"}
+// These lay a query over the view of a base, or stand alone in query.
+var (
+	queryWhere     = param{name: "where", kind: kindText, embeddedOnly: true, summary: "One more filter, an expression of bases"}
+	querySelect    = param{name: "select", kind: kindText, embeddedOnly: true, summary: "Columns, each a property or \"label: expression\""}
+	querySort      = param{name: "sort", kind: kindText, embeddedOnly: true, summary: "Properties or expressions, such as \"due desc, file.name\""}
+	queryGroup     = param{name: "group", kind: kindText, embeddedOnly: true, rare: true, summary: "Property or expression to group by"}
+	queryLimit     = param{name: "limit", kind: kindNumber, least: 1, most: maxRows, embeddedOnly: true, summary: "Maximum number of rows"}
+	queryOffset    = param{name: "offset", kind: kindNumber, most: maxRows, embeddedOnly: true, rare: true, summary: "Rows to leave out at the beginning"}
+	queryValues    = param{name: "values", kind: kindChoice, choices: textOrTyped, embeddedOnly: true, rare: true, summary: "JSON values as text or in their own types"}
+	queryGroups    = param{name: "groups", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the groups to JSON"}
+	querySummaries = param{name: "summaries", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add the summaries to JSON"}
+	queryExplain   = param{name: "explain", kind: kindFlag, embeddedOnly: true, rare: true, summary: "Add to JSON how many rows each filter dropped"}
+	queryThis      = param{name: "this", kind: kindPath, embeddedOnly: true, rare: true, summary: "The note that this refers to, default: the base"}
+)
 
 const maxRows = 1_000_000 // more than any vault has files

@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -283,6 +287,37 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 		}
 		if _, err := Describe(name); code(err) != CodeUnknownCommand {
 			t.Errorf("%q described: got %v", name, err)
+		}
+	}
+}
+
+// A variable that calls a function or appends would have all rows copied at each start of
+// the program, which is a tenth of a millisecond: see shared.go.
+func TestVariablesCallNothing(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range file.Decls {
+			variables, ok := declaration.(*ast.GenDecl)
+			if !ok || variables.Tok != token.VAR {
+				continue
+			}
+			ast.Inspect(variables, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					t.Errorf("%s: a variable calls a function", set.Position(call.Pos()))
+				}
+				return true
+			})
 		}
 	}
 }

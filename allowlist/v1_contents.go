@@ -204,10 +204,11 @@ var v1ContentRows = []row{
 		// An extension: the rows of a base without a base file.
 		name: "query", tier: tiers.V1, effect: tiers.Reads, target: targetVault, embeddedOnly: true,
 		summary: "Find notes by properties, tags, links and dates",
-		params: append([]param{
+		params: []param{
 			{name: "format", kind: kindChoice, choices: baseFormats, rare: true, summary: "Output format, default: json"},
 			{name: "all", kind: kindFlag, rare: true, summary: "Also files that are not notes"},
-		}, queryParams...),
+			queryWhere, querySelect, querySort, queryGroup, queryLimit, queryOffset, queryValues, queryGroups, querySummaries, queryExplain, queryThis,
+		},
 		reply: Reply{Kind: Lines, Silent: true, JSON: true},
 	},
 	{

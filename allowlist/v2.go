@@ -44,11 +44,12 @@ var v2Rows = []row{
 	{
 		name: "base:query", tier: tiers.V2, effect: tiers.Reads,
 		summary: "Print the rows of a base",
-		params: append([]param{
+		params: []param{
 			baseByName, baseByPath,
 			{name: "view", kind: kindName, summary: "The view to use"},
 			{name: "format", kind: kindChoice, choices: baseFormats, rare: true, summary: "Output format, default: json"},
-		}, queryParams...),
+			queryWhere, querySelect, querySort, queryGroup, queryLimit, queryOffset, queryValues, queryGroups, querySummaries, queryExplain, queryThis,
+		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Lines, Silent: true, JSON: true},
 	},
