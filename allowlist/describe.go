@@ -38,14 +38,19 @@ type Param struct {
 
 // Commands describes every command in table order.
 func Commands() []Command {
-	count := 0
+	count, params := 0, 0
 	for _, part := range table {
 		count += len(part.rows)
+		for i := range part.rows {
+			params += len(part.rows[i].params)
+		}
 	}
-	all := make([]Command, 0, count)
+	all, room := make([]Command, 0, count), make([]Param, params)
 	for _, part := range table {
 		for i := range part.rows {
-			all = append(all, part.rows[i].describe())
+			n := len(part.rows[i].params)
+			all = append(all, part.rows[i].describe(room[:0:n]))
+			room = room[n:]
 		}
 	}
 	return all
@@ -58,15 +63,16 @@ func Describe(name string) (Command, error) {
 	if r == nil {
 		return Command{}, unknownCommand(name)
 	}
-	return r.describe(), nil
+	return r.describe(make([]Param, 0, len(r.params))), nil
 }
 
-func (r *row) describe() Command {
+// describe describes the row, with its parameters in room.
+func (r *row) describe(room []Param) Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
 		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
-	c.Params = make([]Param, 0, len(r.params))
+	c.Params = room
 	for i := range r.params {
 		p := r.describeParam(&r.params[i])
 		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {

@@ -107,9 +107,9 @@ func (p Policy) Lists(command allowlist.Command) *Denial {
 		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect, table: command.Effect,
 		shows: command.Shows, sends: command.Sends, since: command.Since,
 	}
-	for _, verdict := range p.judge(s) {
-		if verdict.denial != nil && verdict.Verdict == Deny {
-			return verdict.denial
+	for _, rule := range rules {
+		if denial := rule.refuse(p, s); denial != nil && !denial.NeedsApproval() {
+			return denial
 		}
 	}
 	return nil
