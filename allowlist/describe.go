@@ -38,19 +38,19 @@ type Param struct {
 
 // Commands describes every command in table order.
 func Commands() []Command {
-	count, params := 0, 0
+	count, paramCount := 0, 0
 	for _, part := range table {
 		count += len(part.rows)
 		for i := range part.rows {
-			params += len(part.rows[i].params)
+			paramCount += len(part.rows[i].params)
 		}
 	}
-	all, room := make([]Command, 0, count), make([]Param, params)
+	all, params := make([]Command, 0, count), make([]Param, paramCount)
 	for _, part := range table {
 		for i := range part.rows {
 			n := len(part.rows[i].params)
-			all = append(all, part.rows[i].describe(room[:0:n]))
-			room = room[n:]
+			all = append(all, part.rows[i].describe(params[:0:n]))
+			params = params[n:]
 		}
 	}
 	return all
@@ -66,13 +66,13 @@ func Describe(name string) (Command, error) {
 	return r.describe(make([]Param, 0, len(r.params))), nil
 }
 
-// describe describes the row, with its parameters in room.
-func (r *row) describe(room []Param) Command {
+// describe describes the row, and appends its parameters to params.
+func (r *row) describe(params []Param) Command {
 	c := Command{
 		Name: r.name, Summary: r.summary, Tier: r.tier, Effect: r.effect, Worst: r.effect,
 		Shows: r.alwaysShows || r.effect == tiers.Shows, Sends: r.sends, EmbeddedOnly: r.embeddedOnly, NeedsApp: r.needsApp, Since: r.minimum(),
 	}
-	c.Params = room
+	c.Params = params
 	for i := range r.params {
 		p := r.describeParam(&r.params[i])
 		if p.Effect != tiers.Unknown && p.Effect.WorseThan(c.Worst) {
