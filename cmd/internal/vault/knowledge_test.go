@@ -211,7 +211,7 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 	for round := range rounds {
 		for range 1 + random.IntN(6) {
 			name := fmt.Sprintf("Sub/Note %d.md", random.IntN(45))
-			switch random.IntN(6) {
+			switch random.IntN(8) {
 			case 0:
 				_ = os.Remove(h.file(name))
 			case 1:
@@ -220,7 +220,14 @@ func TestAWorkerFollowsTheVault(t *testing.T) {
 				_ = os.Rename(h.file("Sub"), h.file("Other"))
 				_ = os.Rename(h.file("Other"), h.file("Sub"))
 			case 3:
-				h.put(".vaultwicketignore", []string{"", "Sub/Note 1*.md\n", "Note 2*.md\n!Sub/Note 20.md\n"}[random.IntN(3)])
+				h.put(".vaultwicketignore", []string{"", "Sub/Note 1*.md\n", "Note 2*.md\n!Sub/Note 20.md\n", "Empty*/In/\n"}[random.IntN(4)])
+			case 4:
+				_ = os.MkdirAll(h.file(fmt.Sprintf("Empty %d/In", random.IntN(3))), 0o700)
+			case 5:
+				folder := h.file(fmt.Sprintf("Empty %d", random.IntN(3)))
+				_ = os.Remove(filepath.Join(folder, "In"))
+				_ = os.Rename(folder, h.file("Sub/Emptied"))
+				_ = os.Remove(folder)
 			default:
 				h.put(name, fmt.Sprintf("#t%d zebra [[Note %d]]\n- [ ] %d", random.IntN(9), random.IntN(45), random.Uint64()))
 			}

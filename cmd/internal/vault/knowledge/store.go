@@ -58,6 +58,8 @@ type Store struct {
 	keep  sync.RWMutex // for reading while the cache is read from
 	cache *cache.Cache // nil before the first use
 	aimed aimed
+
+	folders atomic.Pointer[folderList] // that were asked for last; nil if none were
 }
 
 const (
@@ -137,6 +139,16 @@ func (k *Store) State(from View) (number uint64, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.changes, k.watcher != nil
+}
+
+// stateIfCurrent is [Store.State] where the index is current, see [Store.IndexIfCurrent].
+func (k *Store) stateIfCurrent(from View) (number uint64, ok bool) {
+	if _, ok := k.IndexIfCurrent(from); !ok {
+		return 0, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.changes, k.watcher != nil && k.folder == from.Folder
 }
 
 // look brings the index up to date. It is called under the lock.

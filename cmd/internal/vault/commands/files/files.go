@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -115,13 +115,12 @@ func listFolders(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.FolderNotFound(p["folder"])
 	}
-	var mu sync.Mutex
 	var found []string
-	err = v.Disk.WalkFolders(under, func(folder disk.Path) {
-		mu.Lock()
-		defer mu.Unlock()
-		found = append(found, folder.String())
-	})
+	if p.Has("folder") {
+		found, err = knowledge.FoldersBelow(v.Disk, under)
+	} else {
+		found, err = v.Host.Knowledge.Folders(v.View())
+	}
 	if disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["folder"])
 	}
@@ -158,10 +157,12 @@ const maxExts = 8
 // their number. none says why there are none.
 func listing(v *session.Vault, p grammar.Values, wanted func(disk.Entry) bool, none func() (answer.Reply, error)) (answer.Reply, error) {
 	found, err := v.PathsBelow(p["folder"], wanted)
+	order.Sort(found)
 	return printed(p, found, err, none)
 }
 
-// printed replies with paths or with their number, unless there is an error.
+// printed replies with paths, which are in the order of listings, or with their number,
+// unless there is an error.
 func printed(p grammar.Values, found []string, err error, none func() (answer.Reply, error)) (answer.Reply, error) {
 	switch {
 	case err != nil:
@@ -171,6 +172,5 @@ func printed(p grammar.Values, found []string, err error, none func() (answer.Re
 	case len(found) == 0:
 		return none()
 	}
-	order.Sort(found)
 	return answer.Text(strings.Join(found, "\n")), nil
 }
