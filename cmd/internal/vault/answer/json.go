@@ -80,8 +80,9 @@ const (
 func plainASCII[T string | []byte](s T) int {
 	at := 0
 	for ; at+wordSize <= len(s); at += wordSize {
-		word := uint64(s[at]) | uint64(s[at+1])<<8 | uint64(s[at+2])<<16 | uint64(s[at+3])<<24 |
-			uint64(s[at+4])<<32 | uint64(s[at+5])<<40 | uint64(s[at+6])<<48 | uint64(s[at+7])<<56
+		w := s[at : at+wordSize] // whose bounds are checked once
+		word := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 		quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
 		found := (word | (word-' '*everyByte)&^word | (quote-everyByte)&^quote | (backslash-everyByte)&^backslash) & highBits
 		if found != 0 {
