@@ -96,19 +96,25 @@ func Append(b []byte, f Frame) []byte {
 
 // Reader reads frames. It is for one goroutine.
 type Reader struct {
-	in      *bufio.Reader
-	payload []byte
+	in    *bufio.Reader
+	taken int // of what is buffered: the frame that was returned last
 }
+
+// readBuffer holds the longest piece of output with its head, and little besides: the
+// beginning of the next one is moved to its start.
+const readBuffer = MaxChunk + 4<<10
 
 // NewReader returns a Reader on in.
 func NewReader(in io.Reader) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, MaxChunk)}
+	return &Reader{in: bufio.NewReaderSize(in, readBuffer)}
 }
 
 // Next returns the next frame, whose payload is valid until the call behind.
 // The error is io.EOF at the end between two frames, a [*Malformed] for what is
 // no frame, and otherwise the error of reading.
 func (r *Reader) Next() (Frame, error) {
+	_, _ = r.in.Discard(r.taken) // it was peeked at
+	r.taken = 0
 	head, err := r.in.Peek(headSize)
 	if err == io.EOF && len(head) > 0 {
 		return Frame{}, Malformedf("ended in the middle of a frame")
@@ -124,8 +130,10 @@ func (r *Reader) Next() (Frame, error) {
 	if size > uint32(bound) {
 		return Frame{}, Malformedf("sent a frame of kind %d with %d bytes, of %d at most", f.Kind, size, bound)
 	}
-	_, _ = r.in.Discard(headSize) // it was peeked at
-	f.Payload, err = r.read(int(size))
+	f.Payload, err = r.payload(int(size))
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return Frame{}, Malformedf("ended in the middle of a frame")
+	}
 	return f, err
 }
 
@@ -136,19 +144,19 @@ func (f Frame) bound() (int, error) {
 	return bounds[f.Kind], nil
 }
 
-// read returns the payload. The buffer of a long request is not kept.
-func (r *Reader) read(size int) ([]byte, error) {
-	payload := r.payload
-	if size > cap(payload) {
-		payload = make([]byte, size)
-		if size <= MaxChunk {
-			r.payload = payload
+// payload returns what stands behind the head. It is copied only where it is longer than any
+// piece of input or output, and that buffer is not kept.
+func (r *Reader) payload(size int) ([]byte, error) {
+	if whole := headSize + size; whole <= r.in.Size() {
+		frame, err := r.in.Peek(whole)
+		if err != nil {
+			return nil, err
 		}
+		r.taken = whole
+		return frame[headSize:], nil
 	}
-	payload = payload[:size]
+	_, _ = r.in.Discard(headSize)
+	payload := make([]byte, size)
 	_, err := io.ReadFull(r.in, payload)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil, Malformedf("ended in the middle of a frame")
-	}
 	return payload, err
 }
