@@ -55,6 +55,7 @@ func (p *Process) connect() (theirs [2]*os.File, err error) {
 		in.Close()
 		return theirs, err
 	}
+	widen(out)
 	p.In, p.Out, p.out = in, out, out
 	return [2]*os.File{stdin, stdout}, nil
 }
