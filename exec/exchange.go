@@ -47,7 +47,7 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	begun := time.Now()
 	inTime := context.AfterFunc(ctx, func() { w.cancelCall(x) })
 	started, err := w.send(ctx, x, command)
-	w.await(ctx, x)
+	w.await(ctx, x, command)
 	_ = x.messages.Flush() // a stream takes everything
 	e.Started, e.Took = started, time.Since(begun)
 	stopped := !inTime()
@@ -72,16 +72,19 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 
 // await comes back when the call has ended. A large answer is let come when there
 // is room for it.
-func (w *worker) await(ctx context.Context, x *exchange) {
+func (w *worker) await(ctx context.Context, x *exchange, command Command) {
 	select {
 	case <-x.done:
 		return
 	case <-x.large:
 	}
+	call := callHash(command.Args[command.Prefix:])
 	if holdOf(ctx).take(ctx) {
+		x.stdout.Expect(w.sizes.of(call)) // nothing is written to it before the worker may go on
 		w.grant(x)
 	}
 	<-x.done
+	w.sizes.keep(call, x.stdout.Total)
 }
 
 // grant has the worker send all of an answer.

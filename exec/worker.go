@@ -46,6 +46,8 @@ type worker struct {
 	last  uint32
 	cause string // why we stopped it
 
+	sizes sizes
+
 	// The rest belongs to the pool.
 	inFlight     int
 	retired      bool

@@ -128,6 +128,17 @@ func (s *Stream) forHead(p []byte) (n int) {
 	return n
 }
 
+// Expect makes space for an answer that is about so long, where that is large and not much.
+// It is for a caller who writes nothing meanwhile.
+func (s *Stream) Expect(total int64) {
+	if total <= smallAnswer || total > lastStep || s.keep <= lastStep {
+		return
+	}
+	if more := int(total+total/16) - 2*s.head.Cap(); more > 0 {
+		s.head.Grow(more) // it adds this to twice of what there is
+	}
+}
+
 // grow makes space in the head for a piece. It takes three large steps: every smaller
 // one leaves a copy behind.
 func (s *Stream) grow(n int) {

@@ -144,3 +144,36 @@ func TestKeptAnswersTakeTheirOwnSizeOfTheHeap(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is about as long as it was expected to be takes its space once, and what is
+// longer or shorter is kept all the same.
+func TestAnExpectedAnswerTakesItsSpaceOnce(t *testing.T) {
+	const size = 3 << 19
+	piece := bytes.Repeat([]byte("row\n"), 8<<10)
+	took := func(expected int64) uint64 {
+		s := NewStream(16<<20, nil, nil)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for written := 0; written < size; written += len(piece) {
+			if _, _ = s.Write(piece); written == 0 {
+				s.Expect(expected)
+			}
+		}
+		text, _ := s.Text()
+		runtime.ReadMemStats(&after)
+		if len(text) != size || strings.Trim(text, "row\n") != "" {
+			t.Fatalf("%d bytes", len(text))
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, about := range []int64{size, size - size/20, size + size/10} {
+		if n := took(about); n > size+size/4 {
+			t.Errorf("%d bytes take %d where %d are expected", size, n, about)
+		}
+	}
+	for _, wrong := range []int64{0, -1, smallAnswer + 1, size / 2, 3 * size, lastStep, lastStep + 1, FloodLimit} {
+		if n := took(wrong); n > 6*size {
+			t.Errorf("%d bytes take %d where %d are expected", size, n, wrong)
+		}
+	}
+}
