@@ -8,22 +8,35 @@ const (
 )
 
 // asciiRun returns how many bytes at the start of s are printable ASCII,
-// newline or tab. It reads eight bytes at a time.
+// newline or tab. It reads eight bytes at a time, and sixteen where the run is long.
 func asciiRun(s string) int {
 	n := 0
 	for len(s)-n >= 8 {
-		w := s[n : n+8]
-		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		if odd := oddBytes(x); odd != 0 {
+		if odd := oddBytes(word(s[n : n+8])); odd != 0 {
 			return n + bits.TrailingZeros64(odd)/8
 		}
 		n += 8
+		for len(s)-n >= 16 && (unprintable(word(s[n:n+8]))|unprintable(word(s[n+8:n+16])))&highs == 0 {
+			n += 16
+		}
 	}
 	for n < len(s) && (0x20 <= s[n] && s[n] < 0x7f || s[n] == '\n' || s[n] == '\t') {
 		n++
 	}
 	return n
+}
+
+// word reads eight bytes.
+func word(w string) uint64 {
+	_ = w[7]
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+}
+
+// unprintable has the high bit set of each byte of x that is not printable ASCII.
+func unprintable(x uint64) uint64 {
+	low := x &^ highs
+	return ^(low + (0x80-0x20)*lows) | (low + lows) | x
 }
 
 // oddBytes has the high bit set of each byte of x that is not printable ASCII,

@@ -15,3 +15,17 @@ func TestOddIsWhatKindOfSays(t *testing.T) {
 		}
 	}
 }
+
+// Of the pictographs, U+1F000 to U+1FFFF, calmRun passes all but the black flag.
+func TestPictographsAreCalm(t *testing.T) {
+	for r := rune(0x1f000); r <= 0x1ffff; r++ {
+		n, last := calmRun(string(r) + "a")
+		want := 5
+		if r == blackFlag || r >= 0x1fffe {
+			want = 0
+		}
+		if plain := kindOf(r) == plain; n != want || plain != (want > 0) || n > 0 && last != 'a' {
+			t.Errorf("%U: %d bytes, plain %v", r, n, plain)
+		}
+	}
+}
