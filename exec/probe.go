@@ -22,7 +22,8 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		return nil, nil
 	}
 	known := r.knownRelease()
-	if known == nil {
+	fresh := known == nil
+	if fresh {
 		known, err = r.probe(ctx, permit, p)
 		if err != nil {
 			return nil, err
@@ -33,7 +34,9 @@ func (r *Runner) ready(ctx context.Context, permit policy.Permit, p Program) (re
 		r.forgetRelease() // the app may be updated without a change to the client
 		return nil, err
 	}
-	r.learnRelease(known)
+	if fresh { // another call may have forgotten the one that was known
+		r.learnRelease(known)
+	}
 	return remarks, nil
 }
 
@@ -48,7 +51,7 @@ func (r *Runner) probe(ctx context.Context, whole policy.Permit, p Program) (*re
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.runWithRetry(ctx, permit, p, command)
+	out, err := r.runWithRetry(ctx, permit, p, command, nil)
 	if err != nil && !isForeign(out, err) {
 		return nil, err
 	}

@@ -71,13 +71,14 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	if p.backend == embeddedBackend {
-		return r.attempt(ctx, permit, p, command.unlessState(ctx)).result(r, permit)
+		return r.attempt(ctx, permit, p, command.unlessState(ctx), nil).result(r, permit)
 	}
-	if err := r.acquire(ctx); err != nil {
+	turn := r.turn()
+	if err := turn.begin(ctx); err != nil {
 		return notRun(), err
 	}
-	defer r.release()
-	return r.runOnApp(ctx, permit, p, command)
+	defer turn.end()
+	return r.runOnApp(ctx, permit, p, command, turn)
 }
 
 // preview is Preview without a watcher.
@@ -93,37 +94,16 @@ func (r *Runner) preview(ctx context.Context, preview policy.Preview, p Program)
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
-	return r.attempt(ctx, preview, p, command).result(r, preview)
+	return r.attempt(ctx, preview, p, command, nil).result(r, preview)
 }
 
-// acquire waits until no other call uses the app.
-func (r *Runner) acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return r.stopped(err, false)
-	}
-	r.queued.Add(1)
-	defer r.queued.Add(-1)
-	select {
-	case r.queue <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
-				hint: "nothing was changed; try again later, with fewer calls at once"}
-		}
-		return r.stopped(ctx.Err(), false)
-	}
-}
-
-func (r *Runner) release() { <-r.queue }
-
-// runOnApp runs one call after acquire.
-func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
+// runOnApp runs one call in its turn, which ends with its process.
+func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
 	remarks, err := r.ready(ctx, permit, p)
 	if err != nil {
 		return notRun(), err
 	}
-	out, err := r.runWithRetry(ctx, permit, p, command)
+	out, err := r.runWithRetry(ctx, permit, p, command, turn)
 	if err != nil {
 		r.forgetRelease()
 	}
@@ -132,13 +112,17 @@ func (r *Runner) runOnApp(ctx context.Context, permit policy.Permit, p Program, 
 }
 
 // runWithRetry repeats a call that the client did not know: nothing was run, and a
-// vault that was just opened knows it the second time.
-func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command) (Outcome, error) {
-	first := r.attempt(ctx, permit, p, command)
+// vault that was just opened knows it the second time. turn ends with each process; nil is
+// one that goes on.
+func (r *Runner) runWithRetry(ctx context.Context, permit policy.Permit, p Program, command Command, turn *turn) (Outcome, error) {
+	first := r.attempt(ctx, permit, p, command, turn)
 	if first.Kind != process.Exited || !first.verdict.cold {
 		return first.result(r, permit)
 	}
-	second := r.attempt(ctx, permit, p, command)
+	if err := turn.begin(ctx); err != nil {
+		return notRun(), err
+	}
+	second := r.attempt(ctx, permit, p, command, turn)
 	second.Took += first.Took
 	v := &second.verdict
 	switch {
@@ -159,11 +143,15 @@ type attempt struct {
 	facts    frame.Facts
 }
 
-func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command) attempt {
+// attempt runs the call once. turn, which may be nil, ends with the process.
+func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, command Command, turn *turn) attempt {
 	c := process.Child{
 		Path: command.Path, Name: p.name, Args: command.Args, Env: r.env(p.backend),
 		Stdin: command.Stdin, Embedded: p.backend == embeddedBackend, Keep: r.config.MaxKept, Capacity: holdOf(ctx).take,
 		Progress: progress.Of(ctx),
+	}
+	if turn != nil {
+		c.Ended = turn.end
 	}
 	if c.Embedded && permit.Access() != "" {
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())

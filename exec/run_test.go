@@ -376,6 +376,33 @@ func TestQueueOfTheApp(t *testing.T) {
 	}
 }
 
+// A call that is repeated waits for its turn once more, so that the app is never asked two
+// things at once.
+func TestTheQueueOfTheAppHoldsForRepeatedCalls(t *testing.T) {
+	const calls = 8
+	read := part{Argv: []string{"read", "path=a.md"}, Out: []byte(cold("read", tailPlugin)), Do: "alone"}
+	path := fake(t, "obsidian", script{Any: true, Parts: []part{{Argv: []string{"version"}, Out: []byte(goodVersion), Do: "alone"}, read}})
+	r, p := runnerFor(t, Config{}, path)
+	var wait sync.WaitGroup
+	for range calls {
+		wait.Go(func() {
+			if out, err := r.Run(t.Context(), mustPermit("read", params{"path": "a.md"}), p); codeOf(err) != "vault_starting" || out.ExitCode != 0 {
+				t.Errorf("status %d, %v", out.ExitCode, err)
+			}
+		})
+	}
+	wait.Wait()
+	reads := 0
+	for _, run := range logged(path) {
+		if strings.Contains(run, "a.md") {
+			reads++
+		}
+	}
+	if reads != 2*calls {
+		t.Errorf("%d runs", reads)
+	}
+}
+
 func TestEmbeddedRunsInParallel(t *testing.T) {
 	const calls = 4
 	r, p, _ := embeddedRunner(t, Config{Timeout: 30 * time.Second}, script{Any: true, Parts: []part{{Argv: []string{"--facts", "version"}, Do: "meet", Number: calls}}})

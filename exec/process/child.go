@@ -45,6 +45,9 @@ type Child struct {
 	Capacity func(context.Context) bool
 	// Progress is told how far the embedded program has come. nil is nobody.
 	Progress func(progress.Count)
+	// Ended is called when the process has ended and its output is still being read, where
+	// the system tells: on Linux. nil is nobody.
+	Ended func()
 }
 
 // Kind says how a child ended.
@@ -127,6 +130,9 @@ func (c Child) Run(ctx context.Context) Ending {
 		return e
 	}
 	e.Started = true
+	if c.Ended != nil && awaitEnd(cmd.Process.Pid) {
+		c.Ended()
+	}
 	err = children.wait(cmd)
 	s.done()
 	e.Took = time.Since(begun)

@@ -114,3 +114,6 @@ func exitOf(state *os.ProcessState) (status int, crash string) {
 
 // closeInherited has nothing to do: handles are not inherited unless listed.
 func closeInherited() {}
+
+// awaitEnd reports that the end of a child is not waited for beside its output.
+func awaitEnd(int) bool { return false }
