@@ -15,7 +15,7 @@ import (
 //	CRC-32C of all that
 const (
 	magic  = "vaultwicketcache" // 16 bytes
-	format = 2                  // of the table, and of what lies in the pack
+	format = 3                  // of the table, and of what lies in the pack
 
 	formatAt     = 16
 	countAt      = formatAt + 4

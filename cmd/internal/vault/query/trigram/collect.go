@@ -2,14 +2,13 @@ package trigram
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"unicode/utf8"
 )
 
 const (
 	everyByte = 0x0101010101010101
 	highBits  = 0x80 * everyByte
-	inWord    = wordSize - size + 1 // trigrams that begin and end in one word
+	atOnce    = 8 // trigrams
 
 	// chunk is how much of a text is lower-cased at a time. A character in lower case
 	// takes at most half as much again as it took.
@@ -17,8 +16,8 @@ const (
 	maxChunk = chunk + chunk/2 + wordSize
 )
 
-// collect sets the bit of every trigram of a text in lower case.
-func (m *maker) collect(text []byte) {
+// look notes every trigram of a text in lower case.
+func (m *maker) look(text []byte) {
 	have := 0 // bytes from the chunk before
 	for len(text) > 0 {
 		part := text[:chunkSize(text)]
@@ -45,38 +44,52 @@ func chunkSize(text []byte) int {
 
 // addAll adds every trigram of bytes.
 func (m *maker) addAll(folded []byte) {
-	for ; len(folded) >= wordSize; folded = folded[inWord:] {
-		word := binary.LittleEndian.Uint64(folded)
-		m.add(word)
-		m.add(word >> 8)
-		m.add(word >> 16)
-		m.add(word >> 24)
-		m.add(word >> 32)
-		m.add(word >> 40)
+	seen, drop := m.seen, m.drop
+	for ; len(folded) >= atOnce+size; folded = folded[atOnce:] {
+		seen[hash(binary.LittleEndian.Uint32(folded))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[1:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[2:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[3:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[4:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[5:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[6:]))>>(drop&31)] = 1
+		seen[hash(binary.LittleEndian.Uint32(folded[7:]))>>(drop&31)] = 1
 	}
 	for ; len(folded) >= size; folded = folded[1:] {
-		m.add(uint64(folded[0]) | uint64(folded[1])<<8 | uint64(folded[2])<<16)
+		seen[hash(trigram(folded))>>(drop&31)] = 1
 	}
 }
 
 // fold writes a text in lower case, and returns how long it is then: a word at a time
 // where there is nothing but ASCII.
 func (m *maker) fold(to, text []byte) (length int) {
-	for len(text) >= wordSize {
-		word := binary.LittleEndian.Uint64(text)
-		binary.LittleEndian.PutUint64(to[length:], lowerWord(word&^highBits))
-		if word &= highBits; word == 0 {
-			length, text = length+wordSize, text[wordSize:]
-			continue
+	at := 0
+	for at < len(text) {
+		n := foldWords(to[length:], text[at:])
+		at, length = at+n, length+n
+		// The character of several bytes that is near, or the end.
+		for near := min(at+wordSize, len(text)); at < near; {
+			if b := text[at]; b < utf8.RuneSelf {
+				to[length] = lower[b]
+				at, length = at+1, length+1
+				continue
+			}
+			size, folded := m.foldRune(to[length:], text[at:])
+			at, length = at+size, length+folded
 		}
-		plain := bits.TrailingZeros64(word) / 8
-		length, text = length+plain, text[plain:]
-		size, folded := m.foldRune(to[length:], text)
-		length, text = length+folded, text[size:]
 	}
-	for len(text) > 0 {
-		size, folded := m.foldRune(to[length:], text)
-		length, text = length+folded, text[size:]
+	return length
+}
+
+// foldWords writes the words that a text begins with in lower case, up to the first that is
+// not all ASCII, and returns how long they are.
+func foldWords(to, text []byte) (length int) {
+	for ; length <= len(text)-wordSize && length <= len(to)-wordSize; length += wordSize {
+		word := binary.LittleEndian.Uint64(text[length:])
+		if word&highBits != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(to[length:], lowerWord(word))
 	}
 	return length
 }

@@ -138,7 +138,7 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 	for _, unit := range []string{"abcdefg", "\u023a", "日本", "a\u0130b", "\xff", "\U0001f600x", "\x80\x80\x80\x80\x80ABC"} {
 		for shift := range 5 {
 			text := strings.Repeat("x", shift) + strings.Repeat(unit, 3*chunk/len(unit)) + "the Middle" + strings.Repeat(unit, chunk)
-			want := map[uint64]bool{}
+			want := map[uint32]bool{}
 			var folded []byte
 			for rest := []byte(text); len(rest) > 0; {
 				r, size := utf8.DecodeRune(rest)
