@@ -100,7 +100,7 @@ func (s *scanner) closeRaw() {
 }
 
 // rawLine reads a line of the raw block at hand.
-func (s *scanner) rawLine(c cursor) {
+func (s *scanner) rawLine(c *cursor) {
 	width, at := c.indent()
 	s.top.End = max(s.top.End, c.end)
 	if s.raw.kind == fenced {

@@ -1,6 +1,9 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // bom is the byte order mark. Whoever reads a file as text drops it, and so it
 // is no part of a note: the frontmatter may begin right behind it, at the first
@@ -156,11 +159,15 @@ func isFence(line []byte) bool {
 
 // scanLine adds a line to the block at hand, or begins another.
 func (s *scanner) scanLine(at, end int) {
+	if s.depth == 0 && s.raw.kind == notRaw && at < end && isPlainStart(s.text[at]) {
+		s.plainLine(at, end)
+		return
+	}
 	c := cursor{text: s.text, at: at, end: end}
 	matched := s.match(&c)
 	if s.raw.kind != notRaw {
 		if matched >= s.raw.depth {
-			s.rawLine(c)
+			s.rawLine(&c)
 			return
 		}
 		s.closeRaw()
@@ -169,7 +176,21 @@ func (s *scanner) scanLine(at, end int) {
 		s.blank(matched)
 		return
 	}
-	s.begin(c, matched)
+	s.begin(&c, matched)
+}
+
+// isPlainStart reports whether a line that begins with b opens no container and is no block
+// but a paragraph.
+func isPlainStart(b byte) bool { return isLetter(b) || b >= utf8.RuneSelf }
+
+// plainLine reads such a line, where no container is open.
+func (s *scanner) plainLine(at, end int) {
+	s.looked += end - at
+	if len(s.para) > 0 {
+		s.continueParagraph(at, end, true)
+		return
+	}
+	s.beginParagraph(at, at, end)
 }
 
 // blank ends the paragraph at hand, and the quotes whose mark is missing.
@@ -183,7 +204,7 @@ func (s *scanner) blank(matched int) {
 
 // begin reads a line that is not blank and stands in no raw block: first the
 // containers it opens, then what is in them.
-func (s *scanner) begin(c cursor, matched int) {
+func (s *scanner) begin(c *cursor, matched int) {
 	continues := matched == s.depth
 	s.item = noItem
 	for {
@@ -206,7 +227,7 @@ func (s *scanner) begin(c cursor, matched int) {
 			s.touch(other, at, c.end)
 			return
 		}
-		if !s.open(&c, width, at, matched) {
+		if !s.open(c, width, at, matched) {
 			s.leaf(at, c.end, matched, continues)
 			return
 		}
