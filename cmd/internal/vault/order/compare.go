@@ -43,7 +43,7 @@ func commonStart(a, b string) int {
 }
 
 func compareWeights(a, b string) int {
-	x, y := reader{rest: a}, reader{rest: b}
+	x, y := newReader(a), newReader(b)
 	for {
 		left, right := x.next(), y.next()
 		if left == digit && right == digit {

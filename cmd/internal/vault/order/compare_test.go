@@ -1,8 +1,10 @@
 package order
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -68,6 +70,28 @@ func TestCompareIsATotalOrder(t *testing.T) {
 		}
 		if Compare(a, b) <= 0 && Compare(b, c) <= 0 && Compare(a, c) > 0 {
 			t.Fatalf("%q, %q, %q are not transitive", a, b, c)
+		}
+	})
+}
+
+func TestKeysCompareAsTheirNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := name().Draw(t, "a"), name().Draw(t, "b")
+		c := bytes.Compare(AppendKey(nil, a), AppendKey(nil, b))
+		if c == 0 {
+			c = strings.Compare(a, b)
+		}
+		if c != sign(Compare(a, b)) {
+			t.Fatalf("the keys of %q and %q compare as %d", a, b, c)
+		}
+	})
+}
+
+func TestKeysOfPathsBeginWithThoseOfTheirFolders(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		folder, rest := name().Draw(t, "folder"), "/"+name().Draw(t, "rest")
+		if got, want := AppendKey(AppendKey(nil, folder), rest), AppendKey(nil, folder+rest); !bytes.Equal(got, want) {
+			t.Fatalf("the key of %q is %x, want %x", folder+rest, got, want)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package order
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -34,8 +35,11 @@ const (
 // reader takes a text apart into weights.
 type reader struct {
 	rest    string
+	ascii   *[utf8.RuneSelf]weight
 	pending []rune // what is left of a character that counts as several
 }
+
+func newReader(text string) reader { return reader{rest: text, ascii: ofASCII()} }
 
 // next returns the weight of the next character that counts, or end. Behind a
 // digit the run has still to be taken with number.
@@ -58,7 +62,7 @@ func (r *reader) next() weight {
 			continue
 		}
 		r.rest = r.rest[1:]
-		if w := weighASCII(c); w != end {
+		if w := r.ascii[c]; w != end {
 			return w
 		}
 	}
@@ -75,16 +79,19 @@ func (r *reader) number() string {
 	return run
 }
 
-// weighASCII returns end for control characters, which do not count.
-func weighASCII(c byte) weight {
-	switch {
-	case 'a' <= c && c <= 'z':
-		return letters + weight(c)
-	case 'A' <= c && c <= 'Z':
-		return letters + weight(c-'A'+'a')
+// ofASCII has the weights of ASCII characters: end for control characters, which do not
+// count.
+var ofASCII = sync.OnceValue(func() *[utf8.RuneSelf]weight {
+	var table [utf8.RuneSelf]weight
+	for c := range table {
+		table[c] = listed(rune(c))
 	}
-	return listed(rune(c))
-}
+	for c := 'a'; c <= 'z'; c++ {
+		table[c] = letters + weight(c)
+		table[c-'a'+'A'] = letters + weight(c)
+	}
+	return &table
+})
 
 // listed returns the weight of a character in the orders above, or end.
 func listed(r rune) weight {

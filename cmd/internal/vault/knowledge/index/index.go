@@ -8,13 +8,10 @@
 package index
 
 import (
-	"slices"
-	"sync"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
-	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/tally"
 )
 
@@ -71,38 +68,6 @@ func newIndex(files []*File, old *Index) *Index {
 	x.deriveFrom(old)
 	return x
 }
-
-// manyFiles is how many files are sorted by two goroutines: comparing names as listings do
-// takes time.
-const manyFiles = 1000
-
-func sortFiles(files []*File) {
-	if len(files) < manyFiles {
-		slices.SortFunc(files, inOrder)
-		return
-	}
-	a, b := slices.Clone(files[:len(files)/2]), files[len(files)/2:]
-	var other sync.WaitGroup
-	other.Go(func() { slices.SortFunc(a, inOrder) })
-	slices.SortFunc(b, inOrder)
-	other.Wait()
-	merge(files, a, b)
-}
-
-// merge fills files with two sorted parts, of which b is where files end.
-func merge(files, a, b []*File) {
-	for len(a) > 0 {
-		if len(b) > 0 && inOrder(b[0], a[0]) < 0 {
-			files[0], b = b[0], b[1:]
-		} else {
-			files[0], a = a[0], a[1:]
-		}
-		files = files[1:]
-	}
-}
-
-// inOrder compares files as listings do.
-func inOrder(a, b *File) int { return order.Compare(a.Path.String(), b.Path.String()) }
 
 // Resolve returns where in Files the file is to which a link leads that stands
 // in no note: the one that the parameter file= means.
