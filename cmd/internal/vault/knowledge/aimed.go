@@ -46,7 +46,7 @@ func (k *Store) aim(x *index.Index) {
 		return
 	}
 	next := aimed{x, make([]aimedFile, len(x.Files))}
-	var unread []int // files whose filter is in the cache
+	var unread []int // files whose filter or text is in the cache
 	before := beforeIn(k.aimed.index)
 	for i, f := range x.Files {
 		if old, ok := before(f); ok {
@@ -62,7 +62,7 @@ func (k *Store) aim(x *index.Index) {
 			to.record, _ = k.cache.Find(f.Path.String(), f.Stamp)
 		}
 		to.filter = f.Filter
-		if f.Filter == "" && to.record.HasFilter() {
+		if f.Filter == "" && to.record.HasText() && to.isNote {
 			unread = append(unread, i)
 		}
 	}
@@ -90,16 +90,26 @@ func beforeIn(old *index.Index) func(*index.File) (place int, ok bool) {
 	}
 }
 
-// readFilters reads the filters of some files from the cache. One that is damaged is as
-// good as none.
+// readFilters gets the filters of some files from the cache, or makes them of the texts there.
+// What is damaged is as good as nothing.
 func (k *Store) readFilters(to aimed, places []int) {
-	records := make([]cache.Record, len(places))
-	for i, place := range places {
-		records[i] = to.files[place].record
+	kept, made := make([]cache.Record, 0, len(places)), make([]cache.Record, 0, len(places))
+	var keptOf, madeOf []int
+	for _, place := range places {
+		if record := to.files[place].record; record.HasFilter() {
+			kept, keptOf = append(kept, record), append(keptOf, place)
+		} else {
+			made, madeOf = append(made, record), append(madeOf, place)
+		}
 	}
-	k.cache.Filters(records, func(i int, filter []byte, ok bool) {
+	k.cache.Filters(kept, func(i int, filter []byte, ok bool) {
 		if ok {
-			to.files[places[i]].filter = trigram.Read(filter)
+			to.files[keptOf[i]].filter = trigram.Read(filter)
+		}
+	})
+	k.cache.Texts(made, func(i int, text []byte, ok bool) {
+		if ok {
+			to.files[madeOf[i]].filter = trigram.Of(text)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/knowledge/cache"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
+	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
 // saver stands between a look at every note and the cache file: what is kept
@@ -14,7 +15,8 @@ import (
 // everything is saved, one that did not is discarded. A cache that cannot be
 // written is done without.
 type saver struct {
-	cache *cache.Cache
+	cache   *cache.Cache
+	filters bool // of notes that an index reads
 
 	mu     sync.Mutex
 	seen   []keptNote    // in the cache, unchanged
@@ -27,10 +29,14 @@ type keptNote struct {
 	record cache.Record
 }
 
-func (k *Store) saver() *saver { return &saver{cache: k.cache} }
+func (k *Store) saver() *saver { return &saver{cache: k.cache, filters: k.Resident} }
 
 // HasAny reports whether there is a cache with anything in it.
 func (s *saver) HasAny() bool { return s.cache != nil && s.cache.Len() > 0 }
+
+// WantsFilters says no in a process for one call: if there is a search later, that makes them
+// of the texts in the cache.
+func (s *saver) WantsFilters() bool { return s.filters }
 
 // find returns what the cache file holds of a note.
 func (s *saver) find(path disk.Path, stamp stamp.Stamp) (cache.Record, bool) {
@@ -83,6 +89,13 @@ func (s *saver) Learn(f *index.File, text []byte) {
 
 func (s *saver) put(path disk.Path, stamp stamp.Stamp, text []byte, found cache.Found) {
 	s.writing().Put(path.String(), stamp, text, found)
+}
+
+// filter makes the filter of a text that was kept without one.
+func (s *saver) filter(path disk.Path, record cache.Record, text []byte) {
+	if update := s.writing(); update != nil {
+		update.AddFilter(path.String(), record, string(trigram.Of(text)))
+	}
 }
 
 // keep keeps what the cache file holds of files.

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/knowledge/cache"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 )
 
 // residentOn returns the store of a worker on a vault of so many notes, and the vault as a
@@ -44,6 +46,80 @@ func write(t *testing.T, dir string, n int, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.md", n)), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// filtersIn returns how many files of the cache have a text, and how many a filter.
+func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.attend(from)
+	for _, f := range x.Files {
+		if record, ok := k.cache.Find(f.Path.String(), f.Stamp); ok && record.HasText() {
+			texts++
+			if record.HasFilter() {
+				filters++
+			}
+		}
+	}
+	return texts, filters
+}
+
+// TestFiltersAreMadeByWhoSearches has an index made by a process for one call, and searches
+// behind it: by a worker, which has filters in memory, and by processes for one call, which
+// keep them.
+func TestFiltersAreMadeByWhoSearches(t *testing.T) {
+	const notes = 100
+	resident, from := residentOn(t, notes)
+	resident.Close()
+	caches := t.TempDir()
+	from.Env = func(string) string { return caches }
+	var x *index.Index
+	oneCall := func(do func(k *Store)) {
+		var k Store
+		do(&k)
+		k.Close()
+	}
+	count := func(k *Store, want int) {
+		t.Helper()
+		if texts, filters := filtersIn(k, from, x); texts != notes || filters != want {
+			t.Fatalf("%d texts and %d filters are kept, want %d and %d", texts, filters, notes, want)
+		}
+	}
+	oneCall(func(k *Store) {
+		var err error
+		if x, err = k.Index(from); err != nil {
+			t.Fatal(err)
+		}
+		count(k, 0)
+	})
+	worker := &Store{Resident: true}
+	t.Cleanup(worker.Close)
+	y, err := worker.Index(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
+		for _, f := range has.files {
+			if f.filter == "" {
+				t.Errorf("%s has no filter in a worker", f.path)
+			}
+		}
+	})
+	for range 2 {
+		oneCall(func(k *Store) {
+			var found atomic.Int64
+			s := Scope{Texts: true, Excluded: func(string) bool { return false }}
+			err := k.EachNote(from, s, func(n *Note) {
+				if strings.Contains(string(n.Text()), "word") {
+					found.Add(1)
+				}
+			})
+			if err != nil || found.Load() != notes {
+				t.Errorf("a search finds %d notes, error %v", found.Load(), err)
+			}
+			count(k, notes)
+		})
 	}
 }
 

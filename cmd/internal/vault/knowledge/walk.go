@@ -139,7 +139,15 @@ func (w *walked) visitKept(from View) {
 		}
 		wanted[i] = w.wants(notes[i])
 	})
-	visitTexts(c, only(records, wanted), only(notes, wanted), w.visit)
+	records, notes = only(records, wanted), only(notes, wanted)
+	visitTexts(c, records, notes, func(i int) {
+		n := notes[i]
+		kept := n.hasText
+		w.visit(n)
+		if kept && !records[i].HasFilter() {
+			w.saver.filter(n.path, records[i], n.text)
+		}
+	})
 }
 
 // buffers hold the text of the notes that are being searched. Nothing that a
@@ -181,7 +189,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 				rest = append(rest, n)
 			}
 		}
-		visitTexts(c, records, cached, visit)
+		visitTexts(c, records, cached, func(i int) { visit(cached[i]) })
 		eachShare(len(rest), func(start, end int) {
 			for _, n := range rest[start:end] {
 				visit(n)
@@ -190,14 +198,14 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 	})
 }
 
-// visitTexts visits notes with their texts from the cache, or where that is harmed, from
-// the vault.
-func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(*Note)) {
+// visitTexts gives notes their texts from the cache, except where that is harmed, and visits
+// each by its place.
+func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit func(i int)) {
 	c.Texts(records, func(i int, text []byte, ok bool) {
 		if ok {
 			notes[i].text, notes[i].hasText = text, true
 		}
-		visit(notes[i])
+		visit(i)
 	})
 }
 

@@ -455,6 +455,47 @@ func TestAFilterOutlivesFactsAndIsGoneWhenDamaged(t *testing.T) {
 	}
 }
 
+func TestAFilterComesBesideWhatIsThere(t *testing.T) {
+	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+	u := open(t, dir).Update()
+	u.Put(f.path, f.stamp, f.text(), Found{Facts: f.facts()})
+	c, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	r, _ := c.Find(f.path, f.stamp)
+	if r.HasFilter() {
+		t.Fatal("there is a filter already")
+	}
+	u = c.Update()
+	u.AddFilter(f.path, r, f.filter())
+	next, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	checkAll(t, next, f)
+	r, _ = next.Find(f.path, f.stamp)
+	if !r.HasFilter() || !r.HasFacts() || !r.HasText() {
+		t.Error("something of the note is missing")
+	}
+	flip(t, glob(t, dir, "*.pack")[0], int64(r.entry().text.at))
+	if _, ok := next.Text(r, nil); ok {
+		t.Fatal("a damaged text is answered with")
+	}
+	u = next.Update()
+	u.AddFilter(f.path, r, f.filter())
+	last, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	if _, ok := last.Find(f.path, f.stamp); ok {
+		t.Error("a note with a damaged text was kept")
+	}
+}
+
 // flip changes one byte of a file.
 func flip(t *testing.T, name string, at int64) {
 	t.Helper()

@@ -126,7 +126,7 @@ func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool)
 	if found != known {
 		t.Fatalf("%s: found %v", path, found)
 	}
-	action := rapid.SampledFrom([]string{"keep", "keep", "put", "add", "forget"}).Draw(t, "action")
+	action := rapid.SampledFrom([]string{"keep", "keep", "put", "add", "filter", "forget"}).Draw(t, "action")
 	switch {
 	case action == "forget", action != "put" && !known:
 		return kept{}, false
@@ -137,6 +137,10 @@ func (m *model) name(t *rapid.T, u *Update, h *handle, path string) (kept, bool)
 		u.AddFacts(path, r, k.facts())
 		m.added = true
 		k.hasFacts = true
+		return k, true
+	case action == "filter":
+		u.AddFilter(path, r, k.filter())
+		m.added = true
 		return k, true
 	}
 	m.stamps++

@@ -9,7 +9,8 @@ import (
 )
 
 // Update is the next state of a cache while it is being made. Every file that is
-// to be in it is named once, by Keep, AddFacts or Put; the others are forgotten.
+// to be in it is named once, by Keep, AddFacts, AddFilter or Put; the others are
+// forgotten.
 // It is safe for use by several goroutines, and a nil Update does nothing.
 type Update struct {
 	base *Cache
@@ -86,6 +87,19 @@ func (u *Update) AddFacts(path string, r Record, facts string) {
 		it.filter = nothing
 	}
 	u.add(it, Found{Facts: facts}, func() error { return nil })
+}
+
+// AddFilter keeps what is in r and puts the filter of its text beside it.
+func (u *Update) AddFilter(path string, r Record, filter string) {
+	if u == nil || !u.base.knows(r) || r.isHarmed(textPart) {
+		return
+	}
+	it := &item{path, r.entry()}
+	it.filter = nothing
+	if r.isHarmed(factsPart) {
+		it.facts = nothing
+	}
+	u.add(it, Found{Filter: filter}, func() error { return nil })
 }
 
 // Found is what was found out about a text. What is "" is not known.

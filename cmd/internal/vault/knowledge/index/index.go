@@ -30,6 +30,8 @@ type Memory interface {
 	HasAny() bool
 	// Recall returns the facts of the file with exactly this path and stamp.
 	Recall(disk.Path, stamp.Stamp) (Facts, bool)
+	// WantsFilters reports whether notes that are read get a filter, which only searches use.
+	WantsFilters() bool
 	// Learn is told of every file that had to be read, and its text, if its stamp
 	// is settled. It does not keep the text.
 	Learn(*File, []byte)
@@ -43,6 +45,9 @@ func (Forgetful) HasAny() bool { return false }
 
 // Recall knows nothing.
 func (Forgetful) Recall(disk.Path, stamp.Stamp) (Facts, bool) { return "", false }
+
+// WantsFilters says yes: what is not kept is used at once.
+func (Forgetful) WantsFilters() bool { return true }
 
 // Learn learns nothing.
 func (Forgetful) Learn(*File, []byte) {}

@@ -105,7 +105,7 @@ func (l *look) read(path disk.Path, from source) *File {
 	}
 	*buf = text
 	f := newFile(path, state, Read(path, text), state.Settled(l.begun))
-	if f.IsNote() {
+	if f.IsNote() && l.memory.WantsFilters() {
 		f.Filter = trigram.Of(text)
 	}
 	if f.settled {

@@ -114,6 +114,8 @@ func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 	return f, ok
 }
 
+func (*memory) WantsFilters() bool { return true }
+
 func (m *memory) Learn(f *File, text []byte) {
 	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts()
 	m.learned = append(m.learned, f.Path.String()+"="+string(text))
