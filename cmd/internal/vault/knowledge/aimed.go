@@ -28,6 +28,7 @@ type aimedFile struct {
 // withAimed calls use with the cache, and with what it has of each file of an index.
 // Neither changes until use returns.
 func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
+	k.awaitSaving()
 	k.keep.RLock()
 	for k.aimed.index != x {
 		k.keep.RUnlock()

@@ -29,6 +29,7 @@ type keptNote struct {
 	record cache.Record
 }
 
+// saver is called when nothing is being saved.
 func (k *Store) saver() *saver { return &saver{cache: k.cache, filters: k.Resident} }
 
 // HasAny reports whether there is a cache with anything in it.
@@ -133,6 +134,7 @@ func (s *saver) discard() {
 // save puts into the cache file what changed since it was written. It is called
 // under the lock.
 func (k *Store) save() {
+	k.awaitSaving()
 	s := k.saver()
 	for _, f := range k.last.Files {
 		if !f.HasFacts() {
@@ -170,8 +172,10 @@ func (k *Store) walking(from View) *saver {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.attend(from)
+		k.awaitSaving()
 		return k.saver()
 	}
+	k.awaitSaving()
 	k.keep.RLock()
 	s := k.saver()
 	s.begun = true

@@ -55,9 +55,10 @@ type Store struct {
 	resting bool         // no call has come since Rest
 	shelf   *cache.Cache // from which the facts come that Rest took out of memory; nil if there are none
 
-	keep  sync.RWMutex // for reading while the cache is read from
-	cache *cache.Cache // nil before the first use
-	aimed aimed
+	saving sync.RWMutex // locked while the first look is written to the cache file, beside its answer
+	keep   sync.RWMutex // for reading while the cache is read from
+	cache  *cache.Cache // nil before the first use
+	aimed  aimed
 
 	folders atomic.Pointer[folderList] // that were asked for last; nil if none were
 }
@@ -182,6 +183,7 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	k.looked = time.Now()
+	k.awaitSaving()
 	s, first := k.saver(), k.last == nil
 	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
 	k.last = x
@@ -191,12 +193,23 @@ func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	}
 	switch {
 	case first:
-		k.adopt(s.save())
+		k.saving.Lock()
+		go func() {
+			defer k.saving.Unlock()
+			k.adopt(s.save())
+		}()
 	case s.begun:
 		s.keep(x.Files) // those of the index before were not looked for in the cache
 		k.adopt(s.save())
 	}
 	return x, nil
+}
+
+// awaitSaving waits until the cache has what the first look has found. What asks the cache
+// calls it before it takes keep.
+func (k *Store) awaitSaving() {
+	k.saving.RLock()
+	defer k.saving.RUnlock()
 }
 
 // attend makes ready for the first look at a folder. The watch begins before
@@ -326,6 +339,7 @@ func (k *Store) Close() {
 
 // release forgets everything. It is called under the lock.
 func (k *Store) release() {
+	k.awaitSaving()
 	if w := k.told.Swap(nil); w != nil {
 		w.Close()
 	}

@@ -39,6 +39,7 @@ func residentOn(t *testing.T, notes int) (*Store, View) {
 	if _, err := k.Index(from); err != nil {
 		t.Fatal(err)
 	}
+	k.awaitSaving()
 	return k, from
 }
 
@@ -54,6 +55,7 @@ func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.attend(from)
+	k.awaitSaving()
 	for _, f := range x.Files {
 		if record, ok := k.cache.Find(f.Path.String(), f.Stamp); ok && record.HasText() {
 			texts++

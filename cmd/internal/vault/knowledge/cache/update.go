@@ -10,8 +10,7 @@ import (
 
 // Update is the next state of a cache while it is being made. Every file that is
 // to be in it is named once, by Keep, AddFacts, AddFilter or Put; the others are
-// forgotten.
-// It is safe for use by several goroutines, and a nil Update does nothing.
+// forgotten. It is safe for use by several goroutines, and a nil Update does nothing.
 type Update struct {
 	base *Cache
 	pack *pack // that of base
