@@ -1,0 +1,227 @@
+package visibility
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vaultwicket/allowlist"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
+	"vaultwicket/policy/ignore"
+	"vaultwicket/tiers"
+)
+
+// vault makes a vault of empty notes, with the lines of an ignore file if there are any.
+func vault(t *testing.T, ignored string, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		put(t, dir, name, "")
+	}
+	if ignored != "" {
+		put(t, dir, ignore.File, ignored)
+	}
+	return dir
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	full := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rulesFor returns the rules of a vault whose policy permits every change without asking,
+// but for what levels say.
+func rulesFor(t *testing.T, dir string, levels map[string]access.Level) *Rules {
+	t.Helper()
+	rules, err := access.New(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := policy.Policy{
+		Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, Access: rules, MinVersion: tiers.DefaultMinimum,
+		Origins: map[string]string{"access": "a test"},
+	}
+	return New(p, func() string { return dir })
+}
+
+var privateHidden = map[string]access.Level{"/": access.Delete, "Private": access.None, "Log.md": access.Read}
+
+func call(t *testing.T, name string, params map[string]string) allowlist.Call {
+	t.Helper()
+	texts := allowlist.Params{}
+	for key, value := range params {
+		texts[key] = allowlist.Text(value)
+	}
+	c, err := allowlist.Parse(name, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestVisibleIsWhatNeitherRuleNorPatternHides(t *testing.T) {
+	dir := vault(t, "*.draft.md\nOld/\n", "a.md")
+	visible := rulesFor(t, dir, privateHidden).Visible()
+	for path, want := range map[string]bool{
+		"a.md": true, "Sub/a.md": true, "Log.md": true, "Private/a.md": false, "private/a.md": false, "Private": false,
+		"a.draft.md": false, "Sub/a.draft.md": false, "Old/a.md": false, "Sub/Old/a.md": false, "Older/a.md": true,
+	} {
+		if visible(path) != want {
+			t.Errorf("%s is visible: %v", path, !want)
+		}
+	}
+}
+
+// A file of patterns that cannot be used may have hidden anything.
+func TestAnUnusableIgnoreFileHidesEverything(t *testing.T) {
+	large := vault(t, strings.Repeat("#", ignore.MaxBytes+1), "a.md")
+	folder := vault(t, "", "a.md", ignore.File+"/x.md")
+	link := vault(t, "", "a.md")
+	if err := os.Symlink(filepath.Join(large, "a.md"), filepath.Join(link, ignore.File)); err != nil {
+		t.Skip(err)
+	}
+	for what, dir := range map[string]string{"too large": large, "a folder": folder, "a link": link} {
+		r := rulesFor(t, dir, nil)
+		if r.Visible()("a.md") || !r.hides()("a.md") || !r.Policy().Ignores {
+			t.Errorf("%s: something is shown", what)
+		}
+		if a, err := r.AccessOf("a.md"); err != nil || a.Read.Allowed || a.Change.Allowed || a.Delete.Allowed || a.Ignored == nil {
+			t.Errorf("%s: %+v, %v", what, a, err)
+		}
+	}
+}
+
+func TestHiddenByNamesTheRuleForThePathOrTheName(t *testing.T) {
+	dir := vault(t, "*.draft.md\n", "a.md", "a.draft.md", "Private/p.md")
+	r := rulesFor(t, dir, privateHidden)
+	for _, test := range []struct {
+		command      string
+		params       map[string]string
+		rule, ofName string
+	}{
+		{"read", map[string]string{"path": "a.md"}, "", ""},
+		{"read", map[string]string{"path": "Private/p.md"}, "access", ""},
+		{"read", map[string]string{"path": "Private/none.md"}, "access", ""},
+		{"read", map[string]string{"path": "a.draft.md"}, "ignore", ""},
+		{"read", map[string]string{"file": "a"}, "", ""},
+		{"read", map[string]string{"file": "Private/p"}, "", "access"},
+		{"read", map[string]string{"file": "a.draft"}, "", "ignore"},
+		{"files", map[string]string{"folder": "Private"}, "access", ""},
+		{"move", map[string]string{"path": "a.md", "to": "Private/"}, "access", ""},
+		{"tags", nil, "", ""},
+	} {
+		c := call(t, test.command, test.params)
+		if rule, ofName := r.HiddenBy(c, r.Policy()); rule != test.rule || ofName != test.ofName {
+			t.Errorf("%s %v: by %q, of the name by %q", test.command, test.params, rule, ofName)
+		}
+	}
+	if rule, ofName := r.HiddenBy(allowlist.Call{}, r.Policy()); rule != "" || ofName != "" {
+		t.Errorf("the zero call: %q, %q", rule, ofName)
+	}
+}
+
+func TestAPathIsCompletedOnlyToANoteThatIsSeen(t *testing.T) {
+	dir := vault(t, "*.draft.md\n", "a.md", "plain", "plain.md", "b.draft.md", "Private/p.md")
+	r := rulesFor(t, dir, privateHidden)
+	for given, want := range map[string]string{
+		"a": "a.md", "a.md": "a.md", "plain": "plain", "none": "none", "b.draft": "b.draft", "Private/p": "Private/p",
+	} {
+		named, hidden := r.Named(call(t, "read", map[string]string{"path": given}))
+		if got, _ := named.Param("path"); got != want || hidden {
+			t.Errorf("%s became %q, hidden: %v", given, got, hidden)
+		}
+	}
+}
+
+func TestAccessOfSaysWhatDecides(t *testing.T) {
+	dir := vault(t, "# drafts\n*.draft.md\n", "a.md", "Log.md", "x.draft.md", "Private/p.md")
+	r := rulesFor(t, dir, privateHidden)
+	for _, test := range []struct {
+		path, level, rule    string
+		read, change, delete bool
+		line                 int // of the ignore file
+	}{
+		{"a.md", "rwd", "/", true, true, true, 0},
+		{filepath.Join(dir, "a.md"), "rwd", "/", true, true, true, 0},
+		{"Log.md", "r", "Log.md", true, false, false, 0},
+		{"Private/p.md", "none", "Private", false, false, false, 0},
+		{"x.draft.md", "rwd", "/", false, false, false, 2},
+	} {
+		a, err := r.AccessOf(test.path)
+		if err != nil || a.Level != test.level || a.Rule != test.rule || a.Origin != "a test" {
+			t.Errorf("%s: %+v, %v", test.path, a, err)
+			continue
+		}
+		if a.Read.Allowed != test.read || a.Change.Allowed != test.change || a.Delete.Allowed != test.delete {
+			t.Errorf("%s: read %+v, change %+v, delete %+v", test.path, a.Read, a.Change, a.Delete)
+		}
+		if (a.Ignored != nil) != (test.line > 0) || a.Ignored != nil && (a.Ignored.Line != test.line || a.Ignored.Pattern != "*.draft.md") {
+			t.Errorf("%s: ignored by %+v", test.path, a.Ignored)
+		}
+	}
+	if _, err := r.AccessOf("../a.md"); err == nil {
+		t.Error("a path out of the vault is no error")
+	}
+}
+
+// What is kept of an answer is shown again only while all of this is the same.
+func TestAFingerprintIsAnotherOneWithOtherRules(t *testing.T) {
+	dir := vault(t, "", "a.md")
+	r := rulesFor(t, dir, nil)
+	seen, digests := map[Fingerprint]string{}, map[string]string{}
+	look := func(what string) {
+		t.Helper()
+		f, d := r.Fingerprint(), r.Digest()
+		if before, known := seen[f]; known {
+			t.Errorf("%s: the fingerprint of %s", what, before)
+		}
+		if before, known := digests[d]; known {
+			t.Errorf("%s: the digest of %s", what, before)
+		}
+		if f != r.Fingerprint() || d != r.Digest() {
+			t.Errorf("%s: changes by itself", what)
+		}
+		seen[f], digests[d] = what, what
+	}
+	look("no rules")
+	put(t, dir, ignore.File, "*.draft.md\n")
+	look("patterns")
+	put(t, dir, ignore.File, "*.draft\n")
+	look("other patterns")
+	rules, err := access.New(privateHidden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Policy()
+	p.Access = rules
+	r.Tighten(p)
+	look("access rules")
+	if r.Visible()("Private/p.md") {
+		t.Error("a tightened policy hides nothing")
+	}
+	r.Tighten(policy.Policy{Ceiling: tiers.V3, Mutations: true, Confirm: policy.ConfirmNever, MinVersion: tiers.DefaultMinimum})
+	if r.Visible()("Private/p.md") {
+		t.Error("a wider policy has loosened the one in force")
+	}
+}
+
+func TestAVaultWithoutAFolderHidesByItsRulesAlone(t *testing.T) {
+	r := rulesFor(t, "", privateHidden)
+	if visible := r.Visible(); !visible("a.md") || visible("Private/p.md") {
+		t.Error("the access rules do not decide")
+	}
+	if named, hidden := r.Named(call(t, "read", map[string]string{"path": "a"})); hidden {
+		t.Errorf("%v is hidden", named)
+	}
+	if IgnoreFile("") != "" {
+		t.Error("there is an ignore file of no folder")
+	}
+}
