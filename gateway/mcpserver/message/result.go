@@ -2,6 +2,7 @@ package message
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -19,6 +20,7 @@ func (c Compact) MarshalJSON() ([]byte, error) { return []byte(c), nil }
 // mcp-go encodes it, without a newline. An error comes from a value of the result that
 // cannot be encoded.
 func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
+	to = slices.Grow(to, lengthOf(r))
 	to = append(to, `{"jsonrpc":"`+mcp.JSONRPC_VERSION+`","id":`...)
 	to = append(appendID(to, id), `,"result":`...)
 	if r.Meta != nil || r.ResultType != "" || len(r.InputRequests) > 0 || r.RequestState != "" {
@@ -34,6 +36,22 @@ func AppendResult(to []byte, id any, r *mcp.CallToolResult) ([]byte, error) {
 	}
 	return appendStructured(to, r)
 }
+
+// lengthOf returns about how long the response with a result is: a long one would outgrow
+// its buffer again and again.
+func lengthOf(r *mcp.CallToolResult) int {
+	compact, _ := r.StructuredContent.(Compact)
+	length := len(compact)
+	for _, c := range r.Content {
+		if text, isText := c.(mcp.TextContent); isText {
+			length += len(text.Text)
+		}
+	}
+	return length + length/8 + around
+}
+
+// around is for what stands around the texts of a result.
+const around = 256
 
 // appendStructured appends the structured content, if there is one, and the end.
 func appendStructured(to []byte, r *mcp.CallToolResult) ([]byte, error) {

@@ -91,8 +91,9 @@ func (c *Requests) work(r *pendingRequest) {
 // lines are buffers for responses. One that a worker kept would outlast a large answer.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxReused is the size up to which a buffer is kept for another response.
-const maxReused = 64 << 10
+// maxReused is the size up to which a buffer is kept for another response: a page of a long
+// answer, which is in the response twice.
+const maxReused = 96 << 10
 
 // answerCall has a call answered, and writes the response. A call that was cancelled before
 // is not begun.
