@@ -127,7 +127,7 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 	}
 	text := answer.Stdout
 	answer.Stdout, answer.raw = "", ""
-	id, ok := g.answers.Put(req.Caller, text, storedAnswer{req, call, answer, checksumOf(whole), note})
+	id, ok := g.answers.Put(req.Caller, text, storedAnswer{req, call, answer, wholeOf(whole, text), note})
 	if !ok {
 		return ""
 	}
@@ -152,7 +152,7 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	switch {
 	case first.request.visibility != g.rules.Fingerprint():
 		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
-	case compares && checksumOf(now.Stdout) != first.whole:
+	case compares && first.hasChanged(now.Stdout, from.text):
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text

@@ -22,8 +22,25 @@ type storedAnswer struct {
 	request Request // as it came, without the way to ask
 	call    allowlist.Call
 	answer  Result
-	whole   checksum    // of the text before fields were chosen
+	whole   *checksum   // of the text before fields were chosen, nil where that is the one that is kept
 	note    notes.Stamp // of the one note that the text is, where that is known
+}
+
+// hasChanged reports whether an answer is another one than that of which a text was kept.
+func (s storedAnswer) hasChanged(answer, kept string) bool {
+	if s.whole == nil {
+		return answer != kept
+	}
+	return checksumOf(answer) != *s.whole
+}
+
+// wholeOf returns what is kept of an answer to tell whether it has changed.
+func wholeOf(answer, kept string) *checksum {
+	if answer == kept { // it is the same string, mostly
+		return nil
+	}
+	sum := checksumOf(answer)
+	return &sum
 }
 
 // checksum tells answers of one process apart: nobody who writes notes knows the seed, so
