@@ -135,6 +135,23 @@ func TestAChangedSourceIsTold(t *testing.T) {
 	}
 }
 
+// Of a listing in JSON another text is kept than the one that tells whether it has changed.
+func TestAChangedSourceInJSONIsTold(t *testing.T) {
+	const asked = `--facts vault=Work tags format=json counts => `
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(asked + `[{"tag": "#a","count": 3},{"tag": "#b","count": 2}]\n`)
+	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 1, Keep: true}
+	req.Params["counts"] = allowlist.Flag(true)
+	next := following(t, req, f.gateway.Do(context.Background(), req))
+	if got := f.gateway.Do(context.Background(), next); !got.OK || len(got.Notices) != 0 {
+		t.Errorf("nothing has changed: %+v", got)
+	}
+	f.embedded(asked + `[{"tag": "#a","count": 4},{"tag": "#b","count": 2}]\n`)
+	got := f.gateway.Do(context.Background(), next)
+	if !got.OK || got.Stdout != `[{"tag":"#b"}]` || len(got.Notices) != 1 || !strings.Contains(got.Notices[0], "has changed since its first page") {
+		t.Errorf("a field that is not shown has changed: %+v", got)
+	}
+}
+
 // Where the program says that its answer would be the one of before, it leaves it out, and
 // the page is of the answer that is kept.
 func TestAnAnswerThatIsTheSameIsLeftOut(t *testing.T) {
