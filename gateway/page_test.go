@@ -75,7 +75,7 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 
 func TestRowsOfJSONStayJSON(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).
-		embedded(`--facts vault=Work tags format=json counts => [{"tag":"#a","count":3},{"tag":"#b","count":2},{"tag":"#c","count":1}]\n`)
+		embedded(`--compact --facts vault=Work tags format=json counts => [{"tag":"#a","count":3},{"tag":"#b","count":2},{"tag":"#c","count":1}]\n`)
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 2, Keep: true}
 	req.Params["counts"] = allowlist.Flag(true)
 	first := f.gateway.Do(context.Background(), req)
@@ -101,7 +101,7 @@ func TestRowsOfJSONStayJSON(t *testing.T) {
 
 func TestAPieceOfARowIsNoJSON(t *testing.T) {
 	row := `{"tag":"#` + strings.Repeat("a", 500) + `"}`
-	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--facts vault=Work tags format=json => [` + row + `]\n`)
+	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(`--compact --facts vault=Work tags format=json => [` + row + `]\n`)
 	req := paged("tags", "format", "json")
 	whole, page := "", f.gateway.Do(context.Background(), req)
 	for {
@@ -137,7 +137,7 @@ func TestAChangedSourceIsTold(t *testing.T) {
 
 // Of a listing in JSON another text is kept than the one that tells whether it has changed.
 func TestAChangedSourceInJSONIsTold(t *testing.T) {
-	const asked = `--facts vault=Work tags format=json counts => `
+	const asked = `--compact --facts vault=Work tags format=json counts => `
 	f := newFixture(t, func(c *Config) { c.Backend = Embedded }).embedded(asked + `[{"tag": "#a","count": 3},{"tag": "#b","count": 2}]\n`)
 	req := Request{Command: "tags", Params: params("format", "json"), Fields: []string{"tag"}, Limit: 1, Keep: true}
 	req.Params["counts"] = allowlist.Flag(true)

@@ -85,6 +85,9 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
+	if req.Keep && req.batch == "" && plan.call.Reply().JSON && !plan.call.Effect().Mutates() {
+		ctx = exec.CompactJSON(ctx) // which its pages are, see page
+	}
 	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
 		return failed(req.Command, err).endedIn(line), false

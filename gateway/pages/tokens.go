@@ -17,6 +17,7 @@ type walk struct {
 	compacts bool
 	out      strings.Builder // the tokens up to copied, "" while they are those of s
 	copied   int
+	end      int // where the space at the end begins, if there is any
 }
 
 // maxDepth is how deep encoding/json reads.
@@ -129,7 +130,10 @@ func (w *walk) skip() {
 		return
 	}
 	end := skipSpace(w.s, w.at)
-	if w.compacts && end > w.at {
+	switch {
+	case end == len(w.s):
+		w.end = w.at // which is cut off without a copy
+	case w.compacts && end > w.at:
 		w.copyTo(w.at)
 		w.copied = end
 	}
@@ -153,10 +157,14 @@ func (w *walk) copyTo(end int) {
 
 // compact returns the tokens of the text, which is JSON.
 func (w *walk) compact() string {
-	if w.copied == 0 {
-		return w.s
+	end := len(w.s)
+	if w.end > 0 {
+		end = w.end
 	}
-	w.copyTo(len(w.s))
+	if w.copied == 0 {
+		return w.s[:end]
+	}
+	w.copyTo(end)
 	return w.out.String()
 }
 

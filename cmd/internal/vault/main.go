@@ -126,7 +126,7 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 		return answer.Explain(err), nil
 	}
 	if !line.Facts {
-		return respond(v, req), nil
+		return spaced(respond(v, req), line), nil
 	}
 	if h.Tally != nil {
 		v.Tally = h.Tally(c.Stderr)
@@ -136,12 +136,20 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	if state != "" && state == line.Unless {
 		return answer.Reply{}, answer.Unchanged(state)
 	}
-	said := respond(v, req)
+	said := spaced(respond(v, req), line)
 	known := said.Facts(v.Disk)
 	if said.Status == answer.ExitDone {
 		known = known.FromState(state)
 	}
 	return said, known
+}
+
+// spaced returns a reply with the space that a line asks for.
+func spaced(said answer.Reply, line grammar.Line) answer.Reply {
+	if line.Compact {
+		said.Compact()
+	}
+	return said
 }
 
 // NowVariable names the environment variable that sets the clock, as RFC 3339.

@@ -23,6 +23,7 @@ type Reply struct {
 	Kind   Kind // of a failure
 	Text   string
 	rows   rows // follow text
+	tight  rows // the same in JSON without space between its tokens, if there are any
 	// body follows text. It is an open note, so that an answer of any size
 	// passes through a small buffer.
 	Body *disk.File
@@ -71,6 +72,14 @@ func Nothing(sentence, reason string, args ...any) Reply {
 // FromNote returns a reply of success that was made from the text of a note.
 func FromNote(note disk.Path, text []byte, answer string) Reply {
 	return Reply{Text: answer, Note: note, hash: Digest(text)}
+}
+
+// Compact has a listing in JSON printed without the space between its tokens. Other replies
+// stay as they are.
+func (r *Reply) Compact() {
+	if r.tight.row != nil {
+		r.rows = r.tight
+	}
 }
 
 // Close releases what the reply has open. A reply that was printed may be closed too.

@@ -107,9 +107,18 @@ func (l Listing) json() Reply {
 	if l.Rows == 0 {
 		return Text("[]")
 	}
+	said := l.array(spacing{row: "\n  ", key: "\n    ", colon: ": ", end: "\n"})
+	said.tight = l.array(spacing{colon: ":"}).rows
+	return said
+}
+
+// spacing is what stands between the tokens of an array of objects.
+type spacing struct{ row, key, colon, end string }
+
+func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
-		keys[i] = append(AppendJSON([]byte("\n    "), name), ": \""...)
+		keys[i] = append(AppendJSON([]byte(space.key), name), space.colon+`"`...)
 	}
 	return Rows(l.Rows, func(b []byte, row int) []byte {
 		if row == 0 {
@@ -117,9 +126,9 @@ func (l Listing) json() Reply {
 		} else {
 			b = append(b, ',')
 		}
-		b = l.object(append(b, "\n  {"...), row, keys)
-		if b = append(b, "\n  }"...); row == l.Rows-1 {
-			b = append(b, "\n]"...)
+		b = l.object(append(append(b, space.row...), '{'), row, keys)
+		if b = append(append(b, space.row...), '}'); row == l.Rows-1 {
+			b = append(append(b, space.end...), ']')
 		}
 		return b
 	})

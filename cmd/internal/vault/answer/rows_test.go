@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,6 +69,18 @@ func checkForm(t *rapid.T, table Table, form, want string) {
 	if said, out := table.Reply(form), new(bytes.Buffer); want != "" {
 		if said.Print(out); out.String() != strings.TrimSuffix(want, "\n")+"\n" {
 			t.Fatalf("%s of %q is printed as %q", form, table.Rows, out)
+		}
+		if form == FormatJSON {
+			tight := new(bytes.Buffer)
+			if err := json.Compact(tight, []byte(want)); err != nil {
+				t.Fatal(err)
+			}
+			want = tight.String()
+		}
+		out.Reset()
+		said.Compact()
+		if said.Print(out); out.String() != strings.TrimSuffix(want, "\n")+"\n" {
+			t.Fatalf("%s of %q is compact as %q, want %q", form, table.Rows, out, want)
 		}
 	}
 }

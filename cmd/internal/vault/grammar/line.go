@@ -20,6 +20,7 @@ type Line struct {
 	Stdin    string       // the parameter whose value comes from standard input
 	Options  WriteOptions // for a command that writes
 	Facts    bool         // write a line of facts behind the answer
+	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
@@ -62,6 +63,8 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			return nil, answer.Misuse("%s must be the only argument after the folder.", arg)
 		case arg == FactsSwitch:
 			l.Facts = true
+		case arg == CompactSwitch:
+			l.Compact = true
 		case arg == WriteSwitch:
 			l.MayWrite = true
 		case (arg == PlanSwitch || arg == BeginSwitch || arg == EndSwitch) && l.Options.Mode == "":

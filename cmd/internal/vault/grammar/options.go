@@ -79,5 +79,8 @@ const StatusSwitch = "--status"
 // call would answer from the same state, it answers nothing.
 const UnlessSwitch = "--unless"
 
+// CompactSwitch has a listing in JSON printed without the space between its tokens.
+const CompactSwitch = "--compact"
+
 // FactsSwitch has a call end with a report on stderr, for the gateway.
 const FactsSwitch = "--facts"
