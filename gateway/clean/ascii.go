@@ -8,17 +8,17 @@ const (
 )
 
 // asciiRun returns how many bytes at the start of s are printable ASCII,
-// newline or tab. It reads eight bytes at a time, and sixteen where the run is long.
+// newline or tab. It reads eight bytes at a time.
 func asciiRun(s string) int {
 	n := 0
 	for len(s)-n >= 8 {
-		if odd := oddBytes(word(s[n : n+8])); odd != 0 {
-			return n + bits.TrailingZeros64(odd)/8
+		x := word(s[n : n+8])
+		if unprintable(x)&highs != 0 { // it may be a newline or tab
+			if odd := oddBytes(x); odd != 0 {
+				return n + bits.TrailingZeros64(odd)/8
+			}
 		}
 		n += 8
-		for len(s)-n >= 16 && (unprintable(word(s[n:n+8]))|unprintable(word(s[n+8:n+16])))&highs == 0 {
-			n += 16
-		}
 	}
 	for n < len(s) && (0x20 <= s[n] && s[n] < 0x7f || s[n] == '\n' || s[n] == '\t') {
 		n++
