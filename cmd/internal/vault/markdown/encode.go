@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
@@ -80,6 +81,18 @@ func (p Packed) EachLink(visit func(*Link)) { eachLink(p.list(linkList), visit) 
 
 // Tags returns the tags in the same way.
 func (p Packed) Tags() []Tag { return readTags(p.list(tagList)) }
+
+// AppendTagTexts writes the texts of the tags behind others.
+func (p Packed) AppendTagTexts(texts []string) []string {
+	r, l := p.list(tagList), last{}
+	count := wire.Count(r, leastTag)
+	texts = slices.Grow(texts, count)
+	for range count {
+		texts = append(texts, r.Text())
+		l.read(r)
+	}
+	return texts
+}
 
 // Tasks returns the tasks in the same way.
 func (p Packed) Tasks() []Task { return readTasks(p.list(taskList)) }

@@ -65,11 +65,24 @@ func (f Facts) BodyTags() []markdown.Tag { return f.note().Tags() }
 // Tags returns the tags with their "#", those of the properties first, each
 // as often as it occurs.
 func (f Facts) Tags() []string {
-	tags := frontmatter.Tags(f.Properties())
-	for _, tag := range f.note().Tags() {
-		tags = append(tags, tag.Text)
+	r := wire.NewReader(string(f))
+	note := markdown.Packed(r.Text())
+	var tags []string
+	if mayNameTags(r.Rest()) {
+		tags = frontmatter.Tags(frontmatter.ReadProperties(r))
 	}
-	return tags
+	return note.AppendTagTexts(tags)
+}
+
+// mayNameTags reports whether one of the packed properties may be called "tags", in any case.
+// Most notes have none, and all of them are asked.
+func mayNameTags(packed string) bool {
+	for i := 1; i < len(packed); i++ {
+		if packed[i]|0x20 == 'g' && packed[i-1]|0x20 == 'a' {
+			return true
+		}
+	}
+	return false
 }
 
 // Links returns all links, those of the properties first.
