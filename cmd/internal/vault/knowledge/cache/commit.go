@@ -19,6 +19,7 @@ func (u *Update) Commit() (*Cache, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.awaitWriting()
 	if u.ended {
 		return nil, errNoUpdate
 	}
@@ -95,7 +96,7 @@ func isWasteful(items []item, length uint64) bool {
 // is damaged is left behind.
 func (u *Update) compact(items []item) error {
 	old := u.writer
-	w := newWriter(old.place, nil, 0, old.limit)
+	w := newWriter(old.home, nil, 0, old.limit)
 	var err error
 	buf := []byte(nil)
 	for i := range items {
@@ -130,7 +131,7 @@ func (w *writer) move(from *writer, s *span, add func([]byte, *span) error, buf 
 		*s = nothing
 		return buf, nil
 	}
-	return data, add(data, s)
+	return data, errors.Join(add(data, s), w.writeAll()) // data is used again
 }
 
 func (it item) isEmpty() bool { return !it.text.isKept() && !it.facts.isKept() }

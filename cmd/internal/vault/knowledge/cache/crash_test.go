@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -276,4 +277,32 @@ func TestACommitThatFailsLeavesWhatWas(t *testing.T) {
 	}
 	checkAll(t, open(t, dir), files...)
 	checkAll(t, c, files...)
+}
+
+// TestAWriteThatFailsFailsTheCommit has writes of several goroutines fail that are made
+// before the end of the update.
+func TestAWriteThatFailsFailsTheCommit(t *testing.T) {
+	dir, f := t.TempDir(), fileOf("a.md", 1, 500)
+	save(t, dir, f)
+	c := open(t, dir)
+	r, _ := c.Find(f.path, f.stamp)
+	u := c.Update()
+	u.Keep(f.path, r)
+	first := fileOf("first.md", 2, stagedTexts+1) // it is written at once
+	u.Put(first.path, first.stamp, first.text(), Found{})
+	if err := u.writer.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var puts sync.WaitGroup
+	for n := range 4 {
+		puts.Go(func() {
+			g := fileOf(fmt.Sprintf("note %d.md", n), int64(n+3), stagedTexts-1)
+			u.Put(g.path, g.stamp, g.text(), g.found())
+		})
+	}
+	puts.Wait()
+	if _, err := u.Commit(); err == nil {
+		t.Fatal("what could not be written is kept")
+	}
+	checkAll(t, open(t, dir), f)
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 	"os"
+	"slices"
 )
 
 const (
@@ -13,25 +14,36 @@ const (
 	// small, and cost most to find again.
 	factsShare = 4
 
-	stagedTexts   = 1 << 20
-	stagedFacts   = 256 << 10
-	stagedFilters = 256 << 10
+	stagedTexts   = 256 << 10
+	stagedFacts   = 128 << 10
+	stagedFilters = 128 << 10
 )
 
 // writer appends to a pack: to the one that is there, or to a new one. It
 // touches the disk when there is something to write. Texts, facts and filters are
-// collected apart, so that each are read in large pieces.
+// collected apart, so that each are read in large pieces. A piece that is full has its
+// place at once and is written later, by who takes it.
 type writer struct {
-	place  place
+	home   place
 	base   *pack // nil for a new one
 	id     packID
 	file   *os.File // nil until something is written
 	start  uint64   // where what is new begins
-	end    uint64   // how much is written
+	end    uint64   // how much is written, or has its place
 	staged uint64   // how much waits to be
 	limit  uint64
 
 	texts, facts, filters staging
+
+	full  []chunk  // to be written
+	spare [][]byte // memory for staging
+}
+
+// chunk is a piece with its place in the pack.
+type chunk struct {
+	bytes  []byte
+	at     uint64
+	staged bool // it is memory for staging
 }
 
 // staging is what waits to be written together.
@@ -42,7 +54,7 @@ type staging struct {
 }
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
-	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
+	w := &writer{home: p, base: base, start: start, end: start, limit: limit}
 	w.texts.most, w.facts.most, w.filters.most = stagedTexts, stagedFacts, stagedFilters
 	if base != nil {
 		w.id = base.id
@@ -78,11 +90,11 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	}
 	if len(data) > to.most {
 		s.at = w.end
-		return w.write(data)
+		return w.place(data, false)
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		to.bytes = make([]byte, 0, to.most)
+		to.bytes = w.memory(to.most)
 	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
@@ -90,9 +102,20 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	return nil
 }
 
+// memory returns memory for staging.
+func (w *writer) memory(most int) []byte {
+	for i, bytes := range w.spare {
+		if cap(bytes) == most {
+			w.spare = slices.Delete(w.spare, i, i+1)
+			return bytes
+		}
+	}
+	return make([]byte, 0, most)
+}
+
 // flush writes what waits.
 func (w *writer) flush() error {
-	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters))
+	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters), w.writeAll())
 }
 
 func (w *writer) flushOne(s *staging) error {
@@ -102,19 +125,53 @@ func (w *writer) flushOne(s *staging) error {
 	for _, span := range s.waiting {
 		span.at += w.end
 	}
-	err := w.write(s.bytes)
+	err := w.place(s.bytes, true)
 	w.staged -= uint64(len(s.bytes))
-	s.bytes, s.waiting = s.bytes[:0], s.waiting[:0]
+	s.bytes, s.waiting = nil, s.waiting[:0]
 	return err
 }
 
-func (w *writer) write(data []byte) error {
+// place gives data its place in the pack.
+func (w *writer) place(data []byte, staged bool) error {
 	if err := w.open(); err != nil {
 		return err
 	}
-	_, err := w.file.WriteAt(data, int64(w.end))
+	w.full = append(w.full, chunk{data, w.end, staged})
 	w.end += uint64(len(data))
-	return err
+	return nil
+}
+
+// take returns what is to be written.
+func (w *writer) take() []chunk {
+	full := w.full
+	w.full = nil
+	return full
+}
+
+// write writes some chunks. It changes nothing of w, so that others go on meanwhile.
+func (w *writer) write(chunks []chunk) error {
+	for _, c := range chunks {
+		if _, err := w.file.WriteAt(c.bytes, int64(c.at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack takes the memory of chunks that are written.
+func (w *writer) giveBack(chunks []chunk) {
+	for _, c := range chunks {
+		if c.staged {
+			w.spare = append(w.spare, c.bytes[:0])
+		}
+	}
+}
+
+// writeAll writes all that has its place.
+func (w *writer) writeAll() error {
+	chunks := w.take()
+	defer w.giveBack(chunks)
+	return w.write(chunks)
 }
 
 // open opens the pack that was there, the very same, or makes one.
@@ -124,10 +181,10 @@ func (w *writer) open() (err error) {
 	}
 	if w.base == nil {
 		w.id = randomID()
-		w.file, err = create(w.place.random(w.id, packEnd))
+		w.file, err = create(w.home.random(w.id, packEnd))
 		return err
 	}
-	file, err := openRegular(w.place.random(w.id, packEnd), os.O_RDWR)
+	file, err := openRegular(w.home.random(w.id, packEnd), os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -189,6 +246,6 @@ func (w *writer) undo() {
 	}
 	w.file.Close()
 	if w.base == nil {
-		_ = os.Remove(w.place.random(w.id, packEnd))
+		_ = os.Remove(w.home.random(w.id, packEnd))
 	}
 }
