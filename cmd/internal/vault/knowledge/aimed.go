@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"slices"
+
 	"golang.org/x/text/unicode/norm"
 
 	"vaultwicket/cmd/internal/vault/disk"
@@ -23,6 +25,7 @@ type aimedFile struct {
 	record cache.Record
 	isNote bool
 	isNFC  bool // the path is in Unicode normal form C, as queries compare it
+	isMade bool // the filter was made of the text in the cache, which has none
 }
 
 // withAimed calls use with the cache, and with what it has of each file of an index.
@@ -110,7 +113,40 @@ func (k *Store) readFilters(to aimed, places []int) {
 	})
 	k.cache.Texts(made, func(i int, text []byte, ok bool) {
 		if ok {
-			to.files[madeOf[i]].filter = trigram.Of(text)
+			f := &to.files[madeOf[i]]
+			f.filter = trigram.Of(text)
+			f.isMade = f.filter != "" // a very large text has none
 		}
 	})
+}
+
+// keepFilters puts into the cache file the filters that were made for searches. It is called
+// under the lock.
+func (k *Store) keepFilters() {
+	k.awaitSaving()
+	if update := k.updateWithFilters(); update != nil {
+		if next, err := update.Commit(); err == nil {
+			k.adopt(next)
+		}
+	}
+}
+
+// updateWithFilters returns the cache as it is, with the filters that were made; nil if there
+// are none.
+func (k *Store) updateWithFilters() *cache.Update {
+	k.keep.RLock()
+	defer k.keep.RUnlock()
+	if !slices.ContainsFunc(k.aimed.files, func(f aimedFile) bool { return f.isMade }) {
+		return nil
+	}
+	update := k.cache.Update()
+	for i := range k.aimed.files {
+		switch f := &k.aimed.files[i]; {
+		case f.isMade:
+			update.AddFilter(f.path.String(), f.record, string(f.filter))
+		case f.record.HasFacts() || f.record.HasText():
+			update.Keep(f.path.String(), f.record)
+		}
+	}
+	return update
 }

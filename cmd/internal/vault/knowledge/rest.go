@@ -6,11 +6,13 @@ import (
 )
 
 // Rest takes out of memory what the cache file has of each note, until a call asks for
-// it. The index stays, with names, links and the filters of searches.
+// it. The index stays, with names, links and the filters of searches. Filters that are not in
+// the cache file are put there.
 func (k *Store) Rest() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.resting = true
+	k.keepFilters()
 	k.shelve()
 }
 

@@ -68,9 +68,14 @@ func filtersIn(k *Store, from View, x *index.Index) (texts, filters int) {
 }
 
 // TestFiltersAreMadeByWhoSearches has an index made by a process for one call, and searches
-// behind it: by a worker, which has filters in memory, and by processes for one call, which
-// keep them.
+// behind it: by a worker, which keeps the filters when it rests, and by processes for one
+// call, which keep them at once.
 func TestFiltersAreMadeByWhoSearches(t *testing.T) {
+	t.Run("one call", func(t *testing.T) { searchWithoutFilters(t, false) })
+	t.Run("worker", func(t *testing.T) { searchWithoutFilters(t, true) })
+}
+
+func searchWithoutFilters(t *testing.T, kept bool) {
 	const notes = 100
 	resident, from := residentOn(t, notes)
 	resident.Close()
@@ -103,11 +108,18 @@ func TestFiltersAreMadeByWhoSearches(t *testing.T) {
 	}
 	worker.withAimed(y, func(_ *cache.Cache, has aimed) {
 		for _, f := range has.files {
-			if f.filter == "" {
+			if f.filter == "" || !f.isMade {
 				t.Errorf("%s has no filter in a worker", f.path)
 			}
 		}
 	})
+	if kept {
+		worker.Rest()
+		oneCall(func(k *Store) { count(k, notes) })
+		if texts, filters := filtersIn(worker, from, y); texts != notes || filters != notes {
+			t.Errorf("the worker has %d texts and %d filters", texts, filters)
+		}
+	}
 	for range 2 {
 		oneCall(func(k *Store) {
 			var found atomic.Int64
