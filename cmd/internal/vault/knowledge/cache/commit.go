@@ -19,7 +19,6 @@ func (u *Update) Commit() (*Cache, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.awaitWriting()
 	if u.ended {
 		return nil, errNoUpdate
 	}
@@ -96,7 +95,7 @@ func isWasteful(items []item, length uint64) bool {
 // is damaged is left behind.
 func (u *Update) compact(items []item) error {
 	old := u.writer
-	w := newWriter(old.home, nil, 0, old.limit)
+	w := newWriter(old.place, nil, 0, old.limit)
 	var err error
 	buf := []byte(nil)
 	for i := range items {
@@ -131,7 +130,7 @@ func (w *writer) move(from *writer, s *span, add func([]byte, *span) error, buf 
 		*s = nothing
 		return buf, nil
 	}
-	return data, errors.Join(add(data, s), w.writeAll()) // data is used again
+	return data, add(data, s)
 }
 
 func (it item) isEmpty() bool { return !it.text.isKept() && !it.facts.isKept() }

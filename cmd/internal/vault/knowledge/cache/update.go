@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"sync"
@@ -23,8 +22,6 @@ type Update struct {
 	rest    int    // how many are not kept
 	fresh   []*item
 	writer  *writer
-	writing int       // how many goroutines write
-	written sync.Cond // one of them is done
 	failure error
 }
 
@@ -50,13 +47,11 @@ func (c *Cache) update(limit uint64) *Update {
 		lock.Close()
 		return nil
 	}
-	u := &Update{
+	return &Update{
 		base: c, pack: c.pack.share(), lock: lock,
 		kept: make([]bool, c.table.count), rest: c.table.count,
 		writer: newWriter(c.place, c.pack, c.table.length, limit),
 	}
-	u.written.L = &u.mu
-	return u
 }
 
 // Keep keeps the file at path as it is in r, which comes from the cache that is
@@ -140,15 +135,10 @@ func (u *Update) add(it *item, found Found, addText func() error) {
 	if len(filter) > 0 {
 		it.filter = span{sum: checksum(filter)}
 	}
-	u.writeFull(u.stage(it, facts, filter, addText))
-}
-
-// stage returns what is to be written with an item.
-func (u *Update) stage(it *item, facts, filter []byte, addText func() error) []chunk {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.ended || u.failure != nil {
-		return nil
+		return
 	}
 	u.failure = addText()
 	if len(facts) > 0 && u.failure == nil {
@@ -160,32 +150,6 @@ func (u *Update) stage(it *item, facts, filter []byte, addText func() error) []c
 	if !it.isEmpty() {
 		u.fresh = append(u.fresh, it)
 	}
-	full := u.writer.take()
-	if len(full) > 0 {
-		u.writing++
-	}
-	return full
-}
-
-// writeFull writes chunks while other goroutines add items.
-func (u *Update) writeFull(chunks []chunk) {
-	if len(chunks) == 0 {
-		return
-	}
-	err := u.writer.write(chunks)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.writer.giveBack(chunks)
-	u.failure = cmp.Or(u.failure, err)
-	u.writing--
-	u.written.Broadcast()
-}
-
-// awaitWriting is called under the lock, which others have meanwhile.
-func (u *Update) awaitWriting() {
-	for u.writing > 0 {
-		u.written.Wait()
-	}
 }
 
 // Discard ends the update and leaves the cache as it was. After Commit it does
@@ -196,7 +160,6 @@ func (u *Update) Discard() {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.awaitWriting()
 	if u.ended {
 		return
 	}

@@ -3,7 +3,6 @@ package cache
 import (
 	"errors"
 	"os"
-	"slices"
 )
 
 const (
@@ -14,36 +13,25 @@ const (
 	// small, and cost most to find again.
 	factsShare = 4
 
-	stagedTexts   = 256 << 10
-	stagedFacts   = 128 << 10
-	stagedFilters = 128 << 10
+	stagedTexts   = 1 << 20
+	stagedFacts   = 256 << 10
+	stagedFilters = 256 << 10
 )
 
 // writer appends to a pack: to the one that is there, or to a new one. It
 // touches the disk when there is something to write. Texts, facts and filters are
-// collected apart, so that each are read in large pieces. A piece that is full has its
-// place at once and is written later, by who takes it.
+// collected apart, so that each are read in large pieces.
 type writer struct {
-	home   place
+	place  place
 	base   *pack // nil for a new one
 	id     packID
 	file   *os.File // nil until something is written
 	start  uint64   // where what is new begins
-	end    uint64   // how much is written, or has its place
+	end    uint64   // how much is written
 	staged uint64   // how much waits to be
 	limit  uint64
 
 	texts, facts, filters staging
-
-	full  []chunk  // to be written
-	spare [][]byte // memory for staging
-}
-
-// chunk is a piece with its place in the pack.
-type chunk struct {
-	bytes  []byte
-	at     uint64
-	staged bool // it is memory for staging
 }
 
 // staging is what waits to be written together.
@@ -54,7 +42,7 @@ type staging struct {
 }
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
-	w := &writer{home: p, base: base, start: start, end: start, limit: limit}
+	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
 	w.texts.most, w.facts.most, w.filters.most = stagedTexts, stagedFacts, stagedFilters
 	if base != nil {
 		w.id = base.id
@@ -90,11 +78,11 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	}
 	if len(data) > to.most {
 		s.at = w.end
-		return w.place(data, false)
+		return w.write(data)
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		to.bytes = w.memory(to.most)
+		to.bytes = make([]byte, 0, to.most)
 	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
@@ -102,20 +90,9 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	return nil
 }
 
-// memory returns memory for staging.
-func (w *writer) memory(most int) []byte {
-	for i, bytes := range w.spare {
-		if cap(bytes) == most {
-			w.spare = slices.Delete(w.spare, i, i+1)
-			return bytes
-		}
-	}
-	return make([]byte, 0, most)
-}
-
 // flush writes what waits.
 func (w *writer) flush() error {
-	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters), w.writeAll())
+	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters))
 }
 
 func (w *writer) flushOne(s *staging) error {
@@ -125,53 +102,19 @@ func (w *writer) flushOne(s *staging) error {
 	for _, span := range s.waiting {
 		span.at += w.end
 	}
-	err := w.place(s.bytes, true)
+	err := w.write(s.bytes)
 	w.staged -= uint64(len(s.bytes))
-	s.bytes, s.waiting = nil, s.waiting[:0]
+	s.bytes, s.waiting = s.bytes[:0], s.waiting[:0]
 	return err
 }
 
-// place gives data its place in the pack.
-func (w *writer) place(data []byte, staged bool) error {
+func (w *writer) write(data []byte) error {
 	if err := w.open(); err != nil {
 		return err
 	}
-	w.full = append(w.full, chunk{data, w.end, staged})
+	_, err := w.file.WriteAt(data, int64(w.end))
 	w.end += uint64(len(data))
-	return nil
-}
-
-// take returns what is to be written.
-func (w *writer) take() []chunk {
-	full := w.full
-	w.full = nil
-	return full
-}
-
-// write writes some chunks. It changes nothing of w, so that others go on meanwhile.
-func (w *writer) write(chunks []chunk) error {
-	for _, c := range chunks {
-		if _, err := w.file.WriteAt(c.bytes, int64(c.at)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// giveBack takes the memory of chunks that are written.
-func (w *writer) giveBack(chunks []chunk) {
-	for _, c := range chunks {
-		if c.staged {
-			w.spare = append(w.spare, c.bytes[:0])
-		}
-	}
-}
-
-// writeAll writes all that has its place.
-func (w *writer) writeAll() error {
-	chunks := w.take()
-	defer w.giveBack(chunks)
-	return w.write(chunks)
+	return err
 }
 
 // open opens the pack that was there, the very same, or makes one.
@@ -181,10 +124,10 @@ func (w *writer) open() (err error) {
 	}
 	if w.base == nil {
 		w.id = randomID()
-		w.file, err = create(w.home.random(w.id, packEnd))
+		w.file, err = create(w.place.random(w.id, packEnd))
 		return err
 	}
-	file, err := openRegular(w.home.random(w.id, packEnd), os.O_RDWR)
+	file, err := openRegular(w.place.random(w.id, packEnd), os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -246,6 +189,6 @@ func (w *writer) undo() {
 	}
 	w.file.Close()
 	if w.base == nil {
-		_ = os.Remove(w.home.random(w.id, packEnd))
+		_ = os.Remove(w.place.random(w.id, packEnd))
 	}
 }
