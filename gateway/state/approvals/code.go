@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"crypto/rand"
+	"io"
 	"strings"
 )
 
@@ -11,13 +12,16 @@ const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 
 const codeLength = 8 // of 31 characters: nobody meets the code of another question by mistake
 
-// newCode makes a code, every one as likely as another.
-func newCode() string {
+// newCode makes a code that nobody can guess.
+func newCode() string { return codeFrom(rand.Reader) }
+
+// codeFrom makes a code of a source that never fails, every code as likely as another.
+func codeFrom(source io.Reader) string {
 	const fair = 256 - 256%len(alphabet)
 	code := make([]byte, 0, codeLength)
 	for len(code) < codeLength {
 		var random [1]byte
-		_, _ = rand.Read(random[:]) // it never fails
+		_, _ = io.ReadFull(source, random[:])
 		if int(random[0]) < fair {
 			code = append(code, alphabet[int(random[0])%len(alphabet)])
 		}
