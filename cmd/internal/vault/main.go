@@ -32,8 +32,8 @@ import (
 )
 
 // Main runs the embedded vault CLI: args is FOLDER [--write] [--stdin PARAM]
-// [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [--caller NAME] [--batch NAME]
-// [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
+// [--compact] [--facts] [--plan] [--change ID] [--expect HASH] [--approved DIGEST] [--caller NAME]
+// [--batch NAME] [--sparing] [vault=NAME] COMMAND [key=value | flag …]; it returns the exit status.
 //
 // Without --write nothing is changed: a command that would is refused, unless
 // --plan has it only shown.
