@@ -61,6 +61,22 @@ func plainJSON[T string | []byte](s T) int {
 // plainRune returns the length of the character at the start of a text, 0 if it has to be
 // escaped. Two characters end a line in JavaScript.
 func plainRune[T string | []byte](s T) int {
+	switch b := s[0]; {
+	case b < 0xc2: // no first byte
+	case b < 0xe0:
+		if len(s) >= 2 && s[1]&0xc0 == 0x80 {
+			return 2
+		}
+	case b == 0xe0 || b == 0xe2 || b == 0xed: // some of which are no characters, or end a line
+	case b < 0xf0:
+		if len(s) >= 3 && s[1]&0xc0 == 0x80 && s[2]&0xc0 == 0x80 {
+			return 3
+		}
+	case b == 0xf0: // most pictographs
+		if len(s) >= 4 && s[1]&0xf0 == 0x90 && s[2]&0xc0 == 0x80 && s[3]&0xc0 == 0x80 {
+			return 4
+		}
+	}
 	r, size := utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
 	if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
 		return 0

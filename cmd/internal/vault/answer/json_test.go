@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -33,9 +34,16 @@ func TestTextsAreQuotedAsByTheLibrary(t *testing.T) {
 }
 
 func TestEachCharacterIsQuotedAsByTheLibrary(t *testing.T) {
-	var every []string
+	every := []string{ // too long for their characters, halves of pairs, and beyond the last character
+		"\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf", "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xf8\x88\x80\x80\x80", "\xf0\x90\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x8f\xbf\xbf",
+	}
 	for r := range rune(0x3000) {
 		every = append(every, string(r))
+	}
+	for r := rune(0x3000); r <= utf8.MaxRune; r += 61 {
+		whole := string(r)
+		every = append(every, whole, whole[:len(whole)-1], whole[:2]+"\xff"+whole[2:])
 	}
 	for first := range 256 {
 		for second := range 256 {
