@@ -71,7 +71,7 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	if p.backend == embeddedBackend {
-		return r.attempt(ctx, permit, p, command.compactJSON(ctx).unlessState(ctx), nil).result(r, permit)
+		return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
 	}
 	turn := r.turn()
 	if err := turn.begin(ctx); err != nil {
