@@ -38,7 +38,8 @@ gateway/idempotency          : gateway/failure gateway/state/journal
 gateway/records              : allowlist allowlist/quote gateway/failure gateway/observe gateway/state/audit gateway/trail policy tiers
 gateway/visibility           : allowlist gateway/names gateway/notes policy policy/access policy/ignore
 gateway/state/approvals      : gateway/state/private
-gateway/state/audit          : gateway/state/private
+gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
+gateway/state/audit/mapped   :
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
 gateway/failure              : gateway/clean policy

@@ -19,8 +19,13 @@
 // kind "break", and the log counts as broken from then on. The log is written on
 // all the same: what comes after is evidence too.
 //
-// Of this program the package imports only gateway/state/private. It never reads a
-// vault.
+// Before each line, under a lock of all writers, the log looks for what others did: in
+// the folder, which has to be this user's alone, and at the end of the file. A file that
+// was made accessible to others or got a second name by hand takes no more lines from a
+// tenth of a second later on.
+//
+// Of this program the package imports only gateway/state/private and its own part that
+// maps files. It never reads a vault.
 package audit
 
 import (
@@ -48,6 +53,10 @@ type Limits struct {
 	// the oldest of so many may not be removed, nothing more is written.
 	MaxFiles int
 }
+
+// lookAgain is what a Log has for lookAgain. What is seen this much later is done by hand
+// only, and in a folder that is looked at for each line.
+const lookAgain = 100 * time.Millisecond
 
 const (
 	defaultFileSize = 8 << 20 // some twenty thousand lines: a week of steady use
@@ -80,6 +89,9 @@ type Log struct {
 	// keepOpen says that files stay open from one line to the next. Not where an
 	// open file cannot be renamed: another process would never get to it.
 	keepOpen bool
+	// lookAgain is for how long the permissions and hard links of the open file are taken to
+	// be those of the last look.
+	lookAgain time.Duration
 
 	mu   sync.Mutex // one that writes at a time, in this process
 	tail *tail      // what is known of the file that is written to, nil if nothing
@@ -107,7 +119,7 @@ func Open(dir string, limits Limits) *Log {
 	p := folder{dir}
 	return &Log{
 		folder: p, current: p.file(currentFile), limits: limits.orDefaults(),
-		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen,
+		sys: private.Disk{}, now: time.Now, keepOpen: private.CanRenameOpen, lookAgain: lookAgain,
 	}
 }
 

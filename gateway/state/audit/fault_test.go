@@ -85,3 +85,30 @@ func everyFault(t *testing.T, begin func(*testing.T, *Log), killed bool) {
 		}
 	}
 }
+
+// TestEveryFaultOfAMappedFile has each call of a line fail in a log that knows its file by
+// the mapping alone. The line that was refused is not there, and those after it are.
+func TestEveryFaultOfAMappedFile(t *testing.T) {
+	for n, ended := 1, false; !ended; n++ {
+		l, sys := newLog(t, Limits{}), &faults.System{}
+		l.sys = sys
+		writeAll(t, l, 1, 1)
+		next := settledAndMapped(t, l, 2)
+		sys.Calls, sys.N = 0, n
+		err := l.Write(sample(next), true)
+		ended = sys.Calls < n
+		if ended != (err == nil) || err != nil && !errors.Is(err, faults.Err) {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		sys.N = 0
+		writeAll(t, l, next+1, next+2)
+		lines := next + 1
+		if ended {
+			lines++
+			if n <= 3 {
+				t.Errorf("%d calls: a durable line is written, made durable and noted in the head", n-1)
+			}
+		}
+		wantWhole(t, l, lines)
+	}
+}

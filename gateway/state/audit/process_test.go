@@ -21,9 +21,16 @@ func TestMain(m *testing.M) { killed.Main(m, childOf, child) }
 // childLimits make a process rotate every few lines.
 var childLimits = Limits{FileSize: 20_000, Files: 1 << 20}
 
+// parts are what a child does if PART names one of them.
+var parts = map[string]func(*Log){}
+
 // child writes until it is killed, or was asked to write so many lines, and says
 // which it was promised.
 func child(dir string) {
+	if part := parts[os.Getenv("PART")]; part != nil {
+		part(Open(dir, Limits{}))
+		return
+	}
 	l := Open(dir, childLimits)
 	count := 1 << 30
 	_, _ = fmt.Sscan(os.Getenv("COUNT"), &count)

@@ -18,6 +18,7 @@ const settleTime = 100 * time.Millisecond
 type names struct {
 	info    fs.FileInfo
 	settled bool
+	at      time.Time // of the look, zero if there was none
 }
 
 // areUnchanged looks at the folder: whether its names are those of the last look. If they
@@ -28,7 +29,7 @@ func (n names) areUnchanged(dir string) (now names, unchanged bool) {
 	if err != nil || private.CheckFolderInfo(dir, info) != nil {
 		return names{}, false
 	}
-	now = names{info, begun.Sub(info.ModTime()) > settleTime}
+	now = names{info, begun.Sub(info.ModTime()) > settleTime, begun}
 	unchanged = n.settled && os.SameFile(n.info, info) && n.info.ModTime().Equal(info.ModTime())
 	return now, unchanged
 }

@@ -3,17 +3,20 @@ package audit
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
 )
 
 // settled makes the folder of a log look as if nothing had changed in it for long, and has
-// the log look at it.
-func settled(t *testing.T, l *Log, n int) {
+// the log look at it. Where files are mapped the log asks the system for nothing else then,
+// however slow the test is.
+func settled(t testing.TB, l *Log, n int) {
 	t.Helper()
 	long := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(l.folder.dir, long, long))
+	l.lookAgain = time.Hour
 	writeAll(t, l, n, n+1)
 	if !l.keepOpen {
 		t.Skip("files are opened for each line on this system")
@@ -21,6 +24,15 @@ func settled(t *testing.T, l *Log, n int) {
 	if !l.unchanged {
 		t.Fatal("an unchanged folder is not trusted")
 	}
+}
+
+// skipUnmapped ends a test of what a mapping shows where there is none.
+func skipUnmapped(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS == "linux" && os.TempDir() == "/dev/shm" {
+		t.Fatal("a file in memory is not mapped")
+	}
+	t.Skip("files are not mapped on this file system")
 }
 
 // TestAnUnchangedFolderHidesNothing: a log that saves its looks at the files finds the same

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"errors"
+	"syscall"
 
 	"vaultwicket/gateway/state/private"
 )
@@ -107,6 +108,15 @@ func (f *file) WriteAt(data []byte, at int64) (int, error) {
 		return 0, Err
 	}
 	return f.File.WriteAt(data, at)
+}
+
+// SyscallConn is that of the file, for what does not change it.
+func (f *file) SyscallConn() (syscall.RawConn, error) {
+	conn, ok := f.File.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return conn.SyscallConn()
 }
 
 func (f *file) Sync() error { return f.system.do(f.File.Sync) }

@@ -1,0 +1,78 @@
+// Package mapped sees where a file ends that several processes append text to, without
+// a system call: the part of the file about its end is mapped into memory.
+//
+// A mapping of a file shows what any process of the machine has written to it as soon as
+// that is written, on file systems that keep one copy of a file in memory. Those that are
+// known to do so are listed by name; on others, such as those of a network, and on other
+// systems than Linux and macOS nothing is mapped. The mapping is only read: a process that
+// is killed leaves nothing half written by it.
+//
+// The package imports no other package of this program.
+package mapped
+
+import (
+	"os"
+	"runtime/debug"
+	"syscall"
+)
+
+// End is the end of a file of lines. The zero End knows nothing of its file. It is for one
+// goroutine at a time, and it is to be closed.
+type End struct {
+	part []byte // of the file, nil if none is mapped
+	from int64  // where the part begins
+	none bool   // of this file nothing can be mapped
+}
+
+// partSize is how much of a file is mapped at once. It is larger than any page, so that a
+// part can begin at each multiple of it, and small, as what was looked at of it counts as
+// memory of the process.
+const partSize = 256 << 10
+
+// IsAt reports whether the file still ends at size: a line ends there, and nothing follows.
+// False means that it does not, or that the mapping does not tell; then the system has to
+// be asked.
+//
+// It is true only if the mapping shows what was written last: the line end before size. It
+// does not see a NUL behind size, which no text has.
+func (e *End) IsAt(size int64) bool {
+	at := size - e.from
+	if size%int64(os.Getpagesize()) == 0 || at < 0 || at >= int64(len(e.part)) {
+		return false // the page behind the end is not in the file, and cannot be read
+	}
+	last, next, ok := pair(e.part, at)
+	return ok && last == '\n' && next == 0
+}
+
+// pair reads the bytes before and at an offset. Neither can be read if somebody made the
+// file shorter by whole pages, or if the disk does not give them back.
+func pair(part []byte, at int64) (before, here byte, ok bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { ok = recover() == nil }()
+	return part[at-1], part[at], true
+}
+
+// Map maps the part of a file that ends at size. [End.IsAt] speaks of this file from then
+// on. Without a mapping, such as on another file system, it reports false.
+func (e *End) Map(file syscall.Conn, size int64) {
+	from := size - size%partSize
+	if e.none || e.part != nil && e.from == from {
+		return
+	}
+	e.Close()
+	raw, err := file.SyscallConn()
+	if err != nil {
+		e.none = true
+		return
+	}
+	failed := raw.Control(func(fd uintptr) { e.part, err = mapPart(int(fd), from) })
+	e.from, e.none = from, failed != nil || err != nil
+}
+
+// Close takes the mapping out of memory. The End can be used for another file then.
+func (e *End) Close() {
+	if e.part != nil {
+		unmap(e.part)
+	}
+	*e = End{}
+}

@@ -1,0 +1,223 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway/state/private/faults"
+)
+
+// settledAndMapped has the log look at a settled folder, and fails unless it asks the system for
+// nothing but the folder then. It returns the number of the next line.
+func settledAndMapped(t *testing.T, l *Log, n int) int {
+	t.Helper()
+	for settled(t, l, n); !l.isAsLeft(l.tail); n++ {
+		if l.tail.size%4096 != 0 {
+			skipUnmapped(t)
+		}
+		writeAll(t, l, n+2, n+2) // the file ended where a page does
+	}
+	return n + 2
+}
+
+// TestWhateverAnotherProcessDoesIsSeen has another process do its work and be killed at
+// each of its calls that change the disk. The next lines of a process that last asked the
+// system about its file before all that follow what is there.
+func TestWhateverAnotherProcessDoesIsSeen(t *testing.T) {
+	for name, test := range map[string]struct {
+		lines    int // in files of five, before the other process writes three
+		begin    func(*testing.T, *Log)
+		isBroken bool
+	}{
+		"it writes":                           {1, func(*testing.T, *Log) {}, false},
+		"it rotates":                          {3, func(*testing.T, *Log) {}, false},
+		"it rotates, and removes the oldest":  {23, func(*testing.T, *Log) {}, false},
+		"it repairs a line that was cut off":  {1, tear, false},
+		"it repairs, and rotates":             {3, tear, false},
+		"it finds a head that is out of date": {1, forgetLine, false},
+		"it finds a rotation half done":       {3, func(t *testing.T, l *Log) { leave(t, l, 4, 3) }, false},
+		"it finds no head":                    {1, remove(headFile), true},
+		"it finds no file":                    {1, remove(currentFile), true},
+		"it finds a file that was cut":        {1, func(t *testing.T, l *Log) { must(t, os.Truncate(l.folder.file(currentFile), 600)) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for call, ended := 1, false; !ended; call++ {
+				if call > 100 {
+					t.Fatal("it never succeeded")
+				}
+				var told, asked []string
+				told, ended = afterAnother(t, test.lines, call, time.Hour, test.begin, test.isBroken)
+				asked, _ = afterAnother(t, test.lines, call, 0, test.begin, test.isBroken)
+				if !slices.Equal(told, asked) {
+					t.Errorf("call %d: %q; a log that asks the system for each line has %q", call, told, asked)
+				}
+			}
+		})
+	}
+}
+
+// afterAnother writes lines, has another process begin and write until it is killed at a
+// call, and writes two lines more. It returns the lines of the log, and whether the other
+// process came to its end.
+func afterAnother(t *testing.T, lines, call int, lookAgain time.Duration, begin func(*testing.T, *Log), isBroken bool) (all []string, ended bool) {
+	t.Helper()
+	l := newLog(t, Limits{FileSize: 3250, Files: 4})
+	writeAll(t, l, 1, lines)
+	next := settledAndMapped(t, l, lines+1)
+	l.lookAgain = lookAgain
+	begin(t, l)
+	other := leave(t, l, 100, call)
+	before := verified(t, l)
+	writeAll(t, l, next, next+1)
+	after := verified(t, l)
+	isWhole := after.Broken == nil && after.Torn == 0 && after.Last >= before.Last+2 && after.Last <= before.Last+3
+	if !isBroken && (before.Broken != nil || !isWhole) {
+		t.Fatalf("call %d: %+v, %v; before it wrote %+v, %v", call, after, after.Broken, before, before.Broken)
+	}
+	count := map[string]int{}
+	for _, line := range listedAnyhow(t, l, Filter{}) {
+		count[line.Call]++
+		what := fmt.Sprint(line.Seq, " ", line.Kind, " ", line.Call)
+		if line.Repair != nil {
+			what += line.Repair.Why
+		}
+		all = append(all, what)
+	}
+	for _, name := range append(other.promised, fmt.Sprintf("call-%d", next), fmt.Sprintf("call-%d", next+1)) {
+		if count[name] != 1 {
+			t.Fatalf("call %d: %s is there %d times", call, name, count[name])
+		}
+	}
+	return all, other.Calls < call
+}
+
+// killedSystem is one in which a process was killed, with what it promised before.
+type killedSystem struct {
+	*faults.System
+	promised []string
+}
+
+// leave has another process write three lines until it is killed at its call of that
+// number.
+func leave(t *testing.T, l *Log, n, call int) killedSystem {
+	t.Helper()
+	other := again(t, l)
+	s := killedSystem{System: &faults.System{N: call, Lasting: true}}
+	other.sys = s
+	for i := range 3 {
+		if line := sample(n + i); other.Write(line, i == 1) == nil {
+			s.promised = append(s.promised, line.Call)
+		}
+	}
+	_ = other.Close()
+	return s
+}
+
+// forgetLine leaves the log as a process does that is killed before it writes the head.
+func forgetLine(t *testing.T, l *Log) {
+	t.Helper()
+	text := readFile(t, l, headFile)
+	other := again(t, l)
+	writeAll(t, other, 90, 90)
+	must(t, other.Close())
+	head, err := os.OpenFile(l.folder.file(headFile), os.O_WRONLY, 0)
+	must(t, err)
+	_, err = head.Write(text)
+	must(t, err)
+	must(t, head.Close())
+}
+
+// TestLogsThatTakeTurnsInASettledFolder: lines of three processes, of which each knows the
+// file from before the others wrote.
+func TestLogsThatTakeTurnsInASettledFolder(t *testing.T) {
+	l := newLog(t, Limits{})
+	logs := []*Log{l, again(t, l), again(t, l)}
+	for i, l := range logs {
+		writeAll(t, l, 2*i+1, 2*i+2)
+	}
+	next := settledAndMapped(t, l, 7)
+	for _, l := range logs {
+		l.lookAgain = time.Hour
+		writeAll(t, l, next, next+1)
+		next += 2
+	}
+	for ; next <= 400; next++ {
+		writeAll(t, logs[next*next%7%3], next, next)
+	}
+	for i, l := range logs {
+		if !l.unchanged {
+			t.Errorf("log %d does not trust the folder", i)
+		}
+	}
+	wantWhole(t, l, 400)
+}
+
+// What only the system tells of the open file is asked again when some time is over.
+func TestWhatIsChangedByHandIsSeenLater(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions are not bits there")
+	}
+	for name, change := range map[string]func(name string) error{
+		"accessible to others": func(name string) error { return os.Chmod(name, 0o644) },
+		"a second name":        func(name string) error { return os.Link(name, t.TempDir()+"/second") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t, Limits{})
+			writeAll(t, l, 1, 3)
+			next := settledAndMapped(t, l, 4)
+			must(t, change(l.folder.file(currentFile)))
+			l.tail.looked = time.Now().Add(-2 * lookAgain)
+			l.lookAgain = lookAgain
+			if err := l.Write(sample(next), false); err == nil {
+				t.Error("the file was written to")
+			}
+		})
+	}
+}
+
+// TestAFileThatIsCutOffWhileItIsMapped: by whole pages, which cannot be read then.
+func TestAFileThatIsCutOffWhileItIsMapped(t *testing.T) {
+	l := newLog(t, Limits{})
+	writeAll(t, l, 1, 40)
+	next := settledAndMapped(t, l, 41)
+	must(t, os.Truncate(l.folder.file(currentFile), 0))
+	writeAll(t, l, next, next)
+	if told := listedAnyhow(t, l, Filter{Kind: kindBreak}); len(told) != 1 || told[0].Repair.Why != fileShorter {
+		t.Errorf("%+v", told)
+	}
+}
+
+func TestNoMappingIsLeft(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("/proc tells")
+	}
+	l := newLog(t, Limits{Files: 3})
+	count := func() int {
+		maps, err := os.ReadFile("/proc/self/maps")
+		must(t, err)
+		return strings.Count(string(maps), l.folder.dir)
+	}
+	for n := range 1000 {
+		l.limits.FileSize = 1 << 20
+		writeAll(t, l, n, n)
+		settledAndMapped(t, l, n)
+		if n%100 == 0 && count() != 1 {
+			t.Fatalf("%d mappings", count())
+		}
+		if l.limits.FileSize = 1; n%3 > 0 { // the next line rotates
+			writeAll(t, l, n, n)
+		}
+		if n%2 > 0 {
+			must(t, l.Close())
+		}
+	}
+	must(t, l.Close())
+	if n := count(); n != 0 {
+		t.Errorf("%d mappings are left", n)
+	}
+}
