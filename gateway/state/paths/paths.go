@@ -50,22 +50,25 @@ func programFolderIn(home, dir string) string {
 	return filepath.Join(home, filepath.FromSlash(dir), programFolder)
 }
 
-// outside returns dir unless it is in the vault.
+// outside returns dir unless it is in the vault. "" is no vault.
 func outside(vault, dir string) string {
-	if dir == "" || isWithin(vault, dir) || isWithin(resolved(vault), resolved(dir)) || contains(vault, dir) {
+	if vault == "" || dir == "" {
+		return dir
+	}
+	if real := resolved(dir); isWithin(vault, dir) || isWithin(resolved(vault), real) || contains(vault, real) {
 		return ""
 	}
 	return dir
 }
 
-// contains reports whether one of the folders above dir, as far as they exist, is the
-// vault itself: its path may be spelled in another way.
+// contains reports whether one of the folders above dir, which has no links in it, is the
+// vault itself, as far as they exist: its path may be spelled in another way.
 func contains(vault, dir string) bool {
 	folder, err := os.Stat(vault)
 	if err != nil {
 		return false
 	}
-	for dir = resolved(dir); ; dir = filepath.Dir(dir) {
+	for ; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && os.SameFile(folder, info) {
 			return true
 		}
