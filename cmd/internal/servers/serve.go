@@ -53,6 +53,7 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if std.Getenv("GOGC") == "" {
 		defer collectLater()()
 	}
+	defer time.AfterFunc(startOver, releaseProgram).Stop()
 	if std.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
 	}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package servers
+
+// releaseProgram has no counterpart here.
+func releaseProgram() {}
