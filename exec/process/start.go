@@ -49,15 +49,24 @@ func (p *Process) connect() (theirs [2]*os.File, err error) {
 	if err != nil {
 		return theirs, err
 	}
-	out, stdout, err := os.Pipe()
+	out, stdout, err := AnswerPipe()
 	if err != nil {
 		stdin.Close()
 		in.Close()
 		return theirs, err
 	}
-	widen(out)
 	p.In, p.Out, p.out = in, out, out
 	return [2]*os.File{stdin, stdout}, nil
+}
+
+// AnswerPipe returns the ends of a pipe through which a process answers. It holds a large
+// answer's next pieces where the system allows it.
+func AnswerPipe() (out, stdout *os.File, err error) {
+	out, stdout, err = os.Pipe()
+	if err == nil {
+		widen(out)
+	}
+	return out, stdout, err
 }
 
 // live starts the server and stays with it on one thread, for the reason given

@@ -150,10 +150,11 @@ func (s *Stream) grow(n int) {
 	case size <= lastStep && s.keep > lastStep:
 		s.head.Grow(max(lastStep-2*c, n))
 	default:
-		// What the large answer before this one has left would otherwise stay beside it:
-		// the collector waits until garbage is half of what is in use.
-		debug.FreeOSMemory()
 		s.head.Grow(max(s.keep-2*c, n))
+		// What the large answer before this one has left, and the copy that was just made,
+		// would otherwise stay beside it: the collector waits until garbage is half of what
+		// is in use. Of the new space next to nothing is written to yet.
+		debug.FreeOSMemory()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vaultwicket/exec/frame"
+	"vaultwicket/exec/process"
 )
 
 // pipeWorker is a resident worker with nothing in between.
@@ -25,19 +26,19 @@ func startWorker(b *testing.B, path, vault string) *pipeWorker {
 	if err != nil {
 		b.Fatal(err)
 	}
-	out, stdout, err := os.Pipe()
+	out, stdout, err := process.AnswerPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	process := exec.Command(path, "vault", vault, "--worker")
-	process.Stdin, process.Stdout = stdin, stdout
-	if err := process.Start(); err != nil {
+	worker := exec.Command(path, "vault", vault, "--worker")
+	worker.Stdin, worker.Stdout = stdin, stdout
+	if err := worker.Start(); err != nil {
 		b.Fatal(err)
 	}
 	stdin.Close()
 	stdout.Close()
-	b.Cleanup(func() { in.Close(); process.Wait(); out.Close() })
-	w := &pipeWorker{b: b, pid: process.Process.Pid, in: in, hear: frame.NewReader(out)}
+	b.Cleanup(func() { in.Close(); worker.Wait(); out.Close() })
+	w := &pipeWorker{b: b, pid: worker.Process.Pid, in: in, hear: frame.NewReader(out)}
 	hello, _ := frame.AppendHello(nil, frame.Hello{Version: frame.Version})
 	if _, err := in.Write(hello); err != nil {
 		b.Fatal(err)
