@@ -37,11 +37,18 @@ func (m *Malformed) Error() string {
 
 // Parse reads the block between the fences. An empty one, or one of comments,
 // has no properties and is none the worse for it. The error is a *[Malformed].
-func Parse(block []byte) (Properties, error) {
+func Parse(block []byte) (Properties, error) { return new(Parser).Parse(block) }
+
+// Parser reads one block after the other, all in the same memory. The zero Parser is ready for
+// use, by one goroutine at a time.
+type Parser struct{ properties Properties }
+
+// Parse is as the function Parse, but the properties are good until the next call.
+func (p *Parser) Parse(block []byte) (Properties, error) {
 	if len(block) > maxSize {
 		return nil, &Malformed{Reason: fmt.Sprintf("longer than %d bytes", maxSize)}
 	}
-	if properties, ok := simple(block); ok {
+	if properties, ok := p.simple(block); ok {
 		return properties, nil
 	}
 	value, line, err := readBlock(block, false)

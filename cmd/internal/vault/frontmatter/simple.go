@@ -20,16 +20,23 @@ const (
 
 // simple reads a block of keys at the start of their lines, each with one word, text or
 // number, or with a list or a map of them. It reports false for every other block.
-func simple(block []byte) (Properties, bool) {
+func (p *Parser) simple(block []byte) (Properties, bool) {
 	if len(block) > maxSimple || !isSimpleText(block) {
 		return nil, false
 	}
-	r := simpleReader{rest: string(block), capacity: min(bytes.Count(block, []byte("\n")), usual)}
+	if p.properties == nil {
+		p.properties = make(Properties, 0, min(bytes.Count(block, []byte("\n")), usual))
+	}
+	r := simpleReader{rest: string(block), properties: p.properties[:0]}
 	for r.rest != "" {
 		if !r.readLine() {
 			return nil, false
 		}
 	}
+	if len(r.properties) == 0 {
+		return nil, true
+	}
+	p.properties = r.properties
 	return r.properties, true
 }
 
@@ -62,7 +69,6 @@ type simpleReader struct {
 	rest       string
 	line       int // the number of the line at hand
 	properties Properties
-	capacity   int // of properties, to begin with
 
 	open   bool    // the last key has no value yet
 	items  []Value // of its list
@@ -113,9 +119,6 @@ func (r *simpleReader) property(line string) bool {
 	}
 	place := r.line
 	v, ok := r.value(strings.Trim(text, " "))
-	if r.properties == nil {
-		r.properties = make(Properties, 0, r.capacity)
-	}
 	r.properties = append(r.properties, Property{key, v, place})
 	return ok
 }

@@ -16,7 +16,7 @@ type folderList struct {
 // Folders returns the paths of all folders that can be seen in the vault, in the order of
 // listings. Nobody changes the list. The error is that of the disk.
 func (k *Store) Folders(from View) ([]string, error) {
-	state, known := k.stateIfCurrent(from)
+	state, known := k.StateIfCurrent(from)
 	if kept := k.folders.Load(); known && kept != nil && kept.state == state {
 		return kept.paths, nil
 	}

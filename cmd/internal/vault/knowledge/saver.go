@@ -16,7 +16,8 @@ import (
 // written is done without.
 type saver struct {
 	cache   *cache.Cache
-	filters bool // of notes that an index reads
+	filters bool   // of notes that an index reads
+	learned func() // see [index.Memory]; may be nil
 
 	mu     sync.Mutex
 	seen   []keptNote    // in the cache, unchanged
@@ -86,6 +87,13 @@ func (s *saver) Recall(path disk.Path, stamp stamp.Stamp) (index.Facts, bool) {
 // Learn keeps a note that was read.
 func (s *saver) Learn(f *index.File, text []byte) {
 	s.put(f.Path, f.Stamp, text, cache.Found{Facts: string(f.Facts()), Filter: string(f.Filter)})
+}
+
+// Learned has what was learned saved while the rest of the index is made.
+func (s *saver) Learned() {
+	if s.learned != nil {
+		s.learned()
+	}
 }
 
 func (s *saver) put(path disk.Path, stamp stamp.Stamp, text []byte, found cache.Found) {

@@ -142,8 +142,8 @@ func (k *Store) State(from View) (number uint64, ok bool) {
 	return k.changes, k.watcher != nil
 }
 
-// stateIfCurrent is [Store.State] where the index is current, see [Store.IndexIfCurrent].
-func (k *Store) stateIfCurrent(from View) (number uint64, ok bool) {
+// StateIfCurrent is [Store.State] where the index is current, see [Store.IndexIfCurrent].
+func (k *Store) StateIfCurrent(from View) (number uint64, ok bool) {
 	if _, ok := k.IndexIfCurrent(from); !ok {
 		return 0, false
 	}
@@ -184,25 +184,30 @@ func (k *Store) lookAtChanges(from View) (*index.Index, error) {
 func (k *Store) lookAtAll(from View) (*index.Index, error) {
 	k.looked = time.Now()
 	k.awaitSaving()
-	s, first := k.saver(), k.last == nil
+	s := k.saver()
+	if k.last == nil {
+		s.learned = func() { k.saveBeside(s) }
+	}
 	x, err := index.Build(k.folder, k.last, s, from.Now(), from.Tally)
 	k.last = x
 	if err != nil {
 		s.discard()
 		return nil, err
 	}
-	switch {
-	case first:
-		k.saving.Lock()
-		go func() {
-			defer k.saving.Unlock()
-			k.adopt(s.save())
-		}()
-	case s.begun:
+	if s.learned == nil && s.begun {
 		s.keep(x.Files) // those of the index before were not looked for in the cache
 		k.adopt(s.save())
 	}
 	return x, nil
+}
+
+// saveBeside writes what the first look has found while it is sorted and answered.
+func (k *Store) saveBeside(s *saver) {
+	k.saving.Lock()
+	go func() {
+		defer k.saving.Unlock()
+		k.adopt(s.save())
+	}()
 }
 
 // awaitSaving waits until the cache has what the first look has found. What asks the cache

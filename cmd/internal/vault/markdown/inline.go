@@ -2,6 +2,8 @@ package markdown
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -53,13 +55,39 @@ func (i *inline) forget() {
 	i.noMath, i.noDisplay, i.noComment, i.ticks.known = false, false, false, false
 }
 
+// nextSpecial returns where the first special byte is, or end. It looks at a word at a time
+// for bytes that may be one.
 func nextSpecial(text []byte, at, end int) int {
-	for n, b := range text[at:end] {
-		if special[b] {
-			return at + n
+	for ; end-at >= wordSize; at += wordSize {
+		found := maybeSpecial(binary.LittleEndian.Uint64(text[at:]))
+		for ; found != 0; found &= found - 1 {
+			if place := at + bits.TrailingZeros64(found)/8; special[text[place]] {
+				return place
+			}
 		}
 	}
-	return end
+	for at < end && !special[text[at]] {
+		at++
+	}
+	return at
+}
+
+const (
+	wordSize  = 8
+	everyByte = 0x0101010101010101
+	highBits  = 0x80 * everyByte
+)
+
+// maybeSpecial returns a word with the high bit of every special byte set, and that of a few
+// others: a byte of a difference has it set where that of the word is what is looked for, and
+// perhaps above.
+func maybeSpecial(word uint64) uint64 {
+	const brackets = '_' // what [, \ and ] are with their low bits set
+	return ((((word | 7*everyByte) ^ brackets*everyByte) - everyByte) |
+		((word ^ '`'*everyByte) - everyByte) |
+		((word ^ '#'*everyByte) - everyByte) |
+		((word ^ '$'*everyByte) - everyByte) |
+		((word ^ '<'*everyByte) - everyByte)) &^ word & highBits
 }
 
 // mark reads what begins at at and returns where to go on.

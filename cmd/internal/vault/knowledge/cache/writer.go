@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 	"os"
+	"sync"
 )
 
 const (
@@ -13,41 +14,71 @@ const (
 	// small, and cost most to find again.
 	factsShare = 4
 
-	stagedTexts   = 1 << 20
+	stagedTexts   = 512 << 10
 	stagedFacts   = 256 << 10
 	stagedFilters = 256 << 10
 )
 
 // writer appends to a pack: to the one that is there, or to a new one. It
 // touches the disk when there is something to write. Texts, facts and filters are
-// collected apart, so that each are read in large pieces.
+// collected apart, so that each are read in large pieces. One goroutine writes what is
+// full: those that look through notes do not wait for the disk, nor two writes for each other.
 type writer struct {
 	place  place
 	base   *pack // nil for a new one
 	id     packID
 	file   *os.File // nil until something is written
 	start  uint64   // where what is new begins
-	end    uint64   // how much is written
+	end    uint64   // how much is written, or is about to be
 	staged uint64   // how much waits to be
 	limit  uint64
 
 	texts, facts, filters staging
+
+	full    chan batch // nil while nobody writes
+	writing sync.WaitGroup
+	failure error // of the goroutine that writes, once it has ended
 }
 
 // staging is what waits to be written together.
 type staging struct {
 	bytes   []byte
 	most    int
-	waiting []*span // their places count from the start of bytes
+	waiting []*span     // their places count from the start of bytes
+	spare   chan []byte // memory of batches that are written
 }
+
+// batch is what is written at once.
+type batch struct {
+	bytes []byte
+	at    int64
+	spare chan<- []byte
+}
+
+// ahead is how many batches wait for the one that is being written.
+const ahead = 1
 
 func newWriter(p place, base *pack, start, limit uint64) *writer {
 	w := &writer{place: p, base: base, start: start, end: start, limit: limit}
-	w.texts.most, w.facts.most, w.filters.most = stagedTexts, stagedFacts, stagedFilters
+	w.texts.init(stagedTexts)
+	w.facts.init(stagedFacts)
+	w.filters.init(stagedFilters)
 	if base != nil {
 		w.id = base.id
 	}
 	return w
+}
+
+func (s *staging) init(most int) { s.most, s.spare = most, make(chan []byte, ahead+1) }
+
+// memory returns memory for what waits.
+func (s *staging) memory() []byte {
+	select {
+	case bytes := <-s.spare:
+		return bytes[:0]
+	default:
+		return make([]byte, 0, s.most)
+	}
 }
 
 // addText writes a text and sets where it lies; the checksum is set already. A
@@ -82,7 +113,7 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 	}
 	s.at = uint64(len(to.bytes))
 	if to.bytes == nil {
-		to.bytes = make([]byte, 0, to.most)
+		to.bytes = to.memory()
 	}
 	to.bytes = append(to.bytes, data...)
 	to.waiting = append(to.waiting, s)
@@ -92,22 +123,56 @@ func (w *writer) add(to *staging, data []byte, s *span, limit uint64) error {
 
 // flush writes what waits.
 func (w *writer) flush() error {
-	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters))
+	return errors.Join(w.flushOne(&w.texts), w.flushOne(&w.facts), w.flushOne(&w.filters), w.await())
 }
 
+// flushOne gives what waits in one staging to the goroutine that writes.
 func (w *writer) flushOne(s *staging) error {
 	if len(s.waiting) == 0 {
 		return nil
 	}
+	if err := w.open(); err != nil {
+		return err
+	}
 	for _, span := range s.waiting {
 		span.at += w.end
 	}
-	err := w.write(s.bytes)
+	if w.full == nil {
+		w.full = make(chan batch, ahead)
+		w.writing.Go(func() { w.failure = writeBatches(w.file, w.full) })
+	}
+	w.full <- batch{s.bytes, int64(w.end), s.spare}
+	w.end += uint64(len(s.bytes))
 	w.staged -= uint64(len(s.bytes))
-	s.bytes, s.waiting = s.bytes[:0], s.waiting[:0]
+	s.bytes, s.waiting = nil, s.waiting[:0]
+	return nil
+}
+
+// writeBatches writes batches until there are no more. Behind an error it writes nothing.
+func writeBatches(file *os.File, full <-chan batch) (err error) {
+	for p := range full {
+		if err == nil {
+			_, err = file.WriteAt(p.bytes, p.at)
+		}
+		select {
+		case p.spare <- p.bytes:
+		default: // there is enough
+		}
+	}
 	return err
 }
 
+// await waits until all that is full is written.
+func (w *writer) await() error {
+	if w.full != nil {
+		close(w.full)
+		w.writing.Wait()
+		w.full = nil
+	}
+	return w.failure
+}
+
+// write writes what is too long to wait.
 func (w *writer) write(data []byte) error {
 	if err := w.open(); err != nil {
 		return err
@@ -181,6 +246,7 @@ func (w *writer) finish() *pack {
 
 // undo leaves things as they were.
 func (w *writer) undo() {
+	_ = w.await() // what could not be written is gone as well
 	if w.file == nil {
 		return
 	}

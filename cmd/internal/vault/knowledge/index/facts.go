@@ -115,11 +115,19 @@ func (f Facts) EachLink(visit func(*markdown.Link)) {
 // Read returns what a text holds as the file at a path; "" if nobody looks
 // through such files.
 func Read(path disk.Path, text []byte) Facts {
+	return read(path, text, func(_ *packer, packed []byte) Facts { return Facts(packed) })
+}
+
+// readTogether is Read for many files of which all are kept or none: their facts share pieces
+// of memory, which takes less time than a piece for each.
+func readTogether(path disk.Path, text []byte) Facts { return read(path, text, (*packer).together) }
+
+func read(path disk.Path, text []byte, keep func(*packer, []byte) Facts) Facts {
 	switch path.Ext() {
 	case "md":
 		p := packers.Get().(*packer)
 		defer packers.Put(p)
-		return p.pack(text)
+		return keep(p, p.pack(text))
 	case "canvas":
 		return readCanvas(text).Pack()
 	}
@@ -131,29 +139,46 @@ func IsRead(path disk.Path) bool { return path.Ext() == "md" || path.Ext() == "c
 
 // packer finds the facts of one note after the other in the same memory.
 type packer struct {
-	scanner markdown.Scanner
-	packed  []byte
+	scanner    markdown.Scanner
+	properties frontmatter.Parser
+	packed     []byte
+	shared     strings.Builder
 }
+
+// sharedSize is how much memory the facts of several files take at a time.
+const sharedSize = 64 << 10
 
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
-func (p *packer) pack(text []byte) Facts {
-	found := foundIn(p.scanner.Scan(text), text)
+// pack returns the facts of a note, which are good until the next call.
+func (p *packer) pack(text []byte) []byte {
+	found := foundIn(p.scanner.Scan(text), text, p.properties.Parse)
 	p.packed = found.appendBinary(p.packed[:0])
-	return Facts(p.packed)
+	return p.packed
+}
+
+// together returns a copy of packed facts behind those of other files.
+func (p *packer) together(packed []byte) Facts {
+	if len(packed) > p.shared.Cap()-p.shared.Len() {
+		p.shared = strings.Builder{}
+		p.shared.Grow(max(sharedSize, len(packed)))
+	}
+	start := p.shared.Len()
+	p.shared.Write(packed)
+	return Facts(p.shared.String()[start:])
 }
 
 // ReadNote returns what a text holds as a note.
 func ReadNote(text []byte) *Found {
-	found := foundIn(markdown.Scan(text), text)
+	found := foundIn(markdown.Scan(text), text, frontmatter.Parse)
 	return &found
 }
 
 // foundIn adds the properties to what was found in the body of a note.
-func foundIn(note markdown.Note, text []byte) Found {
+func foundIn(note markdown.Note, text []byte, parse func([]byte) (frontmatter.Properties, error)) Found {
 	found := Found{Note: note}
 	block := text[note.Frontmatter.Start:note.Frontmatter.End]
-	if properties, err := frontmatter.Parse(block); err == nil {
+	if properties, err := parse(block); err == nil {
 		found.Properties = properties
 	}
 	return found

@@ -35,6 +35,8 @@ type Memory interface {
 	// Learn is told of every file that had to be read, and its text, if its stamp
 	// is settled. It does not keep the text.
 	Learn(*File, []byte)
+	// Learned is called once no other file will be learned by this look.
+	Learned()
 }
 
 // Forgetful is a Memory of nothing.
@@ -52,16 +54,20 @@ func (Forgetful) WantsFilters() bool { return true }
 // Learn learns nothing.
 func (Forgetful) Learn(*File, []byte) {}
 
+// Learned does nothing.
+func (Forgetful) Learned() {}
+
 // Build looks at every file below folder and reads those that neither old, which
 // may be nil, nor memory knows as they are. Its error is that of listing the
 // vault's own folder. begun is a moment before the call: stamps
 // that are younger are not trusted. The files are counted, unless t is nil.
 func Build(folder *disk.Folder, old *Index, memory Memory, begun time.Time, t *tally.Tally) (*Index, error) {
 	l := newLook(old, memory, begun)
-	l.tally = t
+	l.tally, l.first = t, old == nil
 	if err := folder.Counting(t.Found).WalkParallel(disk.Path{}, l.visit); err != nil {
 		return nil, err
 	}
+	memory.Learned()
 	sortFiles(l.files)
 	return newIndex(l.files, l.old), nil
 }

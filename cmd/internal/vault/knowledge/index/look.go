@@ -18,6 +18,7 @@ type look struct {
 	memory Memory
 	begun  time.Time
 	tally  *tally.Tally // may be nil
+	first  bool         // at this vault: nearly all files are read, and stay
 
 	mu    sync.Mutex
 	files []*File
@@ -104,7 +105,7 @@ func (l *look) read(path disk.Path, from source) *File {
 		return newFile(path, stamp.Stamp{}, "", false) // it is there, and stays without facts
 	}
 	*buf = text
-	f := newFile(path, state, Read(path, text), state.Settled(l.begun))
+	f := newFile(path, state, l.facts(path, text), state.Settled(l.begun))
 	if f.IsNote() && l.memory.WantsFilters() {
 		f.Filter = trigram.Of(text)
 	}
@@ -112,4 +113,11 @@ func (l *look) read(path disk.Path, from source) *File {
 		l.memory.Learn(f, text)
 	}
 	return f
+}
+
+func (l *look) facts(path disk.Path, text []byte) Facts {
+	if l.first {
+		return readTogether(path, text)
+	}
+	return Read(path, text)
 }

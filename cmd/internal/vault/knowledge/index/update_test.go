@@ -115,6 +115,7 @@ func (m *memory) Recall(p disk.Path, s stamp.Stamp) (Facts, bool) {
 }
 
 func (*memory) WantsFilters() bool { return true }
+func (*memory) Learned()           {}
 
 func (m *memory) Learn(f *File, text []byte) {
 	m.facts[fmt.Sprint(f.Path, f.Stamp)] = f.Facts()
