@@ -35,7 +35,7 @@ func arranged(items []*item, p grammar.Values) []*item {
 	for _, one := range items {
 		for _, name := range groupsOf(one, p["group"]) {
 			in := *one // the task itself is remembered for other calls
-			in.group = name
+			in.place = &place{one.file, name}
 			grouped = append(grouped, &in)
 		}
 	}

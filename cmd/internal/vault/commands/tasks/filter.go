@@ -16,8 +16,24 @@ type filter struct {
 	tests []func(*item) bool
 }
 
+// of returns the tasks that a request is about, in their order.
+func (f filter) of(all []item) []*item {
+	found := make([]*item, 0, len(all))
+	for i := range all {
+		if one := &all[i]; f.takes(one) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
 func (f filter) takes(one *item) bool {
-	return !slices.ContainsFunc(f.tests, func(test func(*item) bool) bool { return !test(one) })
+	for _, test := range f.tests {
+		if !test(one) {
+			return false
+		}
+	}
+	return true
 }
 
 // filterOf reads the filters of a request.
@@ -46,11 +62,25 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 			return filter{}, err
 		}
 		now := v.Today().Format(time.DateOnly)
+		isOpen := remembered(settings.IsOpen)
 		f.tests = append(f.tests, func(i *item) bool {
-			return settings.IsOpen(i.mark) && isDue(i, func(due string) bool { return due < now })
+			return isOpen(i.mark) && isDue(i, func(due string) bool { return due < now })
 		})
 	}
 	return f, nil
+}
+
+// remembered returns ask, which is only called where a mark is not that of the call before:
+// most tasks have the same.
+func remembered(ask func(mark rune) bool) func(mark rune) bool {
+	last := rune(-1) // no mark
+	said := false
+	return func(mark rune) bool {
+		if mark != last {
+			last, said = mark, ask(mark)
+		}
+		return said
+	}
 }
 
 // addDates adds the filters by the due date. Days of this form compare as texts do.

@@ -62,13 +62,8 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	var found []*item
 	all := itemsOf(v, p, files)
-	for i := range all {
-		if wanted.takes(&all[i]) {
-			found = append(found, &all[i])
-		}
-	}
+	found := wanted.of(all)
 	if p.Has("total") {
 		return answer.Text(strconv.Itoa(len(found))), nil
 	}
