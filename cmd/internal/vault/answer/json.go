@@ -91,20 +91,36 @@ const (
 )
 
 // plainASCII returns how much of the start of a text is ASCII that is the same between
-// quotes. It looks at a word at a time: a byte of a sum has its high bit set where the
-// byte of the text is what is looked for, and above the first such byte perhaps elsewhere.
+// quotes. It looks at a word at a time, at last at the one that ends with the text.
 func plainASCII[T string | []byte](s T) int {
-	at := 0
-	for ; at+wordSize <= len(s); at += wordSize {
-		w := s[at : at+wordSize] // whose bounds are checked once
-		word := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
-		found := (word | (word-' '*everyByte)&^word | (quote-everyByte)&^quote | (backslash-everyByte)&^backslash) & highBits
-		if found != 0 {
+	if len(s) < wordSize {
+		return plainBytes(s)
+	}
+	for at := 0; at+wordSize <= len(s); at += wordSize {
+		if found := marked(word(s[at:])); found != 0 {
 			return at + bits.TrailingZeros64(found)/8
 		}
 	}
+	at := len(s) - wordSize
+	return at + bits.TrailingZeros64(marked(word(s[at:])))/8 // the size of a word if none is marked
+}
+
+// word returns the first bytes of a text, the first one lowest.
+func word[T string | []byte](s T) uint64 {
+	w := s[:wordSize] // whose bounds are checked once
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+}
+
+// marked returns a word with the high bit of each byte set that is not plain: a byte of a
+// difference has it set where that of the text is what is looked for. Above the first such
+// byte it may be set elsewhere.
+func marked(word uint64) uint64 {
+	quote, backslash := word^'"'*everyByte, word^'\\'*everyByte
+	return (word | (word - ' '*everyByte) | (quote - everyByte) | (backslash - everyByte)) & highBits
+}
+
+func plainBytes[T string | []byte](s T) (at int) {
 	for at < len(s) && s[at] >= ' ' && s[at] < utf8.RuneSelf && s[at] != '"' && s[at] != '\\' {
 		at++
 	}

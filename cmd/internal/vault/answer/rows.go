@@ -21,21 +21,23 @@ type rows struct {
 	row   func(b []byte, place int) []byte
 }
 
-// print writes all rows, many at a time.
+// usualRow is what of a buffer has to be left for one more row. A longer one is copied.
+const usualRow = 2 << 10
+
+// print writes all rows, many at a time. They are made where they are written from.
 func (r rows) print(out *lastByte) {
-	buffer := copies.Get().(*[copyBuffer]byte)
-	defer copies.Put(buffer)
-	b := buffer[:0]
+	b := out.to.AvailableBuffer()
 	for place := range r.count {
-		if b = r.row(b, place); len(b) < copyBuffer*3/4 {
+		if b = r.row(b, place); cap(b)-len(b) >= usualRow {
 			continue
 		}
-		if _, err := out.Write(b); err != nil {
-			return
+		_, _ = out.Write(b)
+		if err := out.to.Flush(); err != nil {
+			return // the one behind it fails in the same way
 		}
-		b = b[:0]
+		b = out.to.AvailableBuffer()
 	}
-	_, _ = out.Write(b) // the flush behind it fails in the same way
+	_, _ = out.Write(b)
 }
 
 // Listing is a table whose cells are made while it is printed.
@@ -49,7 +51,7 @@ type Listing struct {
 	width func(row int) int // how many cells a row has; nil if it has all
 }
 
-func (l Listing) widthOf(row int) int {
+func (l *Listing) widthOf(row int) int {
 	if l.width == nil {
 		return len(l.Columns)
 	}
@@ -69,7 +71,7 @@ func (l Listing) Reply(form string) Reply {
 }
 
 // line appends the cells of a row. mend rewrites a cell that begins at start.
-func (l Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
+func (l *Listing) line(b []byte, row int, between byte, mend func(b []byte, start int) []byte) []byte {
 	for column := range l.widthOf(row) {
 		if column > 0 {
 			b = append(b, between)
@@ -115,32 +117,36 @@ func (l Listing) json() Reply {
 // spacing is what stands between the tokens of an array of objects.
 type spacing struct{ row, key, colon, end string }
 
+// array makes the reply. What stands between two cells is put together once: there are very
+// many cells.
 func (l Listing) array(space spacing) Reply {
 	keys := make([][]byte, len(l.Columns))
 	for i, name := range l.Columns {
-		keys[i] = append(AppendJSON([]byte(space.key), name), space.colon+`"`...)
+		keys[i] = append(AppendJSON([]byte(","+space.key), name), space.colon+`"`...)
 	}
+	open, shut, end := ","+space.row+"{", space.row+"}", space.end+"]"
 	return Rows(l.Rows, func(b []byte, row int) []byte {
+		start := len(b)
+		b = append(b, open...)
 		if row == 0 {
-			b = append(b, '[')
-		} else {
-			b = append(b, ',')
+			b[start] = '['
 		}
-		b = l.object(append(append(b, space.row...), '{'), row, keys)
-		if b = append(append(b, space.row...), '}'); row == l.Rows-1 {
-			b = append(append(b, space.end...), ']')
+		b = append(l.object(b, row, keys), shut...)
+		if row == l.Rows-1 {
+			b = append(b, end...)
 		}
 		return b
 	})
 }
 
-// object appends the cells of a row behind their keys, each of which ends with a quote.
-func (l Listing) object(b []byte, row int, keys [][]byte) []byte {
-	first := true
+// object appends the cells of a row behind their keys, each of which begins with a comma and
+// ends with a quote.
+func (l *Listing) object(b []byte, row int, keys [][]byte) []byte {
+	first := len(b)
 	for column, key := range keys[:l.widthOf(row)] {
 		before := len(b)
-		if !first {
-			b = append(b, ',')
+		if before == first {
+			key = key[1:]
 		}
 		b = append(b, key...)
 		start := len(b)
@@ -148,13 +154,11 @@ func (l Listing) object(b []byte, row int, keys [][]byte) []byte {
 		switch text := b[start:]; {
 		case l.Sparse && len(text) == 0:
 			b = b[:before]
-			continue
 		case plainJSON(text) == len(text):
 			b = append(b, '"')
 		default:
 			b = AppendJSON(b[:start-1], string(text))
 		}
-		first = false
 	}
 	return b
 }
