@@ -42,6 +42,9 @@ type Outcome struct {
 	// say. Unchanged says that it is the state of [UnlessState], and nothing was answered.
 	State     string
 	Unchanged bool
+	// Kept is the answer of which Stdout is the first part, see [FirstPart]; nil where
+	// Stdout is all of it.
+	Kept *KeptAnswer
 	// Failure is nil when the call did what it was asked to.
 	Failure *Failure
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"syscall"
+	"time"
 
 	"vaultwicket/exec/frame"
 	"vaultwicket/exec/process"
@@ -70,6 +71,9 @@ func (r *Runner) run(ctx context.Context, permit policy.Permit, p Program) (Outc
 	defer end()
 	ctx, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
+	if !r.config.Resident {
+		ctx = FirstPart(ctx, Part{}) // what is left would go with the process
+	}
 	if p.backend == embeddedBackend {
 		return r.attempt(ctx, permit, p, command.withSwitches(ctx), nil).result(r, permit)
 	}
@@ -141,6 +145,7 @@ type attempt struct {
 	embedded bool // whether it is the embedded program
 	verdict  verdict
 	facts    frame.Facts
+	worker   *worker // that answered, nil for a process of one call
 }
 
 // attempt runs the call once. turn, which may be nil, ends with the process.
@@ -157,11 +162,13 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 		c.Env = append(slices.Clip(c.Env), accessVariable+"="+permit.Access())
 	}
 	if c.Embedded && r.config.Resident {
-		e := r.pool.run(ctx, c, command, permit.Access())
+		e, w := r.pool.run(ctx, c, command, permit.Access())
 		for again := 0; again < otherWorkers && lostToOtherCall(e) && !permit.Call().Effect().Mutates(); again++ {
-			e = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
+			e, w = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
 		}
-		return classifyEnding(e, permit, p)
+		a := classifyEnding(e, permit, p)
+		a.worker = w
+		return a
 	}
 	r.processes.Add(1)
 	defer r.processes.Add(-1)
@@ -199,7 +206,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	case process.NotStarted:
 		return out, cannotStart(a.path, a.Cause)
 	case process.Stopped:
-		return out, r.stopped(a.Cause, mutates && a.Started)
+		return out, stoppedBy(a.Cause, r.config.Timeout, mutates && a.Started)
 	case process.Crashed:
 		return out, crashed(a.path, a.How, mutates)
 	case process.Lost:
@@ -208,7 +215,7 @@ func (a attempt) result(r *Runner, permit policy.Grant) (Outcome, error) {
 	if a.verdict.unavailable != nil {
 		return out, a.verdict.unavailable
 	}
-	out.Failure = a.verdict.failure
+	out.Failure, out.Kept = a.verdict.failure, r.keptOf(a)
 	return out, nil
 }
 
@@ -246,16 +253,16 @@ func (a attempt) outcome() Outcome {
 	return out
 }
 
-// stopped says why a call was ended. begun means that it may have changed
+// stoppedBy says why a call with a time limit was ended. begun means that it may have changed
 // something.
-func (r *Runner) stopped(cause error, begun bool) *Stopped {
+func stoppedBy(cause error, timeout time.Duration, begun bool) *Stopped {
 	s := &Stopped{code: CodeCancelled, reason: "the call was cancelled", hint: "nothing was changed; the call can be repeated"}
 	switch {
 	case errors.Is(cause, process.ErrFlood):
 		s = &Stopped{code: CodeOutputLimit, reason: fmt.Sprintf("the client printed more than %d bytes", process.FloodLimit),
 			hint: "narrow the call with limit=, folder= or path="}
 	case errors.Is(cause, context.DeadlineExceeded):
-		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", r.config.Timeout),
+		s = &Stopped{code: CodeTimeout, reason: fmt.Sprintf("the client did not answer within %v", timeout),
 			hint: "check whether Obsidian shows a dialog or is still starting"}
 	}
 	if begun {

@@ -22,7 +22,7 @@ func (t *turn) begin(ctx context.Context) error {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
-		return t.r.stopped(err, false)
+		return stoppedBy(err, t.r.config.Timeout, false)
 	}
 	t.r.queued.Add(1)
 	defer t.r.queued.Add(-1)
@@ -35,7 +35,7 @@ func (t *turn) begin(ctx context.Context) error {
 			return &Stopped{code: CodeTimeout, reason: "the time limit passed while the call was queued: the app answers one call at a time",
 				hint: "nothing was changed; try again later, with fewer calls at once"}
 		}
-		return t.r.stopped(ctx.Err(), false)
+		return stoppedBy(ctx.Err(), t.r.config.Timeout, false)
 	}
 }
 

@@ -60,24 +60,25 @@ func newPool(keep int) *pool {
 }
 
 // run has the worker of the vault of c answer one command. What c says about
-// one call is not looked at: a worker is started without it.
-func (p *pool) run(ctx context.Context, c process.Child, command Command, access string) process.Ending {
+// one call is not looked at: a worker is started without it. by is the worker that
+// answered, nil if none did.
+func (p *pool) run(ctx context.Context, c process.Child, command Command, access string) (e process.Ending, by *worker) {
 	for range otherWorkers {
 		w := p.acquire(c, workerKey{command.folder(), access})
 		if w == nil {
 			e := p.nothing()
 			e.End(process.Stopped, context.Canceled) // the gateway ends
-			return e
+			return e, nil
 		}
 		e, unrun := w.ask(ctx, command)
 		p.release(w)
 		if !unrun {
-			return e
+			return e, w
 		}
 	}
-	e := p.nothing()
+	e = p.nothing()
 	e.Kind, e.How = process.Lost, "ended again and again"
-	return e
+	return e, nil
 }
 
 // nothing is the ending of a call of which nothing was sent.

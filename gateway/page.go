@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"vaultwicket/allowlist"
@@ -83,7 +84,7 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 
 // remarkedOn returns the first page of an answer with what a reader has to know of it.
 func (r Result) remarkedOn(answer Result) Result {
-	r = r.numbered(answer, pages.Position{})
+	r = r.numbered(answer, pages.Position{}, pages.Counted{})
 	if answer.isNote {
 		r.Notices = append(slices.Clone(r.Notices), longNote)
 	}
@@ -94,22 +95,24 @@ func (r Result) remarkedOn(answer Result) Result {
 const longNote = "this is a part of a long note; outline lists its headings, and note:section prints the section of one, or some lines"
 
 // numbered returns a page with the numbers of its rows in the answer that it is a part
-// of, which begins at a position. They are not known where the middle of the answer is
-// missing, nor within a row of JSON.
-func (r Result) numbered(answer Result, at pages.Position) Result {
+// of, which begins at a position; known are some of the rows before it. They are not known
+// where the middle of the answer is missing, nor within a row of JSON.
+func (r Result) numbered(answer Result, at pages.Position, known pages.Counted) Result {
 	if r.Truncated == nil || answer.missingPart != "" || answer.form != r.form {
 		return r
 	}
-	before := pages.CountRows(answer.Stdout, answer.form, at.At)
+	before := known.Rows(answer.Stdout, answer.form, at.At)
 	if at.At > 0 && answer.form.HasLines() && answer.Stdout[at.At-1] != '\n' {
 		before = max(0, before-1) // its first line began on the page before
 	}
 	numbered := *r.Truncated
 	numbered.From, numbered.To = before+1, before+pages.CountRows(r.Stdout, r.form, len(r.Stdout))
 	if answer.form.HasLines() {
-		numbered.To = pages.CountRows(answer.Stdout, answer.form, at.At+len(r.Stdout))
+		numbered.To = known.Rows(answer.Stdout, answer.form, at.At+len(r.Stdout))
 	}
-	_, numbered.Total = answer.whole().Counted()
+	if _, numbered.Total = answer.whole().Counted(); answer.divided != nil {
+		numbered.Total = answer.divided.out.Kept.Rows
+	}
 	r.Truncated = &numbered
 	return r
 }
@@ -126,8 +129,11 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 		note = notes.StampOf(g.target().Folder, answer.Path).Before(req.Taken)
 	}
 	text := answer.Stdout
+	if answer.divided != nil {
+		answer.divided.plain = text == answer.raw
+	}
 	answer.Stdout, answer.raw = "", ""
-	id, ok := g.answers.Put(req.Caller, text, storedAnswer{req, call, answer, wholeOf(whole, text), note})
+	id, ok := g.answers.Put(req.Caller, text, storedAnswer{request: req, call: call, answer: answer, whole: wholeOf(whole, text), note: note})
 	if !ok {
 		return ""
 	}
@@ -138,7 +144,7 @@ func (g *vaultGateway) storeRest(req Request, answer Result, whole string, next 
 // the request once more: the page is only for those whom the policy would still
 // let read it, and when the answer would now be another one they are told.
 func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Request) Result {
-	page, from, first, err := g.resolveCursor(req)
+	from, first, page, err := g.resolveCursor(req)
 	if err != nil {
 		g.record(ctx, g.name(), req).Refused(err)
 		return failed(req.Command, err)
@@ -147,19 +153,35 @@ func (g *vaultGateway) nextPage(ctx context.Context, hold *exec.Hold, req Reques
 	if !now.OK {
 		return g.page(req, now, "")
 	}
+	if first.request.visibility != g.rules.Fingerprint() {
+		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
+	}
+	if first.answer.divided != nil {
+		first, from, err = first.extend(exec.WithHold(ctx, hold), req, from, compares)
+		if gone := (*pages.Gone)(nil); errors.As(err, &gone) && !compares {
+			first, from, err = g.madeAgain(ctx, hold, req, from, first)
+		}
+		if err == nil {
+			page, err = first.pageAt(req, from)
+		}
+		if err != nil {
+			return failed(req.Command, err)
+		}
+	}
 	answer := first.answer
 	answer.Notices = slices.Clone(answer.Notices)
-	switch {
-	case first.request.visibility != g.rules.Fingerprint():
-		return failed(req.Command, &pages.Gone{}) // it may name a note that is hidden since
-	case compares && first.hasChanged(now.Stdout, from.text):
+	if compares && first.hasChanged(now.Stdout, from.text) {
 		answer.Notices = append(answer.Notices, "the answer has changed since its first page; this page is of the earlier answer")
 	}
 	answer.Stdout = from.text
-	shown := answer.showing(page).numbered(answer, from.at)
+	shown := answer.showing(page).numbered(answer, from.at, first.counted)
 	if !page.Last() {
 		shown.Truncated.Cursor = pages.Cursor(from.id, page.Next)
 	}
+	if counted, ok := pages.Before(from.text, answer.form, page.Next, shown.Truncated.To); ok && shown.Truncated.To > 0 {
+		first.counted = counted
+	}
+	g.answers.Replace(req.Caller, from.id, from.text, first) // if it is too large, it comes again for each page
 	return shown
 }
 
@@ -169,20 +191,22 @@ type storedText struct {
 	at       pages.Position // where the page begins
 }
 
-// resolveCursor returns the page that a request asks for. It starts nothing.
-func (g *shared) resolveCursor(req Request) (page pages.Page, from storedText, first storedAnswer, err error) {
+// resolveCursor returns the page that a request asks for, and what is kept of the answer. It
+// starts nothing. Of a divided answer there is no page yet.
+func (g *shared) resolveCursor(req Request) (from storedText, first storedAnswer, page pages.Page, err error) {
 	id, at, err := pages.ParseCursor(req.Cursor)
 	if err != nil {
-		return page, from, first, err
+		return from, first, page, err
 	}
 	text, first, err := g.answers.Get(req.Caller, id)
+	from = storedText{id, text, at}
 	if err == nil {
 		err = req.continues(first)
 	}
-	if err == nil {
-		page, err = pages.CutForJSON(pages.Whole{Text: text, Form: first.answer.form, Rows: first.answer.rows}, at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, first.request.Limit)})
+	if err == nil && first.answer.divided == nil {
+		page, err = first.pageAt(req, from)
 	}
-	return page, storedText{id, text, at}, first, err
+	return from, first, page, err
 }
 
 // readAgain carries out the request of a page once more, in the name of who asks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +57,13 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 	if req.Keep {
 		req.visibility = g.rules.Fingerprint()
 	}
-	whole, _ := g.process(ctx, hold, req, approved{})
-	return g.firstPage(req, whole)
+	result, _ := g.process(ctx, hold, req, approved{})
+	shown := g.firstPage(req, result)
+	if result.divided != nil && shown.Truncated == nil { // no row ends where the page does
+		result, _ = result.divided.whole(exec.WithHold(ctx, hold)) // which says why, if it cannot be had
+		return g.firstPage(req, result)
+	}
+	return shown
 }
 
 // process takes a request through its stages, in this order:
@@ -85,9 +91,7 @@ func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request
 	ctx, cancel := g.admission.WithDeadline(ctx, req.Taken, plan.asking)
 	defer cancel()
 	ctx = exec.WithHold(ctx, hold) // and not before: the user may think for minutes
-	if req.Keep && req.batch == "" && plan.call.Reply().JSON && !plan.call.Effect().Mutates() {
-		ctx = exec.CompactJSON(ctx) // which its pages are, see page
-	}
+	ctx = req.pageOf(ctx, plan.call)
 	release, err := g.admission.Acquire(ctx, req.Caller, plan.call.Name(), g.places(plan, by)...)
 	if err != nil {
 		return failed(req.Command, err).endedIn(line), false
@@ -170,10 +174,7 @@ func (g *vaultGateway) carryOut(ctx context.Context, plan Plan) Result {
 		if err == nil {
 			out = g.advised(ctx, route, out)
 		}
-		result := report(route, out, err)
-		result.Vault = g.name() // as callers say it: a program may know it by an id or a folder
-		result.Notices = append(notices, result.Notices...)
-		return result
+		return reported{g.name(), route, notices}.result(out, err)
 	}
 	return failed(plan.call.Name(), failure.New(failure.CodeInternal, "", "a plan without a program"))
 }
@@ -211,6 +212,21 @@ func (g *vaultGateway) runAt(ctx context.Context, r route) (exec.Outcome, error)
 		return g.change(ctx, r)
 	}
 	return g.perform(ctx, r)
+}
+
+// reported is what a result tells besides what the program did.
+type reported struct {
+	vault   string // as callers say it: a program may know it by an id or a folder
+	route   route
+	notices []string
+}
+
+func (r reported) result(out exec.Outcome, err error) Result {
+	part := r.dividedFrom(&out)
+	result := report(r.route, out, err)
+	result.Vault, result.divided = r.vault, part
+	result.Notices = append(slices.Clip(r.notices), result.Notices...)
+	return result
 }
 
 // report turns what a program did into a result.

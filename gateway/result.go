@@ -46,6 +46,7 @@ type Result struct {
 	state       string     // that the answer was made from, see [exec.Outcome]
 	unchanged   bool       // it is the one that was asked about, and Stdout was left out
 	lost        bool       // the change removed so much that it was destructive
+	divided     *divided   // Stdout is the first part of an answer; nil where it is whole
 }
 
 // Truncated says that Stdout is a part of a longer answer.
@@ -197,7 +198,10 @@ func (r Result) counted() Result {
 // that a program can read.
 func (r Result) showing(page pages.Page) Result {
 	total := int64(len(r.Stdout))
-	if r.Truncated != nil {
+	switch {
+	case r.divided != nil:
+		total = r.divided.total()
+	case r.Truncated != nil:
 		total = r.Truncated.TotalBytes
 	}
 	if r.missingPart != "" {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"hash/maphash"
 	"time"
 
@@ -22,8 +23,9 @@ type storedAnswer struct {
 	request Request // as it came, without the way to ask
 	call    allowlist.Call
 	answer  Result
-	whole   *checksum   // of the text before fields were chosen, nil where that is the one that is kept
-	note    notes.Stamp // of the one note that the text is, where that is known
+	whole   *checksum     // of the text before fields were chosen, nil where that is the one that is kept
+	note    notes.Stamp   // of the one note that the text is, where that is known
+	counted pages.Counted // the rows before the page that is likely to be next
 }
 
 // hasChanged reports whether an answer is another one than that of which a text was kept.
@@ -56,4 +58,10 @@ var seed = maphash.MakeSeed()
 // checksumOf reads a text once and copies nothing of it.
 func checksumOf(text string) checksum {
 	return checksum{len(text), maphash.String(seed, text)}
+}
+
+// pageAt returns the page of an answer that is kept, from where a request wants it.
+func (s storedAnswer) pageAt(req Request, from storedText) (pages.Page, error) {
+	whole := pages.Whole{Text: from.text, Form: s.answer.form, Rows: s.answer.rows}
+	return pages.CutForJSON(whole, from.at, pages.Limit{Bytes: req.MaxOutput, Rows: cmp.Or(req.Limit, s.request.Limit)})
 }

@@ -47,7 +47,7 @@ const (
 	// 2 MiB unless told otherwise.
 	MaxRequest = 2 << 20
 	// Window is how much of the standard output of a request a worker sends unasked.
-	Window = 32 << 10
+	Window = 40 << 10
 	// MaxOpen is how many requests may be open at once: as many as the gateway
 	// runs at most.
 	MaxOpen = 64

@@ -60,9 +60,18 @@ type Facts struct {
 	// was answered.
 	State     string `json:"state,omitempty"`
 	Unchanged bool   `json:"unchanged,omitempty"`
+	// Whole is nil unless the answer is the first part of a longer one, which the worker keeps.
+	Whole *Whole `json:"whole,omitempty"`
 	// Notice is a remark on the answer: why it is empty, or how a query was read. It
 	// contains no text of a note.
 	Notice string `json:"notice,omitempty"`
+}
+
+// Whole is an answer that a worker keeps, of which it sent the first part.
+type Whole struct {
+	ID    string `json:"id"` // under which the worker prints it
+	Bytes int    `json:"bytes"`
+	Rows  int    `json:"rows"`
 }
 
 // Failure is what the embedded program reports about a call that failed. The

@@ -36,7 +36,7 @@ func TestRowsOfAllPagesAreCounted(t *testing.T) {
 
 // sumsUp follows the pages of a text.
 func sumsUp(whole string, form Form, rows, total int) error {
-	seen, at := 0, Position{}
+	seen, at, known := 0, Position{}, Counted{}
 	for {
 		page, err := Cut(whole, form, at, Limit{Rows: rows})
 		if err != nil {
@@ -45,11 +45,21 @@ func sumsUp(whole string, form Form, rows, total int) error {
 		if before := CountRows(whole, form, at.At); before != seen {
 			return fmt.Errorf("at %d there are %d rows before, want %d", at.At, before, seen)
 		}
+		for _, until := range []int{at.At, len(whole)} {
+			if got, want := known.Rows(whole, form, until), CountRows(whole, form, until); got != want {
+				return fmt.Errorf("at %d there are %d rows before %d, want %d", at.At, got, until, want)
+			}
+		}
 		seen += page.Rows
 		if page.Last() {
 			break
 		}
 		at = page.Next
+		if later, ok := Before(whole, form, at, seen); ok {
+			if known = later; known.Rows(whole, form, 0) != 0 {
+				return fmt.Errorf("there are rows before the first one")
+			}
+		}
 	}
 	if seen != total {
 		return fmt.Errorf("%d rows on all pages, %d in the whole", seen, total)

@@ -51,17 +51,39 @@ func NewStore[T any](limits Limits, now func() time.Time) *Store[T] {
 // to be kept at all.
 func (s *Store[T]) Put(session, text string, about T) (id string, ok bool) {
 	fresh := &kept[T]{id: rand.Text(), session: session, text: text, about: about}
-	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+	if !s.put(fresh, false) {
 		return "", false
+	}
+	return fresh.id, true
+}
+
+// Replace puts another text in the place of one that is kept. It is not ok, and the one before
+// stays, if there is none, or if the text is too large to be kept.
+func (s *Store[T]) Replace(session, id, text string, about T) (ok bool) {
+	return s.put(&kept[T]{id: id, session: session, text: text, about: about}, true)
+}
+
+func (s *Store[T]) put(fresh *kept[T], replaces bool) (ok bool) {
+	if l := s.limits; l.PerSession <= 0 || l.Total <= 0 || l.Age <= 0 || fresh.size() > l.Bytes {
+		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh.used = s.now()
 	s.sweep(fresh.used)
+	found := false
+	s.forget(func(k *kept[T]) bool {
+		same := k.id == fresh.id && k.session == fresh.session
+		found = found || same
+		return same
+	})
+	if replaces && !found {
+		return false // it was dropped, or had to make room
+	}
 	s.evictFor(fresh)
 	s.texts = append(s.texts, fresh)
 	s.bytes += fresh.size()
-	return fresh.id, true
+	return true
 }
 
 // Get returns a text and what was said about it, and keeps it for longer. The

@@ -19,10 +19,14 @@ import (
 // call of the same state has the same answer. No two processes have a state in common.
 func stateOf(v *session.Vault, line grammar.Line) string {
 	row, err := lookUp(line.Command)
-	if err != nil || !row.OfIndex || !v.Host.Knowledge.Resident || slices.ContainsFunc(line.Args, isOfTheMoment) {
+	if err != nil || !row.OfIndex && !row.OfFiles || !v.Host.Knowledge.Resident || slices.ContainsFunc(line.Args, isOfTheMoment) {
 		return ""
 	}
-	number, ok := v.Host.Knowledge.State(v.View())
+	state := v.Host.Knowledge.State
+	if row.OfFiles {
+		state = v.Host.Knowledge.StateIfCurrent
+	}
+	number, ok := state(v.View())
 	if !ok {
 		return ""
 	}

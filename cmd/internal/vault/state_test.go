@@ -55,12 +55,38 @@ func TestAnAnswerOfAKnownStateIsLeftOut(t *testing.T) {
 	}
 }
 
+// The files that there are have a state where the index is current, and no index is made for it.
+func TestStateOfTheFiles(t *testing.T) {
+	h := sample(t)
+	w := h.worker()
+	var first said
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if first = w.ask(nil, "--facts", "files"); factsOf(t, first).State != "" {
+			break // the call before had the index made
+		}
+	}
+	state := factsOf(t, first).State
+	if state == "" {
+		t.Skip("the folder cannot be watched here")
+	}
+	if again := w.ask(nil, "--unless", state, "--facts", "files"); again.stdout != "" || !factsOf(t, again).Unchanged {
+		t.Errorf("nothing has changed: %+v", again)
+	}
+	h.put("Newer.md", "")
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if changed := w.ask(nil, "--unless", state, "--facts", "files"); strings.Contains(changed.stdout, "Newer.md") {
+			return
+		}
+	}
+	t.Error("a file was made, and the state is the same")
+}
+
 // What depends on more than the index has no state, and what has none is always answered.
 func TestStateIsOfTheIndexAlone(t *testing.T) {
 	h := sample(t)
 	w := h.worker()
 	state := strings.Repeat("0", 16)
-	for _, line := range []string{"read path=Moon.md", "files", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
+	for _, line := range []string{"read path=Moon.md", "folders", "tags active", "tasks active", "tasks daily", "random:read folder=One", "daily:path", "vault"} {
 		got := w.ask(nil, append([]string{"--unless", state, "--facts"}, strings.Fields(line)...)...)
 		if facts := factsOf(t, got); facts.State != "" || facts.Unchanged || got.stdout == "" {
 			t.Errorf("%s: %+v", line, got)

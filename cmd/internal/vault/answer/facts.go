@@ -28,6 +28,7 @@ type Facts struct {
 	hash func() string
 	// notice is a remark on the answer.
 	notice string
+	whole  *frame.Whole // that a worker keeps, nil where all of it is printed
 	// state is that of the index; unchanged says that nothing was answered for it.
 	state     string
 	unchanged bool
@@ -42,11 +43,25 @@ func Unchanged(state string) *Facts {
 // FromState returns the facts with the state from which the reply was made. Both may be
 // absent.
 func (f *Facts) FromState(state string) *Facts {
-	if f == nil && state != "" {
-		f = &Facts{hash: func() string { return "" }}
+	if state == "" {
+		return f
 	}
-	if f != nil {
-		f.state = state
+	f = f.orNew()
+	f.state = state
+	return f
+}
+
+// OfWhole returns the facts of a part with the whole that a worker keeps under an id. They may
+// be absent.
+func (f *Facts) OfWhole(id string, whole Whole) *Facts {
+	f = f.orNew()
+	f.whole = &frame.Whole{ID: id, Bytes: whole.Size, Rows: whole.Rows}
+	return f
+}
+
+func (f *Facts) orNew() *Facts {
+	if f == nil {
+		return &Facts{hash: func() string { return "" }}
 	}
 	return f
 }
@@ -56,7 +71,7 @@ func (f *Facts) Line() string {
 	return frame.Facts{
 		Notice: f.notice, Path: f.path, Hash: f.hash(), Before: f.before, Change: f.entry,
 		Added: f.lines.Added, Removed: f.lines.Removed, Loses: f.destructive, Overtaken: f.overtaken, LineEnds: f.lineEnds, Image: f.image,
-		State: f.state, Unchanged: f.unchanged,
+		State: f.state, Unchanged: f.unchanged, Whole: f.whole,
 	}.Line()
 }
 

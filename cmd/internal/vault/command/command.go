@@ -27,6 +27,8 @@ type Command struct {
 	// OfIndex says that an answer depends on the index, on the day and on the request
 	// alone, unless the request is about the active note or today's.
 	OfIndex bool
+	// OfFiles says the same of an answer for which no index is made where none is current.
+	OfFiles bool
 	// shows reports whether a request of a command with a plan only shows
 	// something, nil means that none does.
 	OnlyReads func(grammar.Values) bool

@@ -22,6 +22,8 @@ type Line struct {
 	Facts    bool         // write a line of facts behind the answer
 	Compact  bool         // leave out the space of JSON where that is possible
 	Unless   string       // the state of the index in which nothing is to be answered
+	Part     answer.Part  // how much of a listing a worker prints, and keeps the whole
+	Kept     Kept         // what of an answer that a worker keeps, in place of a command
 	MayWrite bool         // the command may change something
 	Vault    *string      // the name the caller knows the vault by, if he gave one
 	Command  string
@@ -39,6 +41,9 @@ func ParseLine(args []string) (Line, error) {
 	rest, err := l.takeSwitches(args[1:])
 	if err != nil {
 		return Line{}, err
+	}
+	if len(rest) == 0 && l.Kept.ID != "" {
+		return l, nil
 	}
 	if len(rest) == 0 {
 		return Line{}, answer.Misuse("No command given.\n%s", Synopsis)
@@ -102,6 +107,20 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.Unless = args[1]
 			args = args[1:]
+		case arg == PartSwitch && l.Part == (answer.Part{}):
+			part, ok := parsePart(args[1:])
+			if !ok {
+				return nil, answer.Misuse("%s needs a number of bytes, which may have lines: before it.", arg)
+			}
+			l.Part = part
+			args = args[1:]
+		case arg == KeptSwitch:
+			kept, ok := parseKept(args[1:])
+			if !ok {
+				return nil, answer.Misuse("%s needs an id, the offset of a piece and a number of bytes, and nothing behind them.", arg)
+			}
+			l.Kept = kept
+			return nil, nil
 		case arg == ApprovedSwitch && l.Options.Approved == "":
 			if len(args) < 2 || !isDigest(args[1]) {
 				return nil, answer.Misuse("%s needs a digest of 64 hexadecimal digits.", arg)

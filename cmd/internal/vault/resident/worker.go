@@ -16,6 +16,7 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/kept"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/exec/frame"
 )
@@ -47,7 +48,7 @@ type Worker struct {
 // New returns a worker that answers on stdout. From then on the host keeps what it
 // computes from files.
 func New(h *session.Host, perform Perform, folder string, stdout io.Writer) *Worker {
-	h.Knowledge.Resident = true
+	h.Knowledge.Resident, h.Kept = true, &kept.Store{}
 	w := &Worker{host: h, perform: perform, folder: folder, out: &outlet{to: stdout}, exitStatus: make(chan int, 1), open: map[uint32]*job{}}
 	w.rest = time.AfterFunc(restAfter, w.giveBack)
 	return w

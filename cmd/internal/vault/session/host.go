@@ -14,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/source"
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/kept"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/tally"
 	"vaultwicket/gateway/names"
@@ -35,6 +36,8 @@ type Host struct {
 	Knowledge knowledge.Store
 	Memo      knowledge.Memo // of what was computed for the whole vault
 	Bases     source.Memory
+	// Kept are answers of which a part was sent; nil where the process ends with one.
+	Kept *kept.Store
 	// Tally makes what tells the gateway how far a call has come; nil tells nothing.
 	Tally func(messages io.Writer) *tally.Tally
 
@@ -186,6 +189,9 @@ func (h *Host) GiveBack() {
 	h.Memo.Forget()
 	h.Bases.Forget()
 	h.Knowledge.Rest()
+	if h.Kept != nil {
+		h.Kept.Sweep()
+	}
 }
 
 // Close writes the cache and closes the folder of the vault.

@@ -28,7 +28,7 @@ func fileCommands() []command.Command {
 			Params: grammar.TargetParams(), Run: fileInfo,
 		},
 		{
-			Name: "files", Help: "List the files of the vault",
+			Name: "files", OfFiles: true, Help: "List the files of the vault",
 			Params: []grammar.Param{
 				{Name: "folder", Hint: "path", Help: "Only below this folder"},
 				{Name: "ext", Hint: "extension", Help: "Only files with this extension"},

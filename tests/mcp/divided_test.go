@@ -1,0 +1,167 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"vaultwicket/gateway"
+	"vaultwicket/tests/rig"
+)
+
+// longTasks opens a vault with 600 tasks, and some that cannot be shown as they are where that
+// is asked for.
+func longTasks(t *testing.T, unclean bool) *reader {
+	t.Helper()
+	r := &reader{t: t, vault: filepath.Join(t.TempDir(), "Tasks"), home: t.TempDir()}
+	for note := range 20 {
+		text := rig.Repeat(30, fmt.Sprintf("- [ ] the \"task\" %%d of %d\n", note))
+		if unclean && note%5 == 4 {
+			text += "- [ ] turned \u202ebackwards\u202c\n"
+		}
+		rig.WriteFile(t, filepath.Join(r.vault, fmt.Sprintf("Note %02d.md", note)), []byte(text))
+	}
+	r.Session = rig.StartSession(t, r.home, append(rig.EverythingEnabled(r.vault), "--max-output=2KiB")...)
+	return r
+}
+
+var taskListings = []listingCall{
+	{"tasks", map[string]any{"todo": true}},
+	{"tasks", map[string]any{"format": "json"}},
+	{"tasks", map[string]any{"format": "csv"}},
+	{"files", nil},
+}
+
+// The pages of an answer of which the worker sends a part at a time are those of the whole,
+// also where the text of a note cannot be shown as it is.
+func TestPagesOfADividedAnswer(t *testing.T) {
+	t.Parallel()
+	for _, unclean := range []bool{false, true} {
+		r := longTasks(t, unclean)
+		for _, c := range taskListings {
+			want := r.run(c)
+			if unclean {
+				shown := []string{"\u202e", `\u{202e}`, "\u202c", `\u{202c}`}
+				if c.json() {
+					shown = []string{"\u202e", `\u202e`, "\u202c", `\u202c`}
+				}
+				want = strings.NewReplacer(shown...).Replace(want)
+			}
+			var text strings.Builder
+			rows := []json.RawMessage{}
+			for page, arguments := 1, map[string]any{"command": c.command, "params": c.params}; ; page++ {
+				got := r.result(arguments)
+				if !got.OK || len(got.Stdout) > 2<<10 {
+					t.Fatalf("%v, page %d: %d bytes, %+v", c, page, len(got.Stdout), got.Error)
+				}
+				var more []json.RawMessage
+				if c.json() && json.Unmarshal([]byte(got.Stdout), &more) != nil {
+					t.Fatalf("%v, page %d is no array: %s", c, page, got.Stdout)
+				}
+				rows = append(rows, more...)
+				text.WriteString(got.Stdout)
+				if got.Truncated == nil || got.Truncated.Cursor == "" {
+					break
+				}
+				arguments = map[string]any{"command": c.command, "cursor": got.Truncated.Cursor}
+			}
+			whole := text.String()
+			if c.json() {
+				whole = string(rowsIn(t, rows))
+			}
+			if whole != want {
+				t.Errorf("%v: the pages are not the whole: %s", c, rig.Difference(whole, want))
+			}
+		}
+	}
+}
+
+func rowsIn(t *testing.T, rows []json.RawMessage) []byte {
+	t.Helper()
+	var all []string
+	for _, row := range rows {
+		all = append(all, string(row))
+	}
+	return []byte("[" + strings.Join(all, ",") + "]")
+}
+
+// secondPage asks for the first page of the tasks, and returns it with the arguments for the
+// next one.
+func (r *reader) secondPage() (first gateway.Result, next map[string]any) {
+	r.t.Helper()
+	first = r.first(taskListings[0], nil)
+	return first, map[string]any{"command": "tasks", "cursor": first.Truncated.Cursor}
+}
+
+// A change between two pages is told, and the next page is of the earlier answer.
+func TestAChangeBetweenPagesOfADividedAnswer(t *testing.T) {
+	t.Parallel()
+	r := longTasks(t, false)
+	whole := r.run(taskListings[0])
+	first, next := r.secondPage()
+	rig.WriteFile(t, filepath.Join(r.vault, "A first note.md"), []byte(rig.Repeat(100, "- [ ] something else %d\n")))
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		got := r.result(next)
+		if !got.OK || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
+			t.Fatalf("%+v, %s", got.Error, got.Stdout)
+		}
+		if len(got.Notices) > 0 && strings.Contains(got.Notices[0], "has changed since its first page") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("nobody was told of the change")
+		}
+	}
+}
+
+// What a worker had to forget it makes again, as long as nothing has changed.
+func TestADividedAnswerThatWasForgottenIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	r := longTasks(t, false)
+	whole := r.run(taskListings[0])
+	first, next := r.secondPage()
+	for range 12 { // each is kept
+		r.secondPage()
+	}
+	got := r.result(next)
+	if !got.OK || len(got.Notices) > 0 || first.Stdout+got.Stdout != whole[:len(first.Stdout)+len(got.Stdout)] {
+		t.Fatalf("%+v, %q, %s", got.Error, got.Notices, got.Stdout)
+	}
+	for text := first.Stdout; ; got = r.result(map[string]any{"command": "tasks", "cursor": got.Truncated.Cursor}) {
+		if !got.OK {
+			t.Fatalf("%+v", got.Error)
+		}
+		if text += got.Stdout; got.Truncated.Cursor == "" {
+			if text != whole {
+				t.Error(rig.Difference(text, whole))
+			}
+			return
+		}
+	}
+}
+
+// A worker that has ended has not kept anything, and the next page cannot be had. Where no
+// worker can watch the folder, no answer is divided, and the next page is the right one.
+func TestTheRestOfADividedAnswerGoesWithItsWorker(t *testing.T) {
+	t.Parallel()
+	r := longTasks(t, false)
+	whole := r.run(taskListings[0])
+	first, next := r.secondPage()
+	away := r.vault + " away"
+	if err := os.Rename(r.vault, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(r.vault, os.DirFS(away)); err != nil {
+		t.Fatal(err)
+	}
+	r.first(taskListings[0], nil) // of another worker: the folder is another one
+	got := r.result(next)
+	isGone := !got.OK && got.Error.Code == "not_found" && strings.Contains(got.Error.Hint, "without a cursor")
+	if isNext := got.OK && strings.HasPrefix(whole, first.Stdout+got.Stdout); !isGone && !isNext {
+		t.Errorf("what went with a worker: %+v, %s", got.Error, got.Stdout)
+	}
+}
