@@ -205,7 +205,11 @@ func (g *Gateway) Tighten(policies []policy.Policy, limits admission.Limits, dis
 // Load counts the calls. Those that wait for approval are neither
 // running nor waiting.
 func (g *Gateway) Load() observe.Load {
-	return observe.Load{Running: g.running.Running(), Waiting: g.admission.Waiting()}
+	load := observe.Load{Running: g.running.Running(), Waiting: g.running.Waiting()}
+	for _, v := range g.vaults {
+		load.Waiting += v.writing.Waiting()
+	}
+	return load
 }
 
 // Flush writes to the audit log what was only counted until then. It is for the end

@@ -12,8 +12,6 @@ import (
 // Acquire acquires each of the semaphores for a caller, in their order. It waits until
 // ctx is done, and not through a pause. release releases them.
 func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*semaphore.Semaphore) (release func(), err error) {
-	a.waiting.Add(1)
-	defer a.waiting.Add(-1)
 	var acquired []*semaphore.Semaphore
 	release = func() {
 		for _, s := range acquired {
@@ -53,6 +51,3 @@ func (a *Controller) NotStarted(err error, command string) error {
 	}
 	return failure.New(failure.CodeCancelled, "", "command %q: cancelled before it started", command)
 }
-
-// Waiting is how many calls wait for a semaphore.
-func (a *Controller) Waiting() int { return int(a.waiting.Load()) }

@@ -36,7 +36,6 @@ type Controller struct {
 	pauseFile string               // "" where nothing can be paused
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
-	waiting   atomic.Int64 // calls that wait for a semaphore
 
 	mu     sync.Mutex
 	limits Limits

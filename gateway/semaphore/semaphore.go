@@ -55,12 +55,8 @@ func (s *Semaphore) Acquire(ctx context.Context, caller string) (waited bool, er
 	s.of(caller).waiting++
 	s.waiting = append(s.waiting, mine)
 	s.grant()
+	waited = slices.Contains(s.waiting, mine)
 	s.mu.Unlock()
-	select {
-	case <-mine.ready:
-	default:
-		waited = true
-	}
 	select {
 	case <-mine.ready:
 	case <-ctx.Done():
@@ -155,4 +151,11 @@ func (s *Semaphore) Running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inUse
+}
+
+// Waiting returns how many calls wait to run.
+func (s *Semaphore) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
 }

@@ -3,6 +3,7 @@ package semaphore
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +110,25 @@ func TestAPlaceIsNotLost(t *testing.T) {
 		}
 		if sem.Running() != 0 || len(sem.callers) != 0 || len(sem.waiting) != 0 {
 			t.Fatalf("%d run, %d wait", sem.Running(), len(sem.waiting))
+		}
+	}
+}
+
+// Who was seen waiting is told that it waited, however soon it gets its place.
+func TestWhoWaitedIsTold(t *testing.T) {
+	for range 2000 {
+		sem := New(1)
+		if waited, err := sem.Acquire(t.Context(), "a"); waited || err != nil {
+			t.Fatalf("a free place: waited %v, %v", waited, err)
+		}
+		told := make(chan bool)
+		go func() { waited, _ := sem.Acquire(t.Context(), "b"); told <- waited }()
+		for sem.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		sem.Release("a")
+		if !<-told || sem.Waiting() != 0 {
+			t.Fatalf("it was not told, or %d still wait", sem.Waiting())
 		}
 	}
 }
