@@ -25,8 +25,8 @@ func library(t testing.TB) *testVault {
 	t.Helper()
 	files := map[string]string{
 		".obsidian/app.json": `{"userIgnoreFilters":["Out/"]}`,
-		"Board.canvas":       `{"nodes":[{"type":"file","file":"Sub/Note 1.md"},{"type":"text","text":"[[Note 2]] #no"}]}`,
-		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Empty.md": "",
+		"Board.canvas":       `{"nodes":[{"type":"file","file":"Sub/Note 1.md"},{"type":"text","text":"[[Note 2]] ![[pic.png]] #no"}]}`,
+		"Out/Hidden.md":      "#hidden zebra [[Note 3]]", "pic.png": "x", "Sub/R&D.csv": "a,b", "Empty.md": "",
 		"Heads.base": "filters: tags\nformulas: {n: 'tags.length + file.tags.length'}\nviews:\n  - {type: table, name: All, order: [file.path, formula.n, up], summaries: {formula.n: Sum}, sort: [{property: up, direction: DESC}]}\n", "Bad\xffname.md": "x", "Odd.md": "\xff zebra \x00",
 	}
 	for i := range 40 {
@@ -48,6 +48,10 @@ var questions = [][]string{
 	{"query", "where=file.hasTag(\"b/c\") && up", "select=file.name, up, tags, file.backlinks.length, file.links", "sort=up desc", "format=csv"},
 	{"query", "where=file.hasLink(\"Note 3\")", "group=tags", "groups", "all", "explain"}, {"base:query", "path=Heads.base", "summaries", "values=typed"}, {"base:eval", "file=Note 8", "expr=file.backlinks"},
 	{"read", "file=note 7"}, {"read", "file=nothing"}, {"files", "total"}, {"files"}, {"files", "ext=canvas"}, {"folders"}, {"recent", "limit=60"}, {"aliases", "verbose"}, {"wordcount", "file=Note 9"},
+	{"files", "folder=Sub"}, {"files", "folder=Sub/In", "total"}, {"files", "folder=Nowhere", "ext=md"}, {"files", "folder=Empty 1"}, {"files", "ext=nothing"}, {"bases"}, {"templates"},
+	{"attachments"}, {"attachments", "format=json"}, {"attachments", "unused", "folder=Sub"}, {"attachments", "total", "type=image"}, {"attachments", "folder=Empty 0", "format=json"},
+	{"vault"}, {"folder", "path=Sub"}, {"folder", "path=Empty 1"}, {"folder", "path=/", "info=size"}, {"tasks", "folder=Sub", "total"}, {"tasks", "folder=Empty 2"}, {"tasks", "folder=/", "todo"},
+	{"random:read", "seed=3", "count=3"}, {"random:read", "seed=4", "folder=Sub", "min-age=1"}, {"random:read", "min-age=9999"}, {"read", "path=Sub/Note 77.md"}, {"read", "path=Subs/Note 1.md"}, {"folder", "path=Sab"},
 }
 
 // answers returns what the program says in a process for each call.

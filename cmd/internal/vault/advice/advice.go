@@ -42,13 +42,9 @@ func hintFor(v *session.Vault, missing answer.Missing) string {
 
 // names are the files and folders that the caller may see.
 func names(v *session.Vault) (files, folders []string, err error) {
-	err = v.Disk.Walk(disk.Path{}, func(e disk.Entry) {
-		if e.IsDir {
-			folders = append(folders, e.Path.String())
-			return
-		}
-		files = append(files, e.Path.String())
-	})
+	_, err = v.EachEntry(disk.Path{},
+		func(l session.Listed) { files = append(files, l.Path.String()) },
+		func(path string) { folders = append(folders, path) })
 	return files, folders, err
 }
 

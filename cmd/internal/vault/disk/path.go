@@ -156,6 +156,13 @@ func (p Path) segments() []string {
 	return strings.Split(p.text, "/")
 }
 
+// Below reports whether a file or folder lies in a folder, at any depth. All lie in the
+// vault's root folder.
+func (p Path) Below(folder Path) bool {
+	n := len(folder.text)
+	return n == 0 || len(p.text) > n && p.text[:n] == folder.text && p.text[n] == '/'
+}
+
 // parents returns the segments of the folder that p lies in.
 func (p Path) parents() []string {
 	segments := p.segments()

@@ -121,3 +121,26 @@ func TestAStampTellsAChangeWhoseTimeWasPutBack(t *testing.T) {
 		})
 	}
 }
+
+// One that looks at many files says of each what a look at it alone says, in any order.
+func TestAStamperLooksAsTheFolderDoes(t *testing.T) {
+	folder := tree(t, "a/b/one.md", "a/b/two.md", "a/three.md", "four.md", "c/five.md")
+	looks := folder.Stamper()
+	defer looks.Close()
+	for _, name := range []string{"four.md", "a/b/one.md", "a/b/two.md", "a/b/none.md", "a/b/one.md", "none/x.md", "a/three.md", "a/b", "c/five.md", "four.md"} {
+		path := mustPath(t, name)
+		want, wantErr := folder.Stamp(path)
+		got, err := looks.Stamp(path)
+		if got != want || (err == nil) != (wantErr == nil) || IsMissing(err) != IsMissing(wantErr) {
+			t.Errorf("%s: %+v, %v, want %+v, %v", name, got, err, want, wantErr)
+		}
+	}
+	if _, err := looks.Stamp(mustPath(t, "c/five.md")); err != nil {
+		t.Fatal(err)
+	}
+	looks.Close()
+	looks.Close()
+	if got, err := looks.Stamp(mustPath(t, "c/five.md")); err != nil || got.Size == 0 {
+		t.Errorf("after it was closed: %+v, %v", got, err)
+	}
+}

@@ -51,7 +51,17 @@ var byPath = []struct {
 	{"Read", func(f *Folder, hidden, _ Path) error { _, err := f.Read(hidden); return err }},
 	{"ReadStamped", func(f *Folder, hidden, _ Path) error { _, _, err := f.ReadStamped(hidden); return err }},
 	{"ReadHere", func(f *Folder, hidden, _ Path) error { _, _, err := f.ReadHere(hidden); return err }},
-	{"Stamp", func(f *Folder, hidden, _ Path) error { _, err := f.Stamp(hidden); return err }},
+	{"Stamp", func(f *Folder, hidden, seen Path) error {
+		_, err := f.Stamp(hidden)
+		looks := f.Stamper()
+		defer looks.Close()
+		for _, path := range []Path{hidden, seen, hidden} {
+			if _, again := looks.Stamp(path); path == hidden && fmt.Sprint(again) != fmt.Sprint(err) {
+				return fmt.Errorf("a stamper says %v, and Stamp %v", again, err)
+			}
+		}
+		return err
+	}},
 	{"Walk", func(f *Folder, hidden, _ Path) error { return f.Walk(hidden, func(Entry) {}) }},
 	{"WalkParallel", func(f *Folder, hidden, _ Path) error { return f.WalkParallel(hidden, func(Entry) {}) }},
 	{"WalkFolders", func(f *Folder, hidden, _ Path) error { return f.WalkFolders(hidden, func(Path) {}) }},
@@ -76,7 +86,7 @@ var pathless = map[string]string{
 	"Sees":    "is the view",
 	"HasStub": "is about another file, and judged by the test of what was not found",
 	"Named":   "says how a path is written", "Renamed": "says how a path is written",
-	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns",
+	"Config": "reads the app's settings, by the name of one", "Ignored": "reads the file of patterns", "Stamper": "has a method by path, which is tried with Stamp",
 }
 
 // A method that is new is put into one of the two lists.

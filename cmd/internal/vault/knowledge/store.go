@@ -116,7 +116,7 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 		return nil, false // somebody looks at everything
 	}
 	k.resting = false
-	if k.last == nil || k.watcher == nil || k.folder != from.Folder {
+	if !k.canFollow(from) {
 		k.attend(from)
 		go func() {
 			defer k.mu.Unlock()
@@ -128,6 +128,26 @@ func (k *Store) IndexIfCurrent(from View) (*index.Index, bool) {
 	defer k.mu.Unlock()
 	x, err := k.look(from)
 	return x, err == nil
+}
+
+// IndexIfMade is [Store.IndexIfCurrent] that has no index made: for what takes less time than
+// to make one, and may be all that is ever asked.
+func (k *Store) IndexIfMade(from View) (*index.Index, bool) {
+	if !k.Resident || !k.mu.TryLock() {
+		return nil, false
+	}
+	defer k.mu.Unlock()
+	if !k.canFollow(from) {
+		return nil, false
+	}
+	k.resting = false
+	x, err := k.look(from)
+	return x, err == nil
+}
+
+// canFollow reports whether there is an index that only has to be told of changes.
+func (k *Store) canFollow(from View) bool {
+	return k.last != nil && k.watcher != nil && k.folder == from.Folder
 }
 
 // State brings the index up to date and returns a number that is another one after each

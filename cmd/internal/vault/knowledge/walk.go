@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -163,7 +162,7 @@ func (k *Store) eachIndexed(x *index.Index, from View, s Scope, visit func(*Note
 			seen := 0
 			for i := start; i < end; i++ {
 				f := &has.files[i]
-				if !f.isNote || s.Excluded(f.path.String()) || !lies(f.path, s.Folder) {
+				if !f.isNote || s.Excluded(f.path.String()) || !f.path.Below(s.Folder) {
 					continue
 				}
 				seen++
@@ -207,9 +206,4 @@ func visitTexts(c *cache.Cache, records []cache.Record, notes []*Note, visit fun
 		}
 		visit(i)
 	})
-}
-
-// lies reports whether a file lies below a folder.
-func lies(path, under disk.Path) bool {
-	return under == (disk.Path{}) || strings.HasPrefix(path.String(), under.String()+"/")
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
@@ -18,32 +17,6 @@ func (v *Vault) Show(t Target) (answer.Reply, error) {
 		return answer.Reply{}, err
 	}
 	return answer.Reply{Body: file, Note: t.Path}, nil
-}
-
-// PathsBelow returns the paths of the wanted entries below a folder as it was typed,
-// unsorted. A folder that is not there is an error, although for the app it is an
-// empty one: nobody can tell the two apart in an answer without rows.
-func (v *Vault) PathsBelow(folder string, wanted func(disk.Entry) bool) ([]string, error) {
-	under, err := v.FolderOf(folder)
-	if err != nil {
-		return nil, answer.FolderNotFound(folder)
-	}
-	found, err := v.PathsIn(under, wanted)
-	if disk.IsMissing(err) {
-		return nil, answer.FolderNotFound(folder)
-	}
-	return found, err
-}
-
-// PathsIn is [Vault.PathsBelow] for the path of a folder. The error of one that is not
-// there is that of the disk.
-func (v *Vault) PathsIn(folder disk.Path, wanted func(disk.Entry) bool) (found []string, err error) {
-	err = v.Disk.Walk(folder, func(e disk.Entry) {
-		if wanted(e) {
-			found = append(found, e.Path.String())
-		}
-	})
-	return found, err
 }
 
 // MarkdownNote reads the note that a request means, which has to be Markdown.
@@ -69,6 +42,3 @@ func (v *Vault) ScannedNote(p grammar.Values) (text []byte, found markdown.Note,
 	}
 	return text, markdown.Scan(text), nil
 }
-
-// IsNote reports whether an entry of a folder is a note by its extension.
-func IsNote(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == "md" }

@@ -8,7 +8,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -30,14 +29,13 @@ func baseCommands() []command.Command {
 
 // listBases has a sentence for nothing that ends without a full stop.
 func listBases(v *session.Vault, _ grammar.Values) (answer.Reply, error) {
-	found, err := v.PathsBelow("", func(e disk.Entry) bool { return !e.IsDir && e.Path.Ext() == baseExtension })
+	found, err := v.PathsBelow("", func(l session.Listed) bool { return l.Path.Ext() == baseExtension })
 	if err != nil {
 		return answer.Reply{}, err
 	}
 	if len(found) == 0 {
 		return answer.Text("No base files found in vault"), nil
 	}
-	order.Sort(found)
 	return answer.Text(strings.Join(found, "\n")), nil
 }
 

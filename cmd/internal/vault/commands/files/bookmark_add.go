@@ -89,7 +89,7 @@ func parseBookmark(v *session.Vault, p grammar.Values) (newBookmark, error) {
 	case "folder":
 		at, err := v.FolderOf(p["folder"])
 		if err == nil {
-			err = v.Disk.Walk(at, func(disk.Entry) {})
+			err = v.IsThere(at)
 		}
 		if err != nil {
 			return newBookmark{}, answer.FolderNotFound(p["folder"])

@@ -116,7 +116,7 @@ func indexedNotes(v *session.Vault, x *index.Index, since time.Time) (notes []ch
 func walkedNotes(v *session.Vault, since time.Time) (notes []changed, total int, err error) {
 	var mu sync.Mutex
 	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
-		if !session.IsNote(e) {
+		if e.IsDir || e.Path.Ext() != "md" {
 			return
 		}
 		info, err := e.Info()

@@ -13,7 +13,6 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
-	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -80,34 +79,8 @@ func fileInfo(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 
 func listFiles(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	wanted := strings.TrimPrefix(p["ext"], ".")
-	if found, ok := indexedFiles(v, p, wanted); ok && len(found) > 0 {
-		if p.Has("total") {
-			return answer.Text(strconv.Itoa(len(found))), nil
-		}
-		return answer.Text(strings.Join(found, "\n")), nil
-	}
-	return listing(v, p, func(e disk.Entry) bool {
-		return !e.IsDir && (!p.Has("ext") || e.Path.Ext() == wanted)
-	}, func() (answer.Reply, error) { return noFiles(v, p, wanted) })
-}
-
-// indexedFiles returns the files of the whole vault from an index that is up to date, in
-// the order of listings.
-func indexedFiles(v *session.Vault, p grammar.Values, ext string) (found []string, ok bool) {
-	if p.Has("folder") {
-		return nil, false
-	}
-	x, ok := v.Host.Knowledge.IndexIfCurrent(v.View())
-	if !ok {
-		return nil, false
-	}
-	found = make([]string, 0, len(x.Files))
-	for _, f := range x.Files {
-		if !p.Has("ext") || f.Path.Ext() == ext {
-			found = append(found, f.Path.String())
-		}
-	}
-	return found, true
+	found, err := v.PathsBelow(p["folder"], func(l session.Listed) bool { return !p.Has("ext") || l.Path.Ext() == wanted })
+	return printed(p, found, err, func() (answer.Reply, error) { return noFiles(v, p, wanted) })
 }
 
 func listFolders(v *session.Vault, p grammar.Values) (answer.Reply, error) {
@@ -136,30 +109,21 @@ func noFiles(v *session.Vault, p grammar.Values, ext string) (answer.Reply, erro
 		return answer.Nothing("", "%s has no files", place), nil
 	}
 	counts := map[string]int{}
-	files, err := v.PathsBelow(p["folder"], func(e disk.Entry) bool {
-		if !e.IsDir {
-			counts[e.Path.Ext()]++
-		}
-		return !e.IsDir
+	files := 0
+	_, err := v.EachFileBelow(p["folder"], func(l session.Listed) {
+		counts[l.Path.Ext()]++
+		files++
 	})
-	if err != nil || len(files) == 0 {
+	if err != nil || files == 0 {
 		return answer.Nothing("", "%s has no files", place), err
 	}
 	exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
-		answer.Verbatim(ext), place, session.Count(len(files), "file"), strings.Join(exts[:min(len(exts), maxExts)], ", ")), nil
+		answer.Verbatim(ext), place, session.Count(files, "file"), strings.Join(exts[:min(len(exts), maxExts)], ", ")), nil
 }
 
 // maxExts bounds how many extensions a notice lists.
 const maxExts = 8
-
-// listing replies with the entries below folder= that are wanted, or with
-// their number. none says why there are none.
-func listing(v *session.Vault, p grammar.Values, wanted func(disk.Entry) bool, none func() (answer.Reply, error)) (answer.Reply, error) {
-	found, err := v.PathsBelow(p["folder"], wanted)
-	order.Sort(found)
-	return printed(p, found, err, none)
-}
 
 // printed replies with paths, which are in the order of listings, or with their number,
 // unless there is an error.

@@ -67,16 +67,13 @@ type census struct {
 	bytes          int64
 }
 
-func count(v *session.Vault, under disk.Path) (census, error) {
-	var c census
-	err := v.Disk.Walk(under, func(e disk.Entry) {
-		if e.IsDir {
-			c.folders++
-			return
-		}
+func count(v *session.Vault, under disk.Path) (c census, err error) {
+	_, err = v.EachEntry(under, func(l session.Listed) {
 		c.files++
-		c.bytes += e.Size()
-	})
+		if stamp, err := l.Stamp(); err == nil { // it may be gone by now
+			c.bytes += stamp.Size
+		}
+	}, func(string) { c.folders++ })
 	return c, err
 }
 

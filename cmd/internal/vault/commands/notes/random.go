@@ -3,6 +3,7 @@ package notes
 import (
 	"cmp"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
@@ -80,25 +81,26 @@ func Pick(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
 		return nil, err
 	}
 	newest := v.Clock().AddDate(0, 0, -days)
-	names, err := v.PathsBelow(p["folder"], func(e disk.Entry) bool {
-		return session.IsNote(e) && (days == 0 || unchangedSince(e, newest))
+	var names []disk.Path
+	sorted, err := v.EachFileBelow(p["folder"], func(l session.Listed) {
+		if l.IsNote() && (days == 0 || unchangedSince(l, newest)) {
+			names = append(names, l.Path)
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	pick := v.RandomIndex
 	if p.Has("seed") {
-		order.Sort(names) // a walk has no order, and the same seed must find the same notes
+		if !sorted { // the same seed must find the same notes
+			slices.SortFunc(names, func(a, b disk.Path) int { return order.Compare(a.String(), b.String()) })
+		}
 		pick = rand.New(rand.NewPCG(uint64(seed), 0)).IntN
 	}
 	var notes []disk.Path
 	for len(notes) < count && len(names) > 0 {
 		i := pick(len(names))
-		note, err := disk.ParsePath(names[i])
-		if err != nil {
-			return nil, err
-		}
-		notes = append(notes, note)
+		notes = append(notes, names[i])
 		names[i] = names[len(names)-1]
 		names = names[:len(names)-1]
 	}
@@ -110,15 +112,20 @@ func nothingPicked(v *session.Vault, p grammar.Values, err error) (answer.Reply,
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	all, err := v.PathsBelow(p["folder"], session.IsNote)
-	if err != nil || len(all) == 0 {
+	all := 0
+	_, err = v.EachFileBelow(p["folder"], func(l session.Listed) {
+		if l.IsNote() {
+			all++
+		}
+	})
+	if err != nil || all == 0 {
 		return answer.Nothing(noNotes, "%s has no notes", session.Place(p["folder"])), err
 	}
 	days, err := session.Age(p["min-age"], v.Clock()) // nothing else leaves notes out
-	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", session.Count(days, "day"), session.Place(p["folder"]), session.Count(len(all), "note")), err
+	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", session.Count(days, "day"), session.Place(p["folder"]), session.Count(all, "note")), err
 }
 
-func unchangedSince(e disk.Entry, moment time.Time) bool {
-	info, err := e.Info()
-	return err == nil && !info.ModTime().After(moment)
+func unchangedSince(l session.Listed, moment time.Time) bool {
+	stamp, err := l.Stamp()
+	return err == nil && !time.Unix(0, stamp.Modified).After(moment)
 }

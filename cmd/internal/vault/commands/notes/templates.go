@@ -72,16 +72,18 @@ func listTemplates(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 // templateNames returns the names of the templates that the caller may see. A template
 // folder that does not exist has none.
 func templateNames(v *session.Vault, folder disk.Path) ([]string, error) {
-	paths, err := v.PathsIn(folder, session.IsNote)
+	var names []string
+	_, err := v.EachFile(folder, func(l session.Listed) {
+		if l.IsNote() {
+			name := strings.TrimPrefix(strings.TrimPrefix(l.Path.String(), folder.String()), "/")
+			names = append(names, strings.TrimSuffix(name, ".md"))
+		}
+	})
 	if err != nil && !disk.IsMissing(err) {
 		return nil, err
 	}
-	for i, path := range paths {
-		path = strings.TrimPrefix(strings.TrimPrefix(path, folder.String()), "/")
-		paths[i] = strings.TrimSuffix(path, ".md")
-	}
-	order.Sort(paths)
-	return paths, nil
+	order.Sort(names)
+	return names, nil
 }
 
 // readTemplate prints a template, as it is or filled in. Without a title the

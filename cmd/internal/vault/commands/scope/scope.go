@@ -42,13 +42,10 @@ func folderOf(v *session.Vault, p grammar.Values) (disk.Path, error) {
 	if err != nil {
 		return under, answer.FolderNotFound(p["folder"])
 	}
-	switch err := v.Disk.Walk(under, func(disk.Entry) {}); {
-	case disk.IsMissing(err):
-		return under, answer.FolderNotFound(p["folder"])
-	case err != nil:
-		return under, err
+	if err = v.IsThere(under); disk.IsMissing(err) {
+		err = answer.FolderNotFound(p["folder"])
 	}
-	return under, nil
+	return under, err
 }
 
 // Notes returns the notes that a request is about and that wanted takes, in the order
@@ -118,16 +115,11 @@ func Indexed(v *session.Vault, p grammar.Values, wanted func(*index.File) bool) 
 	}
 	var notes []disk.Path
 	for _, f := range files {
-		if f.IsNote() && isBelow(f.Path, under) && wanted(f) {
+		if f.IsNote() && f.Path.Below(under) && wanted(f) {
 			notes = append(notes, f.Path)
 		}
 	}
 	return notes, nil
-}
-
-func isBelow(path, under disk.Path) bool {
-	folder, name := under.String(), path.String()
-	return folder == "" || len(name) > len(folder) && name[:len(folder)] == folder && name[len(folder)] == '/'
 }
 
 func paths(v *session.Vault, names []string) ([]disk.Path, error) {

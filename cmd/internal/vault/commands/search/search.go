@@ -202,7 +202,7 @@ func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
 		return result{}, badQuery(q.Err())
 	}
 	if notes.Load() == 0 { // what is remembered does not tell a missing folder from an empty one
-		if _, err := v.PathsBelow(p["path"], session.IsNote); err != nil {
+		if _, err := v.EachFileBelow(p["path"], func(session.Listed) {}); err != nil {
 			return result{}, err
 		}
 	}

@@ -133,14 +133,10 @@ func scope(v *session.Vault, p grammar.Values) ([]*index.File, error) {
 	if err != nil {
 		return nil, answer.FolderNotFound(p["folder"])
 	}
-	err = v.Disk.Walk(folder, func(disk.Entry) {})
-	if disk.IsMissing(err) {
+	if err = v.IsThere(folder); disk.IsMissing(err) {
 		err = answer.FolderNotFound(p["folder"])
 	}
-	below := folder.String() + "/"
-	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool {
-		return below != "/" && !strings.HasPrefix(f.Path.String(), below)
-	}), err
+	return slices.DeleteFunc(slices.Clone(files), func(f *index.File) bool { return !f.Path.Below(folder) }), err
 }
 
 // today returns the daily note, nothing if it is missing.
