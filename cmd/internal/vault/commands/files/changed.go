@@ -1,7 +1,6 @@
 package files
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,15 +47,17 @@ func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 		}
 		since = days.First
 	}
-	notes, total, err := changedNotes(v, since)
+	first := order.NewFirst(limit, changed.compare)
+	total, err := changedNotes(v, since, first.Add)
 	if err != nil {
 		return answer.Reply{}, err
 	}
+	notes := first.Sorted()
 	if len(notes) == 0 {
 		return nothingChanged(p, total, since), nil
 	}
 	var out strings.Builder
-	for _, n := range notes[:min(limit, len(notes))] {
+	for _, n := range notes {
 		out.WriteString(n.path + "\t" + n.at.In(now.Location()).Format(time.RFC3339) + "\n")
 	}
 	return answer.Text(out.String()), nil
@@ -80,19 +81,16 @@ func (c changed) compare(other changed) int {
 	return order.Compare(c.path, other.path)
 }
 
-// changedNotes returns the notes that were changed since a time, the last first, and how
-// many notes there are.
-func changedNotes(v *session.Vault, since time.Time) (notes []changed, total int, err error) {
+// changedNotes visits the notes that were changed since a time, in any order, and returns
+// how many notes there are.
+func changedNotes(v *session.Vault, since time.Time, visit func(changed)) (total int, err error) {
 	if x, ok := v.Host.Knowledge.IndexIfCurrent(v.View()); ok {
-		notes, total = indexedNotes(v, x, since)
-	} else if notes, total, err = walkedNotes(v, since); err != nil {
-		return nil, 0, err
+		return indexedNotes(v, x, since, visit), nil
 	}
-	slices.SortFunc(notes, changed.compare)
-	return notes, total, nil
+	return walkedNotes(v, since, visit)
 }
 
-func indexedNotes(v *session.Vault, x *index.Index, since time.Time) (notes []changed, total int) {
+func indexedNotes(v *session.Vault, x *index.Index, since time.Time, visit func(changed)) (total int) {
 	for i, f := range x.Files {
 		if !f.IsNote() {
 			continue
@@ -107,13 +105,13 @@ func indexedNotes(v *session.Vault, x *index.Index, since time.Time) (notes []ch
 			at = info.ModTime()
 		}
 		if !at.Before(since) {
-			notes = append(notes, changed{f.Path.String(), i + 1, at})
+			visit(changed{f.Path.String(), i + 1, at})
 		}
 	}
-	return notes, total
+	return total
 }
 
-func walkedNotes(v *session.Vault, since time.Time) (notes []changed, total int, err error) {
+func walkedNotes(v *session.Vault, since time.Time, visit func(changed)) (total int, err error) {
 	var mu sync.Mutex
 	err = v.Disk.WalkParallel(disk.Path{}, func(e disk.Entry) {
 		if e.IsDir || e.Path.Ext() != "md" {
@@ -124,10 +122,10 @@ func walkedNotes(v *session.Vault, since time.Time) (notes []changed, total int,
 		defer mu.Unlock()
 		total++
 		if err == nil && !info.ModTime().Before(since) {
-			notes = append(notes, changed{e.Path.String(), 0, info.ModTime()})
+			visit(changed{e.Path.String(), 0, info.ModTime()})
 		}
 	})
-	return notes, total, err
+	return total, err
 }
 
 // nothingChanged says why no note was changed.
