@@ -156,7 +156,7 @@ func tagAtEnd(text string) int {
 }
 
 // Get returns the value of a field, "" where the task has none. Of several the first one
-// counts. A date may be one that does not exist, see [Exists].
+// counts. A date may be one that does not exist, see [Date].
 func (l Line) Get(field Field) string {
 	for _, p := range l.places {
 		if p.field == field {

@@ -122,17 +122,7 @@ func lastSign(text string) (found sign, at int) {
 	return sign{}, -1
 }
 
-func isDate(value string) bool {
-	if len(value) != len("2006-01-02") {
-		return false
-	}
-	for i := range len(value) {
-		if c := value[i]; (i == 4 || i == 7) != (c == '-') || c != '-' && !isDigit(c) {
-			return false
-		}
-	}
-	return true
-}
+func isDate(value string) bool { return DateOf(value) != 0 }
 
 func isPriority(value string) bool {
 	return value != Normal && slices.ContainsFunc(priorities, func(p struct{ name, sign string }) bool { return p.name == value })

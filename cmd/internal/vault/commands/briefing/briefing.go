@@ -15,6 +15,7 @@ import (
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/cmd/internal/vault/task"
 )
 
 // The bounds of the parts, so that a briefing is a page and not a vault.
@@ -55,11 +56,11 @@ func brief(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	b := page{v: v, limit: limit}
 	fmt.Fprintf(&b.out, "Briefing for %s, %s\n", today.Weekday(), today.Format(time.DateOnly))
 	b.note("Today", now.Path)
-	day := today.Format(time.DateOnly)
+	day := task.DateOf(today.Format(time.DateOnly))
 	b.tasks(
-		taskPart{"Open tasks of " + before.Path.String(), func(file, _ string) bool { return file == before.Path.String() }},
-		taskPart{"Overdue tasks", func(_, due string) bool { return due != "" && due < day }},
-		taskPart{"Tasks due today", func(_, due string) bool { return due == day }})
+		taskPart{"Open tasks of " + before.Path.String(), func(file string, _ task.Date) bool { return file == before.Path.String() }},
+		taskPart{"Overdue tasks", func(_ string, due task.Date) bool { return due != 0 && due < day }},
+		taskPart{"Tasks due today", func(_ string, due task.Date) bool { return due == day }})
 	b.recent()
 	if p.Has("old-note") {
 		b.old(today)
@@ -104,12 +105,12 @@ func (b *page) note(title string, at disk.Path) {
 // taskPart is a part that lists the open tasks that pass a test.
 type taskPart struct {
 	title  string
-	passes func(file, due string) bool
+	passes func(file string, due task.Date) bool
 }
 
 // tasks adds parts of open tasks. The tasks of the vault are gone through once for all.
 func (b *page) tasks(parts ...taskPart) {
-	var tests []func(file, due string) bool
+	var tests []func(file string, due task.Date) bool
 	for _, part := range parts {
 		tests = append(tests, part.passes)
 	}

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -24,45 +25,82 @@ const (
 func arranged(items []*item, p grammar.Values) []*item {
 	switch p["sort"] {
 	case byDue:
-		items = sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
+		items = sorted(items, keyByDue)
 	case byPriority:
-		items = sorted(items, func(a, b key) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.due, b.due)) })
+		items = sorted(items, keyByPriority)
 	}
 	if !p.Has("group") {
 		return items
 	}
-	var grouped []*item
+	return grouped(items, p["group"])
+}
+
+// grouped returns tasks by their groups, those of one in the order in which they come.
+func grouped(items []*item, by string) []*item {
+	members, count := map[string][]*item{}, 0
 	for _, one := range items {
-		for _, name := range groupsOf(one, p["group"]) {
-			in := *one // the task itself is remembered for other calls
-			in.place = &place{one.file, name}
-			grouped = append(grouped, &in)
+		eachGroup(one, by, func(name string) {
+			members[name] = append(members[name], one)
+			count++
+		})
+	}
+	all, in := make([]item, 0, count), make([]*item, 0, count)
+	for _, name := range slices.SortedFunc(maps.Keys(members), compareGroups) {
+		var at *place
+		for _, one := range members[name] {
+			if at == nil || at.file != one.file {
+				at = &place{one.file, name}
+			}
+			all = append(all, *one) // the task itself is remembered for other calls
+			last := &all[len(all)-1]
+			last.place = at
+			in = append(in, last)
 		}
 	}
-	slices.SortStableFunc(grouped, func(a, b *item) int { return compareGroups(a.group, b.group) })
-	return grouped
+	return in
 }
 
-// key is what a task is sorted by: the earlier due date first, and tasks without one last.
-type key struct {
-	due         string
-	rank, place int
+// key is what a task is sorted by, and where the task was: as numbers, keys compare as the
+// tasks do, and those that are alike stay as they come.
+type key uint64
+
+const (
+	placeBits = 32
+	rankBits  = 3
+	dueBits   = 28
+)
+
+// keyByDue has the earlier due date first, tasks without one last, and the higher priority
+// first among those of one day.
+func keyByDue(i *item, place int) key {
+	return key(dueOrLast(i))<<(rankBits+placeBits) | key(i.rank)<<placeBits | key(place)
 }
 
-// last is behind every date.
-const last = "~"
+// keyByPriority has the higher priority first, and then the earlier due date.
+func keyByPriority(i *item, place int) key {
+	return key(i.rank)<<(dueBits+placeBits) | key(dueOrLast(i))<<placeBits | key(place)
+}
 
-// sorted returns tasks in another order; equal ones stay as they come. The keys are read
-// once and are small, the tasks are neither.
-func sorted(items []*item, compare func(a, b key) int) []*item {
+func (k key) place() int { return int(uint32(k)) }
+
+func dueOrLast(i *item) task.Date {
+	if i.due == 0 {
+		return 1<<dueBits - 1
+	}
+	return i.due
+}
+
+// sorted returns tasks in the order of their keys. The keys are made once and are small, the
+// tasks are neither.
+func sorted(items []*item, keyOf func(i *item, place int) key) []*item {
 	keys := make([]key, len(items))
 	for i, one := range items {
-		keys[i] = key{cmp.Or(one.line.Get(task.Due), last), task.Rank(one.line.Level()), i}
+		keys[i] = keyOf(one, i)
 	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(compare(a, b), a.place-b.place) })
+	slices.Sort(keys)
 	in := make([]*item, len(items))
 	for i, k := range keys {
-		in[i] = items[k.place]
+		in[i] = items[k.place()]
 	}
 	return in
 }
@@ -74,20 +112,22 @@ const (
 	noTag     = "(no tag)"
 )
 
-// groupsOf returns the names of the groups to which a task belongs: with tags, all of them.
-func groupsOf(i *item, by string) []string {
-	switch by {
-	case byDue:
-		return []string{cmp.Or(i.line.Get(task.Due), noDue)}
-	case byHeading:
-		return []string{cmp.Or(i.heading, noHeading)}
-	case byTag:
-		if len(i.tags) == 0 {
-			return []string{noTag}
+// eachGroup visits the names of the groups to which a task belongs: with tags, all of them.
+func eachGroup(i *item, by string, visit func(name string)) {
+	switch {
+	case by == byDue:
+		visit(cmp.Or(i.line.Get(task.Due), noDue))
+	case by == byHeading:
+		visit(cmp.Or(i.heading, noHeading))
+	case by == byTag && len(i.tags) == 0:
+		visit(noTag)
+	case by == byTag:
+		for _, tag := range slices.Compact(slices.Sorted(slices.Values(i.tags))) {
+			visit(tag)
 		}
-		return slices.Compact(slices.Sorted(slices.Values(i.tags)))
+	default:
+		visit(i.file)
 	}
-	return []string{i.file}
 }
 
 func compareGroups(a, b string) int {

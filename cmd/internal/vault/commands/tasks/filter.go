@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -51,7 +52,8 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 	add("done", func(i *item) bool { return i.mark != ' ' })
 	add("status", func(i *item) bool { return p["status"] == string(i.mark) })
 	add("no-due", func(i *item) bool { return i.line.Get(task.Due) == "" })
-	add("priority", func(i *item) bool { return i.line.Level() == p["priority"] })
+	wanted := task.Rank(p["priority"])
+	add("priority", func(i *item) bool { return i.rank == wanted })
 	add("tag", tagged(p["tag"]))
 	if err := f.addDates(v, p); err != nil {
 		return filter{}, err
@@ -61,34 +63,37 @@ func filterOf(v *session.Vault, p grammar.Values) (filter, error) {
 		if err != nil {
 			return filter{}, err
 		}
-		now := v.Today().Format(time.DateOnly)
+		now := dateOf(v.Today())
 		isOpen := remembered(settings.IsOpen)
 		f.tests = append(f.tests, func(i *item) bool {
-			return isOpen(i.mark) && isDue(i, func(due string) bool { return due < now })
+			return isOpen(i.mark) && isDue(i, func(due task.Date) bool { return due < now })
 		})
 	}
 	return f, nil
 }
 
-// remembered returns ask, which is only called where a mark is not that of the call before:
-// most tasks have the same.
+// remembered returns ask, which is only called once for each of the usual marks.
 func remembered(ask func(mark rune) bool) func(mark rune) bool {
-	last := rune(-1) // no mark
-	said := false
+	var known, said [utf8.RuneSelf]bool
 	return func(mark rune) bool {
-		if mark != last {
-			last, said = mark, ask(mark)
+		if mark < 0 || mark >= utf8.RuneSelf {
+			return ask(mark)
 		}
-		return said
+		if !known[mark] {
+			known[mark], said[mark] = true, ask(mark)
+		}
+		return said[mark]
 	}
 }
 
-// addDates adds the filters by the due date. Days of this form compare as texts do.
+func dateOf(day time.Time) task.Date { return task.DateOf(day.Format(time.DateOnly)) }
+
+// addDates adds the filters by the due date.
 func (f *filter) addDates(v *session.Vault, p grammar.Values) error {
-	for name, fits := range map[string]func(due, first, last string) bool{
-		"due":        func(due, first, last string) bool { return due >= first && due <= last },
-		"due-before": func(due, first, _ string) bool { return due < first },
-		"due-after":  func(due, _, last string) bool { return due > last },
+	for name, fits := range map[string]func(due, first, last task.Date) bool{
+		"due":        func(due, first, last task.Date) bool { return due >= first && due <= last },
+		"due-before": func(due, first, _ task.Date) bool { return due < first },
+		"due-after":  func(due, _, last task.Date) bool { return due > last },
 	} {
 		if !p.Has(name) {
 			continue
@@ -97,16 +102,15 @@ func (f *filter) addDates(v *session.Vault, p grammar.Values) error {
 		if err != nil {
 			return err
 		}
-		first, last := days.First.Format(time.DateOnly), days.Last.Format(time.DateOnly)
-		f.tests = append(f.tests, func(i *item) bool { return isDue(i, func(due string) bool { return fits(due, first, last) }) })
+		first, last := dateOf(days.First), dateOf(days.Last)
+		f.tests = append(f.tests, func(i *item) bool { return isDue(i, func(due task.Date) bool { return fits(due, first, last) }) })
 	}
 	return nil
 }
 
 // isDue reports whether a task has a due date that fits. One that does not exist never does.
-func isDue(i *item, fits func(due string) bool) bool {
-	due := i.line.Get(task.Due)
-	return due != "" && fits(due) && task.Exists(due)
+func isDue(i *item, fits func(due task.Date) bool) bool {
+	return i.due != 0 && fits(i.due) && i.due.Exists()
 }
 
 // tagged takes tasks with a tag, or with one below it, whatever the case.

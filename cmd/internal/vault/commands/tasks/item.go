@@ -26,6 +26,8 @@ type place struct{ file, group string }
 // told is what is known of a task beside its line.
 type told struct {
 	line    task.Line // what its text says
+	due     task.Date // of the line
+	rank    int       // of its priority
 	heading string    // the nearest one above it
 	tags    []string
 }
@@ -62,7 +64,9 @@ func readLines(items []item) {
 		readers.Go(func() {
 			for i := range some {
 				_, text := boxed(some[i].text)
-				some[i].line = task.Read(text)
+				line := task.Read(text)
+				told := some[i].told
+				told.line, told.due, told.rank = line, task.DateOf(line.Get(task.Due)), task.Rank(line.Level())
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package tasks
 import (
 	"cmp"
 
+	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/cmd/internal/vault/task"
 )
@@ -15,8 +16,8 @@ type Listed struct {
 
 // Open lists the tasks of the vault that are still to be done, once for each test, of which
 // it takes those that pass: the earliest due first, a row each, at most limit rows. due is
-// "" for a task without a due date, or with one that does not exist.
-func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]Listed, error) {
+// 0 for a task without a due date, or with one that does not exist.
+func Open(v *session.Vault, limit int, tests ...func(file string, due task.Date) bool) ([]Listed, error) {
 	files, err := v.ScopedFiles(nil)
 	if err != nil {
 		return nil, err
@@ -25,28 +26,33 @@ func Open(v *session.Vault, limit int, tests ...func(file, due string) bool) ([]
 	if err != nil {
 		return nil, err
 	}
-	found := make([][]*item, len(tests))
+	lists := make([]Listed, len(tests))
+	first := make([]*order.First[key], len(tests))
+	for n := range first {
+		first[n] = order.NewFirst(limit, cmp.Compare[key])
+	}
+	isOpen := remembered(settings.IsOpen)
 	all := detailedTasks.Of(&v.Host.Memo, files)
 	for place := range all {
 		i := &all[place]
-		if !settings.IsOpen(i.mark) {
+		if !isOpen(i.mark) {
 			continue
 		}
-		due := i.line.Get(task.Due)
-		if due != "" && !task.Exists(due) {
-			due = ""
+		due := i.due
+		if !due.Exists() {
+			due = 0
 		}
 		for n, passes := range tests {
 			if passes(i.file, due) {
-				found[n] = append(found[n], i)
+				first[n].Add(keyByDue(i, place))
+				lists[n].Total++
 			}
 		}
 	}
-	lists := make([]Listed, len(tests))
-	for n, items := range found {
-		first := sorted(items, func(a, b key) int { return cmp.Or(cmp.Compare(a.due, b.due), a.rank-b.rank) })
-		first = first[:min(limit, len(first))]
-		lists[n] = Listed{rowsOf(first), len(items)}
+	for n := range lists {
+		for _, k := range first[n].Sorted() {
+			lists[n].Rows = append(lists[n].Rows, string(all[k.place()].appendRow(nil)))
+		}
 	}
 	return lists, nil
 }

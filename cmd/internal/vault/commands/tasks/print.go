@@ -82,15 +82,6 @@ func rows(items []*item, grouped bool) answer.Reply {
 	})
 }
 
-// rowsOf returns such lines, one by one.
-func rowsOf(items []*item) []string {
-	all := make([]string, len(items))
-	for n, i := range items {
-		all[n] = string(i.appendRow(nil))
-	}
-	return all
-}
-
 func (i *item) appendRow(b []byte) []byte {
 	b = append(append(b, i.file...), ':')
 	b = append(answer.AppendNumber(b, int(i.at)), ": "...)
