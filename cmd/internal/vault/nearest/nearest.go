@@ -10,10 +10,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/lookup"
+	"vaultwicket/cmd/internal/vault/order"
+	"vaultwicket/cmd/internal/vault/processors"
 )
 
 // Most is how many names are suggested at most: whoever reads them picks one.
@@ -39,89 +43,151 @@ const (
 // Names returns the names that wanted was most likely meant to be, the best first
 // and at most [Most].
 func Names(wanted string, names []string) []string {
-	return best(wanted, names, func(key string) func(string) closeness {
-		return func(name string) closeness { return compare(key, plain(name)) }
+	key := newWanted(withoutExt(wanted))
+	return best(wanted, key, names, func() func(string) closeness {
+		return func(name string) closeness { return key.compare(plain(name)) }
 	})
 }
 
 // Paths is [Names] for paths, of which the last segment counts before the folders.
 // What is written around a path in a link is left out.
-func Paths(wanted string, paths []string) []string {
-	wanted = strings.Trim(bare(wanted), "/")
-	return best(wanted, paths, func(key string) func(string) closeness {
-		base, folder := plain(stem(wanted)), plain(path.Dir("/"+wanted))
+func Paths(typed string, paths []string) []string {
+	typed = strings.Trim(bare(typed), "/")
+	key, base, folder := newWanted(withoutExt(typed)), newWanted(stem(typed)), plain(path.Dir("/"+typed))
+	return best(typed, key, paths, func() func(string) closeness {
+		last, plainLast := "", "" // the folder of the path before: many lie in the same
 		return func(candidate string) closeness {
-			if whole := compare(key, plain(withoutExt(candidate))); whole == same {
+			dir := candidate[:max(0, strings.LastIndexByte(candidate, '/'))]
+			if dir != last {
+				last, plainLast = dir, plain(dir)
+			}
+			name := plain(stem(candidate))
+			if isSame(key.text, plainLast, name) {
 				return same
 			}
-			found := compare(base, plain(stem(candidate)))
+			found := base.compare(name)
 			if found >= unlike {
 				return unlike
 			}
-			if folder != "" && plain(path.Dir("/"+candidate)) != folder {
-				found = 2*found + 1 // of two that are as close, the one in the folder
-				return found
+			if folder != "" && plainLast != folder {
+				return 2*found + 1 // of two that are as close, the one in the folder
 			}
 			return 2 * found
 		}
 	})
 }
 
-// best sorts the names that resemble wanted.
-func best(wanted string, names []string, to func(key string) func(string) closeness) []string {
-	key := plain(withoutExt(wanted))
-	if key == "" || len(wanted) > maxWanted {
+// few is how many names are not worth a second processor.
+const few = 512
+
+type match struct {
+	name string
+	at   closeness
+}
+
+func (m match) compare(other match) int {
+	return cmp.Or(cmp.Compare(m.at, other.at), cmp.Compare(len(m.name), len(other.name)), cmp.Compare(m.name, other.name))
+}
+
+// best returns the names that are closest. closeTo makes what says how close a name is, for
+// one goroutine.
+func best(typed string, key wanted, names []string, closeTo func() func(string) closeness) []string {
+	if key.text == "" || len(typed) > maxWanted {
 		return nil
 	}
-	type match struct {
-		name string
-		at   closeness
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	found := order.NewFirst(Most, match.compare)
+	for some := range slices.Chunk(names, max(few, len(names)/processors.Count()+1)) {
+		all.Go(func() {
+			closeness := closeTo()
+			for _, name := range some {
+				if at := closeness(name); at < unlike {
+					mu.Lock()
+					found.Add(match{name, at})
+					mu.Unlock()
+				}
+			}
+		})
 	}
-	var found []match
-	closeTo := to(key)
-	for _, name := range names {
-		if at := closeTo(name); at < unlike {
-			found = append(found, match{name, at})
-		}
-	}
-	slices.SortFunc(found, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
-	})
+	all.Wait()
 	var list []string
-	for _, m := range found[:min(len(found), Most)] {
+	for _, m := range found.Sorted() {
 		list = append(list, m.name)
 	}
 	return list
 }
 
-// compare says how much two plain names resemble each other.
-func compare(wanted, name string) closeness {
+// wanted is a name to which others are compared, with what each comparison needs of it.
+type wanted struct {
+	text     string // plain
+	inOrder  string // its words, sorted
+	letters  []rune
+	words    []string
+	mistakes int // that are allowed
+}
+
+func newWanted(name string) wanted {
+	text := plain(name)
+	w := wanted{text: text, inOrder: sorted(text), letters: []rune(text), words: strings.Fields(text)}
+	w.mistakes = allowed(len(w.letters))
+	return w
+}
+
+// compare says how close a plain name is.
+func (w wanted) compare(name string) closeness {
 	switch {
 	case name == "":
 		return unlike
-	case wanted == name, strings.ReplaceAll(wanted, " ", "") == strings.ReplaceAll(name, " ", ""):
+	case isSame(w.text, "", name):
 		return same
-	case sorted(wanted) == sorted(name):
+	case len(w.text) == len(name) && w.inOrder == sorted(name):
 		return sameWords
-	case len(wanted) >= 3 && strings.HasPrefix(name, wanted):
+	case len(w.text) >= 3 && strings.HasPrefix(name, w.text):
 		return begins
-	case len(name) >= 3 && strings.HasPrefix(wanted, name):
+	case len(name) >= 3 && strings.HasPrefix(w.text, name):
 		return isBegun
-	case len(wanted) >= 4 && strings.Contains(name, wanted), len(name) >= 4 && strings.Contains(wanted, name):
+	case len(w.text) >= 4 && strings.Contains(name, w.text), len(name) >= 4 && strings.Contains(w.text, name):
 		return contains
 	}
-	if n := quote.Mistakes([]rune(wanted), []rune(name), allowed(wanted)); n <= allowed(wanted) {
+	if n := w.mistakesIn(name); n <= w.mistakes {
 		return mistyped + closeness(n)
 	}
-	if shareWord(wanted, name) {
+	if w.sharesWord(name) {
 		return sharesWord
 	}
 	return unlike
 }
 
+// isSame reports whether a text is a plain folder and a plain name one behind the other, but
+// for blanks.
+func isSame(text, folder, name string) bool {
+	for _, part := range []string{folder, name} {
+		for _, c := range []byte(part) {
+			if c == ' ' {
+				continue
+			}
+			if text = strings.TrimPrefix(text, " "); text == "" || text[0] != c {
+				return false
+			}
+			text = text[1:]
+		}
+	}
+	return text == ""
+}
+
+// mistakesIn counts the mistakes that make a name of what was wanted, up to one more than are
+// allowed.
+func (w wanted) mistakesIn(name string) int {
+	if n := utf8.RuneCountInString(name) - len(w.letters); n > w.mistakes || -n > w.mistakes {
+		return w.mistakes + 1
+	}
+	return quote.Mistakes(w.letters, []rune(name), w.mistakes)
+}
+
 // allowed is how many mistakes a name may have and be recognized.
-func allowed(name string) int {
-	switch n := len([]rune(name)); {
+func allowed(n int) int {
+	switch {
 	case n < 3:
 		return 0
 	case n < 5:
@@ -131,15 +197,17 @@ func allowed(name string) int {
 	}
 }
 
-// shareWord reports whether two names have a word of four letters or more, or its
+// sharesWord reports whether two names have a word of four letters or more, or its
 // beginning.
-func shareWord(a, b string) bool {
-	words := strings.Fields(b)
-	return slices.ContainsFunc(strings.Fields(a), func(word string) bool {
-		return len(word) >= 4 && slices.ContainsFunc(words, func(other string) bool {
-			return strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)
-		})
-	})
+func (w wanted) sharesWord(name string) bool {
+	for other := range strings.FieldsSeq(name) {
+		for _, word := range w.words {
+			if len(word) >= 4 && (strings.HasPrefix(other, word) || len(other) >= 4 && strings.HasPrefix(word, other)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func sorted(name string) string {
@@ -151,9 +219,21 @@ func sorted(name string) string {
 // plain is a name as it is compared: folded, its words with one blank between them
 // and nothing else.
 func plain(name string) string {
-	return strings.Join(strings.FieldsFunc(lookup.Fold(name), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !unicode.IsSymbol(r)
-	}), " ")
+	folded := lookup.Fold(name)
+	words := make([]byte, 0, len(folded))
+	ended := false
+	for len(folded) > 0 {
+		r, size := utf8.DecodeRuneInString(folded)
+		counts := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.IsSymbol(r)
+		if counts && ended && len(words) > 0 {
+			words = append(words, ' ')
+		}
+		if counts {
+			words = append(words, folded[:size]...)
+		}
+		ended, folded = !counts, folded[size:]
+	}
+	return string(words)
 }
 
 // stem is the last segment of a path without its extension.

@@ -11,8 +11,8 @@ type First[T any] struct {
 	full    bool // the first of some are in order, as many as the limit, and nothing behind them is wanted
 }
 
-// NewFirst returns an empty collection of at most limit elements, which is at least 1. No two
-// elements that are added are alike to compare.
+// NewFirst returns an empty collection of at most limit elements, which is at least 1. Of
+// elements that are alike to compare any may be forgotten.
 func NewFirst[T any](limit int, compare func(a, b T) int) *First[T] {
 	return &First[T]{limit: limit, compare: compare}
 }
