@@ -142,12 +142,12 @@ func searches(b *testing.B, w *pipeWorker, vault string) {
 // listings are the commands that list something of the whole vault, as text and as JSON.
 func listings() (all []command) {
 	for _, words := range [][]string{
-		{"tags", "counts"}, {"tasks", "todo"}, {"orphans"}, {"deadends"}, {"unresolved"}, {"properties", "counts"}, {"aliases"}, {"files"}, {"folders"},
+		{"tags", "counts"}, {"tasks", "todo"}, {"unresolved"}, {"properties", "counts"}, {"attachments"},
 	} {
-		all = append(all, command{words[0], words})
-		if words[0] != "files" && words[0] != "folders" && words[0] != "orphans" && words[0] != "deadends" && words[0] != "aliases" {
-			all = append(all, command{words[0] + "-json", append(slices.Clone(words), "format=json")})
-		}
+		all = append(all, command{words[0], words}, command{words[0] + "-json", append(slices.Clone(words), "format=json")})
+	}
+	for _, name := range []string{"orphans", "deadends", "aliases", "files", "folders", "bases", "recent", "briefing", "vault"} {
+		all = append(all, command{name, []string{name}})
 	}
 	return all
 }

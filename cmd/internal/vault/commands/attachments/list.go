@@ -17,49 +17,43 @@ import (
 type file struct {
 	path, kind string
 	size       int64
-	users      []string // the notes and canvases that link to it or embed it
+	users      []index.Edge // the notes and canvases that link to it or embed it
 }
 
-// maxUsers is how many notes a row of text names; JSON has all.
-const maxUsers = 5
-
 func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	found, err := find(v, p)
+	x, err := v.Index()
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	found, err := find(v, x, p)
 	switch {
 	case err != nil:
 		return answer.Reply{}, err
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(found))), nil
 	case p["format"] == answer.FormatJSON:
-		return inJSON(found), nil
+		return inJSON(x, found), nil
 	case len(found) == 0:
 		return answer.Text("No attachments found."), nil
 	}
-	table := answer.Table{}
-	for _, f := range found {
-		users := strings.Join(f.users[:min(len(f.users), maxUsers)], ", ")
-		if left := len(f.users) - maxUsers; left > 0 {
-			users += fmt.Sprintf(" and %d more", left)
-		}
-		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
-	}
-	return table.Reply(answer.FormatTSV), nil
+	return inTable(x, found), nil
 }
 
 // find returns the attachments that a request is about, in the order of listings.
-func find(v *session.Vault, p grammar.Values) ([]file, error) {
-	x, err := v.Index()
-	if err != nil {
-		return nil, err
-	}
+func find(v *session.Vault, x *index.Index, p grammar.Values) ([]file, error) {
 	var found []file
+	graph := x.Graph()
 	sorted, err := v.EachFileBelow(p["folder"], func(l session.Listed) {
 		extension := l.Path.Ext()
 		if !isAttachment(extension) || p.Has("type") && kindOf(extension) != p["type"] {
 			return
 		}
 		place, ok := x.Place(l.Path.String())
-		if !ok || p.Has("unused") && len(x.Graph().In(place)) > 0 {
+		if !ok {
+			return
+		}
+		users := graph.In(place)
+		if p.Has("unused") && len(users) > 0 {
 			return
 		}
 		f := file{path: l.Path.String()}
@@ -68,7 +62,7 @@ func find(v *session.Vault, p grammar.Values) ([]file, error) {
 			if err != nil {
 				return // it is gone by now
 			}
-			f.kind, f.size, f.users = kindOf(extension), stamp.Size, usersOf(x, place)
+			f.kind, f.size, f.users = kindOf(extension), stamp.Size, users
 		}
 		found = append(found, f)
 	})
@@ -78,17 +72,28 @@ func find(v *session.Vault, p grammar.Values) ([]file, error) {
 	return found, err
 }
 
-// usersOf are the files that link to a file or embed it.
-func usersOf(x *index.Index, place int) []string {
-	var users []string
-	for _, in := range x.Graph().In(place) {
-		users = append(users, x.Files[in.Place].Path.String())
+// maxUsers is how many notes a row of text names; JSON has all.
+const maxUsers = 5
+
+// inTable prints a row for each file, with some of its users.
+func inTable(x *index.Index, found []file) answer.Reply {
+	table := answer.Table{}
+	for _, f := range found {
+		var names []string
+		for _, user := range f.users[:min(len(f.users), maxUsers)] {
+			names = append(names, x.Files[user.Place].Path.String())
+		}
+		users := strings.Join(names, ", ")
+		if left := len(f.users) - maxUsers; left > 0 {
+			users += fmt.Sprintf(" and %d more", left)
+		}
+		table.Rows = append(table.Rows, []string{f.path, f.kind, strconv.FormatInt(f.size, 10), users})
 	}
-	return users
+	return table.Reply(answer.FormatTSV)
 }
 
 // inJSON prints an array of objects, and [] for no files.
-func inJSON(found []file) answer.Reply {
+func inJSON(x *index.Index, found []file) answer.Reply {
 	if len(found) == 0 {
 		return answer.Text("[]")
 	}
@@ -106,7 +111,7 @@ func inJSON(found []file) answer.Reply {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = answer.AppendJSON(b, user)
+			b = answer.AppendJSON(b, x.Files[user.Place].Path.String())
 		}
 		if b = append(b, "]}"...); row == len(found)-1 {
 			b = append(b, ']')
