@@ -258,6 +258,23 @@ func TestAWorkerSeesItsOwnChangesAtOnce(t *testing.T) {
 	}
 }
 
+// A note that was removed a moment ago is not picked, however soon the worker is told.
+func TestARemovedNoteIsNotPicked(t *testing.T) {
+	h := library(t)
+	w := h.worker()
+	w.ask(nil, "tags") // has the index made
+	for i := range 30 {
+		name := fmt.Sprintf("Sub/Note %d.md", i)
+		if err := os.Remove(h.file(name)); err != nil {
+			t.Fatal(err)
+		}
+		got := w.ask(nil, "random:read", "count=20", fmt.Sprintf("seed=%d", i))
+		if got.end.Status != answer.ExitDone || strings.Contains(got.stdout, name+" ") {
+			t.Fatalf("without %s: %d, %.300q %q", name, got.end.Status, got.stdout, got.stderr)
+		}
+	}
+}
+
 func TestACancelledSearchEnds(t *testing.T) {
 	h := library(t)
 	ctx, cancel := context.WithCancel(context.Background())

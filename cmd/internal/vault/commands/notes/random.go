@@ -81,10 +81,10 @@ func Pick(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
 		return nil, err
 	}
 	newest := v.Clock().AddDate(0, 0, -days)
-	var names []disk.Path
+	var paths []disk.Path
 	sorted, err := v.EachFileBelow(p["folder"], func(l session.Listed) {
 		if l.IsNote() && (days == 0 || unchangedSince(l, newest)) {
-			names = append(names, l.Path)
+			paths = append(paths, l.Path)
 		}
 	})
 	if err != nil {
@@ -93,16 +93,18 @@ func Pick(v *session.Vault, p grammar.Values, count int) ([]disk.Path, error) {
 	pick := v.RandomIndex
 	if p.Has("seed") {
 		if !sorted { // the same seed must find the same notes
-			slices.SortFunc(names, func(a, b disk.Path) int { return order.Compare(a.String(), b.String()) })
+			slices.SortFunc(paths, func(a, b disk.Path) int { return order.Compare(a.String(), b.String()) })
 		}
 		pick = rand.New(rand.NewPCG(uint64(seed), 0)).IntN
 	}
 	var notes []disk.Path
-	for len(notes) < count && len(names) > 0 {
-		i := pick(len(names))
-		notes = append(notes, names[i])
-		names[i] = names[len(names)-1]
-		names = names[:len(names)-1]
+	for len(notes) < count && len(paths) > 0 {
+		i := pick(len(paths))
+		if _, err := v.Disk.Stat(paths[i]); !disk.IsMissing(err) { // it may have gone a moment ago
+			notes = append(notes, paths[i])
+		}
+		paths[i] = paths[len(paths)-1]
+		paths = paths[:len(paths)-1]
 	}
 	return notes, nil
 }
