@@ -54,6 +54,7 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 		defer collectLater()()
 	}
 	defer time.AfterFunc(startOver, releaseProgram).Stop()
+	defer o.Activity.AfterPause(pauseOver, giveBack)()
 	if std.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
 	}
@@ -94,6 +95,16 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 
 // startOver is when a server has surely answered "initialize", if its client is there.
 const startOver = time.Second
+
+// pauseOver is after how long without a call a server gives back what its calls needed. The
+// next call, which takes a millisecond longer for it, is then one of somebody who thinks.
+const pauseOver = 10 * time.Second
+
+// giveBack returns memory to the system that a server needs for its calls alone.
+func giveBack() {
+	debug.FreeOSMemory()
+	releaseProgram()
+}
 
 // collectLater bounds the garbage of a server once it has started. A collection before the
 // first answer would be a fifth of all that the start does.

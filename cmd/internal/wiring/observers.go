@@ -22,7 +22,7 @@ func (o *Opened) openObservers() {
 	if errors.As(err, &wrong) {
 		o.Log.Warn("tracing is off: "+wrong.Error(), "hint", wrong.Hint())
 	}
-	o.Traces = traces
+	o.Traces, o.Activity = traces, &Activity{}
 }
 
 // observer returns who is told of the calls, nil if nobody is.
@@ -33,6 +33,9 @@ func (o Opened) observer() observe.Observer {
 	}
 	if o.Traces != nil {
 		all = append(all, o.Traces)
+	}
+	if o.Activity != nil {
+		all = append(all, o.Activity)
 	}
 	return observe.All(all...)
 }

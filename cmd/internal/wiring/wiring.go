@@ -32,6 +32,8 @@ type Opened struct {
 	Metrics *metrics.Metrics // nil where nobody could read them
 	Traces  *tracing.Tracing // nil where there is no collector
 	Rest    []string
+	// Activity is told of the calls of a server.
+	Activity *Activity
 
 	messages *screen.Messages // where Log writes, and where progress is shown
 }

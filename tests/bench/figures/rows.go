@@ -43,6 +43,8 @@ var promises = []row{
 	plain("memory of the server at rest, with the pages of its program", "MiB", "≤ 16", "Memory", "rest-MiB"),
 	plain("the same after 10,000 calls, of its own", "MiB", "≤ 6", "Memory", "after-anon-MiB"),
 	plain("the same after 10,000 calls, with the pages of its program", "MiB", "≤ 19", "Memory", "after-MiB"),
+	plain("the same after 10,000 calls and 20 seconds without one, of its own", "MiB", "", "Memory", "paused-anon-MiB"),
+	plain("the same, with the pages of its program", "MiB", "≤ 16", "Memory", "paused-MiB"),
 	{what: "50 calls at once to the client, which answers one at a time", unit: "× the throughput", aim: "≥ 0.95", value: figure("Fifty", "throughput/bare")},
 	ratio("one note read through the server's resident worker", "", "ResidentRead", "call", "floor", "a server that reads the file and does nothing else"),
 	ratio("the same as a process of its own, without a server", "", "ResidentRead", "one-shot", "pipe", "the worker, asked without a server"),

@@ -1,0 +1,67 @@
+package wiring
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vaultwicket/gateway/observe"
+)
+
+func TestAPauseBetweenCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a Activity
+		var pauses atomic.Int32
+		call := func() {
+			if _, observer := a.Begin(t.Context(), observe.CallStart{}); observer != nil {
+				t.Fatal("it wants to hear more")
+			}
+		}
+		wait := func(length time.Duration, want int32) {
+			t.Helper()
+			time.Sleep(length)
+			synctest.Wait()
+			if got := pauses.Load(); got != want {
+				t.Fatalf("%d pauses, want %d", got, want)
+			}
+		}
+		call() // nobody has asked yet
+		stop := a.AfterPause(10*time.Second, func() { pauses.Add(1) })
+		wait(21*time.Second, 1)
+		wait(time.Hour, 1) // there was no call in between
+		for range 100 {
+			call()
+			wait(9*time.Second, 1)
+		}
+		wait(12*time.Second, 2)
+		call()
+		call()
+		wait(9*time.Second, 2)
+		wait(12*time.Second, 3)
+		call()
+		stop()
+		call()
+		wait(time.Hour, 3)
+	})
+}
+
+// However calls and the ends of pauses meet, the last call is followed by a pause.
+func TestCallsAtTheEndOfAPause(t *testing.T) {
+	var a Activity
+	var last atomic.Uint64 // how many calls there were at the last pause
+	defer a.AfterPause(time.Microsecond, func() { last.Store(a.begun.Load()) })()
+	const callers, calls = 4, 10_000
+	for range callers {
+		go func() {
+			for range calls {
+				a.Begin(t.Context(), observe.CallStart{})
+			}
+		}()
+	}
+	for end := time.Now().Add(20 * time.Second); last.Load() < callers*calls; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the last pause was after %d of %d calls", last.Load(), a.begun.Load())
+		}
+	}
+}
