@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
@@ -32,7 +33,7 @@ func list(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	case p.Has("total"):
 		return answer.Text(strconv.Itoa(len(found))), nil
 	case p["format"] == answer.FormatJSON:
-		return inJSON(x, found), nil
+		return inJSON(quotedPaths.Of(&v.Host.Memo, x.Files), found), nil
 	case len(found) == 0:
 		return answer.Text("No attachments found."), nil
 	}
@@ -93,7 +94,7 @@ func inTable(x *index.Index, found []file) answer.Reply {
 }
 
 // inJSON prints an array of objects, and [] for no files.
-func inJSON(x *index.Index, found []file) answer.Reply {
+func inJSON(paths quoted, found []file) answer.Reply {
 	if len(found) == 0 {
 		return answer.Text("[]")
 	}
@@ -111,11 +112,36 @@ func inJSON(x *index.Index, found []file) answer.Reply {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = answer.AppendJSON(b, x.Files[user.Place].Path.String())
+			b = append(b, paths.at(user.Place)...)
 		}
 		if b = append(b, "]}"...); row == len(found)-1 {
 			b = append(b, ']')
 		}
 		return b
 	})
+}
+
+// quoted has the paths of all files as JSON strings, by their places, one behind the other: in
+// a large vault many attachments have the same users, and the paths of files lie far apart.
+type quoted struct {
+	text string
+	ends []int
+}
+
+var quotedPaths = &knowledge.Derived[quoted]{Name: "paths as JSON", Compute: func(files []*index.File) quoted {
+	var text []byte
+	ends := make([]int, len(files))
+	for i, f := range files {
+		text = answer.AppendJSON(text, f.Path.String())
+		ends[i] = len(text)
+	}
+	return quoted{string(text), ends}
+}}
+
+func (q quoted) at(place int32) string {
+	start := 0
+	if place > 0 {
+		start = q.ends[place-1]
+	}
+	return q.text[start:q.ends[place]]
 }
