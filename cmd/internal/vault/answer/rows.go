@@ -21,14 +21,20 @@ type rows struct {
 	row   func(b []byte, place int) []byte
 }
 
-// usualRow is what of a buffer has to be left for one more row. A longer one is copied.
+// usualRow is what of a buffer has to be left for one more row, or else as much as the
+// longest one so far has taken, up to half of the buffer. A row for which that is not enough
+// is copied.
 const usualRow = 2 << 10
 
 // print writes all rows, many at a time. They are made where they are written from.
 func (r rows) print(out *lastByte) {
 	b := out.to.AvailableBuffer()
+	longest := usualRow
 	for place := range r.count {
-		if b = r.row(b, place); cap(b)-len(b) >= usualRow {
+		before := len(b)
+		b = r.row(b, place)
+		longest = max(longest, min(len(b)-before, PrintBuffer/2))
+		if cap(b)-len(b) >= longest {
 			continue
 		}
 		_, _ = out.Write(b)

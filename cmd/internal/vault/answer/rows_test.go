@@ -115,6 +115,31 @@ func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 	}
 }
 
+// Rows of any length are printed as they are, and those of some KB without other memory than
+// that of the writer.
+func TestRowsOfAnyLength(t *testing.T) {
+	text := bytes.Repeat([]byte("the quick brown fox "), PrintBuffer/6)
+	row := func(size int) func(b []byte, place int) []byte {
+		return func(b []byte, place int) []byte { return append(append(b, text[place%20:][:(place*7919)%size]...), '\n') }
+	}
+	for _, size := range []int{1, usualRow, 3 * usualRow, PrintBuffer, 3 * PrintBuffer} {
+		const count = 1000
+		var want []byte
+		for place := range count {
+			want = row(size)(want, place)
+		}
+		var out bytes.Buffer
+		said := Rows(count, row(size))
+		if status := said.Print(&out); status != ExitDone || !bytes.Equal(out.Bytes(), want) {
+			t.Errorf("rows of %d bytes: status %d, %d bytes, want %d", size, status, out.Len(), len(want))
+		}
+		writer := &brokenPipe{left: 1 << 40}
+		if made := testing.AllocsPerRun(2, func() { said.Print(writer) }); size <= 3*usualRow && made > 20 {
+			t.Errorf("%v allocations for %d rows of %d bytes", made, count, size)
+		}
+	}
+}
+
 func TestAListingTakesFewAllocations(t *testing.T) {
 	texts := []string{"a plain text of a note", "日本 with \"quotes\" — and more", "Folder/Some note.md"}
 	listing := Listing{Columns: []string{"a", "b", "c", "d"}, Rows: 5000, Cell: func(b []byte, row, column int) []byte {
