@@ -120,7 +120,9 @@ func TestRowsAreMadeAsFarAsTheyAreRead(t *testing.T) {
 func TestRowsOfAnyLength(t *testing.T) {
 	text := bytes.Repeat([]byte("the quick brown fox "), PrintBuffer/6)
 	row := func(size int) func(b []byte, place int) []byte {
-		return func(b []byte, place int) []byte { return append(append(b, text[place%20:][:(place*7919)%size]...), '\n') }
+		return func(b []byte, place int) []byte {
+			return append(append(b, text[place%20:][:(place*7919)%size]...), '\n')
+		}
 	}
 	for _, size := range []int{1, usualRow, 3 * usualRow, PrintBuffer, 3 * PrintBuffer} {
 		count := min(1000, 100*PrintBuffer/size)
