@@ -18,8 +18,9 @@ const (
 )
 
 // TestAReadTakesFewSystemCalls counts them by the accounts that the kernel keeps of the
-// server. On a busy machine some calls need more: a decision is then written before its
-// end, or a thread is woken for a timer. So the best of some batches counts.
+// server. On a busy machine many calls need more: a decision is then written before its
+// end, or a thread is woken for a timer. So calls are counted one by one, and enough of
+// many have to keep to the limits.
 func TestAReadTakesFewSystemCalls(t *testing.T) {
 	s := rig.ServeOn(t, rig.SampleVault(t), "--tier=v1")
 	s.Read(t)
@@ -27,23 +28,24 @@ func TestAReadTakesFewSystemCalls(t *testing.T) {
 	if _, err := os.ReadFile(account); err != nil {
 		t.Skipf("the kernel keeps no accounts: %v", err)
 	}
-	const batches, calls = 100, 5
-	least := systemCalls{reads: 1 << 30, writes: 1 << 30}
-	for range batches {
+	const calls, enough = 2000, 20
+	counted, within := map[systemCalls]int{}, 0
+	for n := 0; n < calls && within < enough; n++ {
 		before := systemCallsOf(t, account)
-		for range calls {
-			s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Tides.md"}}}}`)
-			if answer := fmt.Sprint(s.Read(t)); !strings.Contains(answer, "Two a day.") {
-				t.Fatal(answer)
-			}
+		s.Send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"obsidianCli","arguments":{"command":"read","params":{"path":"Tides.md"}}}}`)
+		if answer := fmt.Sprint(s.Read(t)); !strings.Contains(answer, "Two a day.") {
+			t.Fatal(answer)
 		}
 		after := systemCallsOf(t, account)
-		least.reads, least.writes = min(least.reads, after.reads-before.reads), min(least.writes, after.writes-before.writes)
+		took := systemCalls{reads: after.reads - before.reads, writes: after.writes - before.writes}
+		counted[took]++
+		if took.reads <= mostSystemReads && took.writes <= mostSystemWrites {
+			within++
+		}
 	}
-	t.Logf("%.2f reads and %.2f writes", float64(least.reads)/calls, float64(least.writes)/calls)
-	if least.reads > mostSystemReads*calls || least.writes > mostSystemWrites*calls {
-		t.Errorf("%.2f reads and %.2f writes, want at most %d and %d",
-			float64(least.reads)/calls, float64(least.writes)/calls, mostSystemReads, mostSystemWrites)
+	if within < enough {
+		t.Errorf("%d of %d calls needed at most %d reads and %d writes, want %d; calls by what they needed: %+v",
+			within, calls, mostSystemReads, mostSystemWrites, enough, counted)
 	}
 }
 
