@@ -76,7 +76,7 @@ func TestAReadTakesFiveSystemCalls(t *testing.T) {
 	}
 	must(t, err)
 	if !isMapped {
-		skipUnmapped(t)
+		skipUnmapped(t, l)
 	}
 	runtime.LockOSThread() // only the thread that traces another may ask of it
 	defer runtime.UnlockOSThread()

@@ -18,7 +18,7 @@ func settledAndMapped(t *testing.T, l *Log, n int) int {
 	t.Helper()
 	for settled(t, l, n); !l.isAsLeft(l.tail); n++ {
 		if l.tail.size%4096 != 0 {
-			skipUnmapped(t)
+			skipUnmapped(t, l)
 		}
 		writeAll(t, l, n+2, n+2) // the file ended where a page does
 	}
