@@ -28,7 +28,7 @@ func TestAReadTakesFewSystemCalls(t *testing.T) {
 	if _, err := os.ReadFile(account); err != nil {
 		t.Skipf("the kernel keeps no accounts: %v", err)
 	}
-	const calls, enough = 2000, 20
+	const calls, enough = 2000, 200
 	counted, within := map[systemCalls]int{}, 0
 	for n := 0; n < calls && within < enough; n++ {
 		before := systemCallsOf(t, account)
