@@ -3,6 +3,8 @@ package markdown
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"vaultwicket/cmd/internal/vault/arena"
 )
 
 // bom is the byte order mark. Whoever reads a file as text drops it, and so it
@@ -17,8 +19,8 @@ const noItem = -1
 // and comments may end on a later line than they begin.
 type scanner struct {
 	text   []byte
-	source string // the text, once a part of it was asked for and there are no parts
-	parts  *parts // where parts of the text are copied to; may be nil
+	source string       // the text, once a part of it was asked for and there are no copies
+	copies *arena.Arena // where parts of the text are copied to; may be nil
 	// Memory for the target of a link.
 	unescaped, decoded []byte
 	note               Note
@@ -54,14 +56,14 @@ func Scan(text []byte) Note {
 // ready for use, by one goroutine at a time.
 type Scanner struct {
 	scanner
-	lists Note // whose memory the next note takes
-	parts parts
+	lists  Note // whose memory the next note takes
+	copies arena.Arena
 }
 
 // Scan is as the function Scan, but the lists of the note are good until the next call.
 func (c *Scanner) Scan(text []byte) Note {
 	last := &c.lists
-	c.scanner = scanner{text: text, parts: &c.parts, unescaped: c.unescaped, decoded: c.decoded, para: c.para[:0], note: Note{
+	c.scanner = scanner{text: text, copies: &c.copies, unescaped: c.unescaped, decoded: c.decoded, para: c.para[:0], note: Note{
 		Headings: last.Headings[:0], Links: last.Links[:0], Tags: last.Tags[:0], Tasks: last.Tasks[:0], Blocks: last.Blocks[:0],
 	}}
 	c.scan()
@@ -83,8 +85,8 @@ func nilIfEmpty[T any](list []T) []T {
 // string returns a part of the text. All parts share one copy of it, or are copied one
 // by one where the scanner goes on to other texts: they are a fraction of each.
 func (s *scanner) string(start, end int) string {
-	if s.parts != nil {
-		return s.parts.add(s.text[start:end])
+	if s.copies != nil {
+		return s.copies.Copy(s.text[start:end])
 	}
 	if s.source == "" {
 		s.source = string(s.text)
@@ -94,8 +96,8 @@ func (s *scanner) string(start, end int) string {
 
 // copied returns a copy of something that is not in the text.
 func (s *scanner) copied(text []byte) string {
-	if s.parts != nil {
-		return s.parts.add(text)
+	if s.copies != nil {
+		return s.copies.Copy(text)
 	}
 	return string(text)
 }

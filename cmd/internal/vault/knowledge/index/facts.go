@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"vaultwicket/cmd/internal/vault/arena"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/knowledge/cache/wire"
@@ -142,11 +143,8 @@ type packer struct {
 	scanner    markdown.Scanner
 	properties frontmatter.Parser
 	packed     []byte
-	shared     strings.Builder
+	shared     arena.Arena
 }
-
-// sharedSize is how much memory the facts of several files take at a time.
-const sharedSize = 64 << 10
 
 var packers = sync.Pool{New: func() any { return new(packer) }}
 
@@ -158,15 +156,7 @@ func (p *packer) pack(text []byte) []byte {
 }
 
 // together returns a copy of packed facts behind those of other files.
-func (p *packer) together(packed []byte) Facts {
-	if len(packed) > p.shared.Cap()-p.shared.Len() {
-		p.shared = strings.Builder{}
-		p.shared.Grow(max(sharedSize, len(packed)))
-	}
-	start := p.shared.Len()
-	p.shared.Write(packed)
-	return Facts(p.shared.String()[start:])
-}
+func (p *packer) together(packed []byte) Facts { return Facts(p.shared.Copy(packed)) }
 
 // ReadNote returns what a text holds as a note.
 func ReadNote(text []byte) *Found {
