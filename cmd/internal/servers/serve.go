@@ -53,7 +53,7 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	if std.Getenv("GOGC") == "" {
 		defer collectLater()()
 	}
-	defer time.AfterFunc(startOver, releaseProgram).Stop()
+	defer time.AfterFunc(startOver, giveBack).Stop()
 	defer o.Activity.AfterPause(pauseOver, giveBack)()
 	if std.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
@@ -93,14 +93,15 @@ func Serve(ctx context.Context, std terminal.Streams, args []string) error {
 	return logged(o, ended(mcpserver.ServeStdio(ctx, c, ownInput(std.In), std.Out)))
 }
 
-// startOver is when a server has surely answered "initialize", if its client is there.
+// startOver is when a server has surely answered "initialize", if its client is there. What
+// only its start needed is given back then.
 const startOver = time.Second
 
 // pauseOver is after how long without a call a server gives back what its calls needed. The
 // next call, which takes a millisecond longer for it, is then one of somebody who thinks.
 const pauseOver = 10 * time.Second
 
-// giveBack returns memory to the system that a server needs for its calls alone.
+// giveBack returns memory to the system that a server needs for its start or its calls alone.
 func giveBack() {
 	debug.FreeOSMemory()
 	releaseProgram()
