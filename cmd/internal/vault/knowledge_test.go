@@ -275,6 +275,28 @@ func TestARemovedNoteIsNotPicked(t *testing.T) {
 	}
 }
 
+// A folder all notes of which were removed a moment ago has none, however soon the worker is told.
+func TestAFolderWhoseNotesAreRemoved(t *testing.T) {
+	h := library(t)
+	for i := range 20 {
+		h.put(fmt.Sprintf("Gone %d/Note.md", i), "x")
+	}
+	w := h.worker()
+	w.ask(nil, "tags")
+	for i := range 20 {
+		folder := fmt.Sprintf("Gone %d", i)
+		if err := os.Remove(h.file(folder + "/Note.md")); err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range [][]string{{"random:read", "folder=" + folder}, {"random", "folder=" + folder}, {"random:read", "folder=" + folder, "min-age=0"}} {
+			got := w.ask(nil, words...)
+			if got.end.Status != answer.ExitDone || !strings.HasPrefix(got.stdout, "No markdown files found.") {
+				t.Errorf("%q: %d, %q %q", words, got.end.Status, got.stdout, got.stderr)
+			}
+		}
+	}
+}
+
 func TestACancelledSearchEnds(t *testing.T) {
 	h := library(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -115,15 +115,17 @@ func nothingPicked(v *session.Vault, p grammar.Values, err error) (answer.Reply,
 		return answer.Reply{}, err
 	}
 	all := 0
-	_, err = v.EachFileBelow(p["folder"], func(l session.Listed) {
-		if l.IsNote() {
-			all++
-		}
-	})
+	if p.Has("min-age") { // without it no note is left out but one that has just gone
+		_, err = v.EachFileBelow(p["folder"], func(l session.Listed) {
+			if l.IsNote() {
+				all++
+			}
+		})
+	}
 	if err != nil || all == 0 {
 		return answer.Nothing(noNotes, "%s has no notes", session.Place(p["folder"])), err
 	}
-	days, err := session.Age(p["min-age"], v.Clock()) // nothing else leaves notes out
+	days, err := session.Age(p["min-age"], v.Clock())
 	return answer.Nothing(noNotes, "no note older than %s in %s (%s)", session.Count(days, "day"), session.Place(p["folder"]), session.Count(all, "note")), err
 }
 
