@@ -37,6 +37,8 @@ func TestSoak(t *testing.T) {
 		{"backlinks", map[string]string{"path": "Soak/1.md"}}, {"unresolved", nil}, {"orphans", nil}, {"tasks", nil}, {"properties", nil},
 		{"read", map[string]string{"path": "Soak/2.md"}}, {"read", map[string]string{"file": "3"}}, {"outline", map[string]string{"path": "Soak/1.md"}},
 		{"files", map[string]string{"folder": "Soak"}}, {"daily:append", map[string]string{"content": "- soaked"}}, {"random:read", map[string]string{"folder": "Soak"}},
+		{"random:read", map[string]string{"folder": "Soak", "min-age": "1"}}, {"folder", map[string]string{"path": "Soak"}}, {"vault", nil}, {"attachments", nil},
+		{"bases", nil}, {"recent", nil}, {"briefing", nil}, {"templates", nil},
 	}
 	for i := range 8 {
 		rig.WriteFile(t, filepath.Join(vault, "Soak", fmt.Sprintf("%d.md", i)), []byte("#soak [[1]]\n"))
