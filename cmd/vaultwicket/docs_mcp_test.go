@@ -236,3 +236,15 @@ func TestDocsTellEveryFieldOfABatch(t *testing.T) {
 		}
 	}
 }
+
+// between returns a page with the text between two markers replaced.
+func between(t *testing.T, content, marker, table string) string {
+	t.Helper()
+	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
+	before, rest, ok := strings.Cut(content, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("the page has no markers for %s", marker)
+	}
+	return before + begin + table + end + after
+}

@@ -5,7 +5,7 @@
 // completion), and the subcommands that are a few lines each. The others are packages below
 // cmd/internal, by subject; cmd/internal/wiring puts the gateway together.
 //
-//go:generate go test -run TestREADME|TestDocsHold -update .
+//go:generate go test -run TestDocsHold -update .
 package main
 
 import (

@@ -3,5 +3,5 @@ export default [
   { title: "Start", pages: [["index", "Overview"], ["quick-start", "Quick start"], ["packages", "Packages"], ["clients", "Clients"]] },
   { title: "Use", pages: [["permissions", "Permissions and approvals"], ["recipes", "Recipes"], ["services", "Services"], ["ui", "The local page"], ["bases", "Bases"], ["tasks", "Tasks and periodic notes"], ["refactoring", "Changes across the vault"], ["faq", "FAQ"]] },
   { title: "Reference", pages: [["cli", "Command line"], ["commands", "Commands"], ["settings", "Settings"], ["codes", "Codes"], ["prompts", "Prompts"], ["mcp", "MCP"], ["vault", "Embedded CLI"]] },
-  { title: "Judge", pages: [["security", "Security"], ["comparison", "Comparison"], ["architecture", "Architecture"], ["contributing", "Contributing"], ["changelog", "Changelog"]] },
+  { title: "Judge", pages: [["security", "Security"], ["comparison", "Comparison"], ["architecture", "Architecture"], ["performance", "Performance"], ["contributing", "Contributing"], ["changelog", "Changelog"]] },
 ];

@@ -4,6 +4,6 @@
 //
 //	go test ./tests/bench -run "^$" -bench . -skip Large -benchtime 20x
 //
-// The program in the folder figures runs them all and keeps the table that the README
-// shows. Nothing here fails because a machine is slow.
+// The program in the folder figures runs them all and keeps the table of
+// docs/performance.md. Nothing here fails because a machine is slow.
 package bench

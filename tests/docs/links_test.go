@@ -129,3 +129,10 @@ func TestSlug(t *testing.T) {
 		}
 	}
 }
+
+// A reader who decides in a minute reads the README to its end.
+func TestTheREADMEIsShort(t *testing.T) {
+	if size := len(documents(t)["README.md"]); size > 9<<10 {
+		t.Errorf("README.md has %d bytes, more than 9 KiB: move tables and details to docs", size)
+	}
+}

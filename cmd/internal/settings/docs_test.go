@@ -75,26 +75,18 @@ func vaultValues(about object) string {
 // generatedNote is the first line of a generated page.
 const generatedNote = "<!-- Made by go generate ./cmd/internal/settings; a test fails when it is stale. -->\n\n"
 
-var updatePages = flag.Bool("update", false, "write the generated page and the table of README.md")
+var updatePages = flag.Bool("update", false, "write the generated page")
 
-const (
-	settingsFile = "../../../docs/settings.md"
-	readmeFile   = "../../../README.md"
-)
+const settingsFile = "../../../docs/settings.md"
 
-// TestPagesHoldTheSettings compares docs/settings.md and the table of README.md with
-// the table of settings.
-func TestPagesHoldTheSettings(t *testing.T) {
-	for file, want := range map[string]string{
-		settingsFile: settingsPage(),
-		readmeFile:   replaceTable(t, readPage(t, readmeFile), "settings", settingsTable()),
-	} {
-		if *updatePages {
-			must(t, os.WriteFile(file, []byte(want), 0o644))
-		}
-		if readPage(t, file) != want {
-			t.Errorf("%s is stale; run go generate ./cmd/internal/settings", file)
-		}
+// TestThePageHoldsTheSettings compares docs/settings.md with the table of settings.
+func TestThePageHoldsTheSettings(t *testing.T) {
+	want := settingsPage()
+	if *updatePages {
+		must(t, os.WriteFile(settingsFile, []byte(want), 0o644))
+	}
+	if readPage(t, settingsFile) != want {
+		t.Errorf("%s is stale; run go generate ./cmd/internal/settings", settingsFile)
 	}
 }
 
@@ -103,30 +95,6 @@ func readPage(t *testing.T, file string) string {
 	content, err := os.ReadFile(file)
 	must(t, err)
 	return string(content)
-}
-
-func replaceTable(t *testing.T, content, marker, table string) string {
-	t.Helper()
-	begin, end := "<!-- "+marker+" -->\n", "<!-- /"+marker+" -->"
-	before, rest, ok := strings.Cut(content, begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("the page has no markers for %s", marker)
-	}
-	return before + begin + table + end + after
-}
-
-func settingsTable() string {
-	var b strings.Builder
-	b.WriteString("| setting | default | |\n|---|---|---|\n")
-	for _, s := range table {
-		fallback := "–"
-		if s.fallback != "" {
-			fallback = "`" + s.fallback + "`"
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.name, fallback, s.usage)
-	}
-	return b.String()
 }
 
 func TestDocsNameEverySetting(t *testing.T) {

@@ -6,7 +6,7 @@
 // error, because it was meant to be one. A settings file that an agent or another user
 // could write is not read.
 //
-//go:generate go test -run TestPagesHoldTheSettings -update .
+//go:generate go test -run TestThePageHoldsTheSettings -update .
 package settings
 
 import (

@@ -1,13 +1,13 @@
 // Command figures runs the benchmarks of tests/bench, each with as many repetitions as its
 // figures need, prints the table of what vaultwicket promises of its speed, and keeps it
-// as JSON. The table of the README is made from that file.
+// as JSON. The table of docs/performance.md is made from that file.
 //
 //	go run ./tests/bench/figures
 //
 // It takes less than ten minutes and wants a machine that does nothing else. A row that
 // cannot be measured here, such as one against a program that is not installed, says so.
 //
-//go:generate go test -run TestTheREADMEIsFresh -update .
+//go:generate go test -run TestThePageIsFresh -update .
 package main
 
 import (

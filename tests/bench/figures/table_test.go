@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of the README anew")
+var update = flag.Bool("update", false, "write the table of the page again")
 
 const (
 	figuresFile = "figures.json"
-	readmeFile  = "../../../README.md"
+	pageFile    = "../../../docs/performance.md"
 )
 
-// The README shows the table of the last measurement.
-func TestTheREADMEIsFresh(t *testing.T) {
+// The page shows the table of the last measurement.
+func TestThePageIsFresh(t *testing.T) {
 	kept, err := readTable(figuresFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(readmeFile)
+	content, err := os.ReadFile(pageFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +29,15 @@ func TestTheREADMEIsFresh(t *testing.T) {
 	before, rest, ok := strings.Cut(string(content), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatal("README.md has no markers for figures")
+		t.Fatal("docs/performance.md has no markers for figures")
 	}
 	want := before + begin + kept.markdown() + end + after
 	if *update {
-		if err := os.WriteFile(readmeFile, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(pageFile, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if string(content) != want {
-		t.Error("README.md is stale; go generate ./tests/bench/figures writes it")
+		t.Error("docs/performance.md is stale; go generate ./tests/bench/figures writes it")
 	}
 }
 
