@@ -17,7 +17,6 @@ import (
 	"text/template"
 
 	"vaultwicket/packaging/facts"
-	"vaultwicket/packaging/icon"
 )
 
 //go:embed all:templates
@@ -27,7 +26,7 @@ var templates embed.FS
 var values = map[string]any{
 	"Name": facts.Name, "Title": facts.Title, "Licence": facts.Licence, "Tagline": facts.Tagline, "Summary": facts.Summary, "Description": facts.Description,
 	"Owner": facts.Owner, "Authors": facts.Authors, "Email": facts.Email, "Repository": facts.Repository, "Homepage": facts.Homepage, "Issues": facts.Issues,
-	"Docs": facts.Docs, "Image": facts.Image, "Registry": facts.Registry, "NPMScope": facts.NPMScope, "Address": facts.Address, "Icons": facts.Icons, "IconSize": fmt.Sprintf("%[1]dx%[1]d", icon.Size),
+	"Docs": facts.Docs, "Image": facts.Image, "Registry": facts.Registry, "NPMScope": facts.NPMScope, "Address": facts.Address, "Icons": facts.Icons, "IconSize": "512x512", // of mcpb/icon.png
 	"Keywords": facts.Keywords(), "Tools": facts.Tools(), "Platforms": facts.Platforms(),
 	"ArchiveFiles": archiveFiles, "PackageFiles": packageFiles, "ZshFolders": zshFolders,
 }

@@ -2,6 +2,8 @@ package packaging
 
 import (
 	"flag"
+	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,6 +69,18 @@ func TestTextsFitTheirPlaces(t *testing.T) {
 	}
 	if strings.Join(strings.Fields(wrapped("  ", facts.Description)), " ") != facts.Description {
 		t.Error("wrapping changes the text")
+	}
+}
+
+// Clients ask for the size that the manifests name.
+func TestTheIconHasItsSize(t *testing.T) {
+	file, err := os.Open(filepath.Join("mcpb", "icon.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if icon, err := png.DecodeConfig(file); err != nil || fmt.Sprintf("%dx%d", icon.Width, icon.Height) != values["IconSize"] {
+		t.Errorf("%+v, %v", icon, err)
 	}
 }
 

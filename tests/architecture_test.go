@@ -110,10 +110,9 @@ cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
 cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
-packaging                    : packaging/facts packaging/icon
+packaging                    : packaging/facts
 packaging/bundle             :
 packaging/facts              :
-packaging/icon               :
 packaging/licences           :
 packaging/npm                : packaging/facts
 packaging/pack               : packaging packaging/bundle packaging/facts packaging/licences packaging/npm packaging/sbom
