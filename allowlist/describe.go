@@ -1,6 +1,7 @@
 package allowlist
 
 import (
+	"cmp"
 	"strings"
 
 	"vaultwicket/tiers"
@@ -26,6 +27,7 @@ type Command struct {
 type Param struct {
 	Name     string
 	Kind     string // "flag", "text", "path", …
+	Hint     string // how usage lines of the Obsidian CLI name the value, "" for a flag or a choice
 	Summary  string
 	Required bool
 	Choices  []string
@@ -85,7 +87,7 @@ func (r *row) describe(params []Param) Command {
 
 func (r *row) describeParam(p *param) Param {
 	d := Param{
-		Name: p.name, Kind: p.kind.String(), Summary: p.summary, Required: p.required,
+		Name: p.name, Kind: p.kind.String(), Hint: cmp.Or(p.hint, hints[p.kind]), Summary: p.summary, Required: p.required,
 		Choices: append([]string(nil), p.choices...), Refused: p.refused, Rare: p.rare, Terse: p.terse,
 	}
 	for _, e := range r.when {

@@ -27,6 +27,14 @@ var kindNames = [...]string{
 	kindChoice: "choice", kindChar: "character", kindURL: "url", kindWord: "word",
 }
 
+// hints are the words between angle brackets in the usage lines of the app (recorded on
+// 1.12.7: "move [file=<name>] [path=<path>] to=<path>").
+var hints = [...]string{
+	kindFlag: "", kindText: "text", kindContent: "text", kindName: "name", kindLink: "name", kindBase: "name", kindTitle: "name",
+	kindPath: "path", kindNewPath: "path", kindDestination: "path", kindFolder: "path", kindRef: "path:line", kindNumber: "n",
+	kindDate: "date", kindAge: "days", kindChoice: "", kindChar: "char", kindURL: "url", kindWord: "command",
+}
+
 func (k kind) String() string { return kindNames[k] }
 
 // check turns v into the text that stands behind "key=", by the bounds of the

@@ -94,6 +94,9 @@ type param struct {
 	kind     kind
 	summary  string
 	required bool
+	// hint is the word between angle brackets in the usage lines of the app, where it is
+	// not that of the kind.
+	hint string
 	// choices lists the values of a choice.
 	choices []string
 	// least and most are the bounds of a number; a most of 0 is maxNumber.

@@ -19,7 +19,7 @@ var v1Rows = []row{
 		summary: "List the files of the vault",
 		params: []param{
 			{name: "folder", kind: kindFolder, summary: "Only files in this folder and below"},
-			{name: "ext", kind: kindName, summary: "Only files with this extension"},
+			{name: "ext", kind: kindName, hint: "extension", summary: "Only files with this extension"},
 			onlyTotal,
 		},
 		reply: Reply{Kind: Paths, Silent: true},
@@ -198,7 +198,7 @@ var v1Rows = []row{
 		summary: "Set a property of a note",
 		params: []param{
 			{name: "name", kind: kindName, required: true, summary: "The property"},
-			{name: "value", kind: kindText, required: true, summary: "Its value; commas separate the items of a list"},
+			{name: "value", kind: kindText, hint: "value", required: true, summary: "Its value; commas separate the items of a list"},
 			{name: "type", kind: kindChoice, choices: []string{"text", "list", "number", "checkbox", "date", "datetime"}, rare: true, summary: "Its type"},
 			noteByName, noteByPath, setFolder, setResults,
 		},

@@ -54,7 +54,7 @@ var v1ContentRows = []row{
 		name: "tag", tier: tiers.V1, effect: tiers.Reads, target: targetVault,
 		summary: "List the notes with a tag",
 		params: []param{
-			{name: "name", kind: kindName, required: true, summary: "The tag (case-sensitive)"},
+			{name: "name", kind: kindName, hint: "tag", required: true, summary: "The tag (case-sensitive)"},
 			onlyTotal,
 			{name: "verbose", kind: kindFlag, summary: "Add how often it is used"},
 		},

@@ -108,7 +108,7 @@ cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit
 cmd/internal/clients/edit/toml : cmd/internal/clients/edit
 cmd/internal/clients/edit/yaml : cmd/internal/clients/edit
 cmd/internal/clients/program : exec/process
-cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
+cmd/internal/vault           : cmd/internal/vault/* cmd/internal/release allowlist allowlist/day allowlist/quote exec/frame exec/progress gateway/state/journal gateway/names gateway/state/paths gateway/registry policy/access policy/ignore
 cmd/internal/release         :
 packaging                    : packaging/facts
 packaging/bundle             :

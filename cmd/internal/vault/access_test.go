@@ -18,6 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -46,7 +47,7 @@ func TestPatternsThatCannotBeUsed(t *testing.T) {
 			}
 			for _, row := range table() {
 				args := []string{row.Name}
-				for _, p := range row.Params {
+				for _, p := range paramsOf(row) {
 					if p.Required {
 						args = append(args, p.Name+"=a.md")
 					}
@@ -418,19 +419,24 @@ var prying = []string{
 	`this.file.path`, `prop`, `zqaprop`, `formula.look`, `file.folder`, `file.name != "Plan"`, `[[Hid/Plan]]`, `file.path.contains("Hid")`, `file.aliases`,
 }
 
+func paramsOf(row command.Command) []allowlist.Param {
+	syntax, _ := row.Syntax()
+	return syntax.Params
+}
+
 // values are what a parameter of a command may be given.
-func values(c command.Command, p grammar.Param, ids []string) []string {
+func values(c command.Command, p allowlist.Param, ids []string) []string {
 	switch {
-	case p.Kind == grammar.Flag:
+	case p.Kind == "flag":
 		return []string{""}
-	case len(p.OneOf) > 0:
-		return p.OneOf
+	case len(p.Choices) > 0:
+		return p.Choices
 	}
 	switch p.Name {
 	case "file":
 		return []string{"Plan", "Note", "A/Plan", "Hid/Note", "zqa", "plan.md", "Board.canvas", "Books", "missing", "pic.png", "A/Moved", "A/Left", "x.draft", "../Plan", "Hid/Open/Plan", "PLAN", "Paln", "zqaa", "Hid/Noet", "drafts x"}
 	case "path":
-		if p.Hint == "path" && (c.Name == "search" || c.Name == "search:context" || c.Name == "folder") {
+		if c.Name == "search" || c.Name == "search:context" || c.Name == "folder" {
 			return []string{"A", "A/B", "Hid", "Hid/Open", "D/E", "missing", "/", "A/", "Plan.md", "Hid/Plan.md", "Hidd", "zqadir"}
 		}
 		return append(slices.DeleteFunc(slices.Clone(universe), func(path string) bool { return strings.Contains(path, canary) }), "A/Moved.md", "A/Moved.md", "A/Left.md", "missing.md", "Hid/missing.md", "Hid", "Hid/Plan.md/x.md", "hid/Plan.md", "A", "Hid/New/x.md", "Hid/Paln.md", "A/zqaa.md", "Idee.md", "Hid/Plan", "zqadir/Idea.md")
@@ -516,12 +522,12 @@ func callsFor(random *rand.Rand, each int, ids []string, which func(command.Comm
 		for range each {
 			args := []string{row.Name}
 			likely := random.IntN(3)
-			for _, p := range row.Params {
+			for _, p := range paramsOf(row) {
 				if !p.Required && random.IntN(4) > likely {
 					continue
 				}
 				all := values(row, p, ids)
-				if p.Kind == grammar.Flag {
+				if p.Kind == "flag" {
 					args = append(args, p.Name)
 					continue
 				}
@@ -551,7 +557,7 @@ func TestCallsAreDrawnOfEveryCommandAndParameter(t *testing.T) {
 		if !drawn[row.Name] {
 			t.Errorf("no call of %s is drawn", row.Name)
 		}
-		for _, p := range row.Params {
+		for _, p := range paramsOf(row) {
 			if !drawn[row.Name+" "+p.Name] {
 				t.Errorf("no call of %s with %s is drawn", row.Name, p.Name)
 			}

@@ -118,8 +118,8 @@ func TestContentFromStandardInput(t *testing.T) {
 	}
 	h.steps([]turn{
 		{"and as an argument too", "--stdin content daily:append content=x", answer.ExitMisuse, "Error: Parameter given twice: content\n"},
-		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>] [create-heading]\n"},
-		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>] [create-heading]\n"},
+		{"a parameter that is not there", "--stdin text daily:append", answer.ExitMisuse, "Error: Unknown parameter: text\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
+		{"a flag has no value", "--stdin inline daily:append", answer.ExitMisuse, "Error: Unknown parameter: inline\nUsage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"},
 		{"twice", "--stdin content --stdin content daily:append", answer.ExitMisuse, "Error: Unknown switch: --stdin\n"},
 	})
 	h.put("a.md", "A")

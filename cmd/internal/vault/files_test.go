@@ -222,7 +222,7 @@ func TestRandom(t *testing.T) {
 		{"an empty note", "random:read folder=sub2", answer.ExitDone, "sub2/d.md\n"},
 		{"no notes", "random folder=empty", answer.ExitDone, "No markdown files found.\n"},
 		{"no folder", "random:read folder=none", answer.ExitFailed, "Error: Folder \"none\" not found.\n"},
-		{"no window", "random:read newtab", answer.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<number>] [min-age=<days>] [seed=<number>]\n"},
+		{"no window", "random:read newtab", answer.ExitMisuse, "Error: Unknown parameter: newtab\nUsage: random:read [folder=<path>] [count=<n>] [min-age=<days>] [seed=<n>]\n"},
 	})
 }
 

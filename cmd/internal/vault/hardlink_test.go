@@ -100,12 +100,12 @@ func callsOn(row command.Command, path string) (calls [][]string) {
 	}
 	takes := map[string]bool{}
 	base := []string{row.Name}
-	for _, p := range row.Params {
+	for _, p := range paramsOf(row) {
 		takes[p.Name] = true
 		if p.Required && p.Name != "path" && p.Name != "file" {
 			value, ok := values[p.Name]
-			if !ok && len(p.OneOf) > 0 {
-				value = p.OneOf[0]
+			if !ok && len(p.Choices) > 0 {
+				value = p.Choices[0]
 			}
 			base = append(base, p.Name+"="+value)
 		}

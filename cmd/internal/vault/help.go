@@ -77,16 +77,14 @@ Commands:
 // block is a command in the layout of the app's help.
 func block(c command.Command) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), c.Help)
-	if _, named := c.Syntax().Param(c.Positional); c.Positional != "" && !named {
-		fmt.Fprintf(&out, "    %s- One command or family\n", column("<"+c.Positional+">", 20))
-	}
-	for _, p := range c.Params {
+	syntax, help := c.Syntax()
+	fmt.Fprintf(&out, "  %s%s\n", column(c.Name, 22), help)
+	for _, p := range syntax.Params {
 		note := ""
 		if p.Required {
 			note = " (required)"
 		}
-		fmt.Fprintf(&out, "    %s- %s%s\n", column(p.Usage(), 20), p.Help, note)
+		fmt.Fprintf(&out, "    %s- %s%s\n", column(grammar.Usage(p), 20), p.Summary, note)
 	}
 	return out.String()
 }

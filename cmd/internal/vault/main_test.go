@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/resident"
@@ -129,7 +130,7 @@ func (h *testVault) steps(steps []turn) {
 
 func TestGrammar(t *testing.T) {
 	h := build(t, map[string]string{"a.md": "text"})
-	const appendUsage = "Usage: daily:append content=<text> [inline] [open] [paneType=tab|split|window] [heading=<text>] [create-heading]\n"
+	const appendUsage = "Usage: daily:append content=<text> [paneType=tab|split|window] [inline] [open] [heading=<name>] [create-heading]\n"
 	h.steps([]turn{
 		{"the vault may be named", "vault=Home read path=a.md", answer.ExitDone, "text\n"},
 		{"another vault is not here", "vault=Work read path=a.md", answer.ExitFailed, "Vault not found.\n"},
@@ -168,34 +169,20 @@ func TestCommandsThatAreNotHere(t *testing.T) {
 	})
 }
 
-// extensions are the commands that the app does not have.
-var extensions = []string{
-	"base:check", "base:eval", "base:set", "daily:range", "note:insert", "note:replace", "note:section", "note:set-section", "query", "recent", "undo",
-	"heading:rename", "property:rename", "tag:rename", "vault:replace",
-	"attachment:read", "attachments", "canvas:read", "related",
-	"briefing", "daily:ensure", "periodic:append", "periodic:path", "periodic:read", "task:add", "task:reschedule",
-}
-
+// Every command of the app is answered here, or says that it needs the app.
 func TestEveryOfficialCommandAnswers(t *testing.T) {
-	names := grammar.OfficialNames()
-	if len(names) != 115 {
-		t.Errorf("%d official names", len(names))
-	}
-	h := build(t, nil)
-	own := map[string]bool{}
-	for _, row := range table() {
-		own[row.Name] = true
-		if grammar.IsOfficial(row.Name) == slices.Contains(extensions, row.Name) {
-			t.Errorf("%s is an official command and an extension, or neither", row.Name)
+	h, official := build(t, nil), 0
+	for _, c := range allowlist.Commands() {
+		if c.EmbeddedOnly {
+			continue
+		}
+		official++
+		if !slices.Contains(Commands(), c.Name) {
+			h.expect(answer.ExitFailed, "Error: \""+c.Name+"\" needs the Obsidian app.\n", c.Name)
 		}
 	}
-	for i, name := range names {
-		if i > 0 && names[i-1] >= name {
-			t.Errorf("%s is out of order", name)
-		}
-		if !own[name] {
-			h.expect(answer.ExitFailed, "Error: \""+name+"\" needs the Obsidian app.\n", name)
-		}
+	if official != 115 {
+		t.Errorf("%d commands of the app", official)
 	}
 }
 
@@ -261,9 +248,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("help does not name %s", row.Name)
 		}
 	}
-	const readBlock = "  read                  Read the contents of a file\n" +
-		"    file=<name>         - File name, resolved like a link\n" +
-		"    path=<path>         - File path from the vault's folder\n"
+	const readBlock = "  read                  Print a note\n" +
+		"    file=<name>         - The note by its name, as in a link\n" +
+		"    path=<path>         - The note by its path in the vault\n"
 	h.steps([]turn{
 		{"one command", "help read", answer.ExitDone, readBlock},
 		{"by the switch behind it", "read path=a.md --help", answer.ExitDone, readBlock},
@@ -276,7 +263,7 @@ func TestHelp(t *testing.T) {
 		t.Error("--help is not help")
 	}
 	_, family, _ := h.run("help", "daily")
-	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - Text to add (required)\n", "    paneType=tab|split|window  - "} {
+	for _, line := range []string{"  daily  ", "  daily:append  ", "    content=<text>      - The text to add (required)\n", "    paneType=tab|split|window  - "} {
 		if !strings.Contains(family, line) {
 			t.Errorf("the family lacks %q:\n%s", line, family)
 		}

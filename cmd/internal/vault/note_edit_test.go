@@ -155,7 +155,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"several parts", "note:set-section path=A.md heading=One lines=1 content=x", answer.ExitMisuse, "Error: Use heading=<text>, block=<id> or lines=<n-m>, not several.\n"},
 		{"no part", "note:set-section path=A.md content=x", answer.ExitMisuse, "Error: Missing required parameter: heading=<text>, block=<id> or lines=<n-m>\n"},
 		{"no side", "note:insert path=A.md heading=One content=x", answer.ExitMisuse, "Error: Missing required parameter: position=before|after\n" +
-			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<text>] [block=<id>] [lines=<n-m>] position=before|after content=<text>\n"},
+			"Usage: note:insert [file=<name>] [path=<path>] [daily] [heading=<name>] [block=<name>] [lines=<name>] position=before|after content=<text>\n"},
 		{"no note, whatever is focused", "note:replace old=a new=b", answer.ExitMisuse, "Error: Missing required parameter: path=<path>, file=<name> or daily\n"},
 		{"two notes", "note:replace path=A.md daily old=a new=b", answer.ExitMisuse, "Error: Use file=<name>, path=<path> or daily, not several.\n"},
 		{"another file", "note:replace path=C.txt old=x new=b", answer.ExitFailed, "Error: File is not a markdown file.\n"},

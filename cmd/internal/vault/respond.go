@@ -14,7 +14,8 @@ func respond(v *session.Vault, r grammar.Request) answer.Reply {
 	if err != nil {
 		return answer.Explain(err)
 	}
-	values, err := row.Syntax().Parse(r)
+	syntax, _ := row.Syntax()
+	values, err := syntax.Parse(r)
 	if err != nil {
 		return answer.Explain(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/attachments"
@@ -50,7 +51,7 @@ func lookUp(name string) (command.Command, error) {
 			return row, nil
 		}
 	}
-	if grammar.IsOfficial(name) {
+	if row, err := allowlist.Describe(name); err == nil && !row.EmbeddedOnly {
 		return command.Command{}, answer.NeedsApp.Failure("%q needs the Obsidian app.", name)
 	}
 	return command.Command{}, grammar.UnknownCommand(name)

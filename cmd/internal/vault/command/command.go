@@ -8,18 +8,23 @@
 package command
 
 import (
+	"cmp"
+
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-// Command is one row of the table of what this program can do.
+// Command is one row of the table of what this program can do. What it can carry and
+// what it is for is declared by the row of the same name in package allowlist.
 type Command struct {
-	Name   string
-	Help   string
-	Params []grammar.Param
-	// bare names the value that a bare word stands for, if one is taken.
-	Positional string
+	Name string
+	// Help is for a command that does something else here than in the app.
+	Help string
+	// Positional names the parameter that a bare word gives, "" if none is taken, and
+	// Escaped one in which escapes are expanded as in the text of a note.
+	Positional, Escaped string
 	// run answers a command that reads. One that may change the vault has plan in
 	// its place, which says what it would do and touches nothing.
 	Run  func(*session.Vault, grammar.Values) (answer.Reply, error)
@@ -40,7 +45,9 @@ type Command struct {
 // Writes reports whether the command changes the vault.
 func (c Command) Writes() bool { return c.Plan != nil }
 
-// Syntax returns what a command line of the command can carry.
-func (c Command) Syntax() grammar.Syntax {
-	return grammar.Syntax{Name: c.Name, Params: c.Params, Positional: c.Positional}
+// Syntax returns what a command line of the command can carry, and what it is for. A
+// command without a row in allowlist can carry nothing.
+func (c Command) Syntax() (s grammar.Syntax, help string) {
+	row, _ := allowlist.Describe(c.Name)
+	return grammar.Syntax{Name: c.Name, Params: row.Params, Positional: c.Positional, Escaped: c.Escaped}, cmp.Or(c.Help, row.Summary)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 )
 
@@ -87,21 +88,21 @@ func TestExpand(t *testing.T) {
 }
 
 func TestOnlyContentIsExpanded(t *testing.T) {
-	c := Syntax{Name: "c", Params: []Param{{Name: "text", Kind: Content}, {Name: "name", Kind: short}, {Name: "given", Kind: Content}}}
-	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`}, Literal: map[string]string{"given": `\n`}})
+	c := Syntax{Name: "c", Escaped: "also", Params: []allowlist.Param{{Name: "text", Kind: "content"}, {Name: "name", Kind: "name"}, {Name: "given", Kind: "content"}, {Name: "also", Kind: "text"}}}
+	values, err := c.Parse(Request{Args: []string{`text=\n`, `name=\n`, `also=\n`}, Literal: map[string]string{"given": `\n`}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if values["text"] != "\n" || values["name"] != `\n` || values["given"] != `\n` {
+	if values["text"] != "\n" || values["also"] != "\n" || values["name"] != `\n` || values["given"] != `\n` {
 		t.Errorf("values %q", values)
 	}
 }
 
 func TestUsage(t *testing.T) {
-	c := Syntax{Name: "c", Positional: "word", Params: []Param{
-		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "path"}, {Name: "one", OneOf: []string{"a", "b"}}, {Name: "yes", Kind: Flag},
+	c := Syntax{Name: "c", Positional: "word", Params: []allowlist.Param{
+		{Name: "need", Hint: "text", Required: true}, {Name: "may", Hint: "name"}, {Name: "one", Kind: "choice", Choices: []string{"a", "b"}}, {Name: "yes", Kind: "flag"},
 	}}
-	if got := c.usage(); got != "Usage: c [<word>] need=<text> [may=<path>] [one=a|b] [yes]" {
+	if got := c.usage(); got != "Usage: c [<word>] need=<text> [may=<name>] [one=a|b] [yes]" {
 		t.Errorf("usage %q", got)
 	}
 }

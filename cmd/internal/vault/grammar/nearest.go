@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 )
 
@@ -33,9 +35,13 @@ func nearest(name string) []string {
 		distance int
 	}
 	var near []match
-	for _, candidate := range OfficialNames() {
-		if d := distance(name, candidate); d <= max(1, len(candidate)/3) || isPart(name, candidate) {
-			near = append(near, match{candidate, d})
+	for _, candidate := range allowlist.Commands() {
+		if candidate.EmbeddedOnly {
+			continue
+		}
+		most := max(1, len(candidate.Name)/3)
+		if d := quote.Mistakes([]byte(name), []byte(candidate.Name), most); d <= most || slices.Contains(strings.Split(candidate.Name, ":"), name) {
+			near = append(near, match{candidate.Name, d})
 		}
 	}
 	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
@@ -44,39 +50,4 @@ func nearest(name string) []string {
 		names = append(names, m.name)
 	}
 	return names
-}
-
-// isPart reports whether name is one of the parts of candidate that colons
-// separate.
-func isPart(name, candidate string) bool {
-	return slices.Contains(strings.Split(candidate, ":"), name)
-}
-
-// distance counts the insertions, deletions and replacements of bytes that
-// make b of a, and swaps of two neighbours as one.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		above := row
-		row = make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+unequal(a[i], b[j]))
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before = above
-	}
-	return row[len(b)]
-}
-
-func unequal(a, b byte) int {
-	if a == b {
-		return 0
-	}
-	return 1
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/cmd/internal/vault/answer"
 )
 
@@ -30,18 +31,39 @@ func (p Values) Has(name string) bool { _, ok := p[name]; return ok }
 // Syntax is what a command line of one command can carry.
 type Syntax struct {
 	Name       string
-	Params     []Param
+	Params     []allowlist.Param
 	Positional string // the parameter that a bare word gives, "" if none is taken
+	Escaped    string // a parameter besides texts for notes in which \n and \t are expanded
 }
 
 // Param returns the parameter of that name, and false if the command has none.
-func (s Syntax) Param(name string) (Param, bool) {
-	i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
+func (s Syntax) Param(name string) (allowlist.Param, bool) {
+	i := slices.IndexFunc(s.Params, func(p allowlist.Param) bool { return p.Name == name })
 	if i < 0 {
-		return Param{}, false
+		return allowlist.Param{}, false
 	}
 	return s.Params[i], true
 }
+
+// Usage returns how a parameter is written, without brackets of its own.
+func Usage(p allowlist.Param) string {
+	switch {
+	case isFlag(p):
+		return p.Name
+	case len(p.Choices) > 0:
+		return p.Name + "=" + strings.Join(p.Choices, "|")
+	}
+	return p.Name + "=<" + p.Hint + ">"
+}
+
+// The kinds of the table that count here: one has no value, and in the values of the
+// other escapes are expanded.
+const (
+	flagKind    = "flag"
+	contentKind = "content"
+)
+
+func isFlag(p allowlist.Param) bool { return p.Kind == flagKind }
 
 // usage returns the line that shows how a command is written.
 func (s Syntax) usage() string {
@@ -50,11 +72,13 @@ func (s Syntax) usage() string {
 		words = append(words, "[<"+s.Positional+">]")
 	}
 	for _, p := range s.Params {
-		if p.Required {
-			words = append(words, p.Usage())
-			continue
+		switch {
+		case p.Name == s.Positional:
+		case p.Required:
+			words = append(words, Usage(p))
+		default:
+			words = append(words, "["+Usage(p)+"]")
 		}
-		words = append(words, "["+p.Usage()+"]")
 	}
 	return strings.Join(words, " ")
 }
@@ -76,7 +100,7 @@ func (s Syntax) Parse(r Request) (Values, error) {
 	}
 	for name, value := range r.Literal {
 		row, ok := s.Param(name)
-		if !ok || row.Kind == Flag {
+		if !ok || isFlag(row) {
 			return nil, s.unknown(name)
 		}
 		if err := s.set(values, row, value); err != nil {
@@ -93,7 +117,7 @@ func (s Syntax) take(values Values, arg string) error {
 	if !ok {
 		return s.unknown(name)
 	}
-	if row.Kind == Flag {
+	if isFlag(row) {
 		// The app takes any value of a flag for yes, "false" included.
 		if hasValue && value != "true" {
 			return answer.Misuse("Invalid value for %s: %s. Leave it out or give it alone.", name, value)
@@ -101,9 +125,9 @@ func (s Syntax) take(values Values, arg string) error {
 		return s.set(values, row, "true")
 	}
 	if !hasValue {
-		return answer.Misuse("Missing value for parameter: %s\n%s", row.Usage(), s.usage())
+		return answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
 	}
-	if row.Kind == Content {
+	if row.Kind == contentKind || name == s.Escaped {
 		value = expand(value)
 	}
 	return s.set(values, row, value)
@@ -111,16 +135,16 @@ func (s Syntax) take(values Values, arg string) error {
 
 // set stores one value. A repeated parameter is refused: the app lets the last
 // one win, which loses the text of the first without a word.
-func (s Syntax) set(values Values, row Param, value string) error {
+func (s Syntax) set(values Values, row allowlist.Param, value string) error {
 	switch {
 	case values.Has(row.Name):
 		return answer.Misuse("Parameter given twice: %s", row.Name)
 	case value == "" && row.Required:
 		return answer.Misuse("Missing required parameter: %s", row.Name)
 	case value == "":
-		return answer.Misuse("Missing value for parameter: %s\n%s", row.Usage(), s.usage())
-	case len(row.OneOf) > 0 && !slices.Contains(row.OneOf, value):
-		return answer.Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.OneOf, ", "))
+		return answer.Misuse("Missing value for parameter: %s\n%s", Usage(row), s.usage())
+	case len(row.Choices) > 0 && !slices.Contains(row.Choices, value):
+		return answer.Misuse("Invalid value for %s: %s. Use %s.", row.Name, value, strings.Join(row.Choices, ", "))
 	}
 	values[row.Name] = value
 	return nil
@@ -131,7 +155,7 @@ func (s Syntax) set(values Values, row Param, value string) error {
 func (s Syntax) complete(values Values) error {
 	for _, row := range s.Params {
 		if row.Required && !values.Has(row.Name) {
-			return answer.Misuse("Missing required parameter: %s\n%s", row.Usage(), s.usage())
+			return answer.Misuse("Missing required parameter: %s\n%s", Usage(row), s.usage())
 		}
 	}
 	if values.Has("file") && values.Has("path") {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -12,20 +11,6 @@ import (
 )
 
 const baseExtension = "base"
-
-func baseCommands() []command.Command {
-	return []command.Command{
-		{Name: "bases", Help: "List the base files of the vault", Run: listBases},
-		{
-			Name: "base:views", Help: "List the views of a base",
-			Params: []grammar.Param{
-				{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
-				{Name: "path", Hint: "path", Help: "Base by its path from the vault's folder"},
-			},
-			Run: listViews,
-		},
-	}
-}
 
 // listBases has a sentence for nothing that ends without a full stop.
 func listBases(v *session.Vault, _ grammar.Values) (answer.Reply, error) {

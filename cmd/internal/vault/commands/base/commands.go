@@ -2,12 +2,19 @@
 package base
 
 import (
-	"slices"
-
 	"vaultwicket/cmd/internal/vault/command"
 )
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(baseCommands(), baseQueryCommands(), baseCreateCommands(), baseSetCommands())
+	return []command.Command{
+		{Name: "bases", Run: listBases},
+		{Name: "base:views", Run: listViews},
+		{Name: "base:query", Run: queryBase},
+		{Name: "query", Run: queryVault},
+		{Name: "base:eval", Run: evaluate},
+		{Name: "base:check", Run: checkBase},
+		{Name: "base:create", Plan: createInBase, Verify: meansAddedToBase},
+		{Name: "base:set", Plan: setInBase},
+	}
 }

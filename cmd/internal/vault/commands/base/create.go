@@ -21,22 +21,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func baseCreateCommands() []command.Command {
-	return []command.Command{{
-		Name: "base:create", Help: "Add a note to a base",
-		Params: []grammar.Param{
-			{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
-			{Name: "path", Hint: "path", Help: "Base by its path from the vault's folder"},
-			{Name: "view", Hint: "name", Help: "The view whose filters it should meet, default: the first"},
-			{Name: "name", Hint: "name", Help: "Name of the note"},
-			{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
-			{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
-			{Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"},
-		},
-		Plan: createInBase, Verify: meansAddedToBase,
-	}}
-}
-
 // createInBase makes a note that the filters of a view take, as far as they say
 // plainly what they ask for, with a key for each property that the view shows. Like
 // the app it takes every name of a view, puts a number behind a name that is taken,

@@ -13,7 +13,6 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/source"
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/bases/view"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/metadata"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
@@ -21,54 +20,6 @@ import (
 	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-// queryParams are those that change what a view answers, or that take its place.
-// The app has none of them.
-func queryParams() []grammar.Param {
-	return []grammar.Param{
-		{Name: "where", Hint: "expression", Help: "One more filter"},
-		{Name: "select", Hint: "columns", Help: "Columns: properties or expressions, each as \"label: expression\" if need be"},
-		{Name: "sort", Hint: "keys", Help: "Sort by these properties or expressions; \"due desc, file.name\""},
-		{Name: "group", Hint: "key", Help: "Group by this property or expression"},
-		{Name: "limit", Hint: "n", Help: "Maximum number of rows"},
-		{Name: "offset", Hint: "n", Help: "Number of rows to skip"},
-		{Name: "format", OneOf: view.Formats(), Help: "Output format, default: json"},
-		{Name: "values", OneOf: []string{"text", "typed"}, Help: "JSON values as text or in their own types, default: text"},
-		{Name: "groups", Kind: grammar.Flag, Help: "Add the groups to JSON"},
-		{Name: "summaries", Kind: grammar.Flag, Help: "Add the summaries to JSON"},
-		{Name: "explain", Kind: grammar.Flag, Help: "Add to JSON how many rows each filter dropped"},
-		{Name: "this", Hint: "path", Help: "The note that `this` refers to, default: the base"},
-	}
-}
-
-func baseQueryCommands() []command.Command {
-	base := []grammar.Param{
-		{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
-		{Name: "path", Hint: "path", Help: "Base, or note with a base in it, by its path from the vault's folder"},
-	}
-	return []command.Command{
-		{
-			Name: "base:query", Help: "Print the rows of a base",
-			Params: append(append(base, grammar.Param{Name: "view", Hint: "name", Help: "View by its name or number, default: the first"}), queryParams()...),
-			Run:    queryBase,
-		},
-		{Name: "query", Help: "Print the notes that a filter matches, as the rows of a base", Params: append(queryParams(),
-			grammar.Param{Name: "all", Kind: grammar.Flag, Help: "Also files that are not notes"}), Run: queryVault},
-		{
-			Name: "base:eval", Help: "Evaluate one expression of bases for a note",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "expr", Hint: "expression", Required: true, Help: "The expression"},
-				grammar.Param{Name: "base", Hint: "path", Help: "A base whose formulas can be used"},
-				grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format, default: text"}),
-			Run: evaluate,
-		},
-		{
-			Name: "base:check", Help: "List what is wrong with a base",
-			Params: append(base[:2:2], grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format, default: text"}),
-			Run:    checkBase,
-		},
-	}
-}
 
 // queryBase answers a view of a base.
 func queryBase(v *session.Vault, p grammar.Values) (answer.Reply, error) {

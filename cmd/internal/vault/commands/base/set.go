@@ -17,23 +17,6 @@ import (
 // through the difference that is shown before.
 const maxSet = 500
 
-func baseSetCommands() []command.Command {
-	return []command.Command{{
-		Name: "base:set", Help: "Set a property of all notes in a view of a base",
-		Params: []grammar.Param{
-			{Name: "file", Hint: "name", Help: "Base by its name, resolved like a link"},
-			{Name: "path", Hint: "path", Help: "Base by its path from the vault's folder"},
-			{Name: "view", Hint: "name", Help: "View by its name or number, default: the first"},
-			{Name: "where", Hint: "expression", Help: "One more filter"},
-			{Name: "limit", Hint: "n", Help: "Maximum number of notes"},
-			{Name: "name", Hint: "name", Required: true, Help: "The property"},
-			{Name: "value", Hint: "value", Required: true, Help: "Its value; commas separate the items of a list"},
-			{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type, default: the vault's, or what the value looks like"},
-		},
-		Plan: setInBase,
-	}}
-}
-
 // setInBase changes the notes among the rows of a view, as one change that undo
 // takes back as a whole. Nothing is changed if one of them cannot be.
 func setInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) {

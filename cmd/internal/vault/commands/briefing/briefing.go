@@ -28,14 +28,7 @@ const (
 
 // Commands returns the command of this package.
 func Commands() []command.Command {
-	return []command.Command{{
-		Name: "briefing", Help: "Show today's note, tasks that are left over, due and late, and the notes that were changed last",
-		Params: []grammar.Param{
-			{Name: "limit", Hint: "number", Help: "Maximum number of rows of each part"},
-			{Name: "old-note", Kind: grammar.Flag, Help: "Add a note that was not changed for long, another one each day"},
-		},
-		Run: brief,
-	}}
+	return []command.Command{{Name: "briefing", Run: brief}}
 }
 
 // brief puts the parts one below the other. A part with nothing in it says so.

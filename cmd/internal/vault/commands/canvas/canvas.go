@@ -12,11 +12,7 @@ import (
 
 // Commands returns the command of this package.
 func Commands() []command.Command {
-	return []command.Command{{
-		Name: "canvas:read", Help: "Print a canvas as an outline of its groups, cards and edges",
-		Params: append(grammar.TargetParams(), grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format"}),
-		Run:    read,
-	}}
+	return []command.Command{{Name: "canvas:read", Run: read}}
 }
 
 const extension = "canvas"

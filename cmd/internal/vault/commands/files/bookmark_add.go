@@ -14,21 +14,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func bookmarkAddCommands() []command.Command {
-	return []command.Command{{
-		Name: "bookmark", Help: "Bookmark a file, folder, search or web address",
-		Params: []grammar.Param{
-			{Name: "file", Hint: "path", Help: "The file by its path from the vault's folder"},
-			{Name: "subpath", Hint: "heading", Help: "With file: a heading or block in it"},
-			{Name: "folder", Hint: "path", Help: "The folder"},
-			{Name: "search", Hint: "query", Help: "The search query"},
-			{Name: "url", Hint: "address", Help: "The web address"},
-			{Name: "title", Hint: "text", Help: "The label of the bookmark"},
-		},
-		Plan: addBookmark, Verify: meansBookmarked,
-	}}
-}
-
 // newBookmark is an entry as the app writes it, its fields in that order.
 type newBookmark struct {
 	Type    string `json:"type"`

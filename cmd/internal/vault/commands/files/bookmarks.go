@@ -8,25 +8,12 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
 const bookmarksFile = "bookmarks.json"
-
-func bookmarkCommands() []command.Command {
-	return []command.Command{{
-		Name: "bookmarks", Help: "List the bookmarks",
-		Params: []grammar.Param{
-			{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-			{Name: "verbose", Kind: grammar.Flag, Help: "Add the kind and the group of each"},
-			grammar.TableForms(),
-		},
-		Run: listBookmarks,
-	}}
-}
 
 // bookmark is one entry of the app's file. Entries of plugins have other kinds
 // and may have other fields.

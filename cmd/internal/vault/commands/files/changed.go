@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/disk/stamp"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -19,17 +18,6 @@ const (
 	fewRecent = 20   // without limit=
 	maxRecent = 1000 // with it
 )
-
-func changedCommands() []command.Command {
-	return []command.Command{{
-		Name: "recent", Help: "List the notes that were changed last, newest first",
-		Params: []grammar.Param{
-			{Name: "since", Hint: "date", Help: "Only notes changed on this day or later"},
-			{Name: "limit", Hint: "number", Help: "Maximum number of notes"},
-		},
-		Run: listChanged,
-	}}
-}
 
 // listChanged prints the path of each note and, behind a tab, when it was
 // changed.

@@ -3,8 +3,6 @@
 package files
 
 import (
-	"slices"
-
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -13,7 +11,22 @@ import (
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(vaultCommands(), fileCommands(), moveCommands(), deleteCommands(), bookmarkCommands(), bookmarkAddCommands(), recentCommands(), changedCommands(), vaultsCommands())
+	return []command.Command{
+		{Name: "vault", Run: vaultInfo},
+		{Name: "read", Run: read},
+		{Name: "file", Run: fileInfo},
+		{Name: "files", OfFiles: true, Run: listFiles},
+		{Name: "folder", Run: folderInfo},
+		{Name: "folders", Run: listFolders},
+		{Name: "move", Plan: move, Verify: meansMoved},
+		{Name: "rename", Plan: rename, Verify: meansMoved},
+		{Name: "delete", Plan: remove},
+		{Name: "bookmarks", Run: listBookmarks},
+		{Name: "bookmark", Plan: addBookmark, Verify: meansBookmarked},
+		{Name: "recents", Run: listRecents},
+		{Name: "recent", Run: listChanged},
+		{Name: "vaults", Run: listVaults},
+	}
 }
 
 // Recent answers the command recent, for what lists changed notes among other things.

@@ -7,14 +7,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func deleteCommands() []command.Command {
-	return []command.Command{{
-		Name: "delete", Help: "Move a file to the trash, or delete it for good",
-		Params: append(grammar.TargetParams(), grammar.Param{Name: "permanent", Kind: grammar.Flag, Help: "Delete it for good"}),
-		Plan:   remove,
-	}}
-}
-
 // remove knows one trash, that of the vault. The system's lies outside, where
 // this process is locked out, and the app falls back to the vault's too where it
 // cannot use that.

@@ -9,50 +9,11 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func fileCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "read", Help: "Read the contents of a file",
-			Params: grammar.TargetParams(), Run: read,
-		},
-		{
-			Name: "file", Help: "Show facts about a file",
-			Params: grammar.TargetParams(), Run: fileInfo,
-		},
-		{
-			Name: "files", OfFiles: true, Help: "List the files of the vault",
-			Params: []grammar.Param{
-				{Name: "folder", Hint: "path", Help: "Only below this folder"},
-				{Name: "ext", Hint: "extension", Help: "Only files with this extension"},
-				{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-			},
-			Run: listFiles,
-		},
-		{
-			Name: "folder", Help: "Show facts about a folder",
-			Params: []grammar.Param{
-				{Name: "path", Hint: "path", Required: true, Help: "Path of the folder"},
-				{Name: "info", OneOf: []string{"files", "folders", "size"}, Help: "Only this fact"},
-			},
-			Run: folderInfo,
-		},
-		{
-			Name: "folders", Help: "List the folders of the vault",
-			Params: []grammar.Param{
-				{Name: "folder", Hint: "path", Help: "Only below this folder"},
-				{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-			},
-			Run: listFolders,
-		},
-	}
-}
 
 func read(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	t, err := v.Target(p)

@@ -6,19 +6,10 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func vaultCommands() []command.Command {
-	return []command.Command{{
-		Name: "vault", Help: "Show facts about the vault",
-		Params: []grammar.Param{{Name: "info", OneOf: []string{"name", "path", "files", "folders", "size"}, Help: "Only this fact"}},
-		Run:    vaultInfo,
-	}}
-}
 
 func vaultInfo(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	switch p["info"] {

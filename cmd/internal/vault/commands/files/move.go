@@ -19,21 +19,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func moveCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "move", Help: "Move a file to another folder or path",
-			Params: append(grammar.TargetParams(), grammar.Param{Name: "to", Hint: "path", Required: true, Help: "A folder with a slash at its end, or the new path"}),
-			Plan:   move, Verify: meansMoved,
-		},
-		{
-			Name: "rename", Help: "Give a file another name in its folder",
-			Params: append(grammar.TargetParams(), grammar.Param{Name: "name", Hint: "name", Required: true, Help: "The new name; without an extension it keeps its own"}),
-			Plan:   rename, Verify: meansMoved,
-		},
-	}
-}
-
 func move(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	return moving(v, p, "Moved", func(from disk.Path) string {
 		if strings.HasSuffix(p["to"], "/") {

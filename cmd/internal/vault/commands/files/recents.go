@@ -6,18 +6,9 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func recentCommands() []command.Command {
-	return []command.Command{{
-		Name: "recents", Help: "List the files that were opened last, newest first",
-		Params: []grammar.Param{{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}},
-		Run:    listRecents,
-	}}
-}
 
 // listRecents answers from the app's own record, which it writes when it
 // saves its workspace. Files that are gone by now are left out.

@@ -4,22 +4,10 @@ import (
 	"strconv"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 	"vaultwicket/gateway/registry"
 )
-
-func vaultsCommands() []command.Command {
-	return []command.Command{{
-		Name: "vaults", Help: "List the vaults that the app knows, the last opened first",
-		Params: []grammar.Param{
-			{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-			{Name: "verbose", Kind: grammar.Flag, Help: "Add the folder of each"},
-		},
-		Run: listVaults,
-	}}
-}
 
 // listVaults answers from the app's own list. On a machine without one this
 // vault is all there is.

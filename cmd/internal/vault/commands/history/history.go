@@ -18,31 +18,6 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-// The app keeps its history where only it can read it, and nobody has published
-// what these commands print. Here a version is what a note was before a change
-// of this program, as the journal keeps it; 1 is the newest, and the note as it
-// is now is none. A change by another program makes no version, but what it
-// wrote becomes one with the next change here.
-func historyCommands() []command.Command {
-	version := grammar.Param{Name: "version", Hint: "n", Help: "The version, 1 is the newest and the default"}
-	needed := version
-	needed.Required, needed.Help = true, "The version, 1 is the newest"
-	return []command.Command{
-		{Name: "history", Help: "List the saved versions of a note, the newest first", Params: grammar.TargetParams(), Run: listVersions},
-		{Name: "history:list", Help: "List the notes that have saved versions", Run: listHistories},
-		{Name: "history:read", Help: "Read a saved version of a note", Params: append(grammar.TargetParams(), version), Run: readVersion},
-		{Name: "history:restore", Help: "Replace a note by a saved version", Params: append(grammar.TargetParams(), needed), Plan: restoreVersion, Verify: meansRestored},
-		{
-			Name: "diff", Help: "Compare a saved version of a note with another, or with the note; without numbers list them",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "from", Hint: "n", Help: "The version to compare"},
-				grammar.Param{Name: "to", Hint: "n", Help: "The version to compare it with, default: the note as it is"},
-				grammar.Param{Name: "filter", OneOf: []string{"local", "sync"}, Help: "Only versions of this origin"}),
-			Run: diffVersions,
-		},
-	}
-}
-
 const (
 	maxVersions = 1000    // of a note are told apart
 	maxEntries  = 1 << 20 // of the journal are looked at, more than it holds

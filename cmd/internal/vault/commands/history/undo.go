@@ -11,19 +11,6 @@ import (
 	"vaultwicket/gateway/state/journal"
 )
 
-func undoCommands() []command.Command {
-	return []command.Command{{
-		Name: "undo", Help: "Take back a change of this program, or a whole batch; the caller's last one if none is named",
-		Params: []grammar.Param{
-			{Name: "id", Hint: "id", Help: "The change, as the journal names it; the word alone will do"},
-			{Name: "batch", Hint: "id", Help: "The whole batch that this change belongs to"},
-			{Name: "session", Hint: "id", Help: "All changes of the session that made this change"},
-		},
-		Positional: "id",
-		Plan:       undo,
-	}}
-}
-
 // undo takes a change back as a whole or not at all. It is a change itself, so
 // to undo it does the first one again.
 func undo(v *session.Vault, p grammar.Values) (command.Proposal, error) {

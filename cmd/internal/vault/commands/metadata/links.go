@@ -7,41 +7,11 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func linkCommands() []command.Command {
-	total := grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}
-	return []command.Command{
-		{
-			Name: "backlinks", Help: "List the files that link to a file",
-			Params: append(grammar.TargetParams(), grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each does"}, total, grammar.TableForms()),
-			Run:    backlinks,
-		},
-		{
-			Name: "links", Help: "List where the links of a note lead",
-			Params: append(grammar.TargetParams(), total,
-				grammar.Param{Name: "depth", Hint: "n", Help: "Also files further away; maximum number of steps"},
-				grammar.Param{Name: "direction", OneOf: []string{"out", "in", "both"}, Help: "Along the links of a file, the links to it, or both"},
-				grammar.Param{Name: "limit", Hint: "n", Help: "Maximum number of files, with depth or direction"}),
-			Run: links,
-		},
-		{
-			Name: "unresolved", OfIndex: true, Help: "List the links that lead nowhere",
-			Params: []grammar.Param{
-				total, {Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},
-				{Name: "verbose", Kind: grammar.Flag, Help: "Add the files that hold them"}, grammar.TableForms(),
-			},
-			Run: unresolved,
-		},
-		{Name: "orphans", OfIndex: true, Help: "List the files that nothing links to", Params: []grammar.Param{total}, Run: orphans},
-		{Name: "deadends", OfIndex: true, Help: "List the files that link to nothing", Params: []grammar.Param{total}, Run: deadends},
-	}
-}
 
 // backlinks counts a link of a note to itself, and links in properties and
 // canvases, like the app.

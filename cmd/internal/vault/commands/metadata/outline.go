@@ -6,30 +6,10 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func outlineCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "outline", Help: "Show the headings of a note",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "format", OneOf: []string{"tree", "md", answer.FormatJSON}, Help: "Output format"},
-				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}),
-			Run: outline,
-		},
-		{
-			Name: "wordcount", Help: "Count the words and characters of a note",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "words", Kind: grammar.Flag, Help: "Only the words"},
-				grammar.Param{Name: "characters", Kind: grammar.Flag, Help: "Only the characters"}),
-			Run: wordCount,
-		},
-	}
-}
 
 // outline has the same sentence for nothing in every form, the total too.
 func outline(v *session.Vault, p grammar.Values) (answer.Reply, error) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
@@ -19,35 +18,6 @@ import (
 )
 
 const noFrontmatter = "No frontmatter found."
-
-func propertyCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "properties", OfIndex: true, Help: "List the properties of the vault, or show those of a note",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "name", Hint: "name", Help: "Only how often this one is used"},
-				grammar.Param{Name: "sort", OneOf: []string{"count"}, Help: "Most frequent first"},
-				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each is used"},
-				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
-				grammar.Param{Name: "format", OneOf: []string{"yaml", answer.FormatJSON, answer.FormatTSV}, Help: "Output format"}),
-			Run: properties,
-		},
-		{
-			Name: "property:read", Help: "Read one property of a note",
-			Params: append([]grammar.Param{{Name: "name", Hint: "name", Required: true, Help: "The property"}}, grammar.TargetParams()...),
-			Run:    readProperty,
-		},
-		{
-			Name: "aliases", OfIndex: true, Help: "List the aliases",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-				grammar.Param{Name: "verbose", Kind: grammar.Flag, Help: "Add the file of each"},
-				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"}),
-			Run: aliases,
-		},
-	}
-}
 
 func properties(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if session.NamesOneFile(p) {

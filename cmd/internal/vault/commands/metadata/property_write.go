@@ -12,34 +12,12 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
-	"vaultwicket/cmd/internal/vault/commands/scope"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func propertyWriteCommands() []command.Command {
-	name := grammar.Param{Name: "name", Hint: "name", Required: true, Help: "The property"}
-	return []command.Command{
-		{
-			Name: "property:set", Help: "Set a property of a note",
-			Params: append([]grammar.Param{
-				name,
-				// A short value, not content: paths and formulas hold backslashes.
-				{Name: "value", Hint: "value", Required: true, Help: "Its value; commas separate the items of a list"},
-				{Name: "type", OneOf: []string{"text", "list", "number", "checkbox", "date", "datetime"}, Help: "Its type, default: the vault's, or what the value looks like"},
-			}, append(grammar.TargetParams(), scope.Folder(), scope.Query())...),
-			Plan: setProperty, Verify: meansSet,
-		},
-		{
-			Name: "property:remove", Help: "Remove a property from a note",
-			Params: append([]grammar.Param{name}, grammar.TargetParams()...),
-			Plan:   removeProperty, Verify: meansRemoved,
-		},
-	}
-}
 
 // setProperty changes the lines of one property. The app writes the whole block
 // anew, which loses comments and every other form.

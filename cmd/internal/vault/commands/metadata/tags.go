@@ -7,35 +7,11 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func tagCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "tags", OfIndex: true, Help: "List the tags",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-				grammar.Param{Name: "counts", Kind: grammar.Flag, Help: "Add how often each occurs"},
-				grammar.Param{Name: "sort", OneOf: []string{"count"}, Help: "Most frequent first"},
-				grammar.Param{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"}, grammar.TableForms()),
-			Run: tags,
-		},
-		{
-			Name: "tag", Help: "List the notes with a tag",
-			Params: []grammar.Param{
-				{Name: "name", Hint: "tag", Required: true, Help: "The tag, with or without #"},
-				{Name: "total", Kind: grammar.Flag, Help: "Only how often it occurs"},
-				{Name: "verbose", Kind: grammar.Flag, Help: "Add the tag and how often it occurs"},
-			},
-			Run: tag,
-		},
-	}
-}
 
 // scopedTags returns the tags of the files that a listing is about. Those of the
 // whole vault are remembered for the next call; nobody changes what is returned.

@@ -15,32 +15,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func createCommands() []command.Command {
-	added := append(grammar.TargetParams(),
-		grammar.Param{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "Text to add"},
-		grammar.Param{Name: "inline", Kind: grammar.Flag, Help: "Add no line break"})
-	return []command.Command{
-		{
-			Name: "create", Help: "Make a note",
-			Params: []grammar.Param{
-				{Name: "name", Hint: "name", Help: "Its name, in the folder for new notes"},
-				{Name: "path", Hint: "path", Help: "Its path from the vault's folder"},
-				{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text, behind that of a template"},
-				{Name: "template", Hint: "name", Help: "The template to start from"},
-				{Name: "overwrite", Kind: grammar.Flag, Help: "Replace an existing note"},
-				{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
-				{Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"},
-			},
-			Plan: create, Verify: meansCreated,
-		},
-		{
-			Name: "append", Help: "Add text at the end of a note, or below a heading of it",
-			Params: slices.Concat(added, underHeading()), Plan: addTo("Appended to: ", note.Append), Verify: meansAppended,
-		},
-		{Name: "prepend", Help: "Add text at the start of a note", Params: added, Plan: addTo("Prepended to: ", note.Prepend), Verify: meansPrepended},
-	}
-}
-
 // create refuses a taken path, where the app makes a numbered copy: whoever
 // named a path means that note. Text that is given comes behind that of a template.
 func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
@@ -154,13 +128,6 @@ func (add adding) of(p grammar.Values) func(text []byte) ([]byte, error) {
 			return Edit(text, func() ([]byte, error) { return edit.AppendUnder(text, p["heading"], p["content"]) })
 		}
 		return add(text, p["content"], p.Has("inline")), nil
-	}
-}
-
-func underHeading() []grammar.Param {
-	return []grammar.Param{
-		{Name: "heading", Hint: "text", Help: "Below this heading, before the next one; A#B is B below A"},
-		{Name: "create-heading", Kind: grammar.Flag, Help: "Make the heading if it is missing"},
 	}
 }
 

@@ -8,46 +8,9 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
-	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func dailyCommands() []command.Command {
-	pane := grammar.Param{Name: "paneType", OneOf: []string{"tab", "split", "window"}, Help: "Has no effect without the app"}
-	added := []grammar.Param{
-		{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "Text to add"},
-		{Name: "inline", Kind: grammar.Flag, Help: "Add no line break"},
-		{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
-		pane,
-	}
-	return []command.Command{
-		{
-			Name: "daily", Help: "Create today's note if it is missing, and print its path",
-			Params: []grammar.Param{pane}, Plan: daily, Verify: meansDaily(appendedDaily),
-		},
-		{Name: "daily:ensure", Help: "Create the note of a day if it is missing", Params: dayParams()[:1], Plan: dailyEnsure},
-		{Name: "daily:path", Help: "Show the path of today's note", Params: dayParams(), Run: dailyPath},
-		{Name: "daily:read", Help: "Read today's note", Params: dayParams(), Run: dailyRead},
-		{
-			Name: "daily:range", Help: "Read the daily notes of several days",
-			Params: []grammar.Param{
-				{Name: "from", Hint: "date", Required: true, Help: "The first day"},
-				{Name: "to", Hint: "date", Help: "The last day, today if it is left out"},
-				sectionOf(),
-			},
-			Run: dailyRange,
-		},
-		{
-			Name: "daily:append", Help: "Add text at the end of today's note, or below a heading of it",
-			Params: slices.Concat(added, underHeading()), Plan: dailyEdit(note.Append), Verify: meansDaily(appendedDaily),
-		},
-		{
-			Name: "daily:prepend", Help: "Add text at the start of today's note",
-			Params: added, Plan: dailyEdit(note.Prepend), Verify: meansDaily(prepended),
-		},
-	}
-}
 
 // daily makes today's note if it is missing. The app shows it then; nothing
 // can be shown here, so the path is the answer.

@@ -1,44 +1,12 @@
 package notes
 
 import (
-	"slices"
-
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-// noteEditCommands change a part of a note in place of the whole. The app has
-// none of them. They work on no note that is not named: a focused note is the
-// person's, not the caller's.
-func noteEditCommands() []command.Command {
-	text := grammar.Param{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "The text"}
-	within := append(grammar.TargetParams(), grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note, made if it is missing"})
-	return []command.Command{
-		{
-			Name: "note:replace", Help: "Replace a text that occurs once in a note",
-			Params: slices.Concat(within, []grammar.Param{
-				{Name: "old", Hint: "text", Kind: grammar.Content, Required: true, Help: "The old text, exactly"},
-				{Name: "new", Hint: "text", Kind: grammar.Content, Required: true, Help: "The new text"},
-			}),
-			Plan: replaceText,
-		},
-		{
-			Name: "note:insert", Help: "Insert text before or after a part of a note",
-			Params: slices.Concat(within, partParams(), []grammar.Param{
-				{Name: "position", OneOf: []string{"before", "after"}, Required: true, Help: "Before or after the part"}, text,
-			}),
-			Plan: insertText,
-		},
-		{
-			Name: "note:set-section", Help: "Replace a part of a note",
-			Params: slices.Concat(within, partParams(), []grammar.Param{text}),
-			Plan:   setSection,
-		},
-	}
-}
 
 func replaceText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	return EditNamed(v, p, "Replaced in: ", func(text []byte) ([]byte, error) { return edit.Replace(text, p["old"], p["new"]) })

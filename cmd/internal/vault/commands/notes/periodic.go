@@ -11,33 +11,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func periodicCommands() []command.Command {
-	which := grammar.Param{Name: "period", OneOf: periodNames(), Required: true, Help: "The length of time that the note is about"}
-	date := grammar.Param{Name: "date", Hint: "date", Help: "A day in the period, today if it is left out"}
-	return []command.Command{
-		{Name: "periodic:path", Help: "Show the path of the note of a week, month, quarter or year", Params: []grammar.Param{which, date}, Run: periodicPath},
-		{
-			Name: "periodic:read", Help: "Read the note of a week, month, quarter or year, or several",
-			Params: []grammar.Param{
-				which, date,
-				{Name: "from", Hint: "date", Help: "The notes from the period of this day on"},
-				{Name: "to", Hint: "date", Help: "The last day, today if it is left out"},
-				sectionOf(),
-			},
-			Run: periodicRead,
-		},
-		{
-			Name: "periodic:append", Help: "Add text at the end of the note of a week, month, quarter or year, made if it is missing",
-			Params: slices.Concat([]grammar.Param{
-				which, date,
-				{Name: "content", Hint: "text", Kind: grammar.Content, Required: true, Help: "Text to add"},
-				{Name: "inline", Kind: grammar.Flag, Help: "Add no line break"},
-			}, underHeading()),
-			Plan: periodicAppend,
-		},
-	}
-}
-
 // periodicNote finds out which note a request is about.
 func periodicNote(v *session.Vault, p grammar.Values) (DailyNote, error) {
 	at := v.Today()
@@ -120,9 +93,4 @@ func periodicAppend(v *session.Vault, p grammar.Values) (command.Proposal, error
 		return command.Proposal{}, err
 	}
 	return dailyNote(v, target, "Added to: "+target.Path.String(), adding(note.Append).of(p))
-}
-
-// sectionOf is the parameter of commands that read several notes of a kind.
-func sectionOf() grammar.Param {
-	return grammar.Param{Name: "heading", Hint: "text", Help: "Only the section of this heading; A#B is B below A"}
 }

@@ -7,33 +7,11 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func randomCommands() []command.Command {
-	folder := grammar.Param{Name: "folder", Hint: "path", Help: "Only below this folder"}
-	return []command.Command{
-		{
-			Name: "random", Help: "Pick a random note and print its path",
-			Params: []grammar.Param{folder, {Name: "newtab", Kind: grammar.Flag, Help: "Has no effect without the app"}},
-			Run:    randomPath,
-		},
-		{
-			Name: "random:read", Help: "Read a random note",
-			Params: []grammar.Param{
-				folder,
-				{Name: "count", Hint: "number", Help: "Number of different notes"},
-				{Name: "min-age", Hint: "days", Help: "Only notes unchanged for this many days, or since a date"},
-				{Name: "seed", Hint: "number", Help: "The same seed picks the same notes"},
-			},
-			Run: randomRead,
-		},
-	}
-}
 
 // randomPath answers the command random. The app opens the note and says so;
 // nothing can be opened here, so the path alone is the answer.

@@ -6,35 +6,17 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func sectionCommands() []command.Command {
-	return []command.Command{{
-		Name: "note:section", Help: "Read a part of a note",
-		Params: append(grammar.TargetParams(), partParams()...),
-		Run:    readSection,
-	}}
-}
-
-// partParams are the three ways to name a part of a note.
-func partParams() []grammar.Param {
-	return []grammar.Param{
-		{Name: "heading", Hint: "text", Help: "The section of this heading; A#B is B below A"},
-		{Name: "block", Hint: "id", Help: "The block with this id"},
-		{Name: "lines", Hint: "n-m", Help: "These lines"},
-	}
-}
-
 // onePart refuses a request that names no part of a note, or several.
 func onePart(p grammar.Values) error {
 	given := 0
-	for _, way := range partParams() {
-		if p.Has(way.Name) {
+	for _, way := range []string{"heading", "block", "lines"} {
+		if p.Has(way) {
 			given++
 		}
 	}

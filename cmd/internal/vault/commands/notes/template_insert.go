@@ -15,17 +15,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-func insertCommands() []command.Command {
-	return []command.Command{{
-		Name: "template:insert", Help: "Insert a template into a note",
-		Params: []grammar.Param{
-			{Name: "name", Hint: "name", Required: true, Help: "Name of the template"},
-			{Name: "path", Hint: "path", Help: "The note by its path from the vault's folder"},
-		},
-		Plan: insertTemplate,
-	}}
-}
-
 // insertTemplate merges the properties of a template into those of the note and
 // adds its text at the end of the note: the app does so at the cursor, and there
 // is none here.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/moment"
@@ -13,25 +12,6 @@ import (
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func templateCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "templates", Help: "List the templates",
-			Params: []grammar.Param{{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}},
-			Run:    listTemplates,
-		},
-		{
-			Name: "template:read", Help: "Read a template",
-			Params: []grammar.Param{
-				{Name: "name", Hint: "name", Required: true, Help: "Name of the template"},
-				{Name: "resolve", Kind: grammar.Flag, Help: "Fill in date, time and title"},
-				{Name: "title", Hint: "text", Help: "The title to fill in"},
-			},
-			Run: readTemplate,
-		},
-	}
-}
 
 // templateFolder returns the folder that holds the templates.
 func templateFolder(v *session.Vault) (disk.Path, templateSettings, error) {

@@ -45,15 +45,6 @@ type DailyNote struct {
 	period   string // "" for a daily note of the app
 }
 
-// dayParams are the two ways to name another day than today. The app knows
-// neither.
-func dayParams() []grammar.Param {
-	return []grammar.Param{
-		{Name: "date", Hint: "date", Help: "The note of this day: 2026-11-21, yesterday, -3d, monday"},
-		{Name: "offset", Hint: "days", Help: "The note this many days from today, -1 is yesterday"},
-	}
-}
-
 // maxDays is how far from today an offset may lead: a century.
 const maxDays = 36525
 

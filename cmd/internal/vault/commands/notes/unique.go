@@ -30,19 +30,6 @@ type uniqueSettings struct {
 	Template string `json:"template"`
 }
 
-func uniqueCommands() []command.Command {
-	return []command.Command{{
-		Name: "unique", Help: "Make a note that is named after the present time",
-		Params: []grammar.Param{
-			{Name: "name", Hint: "text", Help: "Text to add to its name"},
-			{Name: "content", Hint: "text", Kind: grammar.Content, Help: "Its text"},
-			{Name: "open", Kind: grammar.Flag, Help: "Has no effect without the app"},
-			{Name: "paneType", OneOf: []string{"tab", "split", "window"}, Help: "Has no effect without the app"},
-		},
-		Plan: unique, Verify: meansUnique,
-	}}
-}
-
 // unique puts text that is given behind the template's, so that neither is lost.
 func unique(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	var settings uniqueSettings

@@ -28,13 +28,7 @@ const (
 
 // Commands returns the command of this package.
 func Commands() []command.Command {
-	return []command.Command{{
-		Name: "related", Help: "List the notes that have to do with a note, and why",
-		Params: append(grammar.TargetParams(),
-			grammar.Param{Name: "limit", Hint: "n", Help: "Maximum number of notes, default: 10"},
-			grammar.Param{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format"}),
-		Run: related,
-	}}
+	return []command.Command{{Name: "related", Run: related}}
 }
 
 // row is one related note.

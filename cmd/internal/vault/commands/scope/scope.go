@@ -22,16 +22,6 @@ import (
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-// Folder is the parameter that limits a change to a folder.
-func Folder() grammar.Param {
-	return grammar.Param{Name: "folder", Hint: "path", Help: "Only notes in this folder and below"}
-}
-
-// Query is the parameter that limits a change to what a search finds.
-func Query() grammar.Param {
-	return grammar.Param{Name: "query", Hint: "text", Help: "Only notes that this search finds"}
-}
-
 // folderOf returns the folder of a request, the vault's own without one. One that
 // cannot be seen is an error: a slip in its name must not mean "no notes".
 func folderOf(v *session.Vault, p grammar.Values) (disk.Path, error) {

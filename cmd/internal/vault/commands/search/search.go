@@ -23,20 +23,9 @@ const noMatches = "No matches found."
 
 // Commands returns the rows of the commands that search.
 func Commands() []command.Command {
-	shared := []grammar.Param{
-		{Name: "query", Hint: "text", Kind: grammar.Content, Required: true, Help: "What to look for, in the search language of the app"},
-		{Name: "path", Hint: "path", Help: "Only below this folder"},
-		{Name: "limit", Hint: "number", Help: "Maximum number of files"},
-		{Name: "format", OneOf: []string{"text", answer.FormatJSON}, Help: "Output format"},
-		{Name: "case", Kind: grammar.Flag, Help: "Match case"},
-	}
 	return []command.Command{
-		{
-			Name: "search", OfIndex: true, Help: "List the notes that a query finds",
-			Params: append(shared[:len(shared):len(shared)], grammar.Param{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"}),
-			Run:    searchPaths,
-		},
-		{Name: "search:context", OfIndex: true, Help: "List the lines that a query finds", Params: shared, Run: searchLines},
+		{Name: "search", Escaped: "query", OfIndex: true, Run: searchPaths},
+		{Name: "search:context", Escaped: "query", OfIndex: true, Run: searchLines},
 	}
 }
 

@@ -17,38 +17,8 @@ import (
 	"vaultwicket/cmd/internal/vault/task/recurrence"
 )
 
-func addCommands() []command.Command {
-	return []command.Command{
-		{
-			Name: "task:add", Help: "Add a task to a note",
-			Params: append(append([]grammar.Param{{Name: "content", Hint: "text", Required: true, Help: "The text of the task, one line"}}, grammar.TargetParams()...),
-				grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note, made if it is missing"},
-				grammar.Param{Name: "heading", Hint: "text", Help: "Below this heading, before the next one; A#B is B below A"},
-				grammar.Param{Name: "create-heading", Kind: grammar.Flag, Help: "Make the heading if it is missing"},
-				dueDate, scheduledDate, startDate,
-				grammar.Param{Name: "priority", OneOf: task.Priorities(), Help: "Its priority"},
-				grammar.Param{Name: "recurs", Hint: "rule", Help: "How it recurs, such as every week on Friday"}),
-			Plan: add,
-		},
-		{
-			Name: "task:reschedule", Help: "Change the dates of a task",
-			Params: append(grammar.TargetParams(),
-				grammar.Param{Name: "ref", Hint: "path:line", Help: "File and line in one"},
-				grammar.Param{Name: "line", Hint: "n", Help: "Line of the task"},
-				grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note"},
-				dueDate, scheduledDate, startDate,
-				grammar.Param{Name: "clear", OneOf: dateNames, Help: "Remove this date"}),
-			Plan: reschedule,
-		},
-	}
-}
-
 // The dates of a task that a request can give.
 var (
-	dueDate       = grammar.Param{Name: "due", Hint: "date", Help: "The day until which it is to be done"}
-	scheduledDate = grammar.Param{Name: "scheduled", Hint: "date", Help: "The day on which it is planned"}
-	startDate     = grammar.Param{Name: "start", Hint: "date", Help: "The first day on which it can be done"}
-
 	dateNames  = []string{"due", "scheduled", "start"}
 	dateFields = map[string]task.Field{"due": task.Due, "scheduled": task.Scheduled, "start": task.Start}
 )

@@ -5,9 +5,15 @@ import (
 	"slices"
 
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/grammar"
 )
 
 // Commands returns the commands of this package.
 func Commands() []command.Command {
-	return slices.Concat(listCommands(), markCommands(), addCommands())
+	return []command.Command{
+		{Name: "tasks", OfIndex: true, Run: list},
+		{Name: "task", Plan: mark, Verify: meansMarked, OnlyReads: func(p grammar.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) }},
+		{Name: "task:add", Plan: add},
+		{Name: "task:reschedule", Plan: reschedule},
+	}
 }

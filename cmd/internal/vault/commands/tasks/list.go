@@ -6,50 +6,17 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/notes"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/session"
-	"vaultwicket/cmd/internal/vault/task"
 )
 
-func listCommands() []command.Command {
-	return []command.Command{{
-		Name: "tasks", OfIndex: true, Help: "List the tasks",
-		Params: slices.Concat(grammar.TargetParams(), []grammar.Param{
-			{Name: "daily", Kind: grammar.Flag, Help: "Only today's note"},
-			{Name: "active", Kind: grammar.Flag, Help: "Only the focused note"},
-			{Name: "todo", Kind: grammar.Flag, Help: "Only open tasks"},
-			{Name: "done", Kind: grammar.Flag, Help: "Only completed tasks"},
-			{Name: "status", Hint: "mark", Help: "Only tasks with this mark"},
-			{Name: "total", Kind: grammar.Flag, Help: "Only how many there are"},
-			{Name: "verbose", Kind: grammar.Flag, Help: "By file, with line numbers"},
-			grammar.TableForms(),
-		}, filterParams()),
-		Run: list,
-	}}
-}
-
-// filterParams are those that the app does not have. With any of them each row names its
-// file and line, and JSON has all fields.
-func filterParams() []grammar.Param {
-	return []grammar.Param{
-		{Name: "folder", Hint: "path", Help: "Only below this folder"},
-		{Name: "due", Hint: "date", Help: "Only tasks that are due on this day, or in this week or month"},
-		{Name: "due-before", Hint: "date", Help: "Only tasks that are due before this day"},
-		{Name: "due-after", Hint: "date", Help: "Only tasks that are due after this day"},
-		{Name: "overdue", Kind: grammar.Flag, Help: "Only tasks that should be done by now and are not"},
-		{Name: "no-due", Kind: grammar.Flag, Help: "Only tasks without a due date"},
-		{Name: "priority", OneOf: task.Priorities(), Help: "Only tasks of this priority"},
-		{Name: "tag", Hint: "name", Help: "Only tasks with this tag, or one below it"},
-		{Name: "sort", OneOf: []string{byDue, byPriority, byPath}, Help: "Order of the tasks"},
-		{Name: "group", OneOf: []string{byDue, byNote, byHeading, byTag}, Help: "Put tasks together that have this in common"},
-		{Name: "details", Kind: grammar.Flag, Help: "All fields of each task, and the heading above it"},
-	}
-}
+// filters are the parameters that the app does not have. With any of them each row names
+// its file and line, and JSON has all fields.
+var filters = []string{"folder", "due", "due-before", "due-after", "overdue", "no-due", "priority", "tag", "sort", "group", "details"}
 
 // list prints the tasks of the vault, or of one note. Whatever stands in the box, only a
 // blank means open; whether a task is overdue is decided by the statuses of the plugin.
@@ -98,7 +65,7 @@ func none(p grammar.Values, all int) answer.Reply {
 
 // isDetailed reports whether a request asks for more than the app knows of tasks.
 func isDetailed(p grammar.Values) bool {
-	return slices.ContainsFunc(filterParams(), func(param grammar.Param) bool { return p.Has(param.Name) })
+	return slices.ContainsFunc(filters, p.Has)
 }
 
 // itemsOf returns the tasks of files, with what the request needs to know of them. Those of

@@ -2,36 +2,16 @@ package tasks
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/notes"
 	"vaultwicket/cmd/internal/vault/edit"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
 	"vaultwicket/cmd/internal/vault/session"
 )
-
-func markCommands() []command.Command {
-	return []command.Command{{
-		Name: "task", Help: "Show a task, or change its mark",
-		Params: append(grammar.TargetParams(),
-			grammar.Param{Name: "ref", Hint: "path:line", Help: "File and line in one"},
-			grammar.Param{Name: "line", Hint: "n", Help: "Line of the task"},
-			grammar.Param{Name: "daily", Kind: grammar.Flag, Help: "In today's note"},
-			grammar.Param{Name: "toggle", Kind: grammar.Flag, Help: "Turn open into done, and everything else into open"},
-			grammar.Param{Name: "done", Kind: grammar.Flag, Help: "Mark as done"},
-			grammar.Param{Name: "todo", Kind: grammar.Flag, Help: "Mark as open"},
-			grammar.Param{Name: "status", Hint: "mark", Help: "Set this mark"},
-			grammar.Param{Name: "date", Hint: "date", Help: "The day on which it was done, which is written too"}),
-		Plan:      mark,
-		Verify:    meansMarked,
-		OnlyReads: func(p grammar.Values) bool { return !slices.ContainsFunc(taskChanges[:], p.Has) },
-	}}
-}
 
 // showTask prints what is known of one task. The app's own layout was never
 // recorded; this is that of the command file.
