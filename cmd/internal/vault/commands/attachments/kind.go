@@ -13,13 +13,6 @@ var kinds = []struct{ name, extensions string }{
 // other is the type of files that the app does not open.
 const other = "other"
 
-func types() (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return append(names, other)
-}
-
 // kindOf returns the type of a file by its extension.
 func kindOf(extension string) string {
 	extension = strings.ToLower(extension)

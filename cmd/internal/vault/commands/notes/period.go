@@ -30,14 +30,6 @@ var periods = []period{
 	{name: "year", plural: "yearly", format: "YYYY", months: 12},
 }
 
-// periodNames are the values of period=.
-func periodNames() (names []string) {
-	for _, p := range periods {
-		names = append(names, p.name)
-	}
-	return names
-}
-
 func periodOf(name string) period {
 	return periods[slices.IndexFunc(periods, func(p period) bool { return p.name == name })]
 }
