@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // needsApprovalStep is an operation of a batch that requires approval.
@@ -22,7 +22,10 @@ type needsApprovalStep struct {
 	refusal error
 }
 
-const maxAsked = 8 // operations that the user is asked about at once
+const (
+	maxAsked   = 8  // operations that the user is asked about at once
+	maxBesides = 16 // lines about the others in a form
+)
 
 // requestBatchApproval asks the user once about all operations of a batch that need it. The
 // log has what they said for each.
@@ -141,7 +144,12 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
-	var texts, briefs []string
+	q.InForm = true
+	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:", len(plan.steps), len(plan.needApproval))
+	if len(plan.needApproval) == 1 {
+		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
+	}
+	q.Lines, q.Text = []approvals.Line{{Text: heading}}, heading
 	for _, a := range plan.needApproval {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
@@ -151,18 +159,17 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		if err != nil {
 			return q, nil, inOperation(step.ClientID, err)
 		}
-		each, texts, briefs = append(each, one), append(texts, one.Text), append(briefs, one.Brief)
+		each = append(each, one)
+		q.Lines, q.Text, q.InForm = append(append(q.Lines, approvals.Line{}), one.Lines...), q.Text+"\n\n"+one.Text, q.InForm && one.InForm
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
 	}
-	heading := fmt.Sprintf("A batch of %d operations, %d of which need approval:\n\n", len(plan.steps), len(texts))
-	q.Text, q.Brief = heading+strings.Join(texts, "\n\n"), heading+strings.Join(briefs, "\n")
-	if besides := g.touching(ctx, plan, each); besides != "" {
-		besides = "\n\nThe batch also changes these notes, or may:\n" + besides
-		q.Text, q.Brief = q.Text+besides, q.Brief+besides
-	}
-	if len(q.Text) > consent.MaxText {
-		return q, nil, failure.New(failure.CodeUnconfirmed, "make it several batches", "the batch requires user approval, and the question would be too long to be read")
+	if besides := g.besides(ctx, plan); len(besides) > 0 {
+		q.Lines = append(append(q.Lines, approvals.Line{}), besides...)
+		if n := len(besides) - maxBesides; n > 0 {
+			besides, q.InForm = append(besides[:maxBesides:maxBesides], approvals.Line{Text: fmt.Sprintf("… left out: %d lines", n)}), false
+		}
+		q.Text += "\n\n" + consent.Draw(besides)
 	}
 	q.Digest = [sha256.Size]byte(digest.Sum(nil))
 	q.Call = consent.DigestOfCalls(g.callsAsked(plan))

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	begins  = `--write --begin --change ID --facts vault=Work append content=x path=A.md => {"path":"A.md","files":[{"path":"A.md"}],"diff":""}\n`
+	begins  = `--write --begin --change ID --facts vault=Work append content=x path=A.md => {"path":"A.md","files":[{"path":"A.md"}]}\n`
 	appends = `vault=Work append content=x path=A.md => Appended to: A.md\n`
 	ends    = `--write --end --change ID --facts vault=Work append content=x path=A.md => `
 )
@@ -153,12 +153,12 @@ func TestACallWithAKeyIsCarriedOutOnce(t *testing.T) {
 }
 
 func TestADryRunShowsTheDifference(t *testing.T) {
-	const plan = `{"path":"a.md","files":[{"path":"a.md","before":"aa"}],"diff":"--- a/a.md"}`
+	const plan = `{"path":"a.md","files":[{"path":"a.md","before":"aa","removed":1,"lines":[{"sign":"-","old":1,"text":"x"}]}]}`
 	for _, confirm := range []policy.Confirm{policy.ConfirmNever, policy.ConfirmDestructive} {
 		f := newFixture(t, func(c *Config) { c.Policy.Confirm = confirm })
 		f.embedded(`--plan --facts vault=Work delete path=a.md => ` + plan)
 		got := f.gateway.DryRun(context.Background(), Request{Command: "delete", Params: params("path", "a.md")})
-		if !got.OK || len(got.Files) != 1 || got.Files[0] != (consent.PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md" {
+		if !got.OK || len(got.Files) != 1 || got.Files[0] != (consent.PlannedFile{Path: "a.md", Before: "aa"}) || got.Diff != "--- a/a.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" {
 			t.Errorf("confirm %v: %+v", confirm, got)
 		}
 	}

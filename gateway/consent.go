@@ -9,7 +9,9 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
+	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/tiers"
@@ -111,7 +113,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 		Vault: g.name(), Command: call.Name(), Caller: req.Caller,
 		Destructive: call.Effect().WorseThan(tiers.Writes),
 	}
-	diff := ""
+	var changes []difference.Change
 	if own := g.embeddedProgram(); own != nil && len(plan.routes) > 0 && plan.routes[0].changesNotes() {
 		r := plan.routes[0]
 		planned, cause, err := g.planned(ctx, r, *own)
@@ -121,7 +123,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 		case cause != nil && cause.Code() != failure.CodeNeedsApp:
 			return q, cause
 		}
-		q.Files, q.Change, diff = planned.Files, planned.Digest, planned.Diff
+		q.Files, q.Change, q.Broken, changes = planned.files(), planned.Digest, clean.Line(planned.Broken), planned.changes()
 	}
 	q.Identity, q.Call = g.identity(), g.digestOfCall(plan)
 	if q.Change == "" {
@@ -138,7 +140,7 @@ func (g *vaultGateway) question(ctx context.Context, req Request, plan Plan, tog
 	if !q.Destructive && req.OneSession {
 		q.Folder = consent.FolderOfAll(q.Files)
 	}
-	if err := q.Describe(call, diff, together); err != nil {
+	if err := q.Describe(call, changes, together); err != nil {
 		return q, err
 	}
 	q.Digest = g.digestOfQuestion(plan, q)

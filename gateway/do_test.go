@@ -212,7 +212,7 @@ func TestDo(t *testing.T) {
 		{
 			name:      "a call that only a person can allow is worked out and not begun",
 			change:    func(c *Config) { c.Policy.Confirm = 0 },
-			embedded:  []string{`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md","before":"0123456789abcdef","after":"0123456789abcdee"}],"diff":"+x\\n"}`},
+			embedded:  []string{`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md","before":"0123456789abcdef","after":"0123456789abcdee","added":1,"lines":[{"sign":"+","new":1,"text":"x"}]}]}`},
 			request:   Request{Command: "daily:append", Params: params("content", "x")},
 			want:      Result{Command: "daily:append"},
 			code:      "unconfirmed",

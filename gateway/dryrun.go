@@ -12,6 +12,7 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/shell"
+	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/policy"
 )
 
@@ -37,6 +38,7 @@ type DryRun struct {
 	// Files are those that would change, Diff is how; a long one is cut.
 	Files   []consent.PlannedFile `json:"files,omitempty"`
 	Diff    string                `json:"diff,omitempty"`
+	Shown   []approvals.Line      `json:"-"` // the same for a person, see [consent.Rows]
 	Notices []string              `json:"notices,omitempty"`
 	Error   *failure.Error        `json:"error,omitempty"`
 }
@@ -112,7 +114,11 @@ func (g *vaultGateway) dryRun(ctx context.Context, req Request) DryRun {
 	if err == nil && plan.answer != "" {
 		d.Notices = append(d.Notices, "vaultwicket answers this itself; no program is started")
 	}
-	d.Files, d.Diff = ahead.Files, ahead.Diff
+	d.Files, d.Diff = ahead.files(), ahead.diff()
+	d.Shown = consent.Changes(d.Files, ahead.changes())
+	if ahead.Broken != "" {
+		d.Notices = append(d.Notices, "the change "+ahead.Broken)
+	}
 	if ahead.notice != "" {
 		d.Notices = append(d.Notices, ahead.notice)
 	}

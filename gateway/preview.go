@@ -1,13 +1,17 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/difference"
 	"vaultwicket/policy"
 	"vaultwicket/tiers"
 )
@@ -72,18 +76,62 @@ func (p Plan) withLoss(why string, err error) (Plan, error) {
 
 // plannedChange is what a call would change, as the embedded program says it.
 type plannedChange struct {
-	Path   string // of the note that it is about
-	Files  []consent.PlannedFile
-	Diff   string
-	Loss   string `json:"loses"` // why the change is destructive, "" if it is not
+	Path  string // of the note that it is about
+	Files []struct {
+		consent.PlannedFile
+		difference.Change
+	}
+	Loss   string `json:"loses"`  // why the change is destructive, "" if it is not
+	Broken string `json:"broken"` // what it does to links of other notes, "" for nothing
 	Digest string // for [exec.WriteOptions]
+}
+
+func (p plannedChange) files() (list []consent.PlannedFile) {
+	for _, f := range p.Files {
+		list = append(list, f.PlannedFile)
+	}
+	return list
+}
+
+// changes are those of the files, nil where there is none.
+func (p plannedChange) changes() (list []difference.Change) {
+	for _, f := range p.Files {
+		list = append(list, f.Change)
+	}
+	return list
+}
+
+// diff shows the change in the form of diff -u.
+func (p plannedChange) diff() string {
+	var b strings.Builder
+	for _, f := range p.Files {
+		from, to := "a/"+cmp.Or(f.From, f.Path), "b/"+f.Path
+		switch {
+		case f.PlannedFile.From != "":
+			fmt.Fprintf(&b, "rename from %s\nrename to %s\n", f.From, f.Path)
+		case f.Before == "":
+			from = "/dev/null"
+		case f.After == "":
+			to = "/dev/null"
+		}
+		if f.From == "" || len(f.Lines) > 0 || f.Binary {
+			b.WriteString(f.Unified(from, to))
+		}
+	}
+	return clean.String(b.String())
 }
 
 func readPlanned(answer string) (p plannedChange) {
 	if json.Unmarshal([]byte(answer), &p) != nil {
 		return plannedChange{}
 	}
-	p.Diff = clean.String(p.Diff)
+	for _, f := range p.Files {
+		for i, l := range f.Lines {
+			if text := clean.String(l.Text); text != l.Text {
+				f.Lines[i].Text, f.Lines[i].From, f.Lines[i].To, f.Lines[i].Cuts = text, 0, len(text), nil
+			}
+		}
+	}
 	return p
 }
 

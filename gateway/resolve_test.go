@@ -51,7 +51,7 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 			app: []string{versionLine, `vault=Work append content=x path=Deep/Plan.md => Appended to: Deep/Plan.md\n`},
 			embedded: []string{
 				locate + " => path\tDeep/Plan.md\\n",
-				`--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"path":"Deep/Plan.md","files":[{"path":"Deep/Plan.md"}],"diff":""}\n`,
+				`--write --begin --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"path":"Deep/Plan.md","files":[{"path":"Deep/Plan.md"}]}\n`,
 				`--write --end --change ID --facts vault=Work append content=x path=Deep/Plan.md => {"state":"applied","before":"aa","after":"bb"}\n`,
 			},
 			want:      Result{Stdout: "Appended to: Deep/Plan.md\n", Path: "Deep/Plan.md", Backend: "obsidian"},
@@ -75,8 +75,8 @@ func TestUnderRulesANameIsResolvedByTheEmbeddedCLI(t *testing.T) {
 			name: "a new note by its name", request: Request{Command: "create", Params: params("name", "Plan")},
 			app: []string{versionLine, `vault=Work file path=In/Plan.md => Error: File "In/Plan.md" not found.\n`, `vault=Work create path=In/Plan.md => Created: In/Plan.md\n`},
 			embedded: []string{
-				`--plan --facts vault=Work create name=Plan => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}],"diff":""}\n`,
-				`--write --begin --change ID --facts vault=Work create path=In/Plan.md => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}],"diff":""}\n`,
+				`--plan --facts vault=Work create name=Plan => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}]}\n`,
+				`--write --begin --change ID --facts vault=Work create path=In/Plan.md => {"path":"In/Plan.md","files":[{"path":"In/Plan.md"}]}\n`,
 				`--write --end --change ID --facts vault=Work create path=In/Plan.md => {"state":"applied","after":"bb"}\n`,
 			},
 			want:      Result{Stdout: "Created: In/Plan.md\n", Path: "In/Plan.md", Backend: "obsidian"},
@@ -126,8 +126,8 @@ func TestAHintNamesWhatWouldHelp(t *testing.T) {
 // A note of the same name in another folder is no obstacle.
 func TestANewNoteIsComparedWithTheFolderForNewNotes(t *testing.T) {
 	plan := []string{
-		`--plan --facts vault=Work create name=Note => {"path":"Note.md","files":[{"path":"Note.md"}],"diff":""}\n`,
-		`--write --begin --change ID --facts vault=Work create path=Note.md => {"path":"Note.md","files":[{"path":"Note.md"}],"diff":""}\n`,
+		`--plan --facts vault=Work create name=Note => {"path":"Note.md","files":[{"path":"Note.md"}]}\n`,
+		`--write --begin --change ID --facts vault=Work create path=Note.md => {"path":"Note.md","files":[{"path":"Note.md"}]}\n`,
 		`--write --end --change ID --facts vault=Work create path=Note.md => {"state":"applied","after":"bb"}\n`,
 	}
 	f := newFixture(t, nil).embedded(plan...).app(versionLine, "vault=Work file file=Note => path\tOld/Note.md\\n",

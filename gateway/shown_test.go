@@ -18,7 +18,7 @@ func TestEveryWayOutIsCleaned(t *testing.T) {
 		"--facts vault=Work daily:path => a"+forbidden+`b\n`,
 		`--facts vault=Work search format=json query=x => ["a`+"\u202e"+`b \\u{202e}"]\n`,
 		"--facts vault=Work tabs => exit 1 not_found Error: \""+forbidden+`" not found.\n`,
-		`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md"}],"diff":"+a\u202eb"}`,
+		`--plan --facts vault=Work daily:append content=x => {"files":[{"path":"D.md","lines":[{"sign":"+","new":1,"text":"a\u202eb"}]}]}`,
 	)
 	for _, req := range []Request{
 		{Command: "daily:path"},

@@ -75,7 +75,7 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 		if !terminal.IsTerminal(std.In) || !terminal.IsTerminal(std.Err) {
 			return false, false
 		}
-		return terminal.Confirm(ctx, std.In, std.Err), true
+		return terminal.Confirm(ctx, std.In, std.Err, "Write this change?"), true
 	}
 	err = s.Run(ctx)
 	var known *clients.Error

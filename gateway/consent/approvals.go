@@ -177,7 +177,7 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 		return refusal
 	}
 	_, err := a.store.Ask(approvals.Question{
-		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Full: q.Full, Digest: q.Digest, Call: approvals.Digest(q.Call),
+		Session: by.Caller, Client: clean.Line(quote.Short(by.Client)), Vault: vault, Command: q.Command, Text: q.Text, Lines: q.Lines, Digest: q.Digest, Call: approvals.Digest(q.Call),
 	})
 	var open *approvals.StillOpen
 	switch {

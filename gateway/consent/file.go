@@ -6,6 +6,7 @@ import (
 
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // PlannedFile is a file that would change. Hashes are the first 16 hex digits of
@@ -17,17 +18,17 @@ type PlannedFile struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Row returns the line of a question about the file.
-func (f PlannedFile) Row() string {
+// Named returns the line of a question about the file.
+func (f PlannedFile) Named() approvals.Line {
 	switch {
 	case f.From != "":
-		return Row("moves", f.From, f.Path)
+		return Named("moves", f.From, f.Path)
 	case f.Before == "":
-		return Row("makes", f.Path)
+		return Named("makes", f.Path)
 	case f.After == "":
-		return Row("removes", f.Path)
+		return Named("removes", f.Path)
 	}
-	return Row("changes", f.Path)
+	return Named("changes", f.Path)
 }
 
 // Places are the paths that the change touches.
@@ -38,27 +39,13 @@ func (f PlannedFile) Places() []string {
 	return []string{f.Path, f.From}
 }
 
-// Row shows a label and its values, with the word "to" between two. What is too
-// long for one row of a terminal is broken behind bars: where a terminal breaks it,
-// text that somebody else has chosen would begin a row.
-func Row(label string, values ...string) string {
+// Named shows a label and its values, with the word "to" between two.
+func Named(label string, values ...string) approvals.Line {
 	shown := make([]string, len(values))
 	for i, value := range values {
 		shown[i] = quoted(value)
 	}
-	line := label + ": " + strings.Join(shown, " to ")
-	if strings.Count(clean.Excerpt(line, 2, len(line)), "\n") == 1 {
-		return line + "\n"
-	}
-	var b strings.Builder
-	b.WriteString(label + ":\n")
-	for i, value := range shown {
-		if i > 0 {
-			b.WriteString("to:\n")
-		}
-		b.WriteString(clean.Excerpt(value, maxShownLines, 2*maxShownName))
-	}
-	return b.String()
+	return approvals.Line{Text: clean.Line(label) + ": " + strings.Join(shown, " to ")}
 }
 
 // quoted shows a name or a short value on one line. Of a long one it shows the

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // Question is what the user is asked before a call.
@@ -17,14 +18,14 @@ type Question struct {
 	// it. It is "" if there is no such folder, what would change is not known, or the
 	// caller is not one session.
 	Folder string
-	// Text is the whole question as it may be shown: lines from notes begin with a
-	// bar, so that nothing in them can pose as a line of the question.
-	Text string
-	// Full is Text with more of the difference, for a page; "" where that is no longer
-	// than Text.
-	Full string
-	// Brief is Text in about ten lines, for a dialog: it shows less of the difference.
-	Brief string
+	// Lines are the whole question as it may be shown, see [Draw]. Text is the question
+	// in a few rows; InForm says that it tells enough for a decision: something of the
+	// change of each file, and what decides in full.
+	Lines  []approvals.Line
+	Text   string
+	InForm bool
+	// Broken says what the change does to links of other notes, "" for nothing.
+	Broken string
 	// Digest is that of the exact call, and of the notes as they are at the time of the
 	// question. An approval is good for nothing else.
 	Digest [sha256.Size]byte

@@ -9,92 +9,291 @@ import (
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
+	"vaultwicket/gateway/state/approvals"
 	"vaultwicket/tiers"
 )
 
-// MaxText bounds the text of a question: what the store takes.
-const MaxText = 16 << 10
+// extent is how much a question shows.
+type extent struct{ rows, bytes int }
 
-// How much a user is shown before they decide. More is not read.
-const (
-	maxShownLines    = 24
-	briefLines       = 10 // of the question in a dialog, where it can be told in so many
-	briefFiles       = 3
-	maxShownBytes    = 2 << 10
-	MaxShownFiles    = 8
-	maxShownName     = 512     // bytes of a path, of which the ends say most
-	maxShownTogether = 8 << 10 // bytes of the excerpts of several questions
-	fullLines        = 2000    // on a page, which can be scrolled
-	fullBytes        = 12 << 10
+// How much the user is shown before they decide. A form has ten rows if that tells it,
+// else more; the whole question is for where it can be scrolled.
+var (
+	brief = extent{10, 2 << 10}
+	form  = extent{24, 2 << 10}
+	whole = extent{3000, 64 << 10}
 )
 
-// Describe fills in the texts of a question about a call, which is one of several that are
-// asked together. diff is the difference in the notes, "" if it is not known. The error
-// says that the text is too long.
-func (q *Question) Describe(call allowlist.Call, diff string, together int) error {
-	bytes := min(maxShownBytes, maxShownTogether/together)
-	q.Text = questionText(*q, call, diff, extent{MaxShownFiles, maxShownLines, bytes})
-	q.Brief = brief(*q, call, diff, extent{briefFiles, briefLines / together, bytes})
-	if len(q.Text) > MaxText {
-		return failure.New(failure.CodeUnconfirmed, "make it several calls", "command %q requires user approval, and the question is too long to read", q.Command)
+const (
+	leastRows    = 6       // of one of several questions that are asked together
+	lineBytes    = 4 << 10 // of a line
+	maxDeciding  = 32 << 10
+	maxShownName = 512 // bytes of a path, of which the ends say most
+	maxShort     = 80  // bytes of a value that is a part of a row
+
+	// MaxShownFiles is how many files of something are named where they are not the
+	// subject.
+	MaxShownFiles = 8
+)
+
+// deciding are the parameters that say what is changed: they are shown whole.
+var deciding = []string{"old", "new", "regex", "query", "where"}
+
+// Describe fills in what the user is shown of a call, which is one of several that are
+// asked about together. changes are those of q.Files, nil if they are not known. The error
+// says that a value that has to be shown is too long for it.
+func (q *Question) Describe(call allowlist.Call, changes []difference.Change, together int) error {
+	size := 0
+	for _, name := range deciding {
+		value, _ := call.Param(name)
+		if size += len(value); size > maxDeciding/together || difference.Of(nil, []byte(value)).Binary {
+			return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
+				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes together with the others, the limit is %d", q.Command, name, size, maxDeciding/together)
+		}
 	}
-	if full := questionText(*q, call, diff, extent{MaxShownFiles, fullLines, fullBytes / together}); len(full) <= MaxText && full != q.Text {
-		q.Full = full
+	show := func(e extent) ([]approvals.Line, bool) {
+		return q.lines(call, changes, extent{max(e.rows/together, leastRows), e.bytes / together})
 	}
+	q.Lines, _ = show(whole)
+	short, fits := show(brief)
+	if !fits {
+		short, fits = show(form)
+	}
+	q.Text, q.InForm = Draw(short), fits
 	return nil
 }
 
-// brief writes a question in as many lines as show has. Of the difference in one file it
-// leaves out the heading: the file is named above it.
-func brief(q Question, call allowlist.Call, diff string, show extent) string {
-	if _, body, found := strings.Cut(diff, " @@\n"); found && len(q.Files) == 1 {
-		diff = body
-	}
-	facts := questionText(q, call, "", extent{show.files, 0, show.bytes})
-	show.lines = max(1, show.lines-strings.Count(facts, "\n")-1)
-	return questionText(q, call, diff, show)
-}
-
-// extent is how much a question shows: files, and lines and bytes of texts.
-type extent struct{ files, lines, bytes int }
-
-// questionText writes a question. Everything that is not from this program is in
-// quotation marks on one line, or behind bars.
-func questionText(q Question, call allowlist.Call, diff string, show extent) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Allow %q in the vault %s?\n", q.Command, quoted(cmp.Or(q.Vault, "of the app")))
-	fmt.Fprintf(&b, "It %s.\n", cmp.Or(call.Loss(), whatItDoes(call.Effect())))
-	for i, f := range q.Files {
-		if i == show.files {
-			fmt.Fprintf(&b, "and %d more files\n", len(q.Files)-i)
-			break
-		}
-		b.WriteString(f.Row())
+// lines writes a question, and reports whether it tells all that a form has to tell: each
+// file with something of its change, and what decides in full.
+func (q Question) lines(call allowlist.Call, changes []difference.Change, show extent) (lines []approvals.Line, tells bool) {
+	tells = true
+	lines = words(fmt.Sprintf("Allow %q in the vault %s?", q.Command, quoted(cmp.Or(q.Vault, "of the app"))), fmt.Sprintf("It %s.", cmp.Or(call.Loss(), whatItDoes(call.Effect()))))
+	if q.Broken != "" {
+		lines = append(lines, words("It "+q.Broken+".")...)
 	}
 	if len(q.Files) == 0 && q.Path != "" {
-		b.WriteString(Row("path", q.Path))
+		lines = append(lines, Named("path", q.Path))
 	}
 	params := call.Params()
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value, _ := call.Param(name)
 		switch {
 		case value == "":
-			fmt.Fprintf(&b, "%s\n", name)
+			lines = append(lines, words(name)...)
 		case value == q.Path, len(q.Files) > 0 && value == q.Files[0].From: // it is in the text already
-		case len(value) > 80 || strings.ContainsAny(value, "\r\n"):
-			fmt.Fprintf(&b, "%s: %d bytes\n", name, len(value))
-			if diff == "" {
-				b.WriteString(clean.Excerpt(value, show.lines, show.bytes))
-			}
+		case len(value) <= maxShort && !strings.ContainsAny(value, "\r\n"):
+			lines = append(lines, Named(name, value))
+		case slices.Contains(deciding, name):
+			lines = append(lines, words(fmt.Sprintf("%s, %d bytes:", name, len(value)))...)
+			excerpt, complete := valueLines(value, extent{show.rows - rowsOf(lines), maxDeciding})
+			lines, tells = append(lines, excerpt...), tells && complete
 		default:
-			b.WriteString(Row(name, value))
+			lines = append(lines, words(fmt.Sprintf("%s: %d bytes", name, len(value)))...)
+			if changes == nil {
+				excerpt, _ := valueLines(value, extent{show.rows - rowsOf(lines), show.bytes})
+				lines = append(lines, excerpt...)
+			}
 		}
 	}
-	if diff != "" {
-		b.WriteString(clean.Excerpt(diff, show.lines, show.bytes))
+	if changes == nil {
+		changes = make([]difference.Change, len(q.Files))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	files, all := fileLines(q.Files, changes, extent{show.rows - rowsOf(lines), show.bytes}, show.rows > form.rows)
+	return append(lines, files...), tells && all
+}
+
+// valueLines shows a value, and reports whether it does so in full.
+func valueLines(value string, show extent) (lines []approvals.Line, complete bool) {
+	c := difference.Of(nil, []byte(value))
+	if c.Binary {
+		return words("not a text"), false
+	}
+	shown := fit([]difference.Change{c}, extent{max(1, show.rows), show.bytes}, maxDeciding)[0]
+	complete = true
+	for _, l := range shown.Lines {
+		lines = append(lines, linesOf(l, approvals.Quoted)...)
+		complete = complete && len(l.Cuts) == 0
+	}
+	if left, _ := shown.Left(); left > 0 {
+		return append(lines, words(fmt.Sprintf("… left out: %s", counted(left, "line")))...), false
+	}
+	return lines, complete
+}
+
+// Changes shows the changes of files, one for each.
+func Changes(files []PlannedFile, changes []difference.Change) []approvals.Line {
+	lines, _ := fileLines(files, changes, whole, true)
+	return lines
+}
+
+// fileLines shows files with their changes. It reports whether all files are there, and of
+// each something of what changes. placed says that it is told where in a file a part is.
+func fileLines(files []PlannedFile, changes []difference.Change, show extent, placed bool) (lines []approvals.Line, all bool) {
+	all = true
+	n, rows := 0, 0
+	for n < len(files) {
+		next := rowsOf([]approvals.Line{files[n].Named()}) + min(1, len(changes[n].Lines))
+		if rows+next > show.rows-min(1, len(files)-n-1) && n > 0 {
+			break
+		}
+		n, rows = n+1, rows+next
+	}
+	left := show.rows
+	for _, f := range files[:n] {
+		left -= rowsOf([]approvals.Line{f.Named()})
+	}
+	shown := fit(changes[:n], extent{left, show.bytes}, lineBytes)
+	for range 2 { // what is left out takes rows that say so, and more is left out then
+		said := 0
+		for _, c := range shown {
+			if added, removed := c.Left(); added+removed > 0 {
+				said++
+			}
+		}
+		shown = fit(changes[:n], extent{left - said, show.bytes}, lineBytes)
+	}
+	for i, c := range shown {
+		part, told := changeLines(c, placed)
+		lines, all = append(append(lines, files[i].Named()), part...), all && told
+	}
+	if n < len(files) {
+		var rest difference.Change
+		for _, c := range changes[n:] {
+			rest.Added, rest.Removed = rest.Added+c.Added, rest.Removed+c.Removed
+		}
+		return append(lines, words(fmt.Sprintf("and %s more, with %s added and %d removed", counted(len(files)-n, "file"), counted(rest.Added, "line"), rest.Removed))...), false
+	}
+	return lines, all
+}
+
+// changeLines shows what changes in one file.
+func changeLines(c difference.Change, placed bool) (lines []approvals.Line, told bool) {
+	if c.Binary {
+		return words("not a text"), true
+	}
+	told = c.Added+c.Removed == 0
+	for i, hunk := range c.Hunks() {
+		if at := cmp.Or(hunk[0].Old, hunk[0].New); i > 0 || placed && at > 1 {
+			lines = append(lines, words(fmt.Sprintf("at line %d:", at))...)
+		}
+		for _, l := range hunk {
+			lines = append(lines, linesOf(l, approvals.LineKind(l.Sign))...)
+			told = told || l.Sign != difference.Same
+			if l.NoEnd && l.Sign != difference.Same && slices.ContainsFunc(hunk, func(other difference.Line) bool {
+				return other.Text == l.Text && other.Sign != l.Sign && !other.NoEnd
+			}) {
+				lines = append(lines, words("(without a newline at its end)")...)
+			}
+		}
+	}
+	if added, removed := c.Left(); added+removed > 0 {
+		lines = append(lines, words(fmt.Sprintf("… left out: %s added, %d removed", counted(added, "line"), removed))...)
+	}
+	return lines, told
+}
+
+// fit chooses what is shown of changes.
+func fit(changes []difference.Change, show extent, line int) []difference.Change {
+	line = min(line, rowWidth*max(1, show.rows/max(1, 2*len(changes))))
+	return difference.Fit(changes, difference.Extent{
+		Rows: show.rows, Bytes: show.bytes, Line: line, Place: 1,
+		Cost: func(l difference.Line) int { return rowsOf(linesOf(l, approvals.LineKind(l.Sign))) },
+	})
+}
+
+// linesOf returns the lines that show a line of a change. The first one begins it, also
+// where its beginning is left out.
+func linesOf(l difference.Line, kind approvals.LineKind) (lines []approvals.Line) {
+	done := 0
+	for _, cut := range l.Cuts {
+		lines = append(lines, approvals.Line{Kind: kind, Text: l.Text[done:cut.At], More: len(lines) > 0})
+		lines = append(lines, words("… left out: "+counted(cut.Bytes, "byte"))...)
+		done = cut.At
+	}
+	if len(l.Cuts) == 0 || done < len(l.Text) {
+		lines = append(lines, approvals.Line{Kind: kind, Text: l.Text[done:], More: len(l.Cuts) > 0})
+	}
+	return lines
+}
+
+func words(texts ...string) (lines []approvals.Line) {
+	for _, text := range texts {
+		lines = append(lines, approvals.Line{Text: text})
+	}
+	return lines
+}
+
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Row is a row of a question on a screen. Its text begins with what tells the kinds apart
+// where there is no other way.
+type Row struct {
+	Kind approvals.LineKind
+	Text string
+}
+
+const (
+	// Columns are those of a terminal that does not tell how wide it is.
+	Columns = 80
+	// rowWidth is how many columns of a line are in one row then.
+	rowWidth  = Columns - barWidth
+	barWidth  = 4 // columns of what is before a line, and of an ellipsis, at most
+	leastWide = 16
+)
+
+// Rows draws lines in rows that fit a terminal, which would break longer ones where text
+// that somebody else has chosen would begin a row. A row of a note or a value has a bar
+// before it, a row that goes on has an ellipsis after the bar, and of a change every row
+// has its sign.
+func Rows(lines []approvals.Line, columns int) (rows []Row) {
+	for _, l := range lines {
+		first, further := "", "  "
+		switch l.Kind {
+		case approvals.Words:
+		case approvals.Quoted:
+			first, further = "> ", ">…"
+		default:
+			first, further = "│ "+string(l.Kind), "│…"+string(l.Kind)
+		}
+		for i, part := range clean.Rows(l.Text, max(leastWide, columns-barWidth)) {
+			if i > 0 || l.More {
+				first = further
+			}
+			rows = append(rows, Row{l.Kind, first + part})
+		}
+	}
+	return rows
+}
+
+// SignOf returns the sign of a row that [Draw] has drawn: "-" or "+", else "".
+func SignOf(row string) string {
+	for _, before := range []string{"│ ", "│…"} {
+		if rest, ok := strings.CutPrefix(row, before); ok && rest != "" && (rest[0] == '-' || rest[0] == '+') {
+			return rest[:1]
+		}
+	}
+	return ""
+}
+
+func rowsOf(lines []approvals.Line) (n int) { return len(Rows(lines, Columns)) }
+
+// Draw returns the rows of lines as one text, without a newline at the end.
+func Draw(lines []approvals.Line) string {
+	var b strings.Builder
+	for i, row := range Rows(lines, Columns) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(row.Text)
+	}
+	return b.String()
 }
 
 func whatItDoes(e tiers.Effect) string {

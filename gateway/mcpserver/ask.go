@@ -159,7 +159,7 @@ func dialog(q consent.Question) mcp.ElicitationParams {
 			"type": "string", "title": "Decision", "enum": []string{allowOnce, allowHere, deny}, "default": allowOnce,
 		}
 	}
-	return mcp.ElicitationParams{Message: q.Brief, RequestedSchema: map[string]any{"type": "object", "properties": properties}}
+	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{"type": "object", "properties": properties}}
 }
 
 // replyOf decodes an answer. An accepted form is an approval, unless what it holds is not

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -26,11 +25,10 @@ type approvalsData struct {
 type shownQuestion struct {
 	approvals.Question
 	Left string // how long it can be answered
-	Body string
 }
 
 func shownQuestionOf(q approvals.Question, now time.Time) shownQuestion {
-	return shownQuestion{q, lasted(max(0, q.Expires.Sub(now))), cmp.Or(q.Full, q.Text)}
+	return shownQuestion{q, lasted(max(0, q.Expires.Sub(now)))}
 }
 
 // approvals shows the questions that wait, each with its whole difference.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -11,9 +12,9 @@ import (
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/journal"
-	"vaultwicket/gateway/ui/difference"
 )
 
 const (
@@ -21,6 +22,9 @@ const (
 	changesOfPage = 50
 	// maxShownSteps bounds the files of a change that are shown.
 	maxShownSteps = 20
+	// maxSideBytes and maxSideRows bound what is compared and shown of one file.
+	maxSideBytes = 8 << 20
+	maxSideRows  = 2000
 )
 
 // changesData is what the view of changes shows.
@@ -121,9 +125,55 @@ type changeData struct {
 // shownFile is a file of a change, side by side.
 type shownFile struct {
 	journal.Step
-	Rows    []difference.Row
+	Rows    []sideRow
 	Cut     bool   // there are more rows
 	Unknown string // why the texts are not shown
+}
+
+// sideRow is a line of each text, or of one of them. Numbers count from 1; 0 is no line.
+type sideRow struct {
+	Kind                  string // of its class: same, changed, removed, added or gap
+	LeftLine, RightLine   int
+	Left, Right           string
+	LeftNoEnd, RightNoEnd bool   // the text ends without a newline here
+	Gap                   string // what is not shown before the next row
+}
+
+// sidesOf puts what is added beside what is removed in the same place.
+func sidesOf(c difference.Change) (rows []sideRow) {
+	added, removed := c.Left()
+	old := 0
+	for _, hunk := range c.Hunks() {
+		if from := hunk[0].Old - 1; from > old {
+			gap := fmt.Sprintf("%d lines the same", from-old)
+			if added+removed > 0 {
+				gap = "lines that are not shown"
+			}
+			rows = append(rows, sideRow{Kind: "gap", Gap: gap})
+		}
+		next := len(rows) // the row that the next added line is beside
+		for _, l := range hunk {
+			old = max(old, l.Old)
+			switch {
+			case l.Sign == difference.Added && next < len(rows):
+				r := &rows[next]
+				r.Kind, r.RightLine, r.Right, r.RightNoEnd = "changed", l.New, l.Inline(), l.NoEnd
+				next++
+			case l.Sign == difference.Added:
+				rows = append(rows, sideRow{Kind: "added", RightLine: l.New, Right: l.Inline(), RightNoEnd: l.NoEnd})
+				next = len(rows)
+			case l.Sign == difference.Removed:
+				if n := len(rows); n == 0 || rows[n-1].Kind != "removed" {
+					next = n
+				}
+				rows = append(rows, sideRow{Kind: "removed", LeftLine: l.Old, Left: l.Inline(), LeftNoEnd: l.NoEnd})
+			default:
+				rows = append(rows, sideRow{Kind: "same", LeftLine: l.Old, RightLine: l.New, Left: l.Inline(), Right: l.Inline()})
+				next = len(rows)
+			}
+		}
+	}
+	return rows
 }
 
 // oneChange shows a change with the texts before and after it.
@@ -163,7 +213,7 @@ func (p *page) changeOf(vault, id string) (changeData, error) {
 // another change followed; else it is the note itself, if it is still the same.
 func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step) shownFile {
 	f := shownFile{Step: s}
-	if s.Before.Size > difference.MaxBytes || s.After.Size > difference.MaxBytes {
+	if s.Before.Size > maxSideBytes || s.After.Size > maxSideBytes {
 		f.Unknown = "The texts are too long to be shown side by side."
 		return f
 	}
@@ -175,7 +225,12 @@ func (p *page) shownFileOf(kept *journal.Journal, vault string, s journal.Step) 
 	case !okAfter:
 		f.Unknown = "The note was changed outside of vaultwicket since, so the text after this change is not known."
 	default:
-		f.Rows, f.Cut = difference.Rows(shownText(before), shownText(after))
+		c := difference.Fit([]difference.Change{difference.Of([]byte(before), []byte(after))}, difference.Extent{Rows: maxSideRows, Bytes: maxSideBytes / 8, Line: 16 << 10})[0]
+		added, removed := c.Left()
+		f.Rows, f.Cut = sidesOf(c), added+removed > 0
+		if c.Binary {
+			f.Unknown = "The file is not a text."
+		}
 	}
 	return f
 }

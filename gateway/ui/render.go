@@ -24,7 +24,7 @@ var views = sync.OnceValue(parseViews)
 
 func parseViews() map[string]*template.Template {
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"line": clean.Line, "text": shownText, "exact": exactTime, "took": took, "join": strings.Join, "value": settingValue, "rows": questionRows, "lines": differenceRows,
+		"line": clean.Line, "text": shownText, "exact": exactTime, "took": took, "join": strings.Join, "value": settingValue, "rows": questionRows,
 		"add": func(a, b int) int { return a + b }, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}

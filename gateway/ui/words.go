@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // ago says how long ago something was. The script says the same, see page.js.
@@ -71,48 +73,15 @@ func settingValue(value any) string {
 // difference, quoted for other text of notes, and "" for the words of this program.
 type questionRow struct{ Class, Text string }
 
-// bar begins the lines of a question that are text of notes: see package clean.
-const bar = "│ "
-
-// questionRows returns the lines of a question.
-func questionRows(text string) (rows []questionRow) {
-	for line := range strings.Lines(shownText(text)) {
-		quoted, isQuoted := strings.CutPrefix(strings.TrimSuffix(line, "\n"), bar)
-		if !isQuoted {
-			rows = append(rows, questionRow{"", quoted})
-			continue
-		}
-		rows = append(rows, questionRow{cmp.Or(classOf(quoted), "quoted"), quoted})
-	}
-	return withoutHeadings(rows, "quoted")
+// classes are those of the kinds of lines that are not of this program.
+var classes = map[approvals.LineKind]string{
+	approvals.Quoted: "quoted", approvals.Same: "quoted", approvals.Removed: "removed", approvals.Added: "added",
 }
 
-// differenceRows returns the lines of a unified difference.
-func differenceRows(diff string) (rows []questionRow) {
-	for line := range strings.Lines(shownText(diff)) {
-		line = strings.TrimSuffix(line, "\n")
-		rows = append(rows, questionRow{classOf(line), line})
-	}
-	return withoutHeadings(rows, "")
-}
-
-func classOf(line string) string {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return "added"
-	case strings.HasPrefix(line, "-"):
-		return "removed"
-	}
-	return ""
-}
-
-// withoutHeadings gives the two lines above a hunk, which name the files, a class of other
-// lines.
-func withoutHeadings(rows []questionRow, class string) []questionRow {
-	for i := 0; i+2 < len(rows); i++ {
-		if strings.HasPrefix(rows[i].Text, "--- ") && strings.HasPrefix(rows[i+1].Text, "+++ ") && strings.HasPrefix(rows[i+2].Text, "@@ ") {
-			rows[i].Class, rows[i+1].Class = class, class
-		}
+// questionRows returns the rows of a question.
+func questionRows(lines []approvals.Line) (rows []questionRow) {
+	for _, row := range consent.Rows(lines, consent.Columns) {
+		rows = append(rows, questionRow{classes[row.Kind], row.Text})
 	}
 	return rows
 }

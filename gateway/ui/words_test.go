@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"vaultwicket/gateway/state/approvals"
 )
 
 func TestTimesInWords(t *testing.T) {
@@ -27,35 +30,23 @@ func TestTimesInWords(t *testing.T) {
 	}
 }
 
-// classes are the classes of rows, in a word each.
-func classes(rows []questionRow) string {
-	var list []string
-	for _, r := range rows {
-		if r.Class == "" {
-			r.Class = "-"
-		}
-		list = append(list, r.Class)
-	}
-	return strings.Join(list, " ")
-}
-
-// Only what is behind a bar is text of a note, and only of a difference are lines added or
-// removed: the words of this program never look like either.
-func TestLinesOfQuestions(t *testing.T) {
-	for text, want := range map[string]string{
-		"Allow?\n+ not added\n│ --- a/x.md\n│ +++ b/x.md\n│ @@ -1 +1 @@\n│ -one\n│ +two\n│  three": "- - quoted quoted quoted removed added quoted",
-		"│ --- a list\n│ +++ more": "removed added",
-		"":                         "",
+// What a row is does not depend on its text, and a line that takes several rows has its sign
+// on each.
+func TestRowsOfQuestions(t *testing.T) {
+	for _, test := range []struct {
+		line approvals.Line
+		want []questionRow
+	}{
+		{approvals.Line{Text: "+ not added"}, []questionRow{{"", "+ not added"}}},
+		{approvals.Line{Kind: approvals.Quoted, Text: "-x"}, []questionRow{{"quoted", "> -x"}}},
+		{approvals.Line{Kind: approvals.Same, Text: "-x"}, []questionRow{{"quoted", "│  -x"}}},
+		{approvals.Line{Kind: approvals.Removed, Text: "+x"}, []questionRow{{"removed", "│ -+x"}}},
+		{approvals.Line{Kind: approvals.Added, Text: strings.Repeat("a", 76) + "-b"}, []questionRow{{"added", "│ +" + strings.Repeat("a", 76)}, {"added", "│…+-b"}}},
+		{approvals.Line{Kind: approvals.Added, Text: "-b", More: true}, []questionRow{{"added", "│…+-b"}}},
 	} {
-		if got := classes(questionRows(text)); got != want {
-			t.Errorf("%q has the classes %q, want %q", text, got, want)
+		if got := questionRows([]approvals.Line{test.line}); !slices.Equal(got, test.want) {
+			t.Errorf("%+v: %+q", test.line, got)
 		}
-	}
-	if got := classes(differenceRows("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c")); got != "- - - removed added -" {
-		t.Errorf("a difference has the classes %q", got)
-	}
-	if rows := questionRows("a\x1b[2Jb\u202e"); strings.ContainsAny(rows[0].Text, "\x1b\u202e") {
-		t.Errorf("%q is not clean", rows[0].Text)
 	}
 }
 

@@ -79,9 +79,9 @@ func TestASecondApprovedChangeOfANoteIsAConflict(t *testing.T) {
 	}
 }
 
-// The question names every operation that changes an asked note, also those that need
-// no approval, and those of which nobody knows before what they change.
-func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
+// The question names every operation, also those that need no approval, and those of which
+// is not known before what they change.
+func TestABatchQuestionNamesAllOperations(t *testing.T) {
 	t.Parallel()
 	ask := func(operations ...gateway.Operation) string {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 			t.Fatalf("asked %d times", len(asked))
 		}
 		for _, row := range strings.Split(asked[0].Text, "\n") {
-			if strings.HasPrefix(row, "operation ") && !strings.Contains(asked[0].Text, "The batch also changes these notes, or may:\n") {
+			if strings.HasPrefix(row, "operation ") && !strings.Contains(asked[0].Text, "The batch also does this:\n") {
 				t.Errorf("no heading:\n%s", asked[0].Text)
 			}
 		}
@@ -113,7 +113,7 @@ func TestABatchQuestionNamesWhatTouchesTheAskedNotes(t *testing.T) {
 		"in other letters":      {[]gateway.Operation{removal, rig.Operation("a", "create", "path=JUNK.md", "content=x")}, []string{"operation 2: create\n"}, ""},
 		"of a note by its name": {[]gateway.Operation{rig.Operation("a", "append", "file=junk", "content=x"), removal}, []string{"operation 1: append\nchanges: \"junk.md\""}, ""},
 		"a path from elsewhere": {[]gateway.Operation{rig.Operation("r", "read", "path=root.md"), reference, removal}, []string{"operation 2: append\npath, from the result of: \"r\""}, "operation 1"},
-		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, nil, "operation "},
+		"of other notes":        {[]gateway.Operation{rig.Operation("a", "append", "path=root.md", "content=x"), rig.Operation("r", "read", "path=junk.md"), removal}, []string{"operation 1: append\nchanges: \"root.md\"\nOne more operation only reads."}, ""},
 	} {
 		text := ask(test.operations...)
 		for _, want := range test.want {

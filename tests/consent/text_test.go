@@ -34,7 +34,10 @@ var hostile = map[string]string{
 }
 
 // ownRow is every row that the gateway writes itself.
-var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|deletes or overwrites notes|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|(makes|removes|changes|moves|path|to):|and \d+ more files|[a-z-]+(: ("[^"]*"|\d+ bytes))?|… left out: [\d,]+ lines?, [\d,]+ bytes?)$`)
+var ownRow = regexp.MustCompile(`^(Allow "[a-z:-]+" in the vault "[^"]*"\?|It (changes notes|deletes or overwrites notes|changes what is published|changes the app)\.|(makes|removes|changes|path): "[^"]*"|moves: "[^"]*" to "[^"]*"|and \d+ more files?, with \d+ lines? added and \d+ removed|[a-z-]+(: ("[^"]*"|\d+ bytes)|, \d+ bytes:)?|at line \d+:|\(without a newline at its end\)|not a text|… left out: (\d+ lines?|\d+ bytes?|\d+ lines? added, \d+ removed))$`)
+
+// shownRow is every row of a value or of a note.
+var shownRow = regexp.MustCompile(`^(>[ …]|│[ …][-+ ])`)
 
 // judgeQuestion checks that nothing but the gateway speaks in a question outside of
 // bars and quotation marks.
@@ -48,16 +51,16 @@ func judgeQuestion(t *testing.T, what string, q consent.Question, first string) 
 	}) {
 		t.Errorf("%s: the question holds what acts on a terminal: %q", what, q.Text)
 	}
-	rows := strings.Split(q.Text, "\n")
+	rows := strings.Split(strings.ReplaceAll(q.Text+"\n"+consent.Draw(q.Lines), "\n  ", ""), "\n") // two columns begin a row of ours that goes on
 	if rows[0] != first {
 		t.Errorf("%s: the question begins with %q, want %q", what, rows[0], first)
 	}
 	for _, row := range rows {
-		if !strings.HasPrefix(row, "│ ") && !ownRow.MatchString(row) && row != "│" {
+		if !shownRow.MatchString(row) && !ownRow.MatchString(row) {
 			t.Errorf("%s: a row of its own: %q", what, row)
 		}
 	}
-	if again := strings.Count(q.Text, "\nAllow "); again > 0 {
+	if again := strings.Count(q.Text, "\nAllow ") + strings.Count(consent.Draw(q.Lines), "\nAllow "); again > 0 {
 		t.Errorf("%s: there are %d more questions in it", what, again)
 	}
 }
@@ -116,10 +119,10 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"append", "path=Inbox/a.md", "content=two"}, "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Inbox/a.md\"\ncontent: \"two\"\n│ --- a/Inbox/a.md\n│ +++ b/Inbox/a.md\n│ @@ -1 +1,2 @@\n│  one\n│ +two"},
-		{[]string{"create", "path=new.md", "content=x"}, "Allow \"create\" in the vault \"Notes\"?\nIt changes notes.\nmakes: \"new.md\"\ncontent: \"x\"\n│ --- /dev/null\n│ +++ b/new.md\n│ @@ -0,0 +1 @@\n│ +x"},
-		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt deletes or overwrites notes.\nremoves: \"root.md\"\n│ --- a/root.md\n│ +++ /dev/null\n│ @@ -1 +0,0 @@\n│ -root"},
-		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nmoves: \"root.md\" to \"Inbox/root.md\"\nto: \"Inbox/\"\n│ rename from root.md\n│ rename to Inbox/root.md"},
+		{[]string{"append", "path=Inbox/a.md", "content=two"}, "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\ncontent: \"two\"\nchanges: \"Inbox/a.md\"\n│  one\n│ +two"},
+		{[]string{"create", "path=new.md", "content=x"}, "Allow \"create\" in the vault \"Notes\"?\nIt changes notes.\ncontent: \"x\"\nmakes: \"new.md\"\n│ +x"},
+		{[]string{"delete", "path=root.md"}, "Allow \"delete\" in the vault \"Notes\"?\nIt deletes or overwrites notes.\nremoves: \"root.md\"\n│ -root"},
+		{[]string{"move", "path=root.md", "to=Inbox/"}, "Allow \"move\" in the vault \"Notes\"?\nIt changes notes.\nto: \"Inbox/\"\nmoves: \"root.md\" to \"Inbox/root.md\""},
 	} {
 		_, asked := o.Do(c.words, rig.Says(consent.No))
 		if got := asked[0].Text; !strings.HasPrefix(got, c.want) {
@@ -127,7 +130,7 @@ func TestAQuestionSaysWhatWouldHappen(t *testing.T) {
 		}
 	}
 	_, asked := o.Do([]string{"delete", "path=long.md"}, rig.Says(consent.No))
-	if got := asked[0].Text; !regexp.MustCompile(`\n… left out: \d+ lines, \d+ bytes$`).MatchString(got) || strings.Count(got, "\n") > 30 {
+	if got := asked[0].Text; !regexp.MustCompile(`\n… left out: 0 lines added, \d+ removed$`).MatchString(got) || strings.Count(got, "\n") > 30 {
 		t.Errorf("a long note:\n%s", got)
 	}
 }
@@ -141,29 +144,32 @@ func TestAQuestionIsBriefInADialog(t *testing.T) {
 	for i := range 12 {
 		o.Write(fmt.Sprintf("link%02d.md", i), "[[linked]]\n")
 	}
-	for _, words := range [][]string{
-		{"append", "path=root.md", "content=two"},
-		{"append", "path=root.md", "content=" + strings.Repeat("more\n", 40)},
-		{"delete", "path=long.md"},
-		{"rename", "path=linked.md", "name=target"},
-		{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)},
+	for _, test := range []struct {
+		words  []string
+		inForm bool
+		rows   int
+	}{
+		{[]string{"append", "path=root.md", "content=two"}, true, 10},
+		{[]string{"append", "path=root.md", "content=" + strings.Repeat("more\n", 40)}, true, 10},
+		{[]string{"delete", "path=long.md"}, true, 10},
+		{[]string{"rename", "path=linked.md", "name=target"}, false, 28},
+		{[]string{"append", "path=root.md", "content=" + strings.Repeat("wide ", 400)}, true, 10},
 	} {
-		_, asked := o.Do(words, rig.Says(consent.No))
+		_, asked := o.Do(test.words, rig.Says(consent.No))
 		if len(asked) != 1 {
-			t.Fatalf("%.40s: asked %+v", words, asked)
+			t.Fatalf("%.40s: asked %+v", test.words, asked)
 		}
-		brief, whole := asked[0].Brief, asked[0].Text
-		head, _, _ := strings.Cut(whole, "│ ")
-		if rows := strings.Count(brief, "\n") + 1; rows > 11 || !strings.HasPrefix(brief, head[:strings.Index(head, ": ")]) {
-			t.Errorf("%.40s: %d lines:\n%s", words, rows, brief)
+		q := asked[0]
+		if rows := strings.Count(q.Text, "\n") + 1; rows > test.rows || q.InForm != test.inForm || strings.Contains(q.Text, "@@") {
+			t.Errorf("%.40s: %d lines, fits %v:\n%s", test.words, rows, q.InForm, q.Text)
 		}
-		if strings.Contains(brief, "@@") || strings.Count(whole, "\n") > 12 && !strings.Contains(brief, "\n… left out: ") {
-			t.Errorf("%.40s: the question is\n%s\nin full\n%s", words, brief, whole)
+		if whole := consent.Draw(q.Lines); whole != q.Text && !strings.Contains(q.Text, "\n… left out: ") && !strings.Contains(q.Text, "\nand ") {
+			t.Errorf("%.40s: the question is\n%s\nin full\n%s", test.words, q.Text, whole)
 		}
 	}
 	_, asked := o.Do([]string{"append", "path=root.md", "content=two"}, rig.Says(consent.No))
-	if want := "changes: \"root.md\"\ncontent: \"two\"\n│  root\n│ +two"; len(asked) == 1 && !strings.Contains(asked[0].Brief, want) {
-		t.Errorf("the question is\n%s", asked[0].Brief)
+	if want := "content: \"two\"\nchanges: \"root.md\"\n│  root\n│ +two"; len(asked) == 1 && !strings.Contains(asked[0].Text, want) {
+		t.Errorf("the question is\n%s", asked[0].Text)
 	}
 }
 
@@ -173,7 +179,7 @@ func TestALongPathShowsItsEnds(t *testing.T) {
 	o := rig.NewHarness(t, nil)
 	long := "Inbox/" + strings.Repeat(strings.Repeat("deep ", 12)+"x/", 6)
 	_, asked := o.Do([]string{"create", "path=" + long + "end.md", "content=x"}, rig.Says(consent.No))
-	if len(asked) != 1 || !strings.Contains(asked[0].Text, "makes:\n│ \"Inbox/deep deep") || !strings.Contains(strings.ReplaceAll(asked[0].Text, "\n│ ", ""), `x/end.md"`) {
+	if len(asked) != 1 || !strings.Contains(asked[0].Text, "makes: \"Inbox/deep deep") || !strings.Contains(strings.ReplaceAll(asked[0].Text, "\n  ", ""), `x/end.md"`) {
 		t.Errorf("asked %+v", asked)
 	}
 }

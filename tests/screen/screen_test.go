@@ -105,7 +105,7 @@ func TestPendingRequestsAndPlans(t *testing.T) {
 
 		lines = open(t, width, setting(r), "vaultwicket dry-run append path='"+wideNote+"' content=y").end()
 		one(t, lines, `^decision +allow$`)
-		one(t, lines, `^\+y$`)
+		one(t, lines, `^│ \+y$`)
 		for _, line := range lines[:len(lines)-3] { // the last is a line for a shell, to be copied
 			if got := displaywidth.String(line); got > width && !strings.HasPrefix(line, "/") {
 				t.Errorf("dry-run: a line of %d columns in %d: %q", got, width, line)

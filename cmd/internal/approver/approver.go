@@ -5,7 +5,6 @@ package approver
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
 )
@@ -82,11 +82,11 @@ func Approve(ctx context.Context, std terminal.Streams, args []string) error {
 		})
 	}
 	defer console.Close()
-	store, q, err := questionOf(std, console, rest[0])
+	store, q, err := questionOf(std, rest[0])
 	if err != nil {
 		return err
 	}
-	if !terminal.Confirm(ctx, console, console) {
+	if !terminal.Pages(ctx, console, console, rowsOf(q, console)) || !terminal.Confirm(ctx, console, console, "Allow this?") {
 		return exit.Of(&failure.Error{
 			Code: "unconfirmed", Message: fmt.Sprintf("approval %s is still pending", q.Code),
 			Hint: fmt.Sprintf(`"vaultwicket deny %s" denies it`, q.Code),
@@ -112,9 +112,12 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	if len(rest) != 1 {
 		return oneCode("deny")
 	}
-	store, q, err := questionOf(std, std.Err, rest[0])
+	store, q, err := questionOf(std, rest[0])
 	if err != nil {
 		return err
+	}
+	for _, row := range rowsOf(q, std.Err) {
+		fmt.Fprintln(std.Err, row)
 	}
 	if q, err = store.decide(q.Code, false); err != nil {
 		return storeError(err)
@@ -123,9 +126,9 @@ func Deny(_ context.Context, std terminal.Streams, args []string) error {
 	return nil
 }
 
-// questionOf finds the question with a code, and shows it to the person: nobody
-// answers one unseen.
-func questionOf(std terminal.Streams, person io.Writer, code string) (store, approvals.Question, error) {
+// questionOf finds the question with a code, which its reader has to be shown: no question
+// is answered unseen.
+func questionOf(std terminal.Streams, code string) (store, approvals.Question, error) {
 	d, err := openStore(std)
 	if err != nil {
 		return d, approvals.Question{}, err
@@ -141,10 +144,24 @@ func questionOf(std terminal.Streams, person io.Writer, code string) (store, app
 		if q.State != approvals.Pending {
 			return d, q, storeError(&approvals.Answered{Question: q.Code, State: q.State})
 		}
-		fmt.Fprintln(person, shownText(q.Text))
 		return d, q, nil
 	}
 	return d, approvals.Question{}, storeError(&approvals.Unknown{What: code})
+}
+
+// rowsOf returns the whole question in rows for a terminal.
+func rowsOf(q approvals.Question, stream any) (rows []string) {
+	columns, ok := terminal.Width(stream)
+	if !ok {
+		columns = consent.Columns
+	}
+	for _, row := range consent.Rows(q.Lines, columns) {
+		rows = append(rows, row.Text)
+	}
+	if rows == nil { // of a version that kept no lines
+		return strings.Split(shownText(q.Text), "\n")
+	}
+	return rows
 }
 
 // bare is a code without its dash, which a person may leave out.

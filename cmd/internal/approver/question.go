@@ -8,6 +8,7 @@ import (
 
 	"vaultwicket/cmd/internal/screen"
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/state/approvals"
 )
 
@@ -51,12 +52,10 @@ func (w waiting) print(out io.Writer, s screen.Screen) {
 	}
 	fmt.Fprintf(out, "  vault %s, command %s, %s\n", inQuotes(w.Vault), inQuotes(w.Command), who)
 	for line := range strings.Lines(w.Text) {
-		fmt.Fprintf(out, "  %s\n", s.Diff(strings.TrimSuffix(line, "\n"), quotedLine))
+		line = strings.TrimSuffix(line, "\n")
+		fmt.Fprintf(out, "  %s\n", s.Signed(consent.SignOf(line), line))
 	}
 }
-
-// quotedLine is what the lines of a difference begin with in the text of a question.
-const quotedLine = "│ "
 
 // times says when the question was asked and how long it can be answered: on a terminal as
 // people say it, unless times are asked for in full.

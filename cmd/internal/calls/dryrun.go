@@ -13,6 +13,7 @@ import (
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
 	"vaultwicket/gateway"
+	"vaultwicket/gateway/consent"
 )
 
 // DryRun is "vaultwicket dry-run": the plan of a command, with the verdict of
@@ -74,8 +75,11 @@ func printPlan(out io.Writer, s screen.Screen, plan gateway.DryRun) error {
 	if err := facts.Print(); err != nil {
 		return err
 	}
-	if plan.Diff != "" {
-		fmt.Fprintf(out, "\n%s", s.Diff(terminal.Visible(plan.Diff), ""))
+	for i, row := range consent.Rows(plan.Shown, s.Width(consent.Columns)) {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintln(out, s.Signed(string(row.Kind), row.Text))
 	}
 	if plan.Shell != "" {
 		fmt.Fprintf(out, "\n%s\n", plan.Shell)

@@ -47,8 +47,15 @@ func (u *user) asker() consent.Asker {
 	}
 	return func(ctx context.Context, q consent.Question) consent.Reply {
 		defer u.progress.Pause()()
-		fmt.Fprintln(u.std.Err, q.Text)
-		if terminal.Confirm(ctx, u.std.In, u.std.Err) {
+		columns, ok := terminal.Width(u.std.Err)
+		if !ok {
+			columns = consent.Columns
+		}
+		var rows []string
+		for _, row := range consent.Rows(q.Lines, columns) {
+			rows = append(rows, row.Text)
+		}
+		if terminal.Pages(ctx, u.std.In, u.std.Err, rows) && terminal.Confirm(ctx, u.std.In, u.std.Err, "Allow this?") {
 			return consent.Yes
 		}
 		u.declined = true

@@ -129,15 +129,12 @@ func TestWrap(t *testing.T) {
 }
 
 func TestDifferencesHaveColours(t *testing.T) {
-	text := "Delete?\n│ --- a/x\n│ @@ -1 +0,0 @@\n│ -old\n│ +new\n│  same\n- no difference\n"
-	if got := (Screen{}).Diff(text, "│ "); got != text {
-		t.Errorf("without colours: %q", got)
-	}
-	want := "Delete?\n\x1b[1m│ --- a/x\x1b[0m\n\x1b[36m│ @@ -1 +0,0 @@\x1b[0m\n\x1b[31m│ -old\x1b[0m\n\x1b[32m│ +new\x1b[0m\n│  same\n- no difference\n"
-	if got := (Screen{colour: true}).Diff(text, "│ "); got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if got := (Screen{colour: true}).Diff("+a", ""); got != "\x1b[32m+a\x1b[0m" {
-		t.Errorf("got %q", got)
+	for sign, want := range map[string]string{"-": "\x1b[31mrow\x1b[0m", "+": "\x1b[32mrow\x1b[0m", " ": "row", "": "row"} {
+		if got := (Screen{colour: true}).Signed(sign, "row"); got != want {
+			t.Errorf("%q: %q, want %q", sign, got, want)
+		}
+		if got := (Screen{}).Signed(sign, "row"); got != "row" {
+			t.Errorf("without colours: %q", got)
+		}
 	}
 }

@@ -7,22 +7,57 @@ import (
 	"strings"
 )
 
-// Confirm asks on out for a confirmation and reports whether the line that in then
-// gives is "yes" or "y". Everything else is a no: another word, the end of the input,
+// Confirm asks a question on out and reports whether the line that in then gives is
+// "yes" or "y". Everything else is a no: another word, the end of the input,
 // a line without its end, an answer that comes after ctx has ended.
 //
 // When ctx ends first, the goroutine that reads the line continues until there is
 // one: a read of a terminal cannot be cancelled. The program ends then.
-func Confirm(ctx context.Context, in io.Reader, out io.Writer) bool {
-	fmt.Fprint(out, `Allow this? Type "yes": `)
-	answer := make(chan string, 1)
-	go func() { answer <- readAnswer(in) }()
+func Confirm(ctx context.Context, in io.Reader, out io.Writer, question string) bool {
+	fmt.Fprint(out, question+" [y/N] ")
+	answer, ok := ask(ctx, in, out)
+	return ok && (answer == "yes" || answer == "y")
+}
+
+// Pages shows rows on out, which is a terminal: as many as it has room for, and the next
+// ones at each line that in gives. It reports false if ctx ends first, or in: then what is
+// left was not seen.
+func Pages(ctx context.Context, in io.Reader, out io.Writer, rows []string) bool {
+	page := len(rows)
+	if height, ok := Height(out); ok && len(rows) > height-2 {
+		page = max(1, height-2)
+	}
+	for at := 0; ; {
+		for _, row := range rows[at:min(len(rows), at+page)] {
+			fmt.Fprintln(out, row)
+		}
+		if at += page; at >= len(rows) {
+			return ctx.Err() == nil
+		}
+		fmt.Fprintf(out, "-- row %d of %d; Enter shows more, q stops -- ", at, len(rows))
+		if answer, ok := ask(ctx, in, out); !ok || answer == "q" {
+			return false
+		}
+	}
+}
+
+// ask returns the line that in gives. It is false when ctx ends first, or in.
+func ask(ctx context.Context, in io.Reader, out io.Writer) (line string, ok bool) {
+	type typed struct {
+		line string
+		ok   bool
+	}
+	answer := make(chan typed, 1)
+	go func() {
+		line, ok := readAnswer(in)
+		answer <- typed{line, ok}
+	}()
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(out)
-		return false
-	case line := <-answer:
-		return ctx.Err() == nil && (line == "yes" || line == "y")
+		return "", false
+	case a := <-answer:
+		return a.line, a.ok && ctx.Err() == nil
 	}
 }
 
@@ -34,20 +69,20 @@ const (
 // readAnswer reads one line and nothing after it: that was typed for whoever reads
 // the terminal next. A line that is too long for an answer is read to its end,
 // because its rest would be a command for the shell.
-func readAnswer(in io.Reader) string {
+func readAnswer(in io.Reader) (answer string, ok bool) {
 	var line []byte
 	var letter [1]byte
 	for range maxTyped {
 		if _, err := io.ReadFull(in, letter[:]); err != nil {
-			return ""
+			return "", false
 		}
 		if letter[0] == '\n' {
 			if len(line) > maxAnswer {
-				return ""
+				return "", false
 			}
-			return strings.TrimSpace(string(line))
+			return strings.TrimSpace(string(line)), true
 		}
 		line = append(line, letter[0])
 	}
-	return ""
+	return "", false
 }

@@ -31,10 +31,10 @@ func TestOnlyALineThatSaysYesIsAYes(t *testing.T) {
 		{strings.Repeat("y", maxTyped*2), false},
 	} {
 		var shown strings.Builder
-		if got := Confirm(t.Context(), strings.NewReader(test.typed), &shown); got != test.want {
+		if got := Confirm(t.Context(), strings.NewReader(test.typed), &shown, "Allow this?"); got != test.want {
 			t.Errorf("%.40q is taken for a yes: %v, want %v", test.typed, got, test.want)
 		}
-		if shown.String() != `Allow this? Type "yes": ` {
+		if shown.String() != "Allow this? [y/N] " {
 			t.Errorf("%.40q: the prompt is %q", test.typed, shown.String())
 		}
 	}
@@ -59,13 +59,13 @@ func TestAnEndOfTheContextIsANo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, typing := io.Pipe()
 	answered := make(chan bool)
-	go func() { answered <- Confirm(ctx, in, io.Discard) }()
+	go func() { answered <- Confirm(ctx, in, io.Discard, "Allow this?") }()
 	cancel()
 	if <-answered {
 		t.Error("nobody said yes")
 	}
 	typing.Close() // ends what reads the line
-	if Confirm(ctx, strings.NewReader("yes\n"), io.Discard) {
+	if Confirm(ctx, strings.NewReader("yes\n"), io.Discard, "Allow this?") {
 		t.Error("a yes that comes too late is taken")
 	}
 }

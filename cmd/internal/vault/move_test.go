@@ -12,6 +12,7 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/lookup"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/exec/frame"
 )
 
 const followLinks = `{"alwaysUpdateLinks":true}`
@@ -248,4 +249,26 @@ func TestAWorkerSeesWhatItMoved(t *testing.T) {
 	}
 	w.in.Close()
 	w.ends(answer.ExitDone)
+}
+
+// A vault whose links do not follow a move is told which ones it breaks, and so is who
+// deletes a note.
+func TestBrokenLinksAreCounted(t *testing.T) {
+	files := map[string]string{"f/Old.md": "[[Old]] is this", "a.md": "[[Old]] and ![[Old#x]]", "b.md": "[text](f/Old.md)", "c.md": "[[Other]]"}
+	for args, want := range map[string]string{
+		"rename|path=f/Old.md|name=New": `the change breaks 4 links in 3 notes: "a.md", "b.md", "f/Old.md"`,
+		"move|path=f/Old.md|to=sub/":    `the change breaks 1 link in 1 note: "b.md"`,
+		"delete|path=f/Old.md":          `the change breaks 3 links in 2 notes: "a.md", "b.md"`,
+		"rename|path=c.md|name=New":     "",
+	} {
+		h := build(t, files)
+		status, _, stderr := h.run(append([]string{"--facts"}, strings.Split(args, "|")...)...)
+		if _, facts, _ := frame.CutReport(stderr); status != answer.ExitDone || facts.Notice != want {
+			t.Errorf("%s: status %d, notice %q, want %q", args, status, facts.Notice, want)
+		}
+	}
+	h := build(t, map[string]string{"Old.md": "", "a.md": "[[Old]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
+	if _, _, stderr := h.run("--facts", "rename", "path=Old.md", "name=New"); strings.Contains(stderr, "breaks") {
+		t.Errorf("links that follow: %s", stderr)
+	}
 }

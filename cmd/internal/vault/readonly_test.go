@@ -55,7 +55,7 @@ func TestWithoutTheSwitchNothingIsChanged(t *testing.T) {
 		t.Error("there is a state folder")
 	}
 	h.expect(answer.ExitDone, "status\t \ntext\t- [ ] x\nfile\ta.md\nline\t2\n", "task", "ref=a.md:2") // shows a task
-	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != answer.ExitDone || !strings.Contains(out, "+x") {
+	if status, out, _ := h.run("--plan", "append", "path=a.md", "content=x"); status != answer.ExitDone || !strings.Contains(out, `"sign":"+","new":3,"text":"x"`) {
 		t.Errorf("a plan: %d, %q", status, out)
 	}
 	h.expect(answer.ExitMisuse, "Error: Unknown switch: --write\n", "read", "path=a.md", "--write")

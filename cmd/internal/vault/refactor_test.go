@@ -196,24 +196,30 @@ func TestAPlanListsEveryFile(t *testing.T) {
 	before := h.texts(true)
 	_, out, _ := h.run("--plan", "vault:replace", "old=old", "new=fresh")
 	var plan struct {
-		Files []struct{ Path string }
-		Diff  string
+		Files []struct {
+			Path           string
+			Added, Removed int
+			Lines          []struct{ Text string }
+		}
 		Loses string
 	}
 	if err := json.Unmarshal([]byte(out), &plan); err != nil || len(plan.Files) != 40 || plan.Loses == "" {
 		t.Fatalf("%d files, %q, %v: %.300s", len(plan.Files), plan.Loses, err, out)
 	}
-	shown, left := 0, 0
-	for path := range files {
-		switch {
-		case strings.Contains(plan.Diff, "--- a/"+path+"\n"):
-			shown++
-		case strings.Contains(plan.Diff, "# "+path+": 6 lines added, 6 removed; too long to be shown\n"):
-			left++
+	bytes, whole := 0, 0
+	for _, f := range plan.Files {
+		if f.Added != 6 || f.Removed != 6 || len(f.Lines) < 2 {
+			t.Errorf("%s: %d added, %d removed, %d lines", f.Path, f.Added, f.Removed, len(f.Lines))
+		}
+		if len(f.Lines) == 12 {
+			whole++
+		}
+		for _, l := range f.Lines {
+			bytes += len(l.Text)
 		}
 	}
-	if shown == 0 || left == 0 || shown+left != 40 {
-		t.Errorf("%d differences and %d names", shown, left)
+	if whole == 0 || whole == 40 || bytes > 256<<10 {
+		t.Errorf("%d files are told in full, with %d bytes", whole, bytes)
 	}
 	if !maps.Equal(before, h.texts(true)) {
 		t.Error("a plan has changed the vault")

@@ -167,7 +167,7 @@ func TestUndoRefusesWhatSomebodyElseChanged(t *testing.T) {
 			before := h.tree()
 			if test.want != "" {
 				h.expect(answer.ExitFailed, test.want, "undo")
-			} else if status, out, _ := h.run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more bytes\n") {
+			} else if status, out, _ := h.run("undo"); status != answer.ExitFailed || len(out) > 16<<10+200 || !strings.Contains(out, " more lines added, 0 removed; not shown\n") {
 				t.Errorf("status %d, %d bytes, end %q", status, len(out), out[len(out)-50:])
 			}
 			if after := h.tree(); after != before {

@@ -27,8 +27,8 @@ var stateNames = [...]string{"unasked", "pending", "approved", "denied", "expire
 func (s State) String() string { return stateNames[min(int(s), len(stateNames)-1)] }
 
 // Question is a question to the user about one call. What [Store.Ask] takes of it
-// is marked; the rest is what it gives. It takes 16 KiB of each text, 1 KiB of
-// anything else, and UTF-8 without characters that act on a terminal or turn the
+// is marked; the rest is what it gives. It takes 16 KiB of text, 128 KiB of lines, 1 KiB
+// of anything else, and UTF-8 without characters that act on a terminal or turn the
 // direction of a line: the caller makes sure that no text poses as another
 // question.
 type Question struct {
@@ -42,8 +42,8 @@ type Question struct {
 	Vault   string // taken, needed
 	Command string // taken, needed
 	Effect  string // taken
-	Text    string // taken, needed: what the user is shown, made fit for it by the caller
-	Full    string // taken: Text with more of the difference, for who can read it
+	Text    string // taken, needed: the question in a few rows, made fit for it by the caller
+	Lines   []Line // taken: the whole question, while it waits for its answer
 	By      string // where the user answered, see [OpenAt]; "" before that
 	Digest  Digest // taken, needed: of the exact call
 	// Call is taken: the digest of the call whatever the notes contain, by which a call
@@ -52,10 +52,32 @@ type Question struct {
 	Params []string // taken: the names of the parameters
 }
 
+// Line is one line of a question: of the program that asks, or of a note or value that it
+// shows. What it is does not depend on how its text begins.
+type Line struct {
+	Kind LineKind `json:"kind,omitempty"`
+	Text string   `json:"text,omitempty"`
+	More bool     `json:"more,omitempty"` // the text goes on the line before, of which a part is left out
+}
+
+// LineKind says what a line of a question is.
+type LineKind string
+
+// The kinds of lines.
+const (
+	Words   LineKind = ""  // of the program that asks
+	Quoted  LineKind = ">" // of a value
+	Same    LineKind = " " // of a note, before and after
+	Removed LineKind = "-"
+	Added   LineKind = "+"
+)
+
 const (
 	defaultLife = 10 * time.Minute // to notice the question, read it and answer
 
-	maxText   = 16 << 10 // more than the user reads before approving
+	maxText   = 16 << 10  // more than the user reads before approving
+	maxLines  = 128 << 10 // bytes of all lines, which can be scrolled
+	lineBytes = 8         // that a line counts with besides its text
 	maxField  = 1 << 10
 	maxParams = 64
 )
@@ -91,8 +113,17 @@ func (q Question) check() error {
 			return err
 		}
 	}
-	if err := checkText("full text", q.Full, maxText, isUnprintableText); err != nil {
-		return err
+	left := maxLines
+	for _, l := range q.Lines {
+		if !slices.Contains([]LineKind{Words, Quoted, Same, Removed, Added}, l.Kind) {
+			return &Invalid{"lines", "have an unknown kind"}
+		}
+		if left -= lineBytes + len(l.Text); left < 0 {
+			return &Invalid{"lines", "are too long"}
+		}
+		if err := checkText("lines", l.Text, maxLines, func(r rune) bool { return r != '\t' && isUnprintable(r) }); err != nil {
+			return err
+		}
 	}
 	return checkText("text", q.Text, maxText, isUnprintableText)
 }

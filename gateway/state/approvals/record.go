@@ -26,12 +26,12 @@ type record struct {
 	Call    string    `json:"call,omitempty"`
 	Params  []string  `json:"params,omitempty"`
 	By      string    `json:"by,omitempty"`
-	Full    string    `json:"full,omitempty"`
+	Lines   []Line    `json:"lines,omitempty"`
 }
 
 // maxRecord is more than the largest question takes: each byte of it six times,
 // as JSON writes some characters.
-const maxRecord = 256 << 10
+const maxRecord = 1 << 20
 
 // kept are the states that a file can have.
 var kept = []State{Pending, Approved, Denied}
@@ -42,7 +42,7 @@ func (q Question) encode() ([]byte, error) {
 	r := record{
 		Code: code, State: q.State.String(), Made: q.Made, Expires: q.Expires,
 		Session: q.Session, Client: q.Client, Vault: q.Vault, Command: q.Command, Effect: q.Effect,
-		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Full: q.Full,
+		Text: q.Text, Digest: hex.EncodeToString(q.Digest[:]), Params: q.Params, By: q.By, Lines: q.Lines,
 	}
 	if q.Call != (Digest{}) {
 		r.Call = hex.EncodeToString(q.Call[:])
@@ -86,6 +86,6 @@ func (r record) question() (Question, bool) {
 	return Question{
 		Code: displayCode(r.Code), State: kept[state], Made: r.Made.UTC(), Expires: r.Expires.UTC(),
 		Session: r.Session, Client: r.Client, Vault: r.Vault, Command: r.Command, Effect: r.Effect,
-		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Full: r.Full,
+		Text: r.Text, Digest: Digest(digest), Call: call, Params: r.Params, By: r.By, Lines: r.Lines,
 	}, true
 }

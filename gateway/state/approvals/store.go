@@ -136,7 +136,7 @@ func (d *Store) answer(typed string, state State) (answered Question, err error)
 		if q.State != Pending {
 			return &Answered{q.Code, q.State}
 		}
-		q.State, q.By = state, d.by
+		q.State, q.By, q.Lines = state, d.by, nil // it is not shown again
 		if state == Denied {
 			q = q.denied(s.now)
 		}

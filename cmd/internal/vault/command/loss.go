@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
-	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/lines"
 )
@@ -41,18 +40,18 @@ func (s Step) loss(undo bool) string {
 	case !s.Before.Exists || s.Before.Equal(s.After):
 		return ""
 	case !s.After.Exists:
-		return fmt.Sprintf("removes the file %q", named(s.Path))
+		return fmt.Sprintf("removes the file %q", named(s.Path.String()))
 	case undo:
-		return fmt.Sprintf("replaces what %q contains", named(s.Path))
+		return fmt.Sprintf("replaces what %q contains", named(s.Path.String()))
 	}
 	removed := lines.Count(s.Before.Text, s.After.Text).Removed
 	body := lines.Body(s.Before.Text)
 	ofBody, all := lines.Count(body, lines.Body(s.After.Text)).Removed, lines.Number(body)
 	switch {
 	case ofBody > maxRemoved, all >= leastBody && 2*ofBody > all:
-		return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path))
+		return fmt.Sprintf("removes %d of the %d lines of the text of %q", ofBody, all, named(s.Path.String()))
 	case removed > maxRemoved:
-		return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path))
+		return fmt.Sprintf("removes %d lines of %q", removed, named(s.Path.String()))
 	}
 	return ""
 }
@@ -62,8 +61,8 @@ const maxNamed = 200
 
 // named is a path in a reason, which a person reads in a question: nothing in it can
 // end the quotation.
-func named(path disk.Path) answer.Verbatim {
-	text := strings.ReplaceAll(path.String(), `"`, "'")
+func named(path string) answer.Verbatim {
+	text := strings.ReplaceAll(path, `"`, "'")
 	if len(text) > maxNamed {
 		text = "…" + strings.ToValidUTF8(text[len(text)-maxNamed:], "")
 	}

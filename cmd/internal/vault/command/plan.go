@@ -2,11 +2,10 @@ package command
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/gateway/difference"
 )
 
 // plannedFile is one file of a plan, as the gateway reads it.
@@ -15,6 +14,7 @@ type plannedFile struct {
 	From   string `json:"from,omitempty"`
 	Before string `json:"before,omitempty"` // hashes, "" where there is no file
 	After  string `json:"after,omitempty"`
+	difference.Change
 }
 
 // showPlan prints what would be done, as JSON.
@@ -23,12 +23,11 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 		Path   string        `json:"path"`
 		Says   string        `json:"says"`
 		Files  []plannedFile `json:"files"`
-		Diff   string        `json:"diff"`
-		Loses  string        `json:"loses,omitempty"` // why the change is destructive
+		Loses  string        `json:"loses,omitempty"`  // why the change is destructive
+		Broken string        `json:"broken,omitempty"` // what it does to links
 		Digest string        `json:"digest"`
-	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Digest: digestOf(v, p)}
-	var diff strings.Builder
-	var left []Step
+	}{Path: p.Note.String(), Says: p.Message, Files: []plannedFile{}, Loses: p.loss(), Broken: p.Broken.String(), Digest: digestOf(v, p)}
+	var changes []difference.Change
 	for _, s := range p.Steps {
 		if s.IsNoop() {
 			continue
@@ -41,18 +40,14 @@ func showPlan(v *session.Vault, p Proposal) (answer.Reply, error) {
 			file.After = answer.Digest(s.After.Text)
 		}
 		plan.Files = append(plan.Files, file)
-		text := s.Diff()
-		if diff.Len()+len(text) > maxDiff {
-			left = append(left, s)
-			continue
-		}
-		diff.WriteString(text)
+		// The first files may take all that is told; what is kept of many stays small.
+		extent := difference.Extent{Rows: maxPlannedLines, Bytes: max(1<<10, 4*maxPlanned/len(plan.Files)), Line: maxPlannedLine}
+		changes = append(changes, difference.Fit([]difference.Change{difference.Of(s.Before.Text, s.After.Text)}, extent)...)
 	}
-	for _, s := range left {
-		n := Proposal{Steps: []Step{s}}.counts()
-		fmt.Fprintf(&diff, "# %s: %d lines added, %d removed; too long to be shown\n", s.Path, n.Added, n.Removed)
+	changes = difference.Fit(changes, difference.Extent{Rows: maxPlannedLines, Bytes: maxPlanned, Line: maxPlannedLine})
+	for i, c := range changes {
+		plan.Files[i].Change = c
 	}
-	plan.Diff = diff.String()
 	text, err := json.Marshal(plan)
 	return answer.Text(string(text)), err
 }

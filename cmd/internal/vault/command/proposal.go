@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -38,9 +39,49 @@ type Proposal struct {
 	asGiven  []byte
 	// reading is an answer that changes nothing, in place of steps.
 	ReadAnswer *answer.Reply
+	// Broken are the links of other notes that do not lead to their file any more.
+	Broken Broken
 	// AppDoesLess says what the app would leave out, so that it must not carry out the
 	// change; nil if it does the same.
 	AppDoesLess error
+}
+
+// Broken counts links, and says in which notes they are.
+type Broken struct {
+	Links int
+	Notes []string
+}
+
+// Add counts links of a note.
+func (b *Broken) Add(note disk.Path, links int) {
+	if links > 0 {
+		b.Links, b.Notes = b.Links+links, append(b.Notes, note.String())
+	}
+}
+
+// String says what the change does to the links, "" if there are none.
+func (b Broken) String() string {
+	if b.Links == 0 {
+		return ""
+	}
+	names := make([]string, 0, maxBrokenNamed)
+	for _, note := range b.Notes[:min(len(b.Notes), maxBrokenNamed)] {
+		names = append(names, `"`+string(named(note))+`"`)
+	}
+	list := strings.Join(names, ", ")
+	if more := len(b.Notes) - maxBrokenNamed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("breaks %s in %s: %s", counted(b.Links, "link"), counted(len(b.Notes), "note"), list)
+}
+
+const maxBrokenNamed = 5
+
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // Step is what happens to one file: it is made, changed, moved as it is, or

@@ -61,7 +61,11 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		return answer.Reply{}, err
 	}
 	p.drop(Step.IsNoop)
-	said := answer.Reply{Text: p.Message, Notice: v.Origin.Left, Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
+	notice := v.Origin.Left
+	if broken := p.Broken.String(); broken != "" {
+		notice = strings.TrimPrefix(notice+"; the change "+broken, "; ")
+	}
+	said := answer.Reply{Text: p.Message, Notice: notice, Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
 		return said, p.nothingLeft(j)
 	}

@@ -1,9 +1,12 @@
 package files
 
 import (
+	"slices"
+
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
@@ -30,5 +33,17 @@ func remove(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	if gone.Trash {
 		said = "Moved to trash: "
 	}
-	return command.Proposal{Steps: []command.Step{gone}, Message: said + t.Path.String(), Note: t.Path}, nil
+	planned := command.Proposal{Steps: []command.Step{gone}, Message: said + t.Path.String(), Note: t.Path}
+	x, err := v.Index()
+	if err != nil {
+		return command.Proposal{}, err
+	}
+	if place := slices.IndexFunc(x.Files, func(f *index.File) bool { return f.Path == t.Path }); place >= 0 {
+		for _, edge := range x.Graph().In(place) {
+			if int(edge.Place) != place {
+				planned.Broken.Add(x.Files[edge.Place].Path, int(edge.Count))
+			}
+		}
+	}
+	return planned, nil
 }

@@ -112,15 +112,14 @@ func isTaken(v *session.Vault, to, from disk.Path) bool {
 	return err != nil || !strings.EqualFold(to.String(), from.String()) || !os.SameFile(there, old)
 }
 
-// updateLinks adds to the proposal of a move what happens to links, if the vault is
-// set to have them follow. It is off by default, in the app too, which then
-// leaves them without a word.
+// updateLinks adds to the proposal of a move what happens to links: they follow if the
+// vault is set so. That is off by default, in the app too; then they are counted.
 func updateLinks(v *session.Vault, planned *command.Proposal) error {
 	var app struct {
 		Update bool   `json:"alwaysUpdateLinks"`
 		Format string `json:"newLinkFormat"`
 	}
-	if err := v.ReadConfig("app.json", &app); err != nil || !app.Update {
+	if err := v.ReadConfig("app.json", &app); err != nil {
 		return err
 	}
 	x, err := v.Index()
@@ -131,7 +130,7 @@ func updateLinks(v *session.Vault, planned *command.Proposal) error {
 	m := moveIn(x, moved.From.String(), moved.Path.String(), relink.ParseFormat(app.Format))
 	var left []string
 	for _, source := range concerned(x, m, moved.From, moved.Path) {
-		if source == moved.From {
+		if source == moved.From && app.Update {
 			text, _, lost := m.Rewrite(moved.Before.Text, source.String())
 			planned.Steps[0].After = command.Existing(text)
 			left = append(left, remarks(moved.Path, lost)...)
@@ -145,6 +144,10 @@ func updateLinks(v *session.Vault, planned *command.Proposal) error {
 			return answer.ReadError(source.String(), err)
 		}
 		after, changed, lost := m.Rewrite(before, source.String())
+		if !app.Update {
+			planned.Broken.Add(source, changed+len(lost))
+			continue
+		}
 		left = append(left, remarks(source, lost)...)
 		if changed > 0 {
 			planned.Steps = append(planned.Steps, command.Step{Path: source, Before: command.Existing(before), After: command.Existing(after)})

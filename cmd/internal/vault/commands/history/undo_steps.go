@@ -9,6 +9,7 @@ import (
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/session"
+	"vaultwicket/gateway/difference"
 	"vaultwicket/gateway/state/journal"
 )
 
@@ -174,25 +175,32 @@ func keptBefore(v *session.Vault, j *journal.Journal, s journal.Step, now comman
 	return command.Existing(text), err
 }
 
-// maxShown is how much of the difference in a conflict is shown.
-const maxShown = 16 << 10
+// How much of the difference in a conflict is shown.
+const (
+	maxShown     = 16 << 10
+	maxShownRows = 400
+)
 
 // conflict refuses to undo over what somebody else has written since, and shows
 // that.
 func conflict(v *session.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
-	left := command.FileState{}
+	var left []byte
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
 		if err != nil {
 			return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
 		}
-		left = command.Existing(text)
+		left = text
 	}
-	shown := command.Step{Path: at, Before: left, After: now}.Diff()
-	if len(shown) > maxShown {
-		cut := strings.LastIndexByte(shown[:maxShown], '\n') + 1
-		shown = strings.ToValidUTF8(shown[:max(cut, 1)], "") + fmt.Sprintf("# and %d more bytes\n", len(shown)-cut)
+	changes := difference.Fit([]difference.Change{difference.Of(left, now.Text)}, difference.Extent{Rows: maxShownRows, Bytes: maxShown, Line: maxShown / 8})
+	from, to := "a/"+at.String(), "b/"+at.String()
+	switch {
+	case !kept.After.Exists:
+		from = "/dev/null"
+	case !now.Exists:
+		to = "/dev/null"
 	}
+	shown := changes[0].Unified(from, to)
 	return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
 }

@@ -1,0 +1,191 @@
+package difference
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aymanbagabas/go-udiff"
+	"pgregory.net/rapid"
+
+	_ "vaultwicket/tests/sameseed"
+)
+
+func TestUnified(t *testing.T) {
+	many := strings.Repeat("line\n", 12)
+	for name, test := range map[string]struct{ before, after string }{
+		"a new text":      {"", "a\nb\n"},
+		"a removed text":  {"a\n", ""},
+		"a changed line":  {"a\nb\nc\n", "a\nx\nc\n"},
+		"an added line":   {"a\nc\n", "a\nb\nc\n"},
+		"far apart":       {many + "a\n" + many + "b\n" + many, many + "x\n" + many + "y\n" + many},
+		"near":            {"a\n1\n2\n3\n4\n5\nb\n", "x\n1\n2\n3\n4\n5\ny\n"},
+		"no newline":      {"a\nb", "a\nb\n"},
+		"with a newline":  {"a\nb\n", "a\nb"},
+		"both without it": {"a\nb", "a\nc"},
+		"the same before": {"aa\nb\n", "ab\nb\n"},
+	} {
+		want := udiff.Unified("a/x", "b/x", test.before, test.after)
+		if got := Of([]byte(test.before), []byte(test.after)).Unified("a/x", "b/x"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// Of lines that end with a return, the return is shown where not all do.
+func TestReturnsAreShownWhereTheyDiffer(t *testing.T) {
+	if got := Of([]byte("a\r\nb\r\n"), []byte("a\r\nc\r\n")).Unified("x", "x"); strings.Contains(got, "\r") || strings.Contains(got, `\u{d}`) {
+		t.Errorf("all end so: %q", got)
+	}
+	if got := Of([]byte("a\r\nb\n"), []byte("a\nb\n")); len(got.Lines) != 3 || got.Lines[0].Text != `a\u{d}` || got.Lines[1].Text != "a" {
+		t.Errorf("one ends so: %+v", got)
+	}
+}
+
+// text is one of lines that repeat, so that differences have many shapes.
+var text = rapid.Custom(func(t *rapid.T) string {
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "", "a b", "- a", "+ b", "字\tx"}), 0, 40).Draw(t, "lines")
+	return strings.Join(lines, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+})
+
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// What is removed and added, with what is between, makes the one text from the other.
+func TestLinesMakeTheTextAfter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := text.Draw(t, "before"), text.Draw(t, "after")
+		c := Of([]byte(before), []byte(after))
+		old, made := linesOf(before), []string(nil)
+		next := 1
+		for _, l := range c.Lines {
+			if l.Old > 0 {
+				made = append(made, old[next-1:l.Old-1]...)
+				if next = l.Old + 1; old[l.Old-1] != l.Text {
+					t.Fatalf("line %d: %+v", l.Old, l)
+				}
+			} else { // what is before it on the other side is the same
+				for len(made)+1 < l.New {
+					made, next = append(made, old[next-1]), next+1
+				}
+			}
+			if l.Sign != Removed {
+				if made = append(made, l.Text); len(made) != l.New {
+					t.Fatalf("line %+v is line %d", l, len(made))
+				}
+			}
+		}
+		made = append(made, old[next-1:]...)
+		if !slices.Equal(made, linesOf(after)) {
+			t.Fatalf("%q from %q: %+v", made, before, c)
+		}
+		if added, removed := c.Left(); added != 0 || removed != 0 {
+			t.Fatalf("%d and %d lines are missing", added, removed)
+		}
+	})
+}
+
+// A text of any length is shown by the beginning and the end of what changes.
+func TestMuchIsShownByItsEnds(t *testing.T) {
+	side := func(word string) []byte {
+		var b strings.Builder
+		for i := range 110_000 {
+			fmt.Fprintln(&b, word, i)
+		}
+		return []byte(b.String())
+	}
+	c := Of(side("before"), side("after"))
+	if c.Removed != 110_000 || c.Added != 110_000 || len(c.Lines) > maxLines {
+		t.Fatalf("%d removed, %d added, %d lines", c.Removed, c.Added, len(c.Lines))
+	}
+	got := c.Unified("x", "x")
+	for _, want := range []string{"\n-before 0\n", "\n-before 109999\n", "\n+after 0\n", "\n+after 109999\n", "more lines added"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not shown", want)
+		}
+	}
+	c = Fit([]Change{c}, Extent{Rows: 40, Bytes: 4000, Line: 100})[0]
+	for _, want := range []string{"-before 0", "-before 109999", "+after 0", "+after 109999"} {
+		if !slices.Contains(texts(c), want) {
+			t.Errorf("%q is not among the %d lines that fit", want, len(c.Lines))
+		}
+	}
+	if c := Of([]byte("a\x00b"), []byte("text")); !c.Binary || len(c.Lines) > 0 {
+		t.Errorf("no text: %+v", c)
+	}
+}
+
+func texts(c Change) (all []string) {
+	for _, l := range c.Lines {
+		all = append(all, string(l.Sign)+l.Text)
+	}
+	return all
+}
+
+// What is shown of little room: of every file something, other matches before repetitions,
+// and context last.
+func TestFit(t *testing.T) {
+	repeated := Of([]byte("x 1\na\nx 1\na\nx 1\na\nx 2\n"), []byte("y\na\ny\na\ny\na\ny\n"))
+	other := Of([]byte("one\ntwo\nthree\n"), []byte("one\n2\nthree\n"))
+	got := Fit([]Change{repeated, other}, Extent{Rows: 6, Bytes: 1000, Line: 100})
+	if want := []string{"-x 1", "+y", "-x 2", "+y"}; !slices.Equal(texts(got[0]), want) {
+		t.Errorf("the first shows %q", texts(got[0]))
+	}
+	if want := []string{"-two", "+2"}; !slices.Equal(texts(got[1]), want) {
+		t.Errorf("the second shows %q", texts(got[1]))
+	}
+	if got := Fit([]Change{other}, Extent{Rows: 3, Bytes: 1000, Line: 100}); len(got[0].Lines) != 3 {
+		t.Errorf("with room for one more: %q", texts(got[0]))
+	}
+	if got := Fit([]Change{other}, Extent{Rows: 1, Bytes: 1000, Line: 100}); !slices.Equal(texts(got[0]), []string{"-two"}) {
+		t.Errorf("with room for one: %q", texts(got[0]))
+	}
+}
+
+// Of a long line the part that differs is shown, and what is missing is counted.
+func TestALongLineShowsWhatDiffers(t *testing.T) {
+	fill := strings.Repeat("same ", 20_000)
+	c := Of([]byte(fill+"old"+fill+"\n"), []byte(fill+"new"+fill+"\n"))
+	for range 2 { // it can be cut again
+		c = Fit([]Change{c}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
+		for i, want := range []string{"old", "new"} {
+			l := c.Lines[i]
+			if l.Text[l.From:l.To] != want || len(l.Text) > 300 || len(l.Cuts) != 2 || l.Cuts[0].Bytes+l.Cuts[1].Bytes+len(l.Text) != 2*len(fill)+3 {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+	c = Fit([]Change{Of(nil, []byte("HEAD"+fill+"TAIL"))}, Extent{Rows: 100, Bytes: 1000, Line: 300})[0]
+	if l := c.Lines[0]; !strings.HasPrefix(l.Text, "HEAD") || !strings.HasSuffix(l.Text, "TAIL") || len(l.Cuts) != 1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// However often a line is cut, its parts are those of the line, in their places.
+func TestCutsCountWhatIsMissing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := rapid.StringOfN(rapid.RuneFrom([]rune("ab字é")), 0, 400, -1).Draw(t, "line")
+		from := rapid.IntRange(0, len(whole)).Draw(t, "from")
+		l := Line{Sign: Added, Text: whole, From: runeStart(whole, from)}
+		l.To = runeEnd(whole, rapid.IntRange(l.From, len(whole)).Draw(t, "to"))
+		for range rapid.IntRange(1, 4).Draw(t, "times") {
+			l = l.cut(rapid.IntRange(minLine, 300).Draw(t, "limit"))
+		}
+		at, done := 0, 0
+		for _, c := range append(l.Cuts, Cut{At: len(l.Text)}) {
+			piece := l.Text[done:c.At]
+			if !strings.HasPrefix(whole[at:], piece) {
+				t.Fatalf("%q is not at %d: %+v", piece, at, l)
+			}
+			at, done = at+len(piece)+c.Bytes, c.At
+		}
+		if at != len(whole) || l.From > l.To || l.To > len(l.Text) {
+			t.Fatalf("%d of %d bytes: %+v", at, len(whole), l)
+		}
+	})
+}

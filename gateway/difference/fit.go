@@ -1,0 +1,247 @@
+package difference
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Extent is how much of changes is shown.
+type Extent struct {
+	Rows  int            // of all lines together
+	Bytes int            // of all lines together
+	Line  int            // bytes of one line
+	Cost  func(Line) int // the rows that a line takes; nil for one
+	Place int            // rows that a further place in a file takes besides
+}
+
+// Fit returns as much of the changes as an extent has room for: the first changed lines of
+// each, then those that differ from all before, then repetitions, from both ends, and at
+// last what is around them. Of a long line it takes what differs, by its ends.
+func Fit(changes []Change, e Extent) []Change {
+	if e.Cost == nil {
+		e.Cost = func(Line) int { return 1 }
+	}
+	f := fitting{Extent: e, shown: make([]Change, len(changes)), taken: make([][]bool, len(changes))}
+	for i, c := range changes {
+		lines := make([]Line, len(c.Lines))
+		for j, l := range c.Lines {
+			lines[j] = l.cut(max(minLine, min(e.Line, e.Bytes/max(1, 2*len(changes)))))
+		}
+		c.Lines = lines
+		f.shown[i], f.taken[i] = c, make([]bool, len(lines))
+	}
+	for _, p := range f.places() {
+		if p.first {
+			if !f.take(p.change, 0, p.lines...) { // at least the beginning
+				f.take(p.change, 0, p.lines[0])
+			}
+			continue
+		}
+		f.take(p.change, f.Place, p.lines...)
+	}
+	for range context {
+		f.takeContext()
+	}
+	for i := range f.shown {
+		var kept []Line
+		for j, l := range f.shown[i].Lines {
+			if f.taken[i][j] {
+				kept = append(kept, l)
+			}
+		}
+		f.shown[i].Lines = kept
+	}
+	return f.shown
+}
+
+// minLine is what of a line is shown at least: a row.
+const minLine = 72
+
+// Left returns how many lines that are added and removed are not among the lines.
+func (c Change) Left() (added, removed int) {
+	added, removed = c.Added, c.Removed
+	for _, l := range c.Lines {
+		switch l.Sign {
+		case Added:
+			added--
+		case Removed:
+			removed--
+		}
+	}
+	return added, removed
+}
+
+// fitting is an extent that is being filled.
+type fitting struct {
+	Extent
+	shown []Change
+	taken [][]bool // of each, which lines
+}
+
+// place is a line that is removed with the one in its place, or one of them.
+type place struct {
+	change int
+	lines  []int
+	key    string // what is removed and added
+	rank   int
+	first  bool // of its change
+}
+
+// places returns what changes in the order in which it is shown.
+func (f *fitting) places() (all []place) {
+	seen := map[string]bool{}
+	for i, c := range f.shown {
+		before := len(all)
+		for j := 0; j < len(c.Lines); {
+			from := j
+			for j < len(c.Lines) && c.Lines[j].Sign == Removed {
+				j++
+			}
+			mid := j
+			for j < len(c.Lines) && c.Lines[j].Sign == Added {
+				j++
+			}
+			for k := range max(mid-from, j-mid) {
+				p := place{change: i}
+				if from+k < mid {
+					p.add(c, from+k)
+				}
+				if mid+k < j {
+					p.add(c, mid+k)
+				}
+				all = append(all, p)
+			}
+			if j == from {
+				j++
+			}
+		}
+		if len(all) > before {
+			all[before].first = true
+		}
+	}
+	for i := range all {
+		p := &all[i]
+		switch {
+		case p.first:
+			p.rank = 0
+		case !seen[p.key]:
+			p.rank = 1
+		default:
+			p.rank = 2
+		}
+		seen[p.key] = true
+	}
+	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.rank, b.rank) })
+	firsts := slices.IndexFunc(all, func(p place) bool { return p.rank > 0 })
+	if firsts < 0 {
+		return all
+	}
+	// Of the others the first and the last, and so on from both ends.
+	ordered := slices.Clone(all[:firsts])
+	for rest := all[firsts:]; len(rest) > 0; {
+		n := 0 // of one rank
+		for n < len(rest) && rest[n].rank == rest[0].rank {
+			n++
+		}
+		for i := range n {
+			if i%2 == 0 {
+				ordered = append(ordered, rest[n-1-i/2])
+			} else {
+				ordered = append(ordered, rest[i/2])
+			}
+		}
+		rest = rest[n:]
+	}
+	return ordered
+}
+
+func (p *place) add(c Change, line int) {
+	l := c.Lines[line]
+	p.lines = append(p.lines, line)
+	p.key += string(l.Sign) + l.Text[l.From:l.To] + "\n"
+}
+
+// take takes lines of a change if there is room for all of them, and for rows besides.
+func (f *fitting) take(change, rows int, lines ...int) bool {
+	bytes := 0
+	for _, i := range lines {
+		l := f.shown[change].Lines[i]
+		rows += f.Cost(l)
+		bytes += len(l.Text)
+	}
+	if rows > f.Rows || bytes > f.Bytes {
+		return false
+	}
+	f.Rows, f.Bytes = f.Rows-rows, f.Bytes-bytes
+	for _, i := range lines {
+		f.taken[change][i] = true
+	}
+	return true
+}
+
+// takeContext takes the lines that come directly before and after those that are taken.
+func (f *fitting) takeContext() {
+	for i, c := range f.shown {
+		before, at := slices.Clone(f.taken[i]), 0
+		for _, hunk := range c.Hunks() {
+			for j := range hunk {
+				if hunk[j].Sign == Same && !before[at+j] && (j > 0 && before[at+j-1] || j+1 < len(hunk) && before[at+j+1]) {
+					f.take(i, 0, at+j)
+				}
+			}
+			at += len(hunk)
+		}
+	}
+}
+
+// cut returns a line of at most limit bytes: the part that differs and what is around it,
+// or the beginning and the end of that part.
+func (l Line) cut(limit int) Line {
+	if len(l.Text) <= limit {
+		return l
+	}
+	parts := [][2]int{window(l.Text, (l.From+l.To-limit)/2, limit)}
+	if l.To-l.From > limit*3/4 {
+		parts = [][2]int{window(l.Text, l.From-limit/8, limit/2), window(l.Text, l.To+limit/8-limit/2, limit/2)}
+	}
+	text, done, cuts := "", 0, []Cut(nil)
+	moved := func(i int) (to int) { // where a place of the line comes to
+		end := 0
+		for _, p := range parts {
+			if i <= p[1] {
+				return to + max(0, i-max(p[0], end))
+			}
+			to += max(0, p[1]-max(p[0], end))
+			end = p[1]
+		}
+		return to
+	}
+	for _, p := range append(parts, [2]int{len(l.Text), len(l.Text)}) {
+		if p[0] > done {
+			cuts = append(cuts, Cut{len(text), p[0] - done})
+		}
+		text += l.Text[max(p[0], done):max(p[1], done)]
+		done = max(p[1], done)
+	}
+	for _, c := range l.Cuts {
+		cuts = append(cuts, Cut{moved(c.At), c.Bytes})
+	}
+	slices.SortStableFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.At, b.At) })
+	l.Cuts = nil
+	for _, c := range cuts {
+		if n := len(l.Cuts); n > 0 && l.Cuts[n-1].At == c.At {
+			l.Cuts[n-1].Bytes += c.Bytes
+			continue
+		}
+		l.Cuts = append(l.Cuts, c)
+	}
+	l.From, l.To, l.Text = moved(l.From), moved(l.To), text
+	return l
+}
+
+// window is a part of s of at most size bytes that begins at a place, or as near to it as
+// s has room.
+func window(s string, at, size int) [2]int {
+	at = min(max(0, at), len(s)-size)
+	return [2]int{runeEnd(s, at), runeStart(s, at+size)}
+}
