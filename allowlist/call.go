@@ -67,10 +67,6 @@ func (c Call) Effect() tiers.Effect {
 	return c.effect
 }
 
-// TableEffect returns the effect without what the call is known to remove: what the
-// table says of its command and its parameters.
-func (c Call) TableEffect() tiers.Effect { return c.effect }
-
 // WithLoss returns the call with the reason why it is destructive: it is known to remove or
 // replace much of the vault. The effect of the call never gets milder by it.
 func (c Call) WithLoss(why string) Call {

@@ -38,6 +38,8 @@ const (
 	AnswersHelp
 	// AnswersUndoList is for a call that asks for the changes of who asks.
 	AnswersUndoList
+	// AnswersApprovals is for a call that asks for the questions of who asks.
+	AnswersApprovals
 )
 
 // Step is one thing that has to be found out from the app before it carries out a

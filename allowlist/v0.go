@@ -110,6 +110,14 @@ var v0Rows = []row{
 		ownAnswer: AnswersUndoList,
 	},
 	{
+		// An extension that the gateway answers by itself.
+		name: "approvals", tier: tiers.V0, effect: tiers.Reads, target: targetNone, embeddedOnly: true,
+		summary:   "List your calls that wait for the user's approval",
+		params:    []param{{name: "withdraw", kind: kindName, rare: true, summary: "Take back the one of this id, or all"}},
+		reply:     Reply{Kind: Lines, Silent: true},
+		ownAnswer: AnswersApprovals,
+	},
+	{
 		// An extension: daily shows the note, and knows no other day.
 		name: "daily:ensure", tier: tiers.V0, effect: tiers.Writes, target: targetDaily, embeddedOnly: true,
 		summary: "Create the daily note of a day if it is missing",

@@ -216,7 +216,6 @@ var v1Rows = []row{
 		},
 		exclusive: fileOrPath,
 		reply:     Reply{Kind: Confirmation, Confirms: []string{"Removed: "}},
-		access:    AccessToWrite, // only a part of the note
 	},
 	{
 		name: "property:read", tier: tiers.V1, effect: tiers.Reads, reach: reachNote,

@@ -13,6 +13,8 @@ import (
 	"vaultwicket/gateway/observe"
 	"vaultwicket/gateway/records"
 	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/policy"
+	"vaultwicket/policy/access"
 )
 
 // needsApprovalStep is an operation of a batch that requires approval.
@@ -23,7 +25,7 @@ type needsApprovalStep struct {
 }
 
 const (
-	maxAsked   = 8  // operations that the user is asked about at once
+	maxAsked   = 8  // operations that are told in a form
 	maxBesides = 16 // lines about the others in a form
 )
 
@@ -137,10 +139,6 @@ func (p *batchPlan) request() Request {
 // operation does to a note that another one is asked about, the user has to see.
 func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q consent.Question, each []consent.Question, err error) {
 	q = consent.Question{Vault: g.name(), Command: observe.BatchCommand, Caller: plan.batch.Caller}
-	if len(plan.needApproval) > maxAsked {
-		return q, nil, failure.New(failure.CodeUnconfirmed, fmt.Sprintf("make batches with at most %d such operations", maxAsked),
-			"the user would have to be asked about %d operations at once", len(plan.needApproval))
-	}
 	digest := sha256.New()
 	whole := plan.digest()
 	digest.Write(whole[:])
@@ -150,7 +148,7 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 		heading = fmt.Sprintf("A batch of %d operations, one of which needs approval:", len(plan.steps))
 	}
 	q.Lines, q.Text = []approvals.Line{{Text: heading}}, heading
-	for _, a := range plan.needApproval {
+	for i, a := range plan.needApproval {
 		step := plan.steps[a.step]
 		if len(step.references()) > 0 {
 			return q, nil, failure.New(failure.CodeUnconfirmed, "send it alone, with the value itself", "operation %q requires user approval, and the user cannot be shown what it takes from another one", quote.Short(step.ClientID))
@@ -160,9 +158,15 @@ func (g *vaultGateway) questionOfBatch(ctx context.Context, plan *batchPlan) (q 
 			return q, nil, inOperation(step.ClientID, err)
 		}
 		each = append(each, one)
-		q.Lines, q.Text, q.InForm = append(append(q.Lines, approvals.Line{}), one.Lines...), q.Text+"\n\n"+one.Text, q.InForm && one.InForm
+		q.Lines, q.InForm = append(append(q.Lines, approvals.Line{}), one.Lines...), q.InForm && one.InForm && i < maxAsked
+		if i < maxAsked {
+			q.Text += "\n\n" + one.Text
+		}
 		digest.Write(one.Digest[:])
 		q.Destructive = q.Destructive || one.Destructive
+	}
+	if n := len(plan.needApproval) - maxAsked; n > 0 {
+		q.Text += fmt.Sprintf("\n\n… left out: %d operations", n)
 	}
 	if besides := g.besides(ctx, plan); len(besides) > 0 {
 		q.Lines = append(append(q.Lines, approvals.Line{}), besides...)
@@ -224,6 +228,7 @@ func (b Batch) from(request Request) Request {
 // when it runs, and nobody is asked then.
 func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clientID string, err error) {
 	var asked []needsApprovalStep
+	touched := map[string]bool{}
 	for i := range plan.steps {
 		known := slices.IndexFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
 		switch {
@@ -239,13 +244,47 @@ func (g *vaultGateway) assessLosses(ctx context.Context, plan *batchPlan) (clien
 			refusal = plan.needApproval[known].refusal
 		}
 		planned, refusal = g.assessLoss(ctx, plan.batch.from(plan.steps[i].Request), planned, refusal)
+		for _, path := range planned.touches() {
+			touched[access.Fold(path)] = true
+		}
 		if refusal != nil && !needsApproval(refusal) {
 			return plan.steps[i].ClientID, refusal
 		}
-		plan.steps[i].call = planned.call
+		plan.steps[i].plan, plan.steps[i].call = planned, planned.call
 		if refusal != nil {
 			asked = append(asked, needsApprovalStep{i, planned, refusal})
 		}
+	}
+	plan.needApproval = asked
+	if len(touched) > maxTouched {
+		return g.askAboutAll(plan, len(touched))
+	}
+	return "", nil
+}
+
+// maxTouched is how many notes a batch changes or moves before all of that is destructive,
+// as it is for one call: see package command of the embedded program.
+const maxTouched = 20
+
+// askAboutAll has the user asked about all operations of a batch that change notes.
+func (g *vaultGateway) askAboutAll(plan *batchPlan, notes int) (clientID string, err error) {
+	var asked []needsApprovalStep
+	for i := range plan.steps {
+		step := &plan.steps[i]
+		known := slices.IndexFunc(plan.needApproval, func(a needsApprovalStep) bool { return a.step == i })
+		if known >= 0 {
+			asked = append(asked, plan.needApproval[known])
+			continue
+		}
+		if !step.plan.mayLose() || step.plan.policy.Confirm == policy.ConfirmNever {
+			continue
+		}
+		planned, refusal := step.plan.withLoss(fmt.Sprintf("is part of a batch that changes %d notes", notes), nil)
+		if refusal != nil && !needsApproval(refusal) {
+			return step.ClientID, refusal
+		}
+		step.call = planned.call
+		asked = append(asked, needsApprovalStep{i, planned, refusal})
 	}
 	plan.needApproval = asked
 	return "", nil

@@ -258,8 +258,11 @@ func (g *Gateway) Admits() error { return g.admission.Open() }
 
 // ownAnswerTo returns the text with which the gateway itself answers a call.
 func (g *vaultGateway) ownAnswerTo(plan Plan, req Request) (string, error) {
-	if plan.call.OwnAnswer() == allowlist.AnswersUndoList {
+	switch plan.call.OwnAnswer() {
+	case allowlist.AnswersUndoList:
 		return g.undoList(plan)
+	case allowlist.AnswersApprovals:
+		return g.waitingCalls(plan, g.callerOf(req))
 	}
 	name, ok := plan.call.Param("command")
 	vault := catalog.Vault{Policy: plan.policy, Programs: g.programs()}

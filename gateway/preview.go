@@ -42,7 +42,21 @@ func (g *vaultGateway) assessLoss(ctx context.Context, req Request, plan Plan, e
 	if broken != nil || failure != nil {
 		return plan, err // the call itself will say so, if it is so then
 	}
+	for _, f := range planned.files() {
+		plan.changed = append(plan.changed, f.Path)
+	}
 	return plan.withLoss(planned.Loss, err)
+}
+
+// touches are the notes that a call changes, as far as they are known.
+func (p Plan) touches() []string {
+	if !p.call.Effect().Mutates() || p.changed != nil {
+		return p.changed
+	}
+	if spelled := p.call.NamedPaths(); len(spelled) > 0 {
+		return []string{spelled[0].Path}
+	}
+	return nil
 }
 
 // mayLose reports whether the plan changes notes, and is not destructive anyway.

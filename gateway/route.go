@@ -69,6 +69,7 @@ type Plan struct {
 	// caller is on whose behalf it is carried out, batch what it is part of.
 	caller, batch string
 	asking        time.Duration // how long the user was asked for approval
+	changed       []string      // notes that it would change, where that was worked out
 }
 
 // backend returns the backend that is asked first, "" where none is.

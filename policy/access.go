@@ -48,17 +48,16 @@ func (s subject) needs(spelled allowlist.NamedPath) access.Level {
 	case spelled.Folder:
 		return access.None // what is in it is judged, not the folder
 	}
+	if s.loses != "" && s.access != allowlist.AccessToRead {
+		return access.Delete
+	}
 	switch {
 	case s.access == allowlist.AccessToWrite, s.access == allowlist.AccessToMove && !s.leaves(spelled.Path):
 		return access.Write
 	case s.access == allowlist.AccessToMove:
 		return access.Delete
 	}
-	effect := s.effect
-	if s.loses != "" {
-		effect = s.table // what a change of a text may remove is a matter of approval
-	}
-	switch effect {
+	switch s.effect {
 	case tiers.Writes:
 		if s.access == allowlist.AccessToRead {
 			return access.Read

@@ -40,8 +40,6 @@ func wantedAccess(call allowlist.Call, place string) string {
 		does = "delete"
 	}
 	switch call.Name() {
-	case "property:remove":
-		does = "write"
 	case "bookmark", "base:create":
 		does = "read"
 	case "move":
@@ -315,7 +313,7 @@ func TestDenialsByAccessRead(t *testing.T) {
 		{"move path=Write/n.md to=Write/", "", "", ""},
 		{"files folder=Read", "", "", ""},
 		{"bookmark file=Read/n.md", "", "", ""},
-		{"property:remove path=Write/n.md name=x", "", "", ""},
+		{"property:remove path=Write/n.md name=x", "access_denied", `command "property:remove": path= has access rw (needs rwd)`, raise},
 	} {
 		words := strings.Fields(test.line)
 		call, err := allowlist.ParseWords(words[0], words[1:])

@@ -104,7 +104,7 @@ func (p Policy) Judge(call allowlist.Call) []RuleVerdict {
 // rule closes it. It is what listings are made of; it grants nothing.
 func (p Policy) Lists(command allowlist.Command) *Denial {
 	s := subject{
-		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect, table: command.Effect,
+		valid: true, name: command.Name, tier: command.Tier, effect: command.Effect,
 		shows: command.Shows, sends: command.Sends, since: command.Since,
 	}
 	for _, rule := range rules {
@@ -135,8 +135,7 @@ type subject struct {
 	name                    string
 	tier                    tiers.Tier
 	effect                  tiers.Effect
-	table                   tiers.Effect // without what the call would remove
-	loses                   string       // what that is
+	loses                   string // what the call would remove, where that makes it destructive
 	shows, sends, fallsBack bool
 	since                   tiers.Version
 	spells                  []allowlist.NamedPath
@@ -145,7 +144,7 @@ type subject struct {
 
 func subjectOf(call allowlist.Call) subject {
 	return subject{
-		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), table: call.TableEffect(), loses: call.Loss(),
+		valid: call.Valid(), name: call.Name(), tier: call.Tier(), effect: call.Effect(), loses: call.Loss(),
 		shows: call.Shows(), sends: call.Sends(), fallsBack: call.UsesOpenNote(), since: call.Since(),
 		spells: call.NamedPaths(), access: call.PathAccess(),
 	}

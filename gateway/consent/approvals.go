@@ -86,12 +86,15 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 	}
 	reply := NoWay
 	if by.Ask != nil {
-		end, ok := a.attention.begin(by.Caller, q.calls())
-		if !ok {
-			return Approval{}, anotherIsOpen(q)
+		end, is := a.attention.begin(by.Caller, q.calls())
+		switch is {
+		case opensDialog:
+			defer func() { end(reply) }()
+			reply = by.Ask(ctx, q)
+		case dismissedTooOften:
+			return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; they can be asked again in a minute",
+				"command %q requires user approval, and %d questions were dismissed within a minute", q.Command, maxDismissed)
 		}
-		defer func() { end(reply) }()
-		reply = by.Ask(ctx, q)
 	}
 	switch reply {
 	case YesHere:
@@ -103,6 +106,10 @@ func (a *Approvals) Request(ctx context.Context, by Requester, q Question, refus
 		return Approval{Waited: true}, nil
 	case No:
 		return Approval{}, declinedError(q.Command)
+	case Dismissed:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "ask the user what they want; the same call asks again", "command %q: the user dismissed the question", q.Command)
+	case Misfit:
+		return Approval{}, failure.New(failure.CodeUnconfirmed, "the same call asks the user again", "command %q: the client's answer does not fit the form", q.Command)
 	case Later:
 		return Approval{}, failure.New(failure.CodeUnconfirmed, "send the call again with the answer of the user", "command %q: the user is being asked", q.Command)
 	case Void:
@@ -145,11 +152,11 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 	if a.store == nil {
 		return "", &approvals.Ungranted{}, nil
 	}
-	held, err := a.store.Held(vault, approvals.Digest(q.Call), caller)
+	denied, err := a.store.IsDenied(vault, approvals.Digest(q.Call), caller)
 	switch {
 	case err != nil:
 		return "", nil, unreadable(q, err)
-	case held == approvals.Denied: // also where an earlier yes was not used
+	case denied: // also where an earlier yes was not used
 		return "", nil, declinedError(q.Command)
 	}
 	grant, err := a.store.Redeem(vault, q.Digest, caller)
@@ -161,8 +168,6 @@ func (a *Approvals) redeem(vault string, q Question, caller string) (by string, 
 		return "", nil, unreadable(q, err)
 	case ungranted.State == approvals.Denied:
 		return "", nil, declinedError(q.Command)
-	case ungranted.State != approvals.Pending && held == approvals.Pending:
-		return "", nil, anotherIsOpen(q)
 	}
 	return "", ungranted, nil
 }
@@ -182,7 +187,8 @@ func (a *Approvals) leaveQuestion(vault string, q Question, by Requester, refusa
 	var open *approvals.StillOpen
 	switch {
 	case errors.As(err, &open):
-		return anotherIsOpen(q)
+		return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; the command approvals lists your questions, and withdraws those that are not needed`,
+			"command %q requires user approval, and %v", q.Command, open)
 	case err != nil:
 		return failure.New(failure.CodeUnconfirmed, failure.Of(refusal).Hint, "command %q: approval cannot be requested: %v", q.Command, err)
 	}
@@ -196,7 +202,19 @@ func waiting(q Question) error {
 		"command %q requires user approval", q.Command)
 }
 
-func anotherIsOpen(q Question) error {
-	return failure.New(failure.CodeUnconfirmed, `wait until the user has answered; "vaultwicket approvals" shows them what waits in a terminal`,
-		"command %q requires user approval, and another question of this session is still open", q.Command)
+// Waiting returns the questions of a caller that wait for the user, the oldest first.
+func (a *Approvals) Waiting(caller string) (list []approvals.Question, err error) {
+	if a.store == nil {
+		return nil, nil
+	}
+	all, _, err := a.store.List()
+	for _, q := range all {
+		if q.Session == caller && q.State == approvals.Pending {
+			list = append(list, q)
+		}
+	}
+	return list, err
 }
+
+// Withdraw takes back a question of a caller that waits for the user.
+func (a *Approvals) Withdraw(q approvals.Question) error { return a.store.Withdraw(q) }

@@ -15,16 +15,22 @@ const (
 	answerWithin = 2 * time.Minute
 	// maxDeclined bounds the memory: each of them was declined one by one.
 	maxDeclined = 4096
+	// maxDismissed questions within dismissedFor are closed without an answer before a
+	// caller has to wait: to close one is no answer, and to ask again may get none either.
+	maxDismissed = 3
+	dismissedFor = time.Minute
 )
 
-// attention keeps callers from wearing out the user with questions: each caller
-// has one open question at most, and does not ask again for what was declined.
+// attention keeps callers from wearing out the user with questions: each caller has one
+// dialog open at most, and does not ask again for what was declined, nor at once for what
+// was dismissed again and again.
 type attention struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	open     map[string]openQuestion // by caller
-	declined map[declined]time.Time
+	mu        sync.Mutex
+	open      map[string]openQuestion // by caller
+	declined  map[declined]time.Time
+	dismissed map[string][]time.Time // by caller, the last ones
 }
 
 // openQuestion is one that the user has not answered yet.
@@ -40,7 +46,7 @@ type declined struct {
 }
 
 func newAttention(now func() time.Time) *attention {
-	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}}
+	return &attention{now: now, open: map[string]openQuestion{}, declined: map[declined]time.Time{}, dismissed: map[string][]time.Time{}}
 }
 
 // isDeclined reports whether the user declined one of the calls a short time ago.
@@ -55,19 +61,49 @@ func (a *attention) isDeclined(caller string, calls ...CallDigest) bool {
 	return false
 }
 
-// begin opens the question about a call, which may be recognised by more than one
-// digest, and reports false while the caller has another one open. end takes what
-// came of it.
-func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), ok bool) {
+// opened says what came of opening a dialog.
+type opened uint8
+
+const (
+	opensDialog  opened = iota
+	dialogIsOpen        // another one of the caller
+	dismissedTooOften
+)
+
+// begin opens the dialog about a call, which may be recognised by more than one digest. end
+// takes what came of it. Where a client has dropped the dialog about this call, which its
+// answer would have closed, it opens again.
+func (a *attention) begin(caller string, calls []CallDigest) (end func(Reply), is opened) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, isOpen := a.open[caller]
-	isOpen = isOpen && (before.until.IsZero() || a.now().Before(before.until))
-	if isOpen {
-		return nil, false
+	switch {
+	case !isOpen || !before.until.IsZero() && !a.now().Before(before.until):
+	case before.until.IsZero() || before.call != calls[0]:
+		return nil, dialogIsOpen
+	default:
+		a.dismiss(caller)
+	}
+	recent := 0
+	for _, at := range a.dismissed[caller] {
+		if a.now().Sub(at) < dismissedFor {
+			recent++
+		}
+	}
+	if recent >= maxDismissed {
+		return nil, dismissedTooOften
 	}
 	a.open[caller] = openQuestion{call: calls[0]}
-	return func(r Reply) { a.end(caller, calls, r) }, true
+	return func(r Reply) { a.end(caller, calls, r) }, opensDialog
+}
+
+// dismiss notes that a dialog of a caller was closed without an answer.
+func (a *attention) dismiss(caller string) {
+	if len(a.dismissed) >= maxDeclined {
+		clear(a.dismissed)
+	}
+	times := append(a.dismissed[caller], a.now())
+	a.dismissed[caller] = times[max(0, len(times)-maxDismissed):]
 }
 
 // answered closes the question about a call whose answer came with a request, also
@@ -87,6 +123,8 @@ func (a *attention) end(caller string, calls []CallDigest, r Reply) {
 	switch r {
 	case Later:
 		a.open[caller] = openQuestion{calls[0], a.now().Add(answerWithin)}
+	case Dismissed, Misfit:
+		a.dismiss(caller)
 	case No:
 		for _, call := range calls {
 			a.decline(declined{caller, call})

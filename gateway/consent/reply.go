@@ -8,7 +8,7 @@ type Reply uint8
 const (
 	// NoWay is the zero value: the person cannot be asked in this way.
 	NoWay Reply = iota
-	// No: the person declined, or did not answer, or the answer was none.
+	// No: the user declined.
 	No
 	// Later: the person is being asked, and the caller sends the call again with
 	// the answer.
@@ -18,6 +18,10 @@ const (
 	// YesHere to this call, and to those that change notes in the same folder
 	// until the session ends, but for destructive ones.
 	YesHere
+	// Dismissed: the user closed the question without an answer.
+	Dismissed
+	// Misfit: the client says yes with something that the form has not asked for.
+	Misfit
 	// Void: what came is no answer to this question, so the user has not declined.
 	Void
 )

@@ -27,11 +27,13 @@ var (
 )
 
 const (
-	leastRows    = 6       // of one of several questions that are asked together
-	lineBytes    = 4 << 10 // of a line
-	maxDeciding  = 32 << 10
-	maxShownName = 512 // bytes of a path, of which the ends say most
-	maxShort     = 80  // bytes of a value that is a part of a row
+	leastRows   = 6       // of one of several questions that are asked together
+	lineBytes   = 4 << 10 // of a line
+	maxDeciding = 32 << 10
+	// leastDeciding is that of one of several questions that are asked together.
+	leastDeciding = 4 << 10
+	maxShownName  = 512 // bytes of a path, of which the ends say most
+	maxShort      = 80  // bytes of a value that is a part of a row
 
 	// MaxShownFiles is how many files of something are named where they are not the
 	// subject.
@@ -48,9 +50,9 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 	size := 0
 	for _, name := range deciding {
 		value, _ := call.Param(name)
-		if size += len(value); size > maxDeciding/together || difference.Of(nil, []byte(value)).Binary {
+		if size += len(value); size > max(leastDeciding, maxDeciding/together) || difference.Of(nil, []byte(value)).Binary {
 			return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
-				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes together with the others, the limit is %d", q.Command, name, size, maxDeciding/together)
+				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes together with the others, the limit is %d", q.Command, name, size, max(leastDeciding, maxDeciding/together))
 		}
 	}
 	show := func(e extent) ([]approvals.Line, bool) {

@@ -88,12 +88,19 @@ var newline = []byte("\n")
 
 // shared returns how many bytes two texts begin and end with together, as whole lines.
 func shared(a, b []byte) (start, end int) {
+	const block = 4 << 10
 	n := min(len(a), len(b))
+	for start+block <= n && bytes.Equal(a[start:start+block], b[start:start+block]) {
+		start += block
+	}
 	for start < n && a[start] == b[start] {
 		start++
 	}
 	if start < len(a) || start < len(b) {
 		start = bytes.LastIndexByte(a[:start], '\n') + 1
+	}
+	for end+block <= n-start && bytes.Equal(a[len(a)-end-block:len(a)-end], b[len(b)-end-block:len(b)-end]) {
+		end += block
 	}
 	for end < n-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++

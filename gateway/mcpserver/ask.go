@@ -102,6 +102,9 @@ func canAsk(ctx context.Context) bool {
 
 // ask is the [consent.Asker] for clients that send the call again.
 func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
+	if !q.InForm {
+		return consent.NoWay
+	}
 	bound := approvals.Bound{Vault: orDash(q.Vault), Digest: q.Digest, Caller: orDash(q.Caller)}
 	if i.params.RequestState == "" {
 		state, err := i.sealer.Seal(bound, i.wait)
@@ -113,12 +116,12 @@ func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 	}
 	response := server.ElicitationResponse(i.params.InputResponses, questionID)
 	answer := replyOf(response, q)
-	if answer == consent.No {
+	if answer != consent.Yes && answer != consent.YesHere {
 		err := i.sealer.Spend(i.params.RequestState) // so that it cannot be used again for an approval
 		if err != nil || response == nil {
 			return consent.Void
 		}
-		return consent.No
+		return answer
 	}
 	if i.sealer.Open(i.params.RequestState, bound) != nil {
 		return consent.Void // forged, changed, used, expired, or for another call
@@ -129,6 +132,9 @@ func (i *elicitation) ask(_ context.Context, q consent.Question) consent.Reply {
 // askNow is the [consent.Asker] for clients that get a request of the server. A timeout, or
 // a client that has disconnected, is no answer: the user may answer in a terminal.
 func (h handler) askNow(ctx context.Context, q consent.Question) consent.Reply {
+	if !q.InForm {
+		return consent.NoWay
+	}
 	waiting, cancel := context.WithTimeout(ctx, h.sealers.timeout())
 	defer cancel()
 	go func() {
@@ -162,11 +168,16 @@ func dialog(q consent.Question) mcp.ElicitationParams {
 	return mcp.ElicitationParams{Message: q.Text, RequestedSchema: map[string]any{"type": "object", "properties": properties}}
 }
 
-// replyOf decodes an answer. An accepted form is an approval, unless what it holds is not
-// what the form has asked for.
+// replyOf decodes an answer. An accepted form is an approval, unless it has something that
+// the form has not asked for.
 func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
-	if result == nil || result.Action != mcp.ElicitationResponseActionAccept {
+	switch {
+	case result == nil || result.Action == mcp.ElicitationResponseActionDecline:
 		return consent.No
+	case result.Action == mcp.ElicitationResponseActionCancel:
+		return consent.Dismissed
+	case result.Action != mcp.ElicitationResponseActionAccept:
+		return consent.Misfit
 	}
 	if result.Content == nil {
 		return consent.Yes
@@ -177,13 +188,15 @@ func replyOf(result *mcp.ElicitationResult, q consent.Question) consent.Reply {
 	case ok && len(content) == 0:
 		return consent.Yes
 	case !ok || !chosen || len(content) > 1 || q.Folder == "":
-		return consent.No
+		return consent.Misfit
 	case choice == allowOnce:
 		return consent.Yes
 	case choice == allowHere && !q.Destructive:
 		return consent.YesHere
+	case choice == deny:
+		return consent.No
 	}
-	return consent.No
+	return consent.Misfit
 }
 
 // inputRequest returns the request for input that replaces the result, nil if the result

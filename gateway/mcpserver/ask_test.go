@@ -183,7 +183,7 @@ func (b *booth) answer(q question, answer string) told {
 
 // told is the answer to a call: the code of an error, or "protocol" for an error
 // of the protocol, or "asked" for one more question.
-type told struct{ Code, hint, message string }
+type told struct{ Code, hint, message, stdout string }
 
 // result reads the answer to a call.
 func (b *booth) result(id int) told {
@@ -202,7 +202,8 @@ func toldBy(m talk.Message) told {
 	var result struct {
 		ResultType        string
 		StructuredContent struct {
-			Error struct{ Code, Hint, Message string }
+			Stdout string
+			Error  struct{ Code, Hint, Message string }
 		}
 	}
 	_ = json.Unmarshal(m.Result, &result)
@@ -210,7 +211,7 @@ func toldBy(m talk.Message) told {
 		return told{Code: "asked"}
 	}
 	e := result.StructuredContent.Error
-	return told{e.Code, e.Hint, e.Message}
+	return told{e.Code, e.Hint, e.Message, result.StructuredContent.Stdout}
 }
 
 // ran returns the changes that the app was told to make.
@@ -291,11 +292,15 @@ var yeses = []string{accepted, `{"action":"accept"}`, `{"action":"accept","conte
 
 func TestToAcceptTheFormIsTheApproval(t *testing.T) {
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
 		for what, answer := range noAnswers {
+			b := openBooth(t, e, formsOnly, nil) // of one session few are asked in a minute
 			got := b.answer(b.ask(removalOf(what)), answer)
 			b.refused(string(e)+", "+what, got)
+			if said := "the client's answer does not fit the form"; strings.HasPrefix(what, "accepted") && !strings.Contains(got.message, said) {
+				t.Errorf("%s, %s: %+v", e, what, got)
+			}
 		}
+		b := openBooth(t, e, formsOnly, nil)
 		if e == legacyEra {
 			q := b.ask(removal)
 			b.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-1,"message":"accept"}}`, message.Encode(q.id)))
@@ -338,23 +343,59 @@ func TestADeclinedCallIsAskedAboutOnce(t *testing.T) {
 	}
 }
 
-// While the user has not answered one question, no other call of the client puts one
-// in front of them. In the older protocol the calls wait for their turn.
-func TestSeventyCallsAreOneOpenQuestion(t *testing.T) {
+// While the user has not answered one question, no other call of the client opens a dialog:
+// eight wait elsewhere. In the older protocol the calls wait for their turn.
+func TestSeventyCallsAreOneDialog(t *testing.T) {
 	b := openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
 	for n := range 70 {
 		got := b.result(b.tool("obsidianCli", removalOf(fmt.Sprint(n)), ""))
-		if got.Code != "unconfirmed" || !strings.Contains(got.message, "another question of this session is still open") {
+		if got.Code != "unconfirmed" || strings.Contains(got.message, "8 approvals of this session are still pending") != (n >= 8) {
 			t.Fatalf("call %d: %+v", n, got)
 		}
 	}
 	b.idle("a question is open")
-	if got := b.result(b.tool("obsidianCli", removal, "")); got.Code != "unconfirmed" {
-		t.Errorf("the same call, without an answer: %+v", got)
+	list := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, ""))
+	if rows := strings.Count(list.stdout, "\tdelete\tWork\tuntil "); rows != 8 || list.Code != "" {
+		t.Errorf("%d of 8 wait: %+v", rows, list)
+	}
+	id, _, _ := strings.Cut(list.stdout, "\t")
+	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.stdout != "Withdrawn: "+id+"\tdelete\tWork\n" {
+		t.Errorf("withdrawn: %+v", got)
+	}
+	if got := b.result(b.tool("obsidianCli", fmt.Sprintf(`{"command":"approvals","params":{"withdraw":%q}}`, id), "")); got.Code != "not_found" {
+		t.Errorf("withdrawn twice: %+v", got)
+	}
+	b.result(b.tool("obsidianCli", `{"command":"approvals","params":{"withdraw":"all"}}`, ""))
+	if got := b.result(b.tool("obsidianCli", `{"command":"approvals"}`, "")); got.stdout != "No call of yours waits for approval.\n" {
+		t.Errorf("all withdrawn: %+v", got)
 	}
 	b.runs("the one that was asked about", b.answer(q, accepted), removed)
 	b.ask(removalOf("next"))
+}
+
+// To close a question is no answer. The same call asks again, and three in a minute are
+// enough; so it is where a client drops what it was asked.
+func TestAQuestionIsDismissedThreeTimesAMinute(t *testing.T) {
+	for _, e := range eras {
+		b := openBooth(t, e, formsOnly, nil)
+		for range 3 {
+			got := b.answer(b.ask(removal), dismissed)
+			if b.refused("dismissed", got); !strings.Contains(got.message, "the user dismissed the question") {
+				t.Errorf("%s: %+v", e, got)
+			}
+		}
+		if got := b.result(b.tool("obsidianCli", addition, "")); got.Code != "unconfirmed" || !strings.Contains(got.message, "3 questions were dismissed within a minute") {
+			t.Errorf("%s: %+v", e, got)
+		}
+	}
+	b := openBooth(t, modernEra, formsOnly, nil)
+	for range 3 {
+		b.ask(removal)
+	}
+	if got := b.result(b.tool("obsidianCli", removal, "")); !strings.Contains(got.message, "3 questions were dismissed within a minute") {
+		t.Errorf("dropped: %+v", got)
+	}
 }
 
 // Nobody is asked about what changes nothing, or is refused anyway.
@@ -555,12 +596,13 @@ func TestAStateIsGoodForItsCallOnly(t *testing.T) {
 }
 
 func TestAStateWorksOnce(t *testing.T) {
-	b := openBooth(t, modernEra, formsOnly, nil)
 	for what, answer := range noAnswers {
+		b := openBooth(t, modernEra, formsOnly, nil)
 		q := b.ask(removalOf(what))
 		b.refused(what, b.answer(q, answer))
 		b.refused(what+", and then a yes", b.answer(q, accepted))
 	}
+	b := openBooth(t, modernEra, formsOnly, nil)
 	q := b.ask(removal)
 	b.refused("no answers", b.result(b.tool(q.tool, q.arg, fmt.Sprintf(`,"requestState":%q`, q.state))))
 	b.refused("no answers, and then a yes", b.answer(q, accepted))
@@ -736,12 +778,13 @@ func TestAQuestionEndsWithTheServer(t *testing.T) {
 func TestABatchIsOneQuestion(t *testing.T) {
 	const two = `{"operations":[{"clientId":"a","command":"append","params":{"path":"In/a.md","content":"x"}},{"clientId":"r","command":"file","params":{"path":"a.md"}},{"clientId":"b","command":"delete","params":{"path":"a.md"}}]}`
 	for _, e := range eras {
-		b := openBooth(t, e, formsOnly, nil)
 		for what, answer := range noAnswers {
+			b := openBooth(t, e, formsOnly, nil)
 			other := strings.ReplaceAll(two, `"a.md"`, `"`+what+`.md"`)
 			q := b.asked("obsidianBatch", other, b.tool("obsidianBatch", other, ""))
 			b.refused(what, b.answer(q, answer))
 		}
+		b := openBooth(t, e, formsOnly, nil)
 		q := b.asked("obsidianBatch", two, b.tool("obsidianBatch", two, ""))
 		if len(q.fields) > 0 || !strings.Contains(q.message, `"append"`) || !strings.Contains(q.message, `"delete"`) {
 			t.Errorf("asked %q with %v", q.message, q.fields)

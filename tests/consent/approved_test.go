@@ -230,43 +230,37 @@ func TestADeclinedBatchIsOneQuestion(t *testing.T) {
 	}
 }
 
-// One question of a caller is open at a time, at the client and in the terminal.
-func TestOneQuestionOfACallerIsOpen(t *testing.T) {
+// One dialog of a caller is open at a time, and eight questions wait in the terminal.
+func TestOneDialogOfACallerIsOpen(t *testing.T) {
 	t.Parallel()
 	o := rig.NewHarness(t, func(c *gateway.Config) { c.Limits.Calls = 0 })
-	open := func(req gateway.Request) bool {
+	another := gateway.Request{Command: "append", Caller: "me"}
+	full := 0
+	send := func(req gateway.Request, n int) {
+		req.Words = []string{"path=root.md", fmt.Sprint("content=", n)}
 		got := o.Gateway.Do(t.Context(), req)
-		return rig.CodeOf(got) == "unconfirmed" && strings.Contains(got.Error.Message, "another question of this session is still open")
+		if rig.CodeOf(got) != "unconfirmed" {
+			t.Fatalf("call %d: %+v", n, got)
+		}
+		if strings.Contains(got.Error.Message, "8 approvals of this session are still pending") {
+			full++
+		}
 	}
-	another := gateway.Request{Command: "append", Words: []string{"path=root.md", "content=x"}, Caller: "me"}
-	inside := 0
 	req := gateway.Request{Command: "delete", Words: []string{"path=root.md"}, Caller: "me", Ask: func(context.Context, consent.Question) consent.Reply {
-		for range 70 {
+		for n := range 70 {
 			next := another
 			next.Ask = func(context.Context, consent.Question) consent.Reply { t.Error("asked as well"); return consent.No }
-			if open(next) {
-				inside++
-			}
+			send(next, n)
 		}
 		return consent.Void
 	}}
-	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" || inside != 70 {
-		t.Errorf("%d of 70 were refused; %+v", inside, got.Error)
-	}
-	req.Ask = nil
-	o.Gateway.Do(t.Context(), req)
-	for n := range 70 {
-		another.Words = []string{"path=root.md", fmt.Sprint("content=", n)}
-		if !open(another) {
-			t.Fatalf("call %d puts one more question in the terminal", n)
-		}
-	}
-	if waiting := o.Waiting(); len(waiting) != 1 || waiting[0].Command != "delete" {
-		t.Errorf("%d questions wait", len(waiting))
+	if got := o.Gateway.Do(t.Context(), req); rig.CodeOf(got) != "unconfirmed" || full != 62 || len(o.Waiting()) != 8 {
+		t.Errorf("%d of 62 were refused, %d wait; %+v", full, len(o.Waiting()), got.Error)
 	}
 	theirs := another
 	theirs.Caller = "you"
-	if open(theirs) {
+	full = 0
+	if send(theirs, 100); full > 0 || len(o.Waiting()) != 9 {
 		t.Error("one caller keeps another from asking")
 	}
 }

@@ -316,3 +316,28 @@ func noise(size int, seed byte) string {
 	_, _ = rand.NewChaCha8([32]byte{seed}).Read(random)
 	return base64.StdEncoding.EncodeToString(random)
 }
+
+// A batch that reaches many notes is asked about as a whole, though none of its operations
+// would be by itself.
+func TestABatchOfManyMovesIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ notes, asked int }{{20, 0}, {30, 1}} {
+		o := careful(t)
+		var operations []gateway.Operation
+		for i := range test.notes {
+			name := fmt.Sprintf("Inbox/m%02d.md", i)
+			o.Write(name, "text\n")
+			operations = append(operations, rig.Operation(fmt.Sprint(i), "move", "path="+name, "to=Moved/"))
+		}
+		got, asked := o.Batch(operations, rig.Says(consent.Yes))
+		if len(asked) != test.asked || got.Summary.OK != test.notes {
+			t.Errorf("%d moves: asked %d times, %+v", test.notes, len(asked), got.Summary)
+		}
+		for _, q := range asked {
+			whole := consent.Draw(q.Lines)
+			if q.InForm || !q.Destructive || !strings.Contains(whole, "It is part of a batch that changes 30 notes.") || strings.Count(whole, "\nmoves: ") != 30 {
+				t.Errorf("the question is\n%s", whole)
+			}
+		}
+	}
+}

@@ -171,6 +171,9 @@ func TestThePersonIsAskedOverStdio(t *testing.T) {
 			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(appendIt), appendIt, answer)) })
 			o.Refusing(answer, "unconfirmed", func() string { return rig.CodeOf(s.answer(s.ask(deleteIt), deleteIt, answer)) })
 			for range 3 {
+				if answer != rig.Decline {
+					break // no decision: it is asked again
+				}
 				o.Refusing("again", "unconfirmed", func() string {
 					s.call(deleteIt, "")
 					return rig.CodeOf(s.next().Result.StructuredContent) // and nobody is asked

@@ -242,8 +242,11 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 		}
 		return got.Error.Code
 	})
-	o.Refusing("too many", "unconfirmed", func() string {
-		got, _ := o.Batch(append(operations, rig.Operation("9", "delete", "path=root.md")))
+	o.Refusing("more than a form tells", "unconfirmed", func() string {
+		got, asked := o.Batch(append(operations, rig.Operation("9", "delete", "path=root.md")), rig.Says(consent.NoWay))
+		if len(asked) != 1 || asked[0].InForm || !strings.Contains(consent.Draw(asked[0].Lines), "removes: \"root.md\"") || !strings.Contains(asked[0].Text, "left out: 1 operations") {
+			t.Errorf("asked %+v", asked)
+		}
 		return got.Error.Code
 	})
 }

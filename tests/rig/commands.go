@@ -12,7 +12,7 @@ const (
 		snippets:enabled sync:deleted sync:history sync:read sync:status tabs theme themes workspace workspaces`
 
 	// GatewayReads are the reading commands that the gateway answers and no program.
-	GatewayReads = `undo:list`
+	GatewayReads = `undo:list approvals`
 
 	// OwnReads are the reading commands that the app does not have.
 	OwnReads = `attachment:read attachments base:check base:eval briefing canvas:read daily:range note:section periodic:path periodic:read query recent related`

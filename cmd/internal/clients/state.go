@@ -101,7 +101,7 @@ func Args(vault string, edit bool) []string {
 }
 
 // EditMeans says what an entry with edit allows.
-const EditMeans = "The agent can create, change, move and delete notes (tier v2). Calls that delete or replace text need your approval; \"vaultwicket undo\" takes changes back."
+const EditMeans = "The agent can create, change, move and delete notes (tier v2). Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
 
 // ReadMeans says what an entry without edit allows.
 const ReadMeans = "The agent can read and cannot change anything. \"--edit\" allows changes."

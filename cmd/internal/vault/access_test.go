@@ -791,7 +791,7 @@ func (s *site) judge(args []string, before, after map[string]string) {
 // worked before: what they did stands in the journal.
 func vaultWithRights(t *testing.T, settings string) *testVault {
 	h := build(t, map[string]string{
-		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",
+		"none/a.md": "a", "r/a.md": "- [ ] a [[w/linked]]\n", "w/a.md": "- [ ] a\n", "w/linked.md": "x", "w/long.md": numbered(12), "d/long.md": numbered(12), "d/a.md": "a", "d/linked.md": "y [[w/a]]", "t/T.md": "template", "w/B.base": "views: []\n", "r/B.base": "views: []\n",
 		".obsidian/templates.json": `{"folder":"t"}`, ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	})
 	h.put(".vaultwicketignore", "*.draft.md\n")
@@ -841,6 +841,7 @@ func TestRights(t *testing.T) {
 		{call: "create path=r/new.md template=T content=x"}, {call: "create path=w/new.md template=T content=x", allowed: true},
 		{call: "task:reschedule path=r/a.md line=1 due=today"}, {call: "task:reschedule ref=none/a.md:1 due=today"}, {call: "task:reschedule ref=w/a.md:1 due=today", allowed: true},
 		{call: "note:replace path=r/a.md old=a new=b"}, {call: "note:insert path=r/a.md lines=1 position=after content=x"}, {call: "note:set-section path=r/a.md lines=1 content=x"},
+		{call: "note:set-section path=w/long.md lines=1-12 content=x"}, {call: "note:set-section path=d/long.md lines=1-12 content=x", allowed: true}, {call: "note:set-section path=w/long.md lines=1-2 content=x", allowed: true}, // what removes much needs rwd
 		{call: "history:restore path=r/a.md version=1"}, {call: "history:restore path=w/a.md version=1"}, {call: "history:restore path=w/gone.md version=1", allowed: true},
 		{call: "daily:append content=x", settings: "r"}, {call: "daily", settings: "r"}, {call: "daily", settings: "none"}, {call: "daily:prepend content=x", settings: "w", allowed: true},
 		{call: "note:insert daily lines=1 position=after content=x", settings: "none"}, {call: "unique content=x", settings: "r"}, {call: "unique", settings: "none"}, {call: "unique content=x", settings: "w", allowed: true},

@@ -228,3 +228,30 @@ func TestLinesAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// Long lines count by their bytes, notes by their number, and a property by its type.
+func TestWhatElseIsALoss(t *testing.T) {
+	paragraph := strings.Repeat("words and more words ", 45) // 945 bytes
+	many := map[string]string{"list.md": "---\nattendees: [A, B]\nn: 1\nempty: []\n---\ntext\n", "long.md": paragraph + "\n", "typo.md": strings.Replace(paragraph, "more", "mroe", 1) + "\n", ".obsidian/app.json": followLinks, "hub.md": ""}
+	for i := range 21 {
+		many[fmt.Sprintf("n%02d.md", i)] = "[[hub]] old\n"
+	}
+	h := build(t, many)
+	for _, test := range []struct {
+		call []string
+		want string
+	}{
+		{[]string{"note:replace", "path=long.md", "old=" + strings.TrimSpace(paragraph), "new=x"}, `removes 100% of the text of "long.md"`},
+		{[]string{"note:replace", "path=typo.md", "old=mroe", "new=more"}, ""},
+		{[]string{"property:set", "path=list.md", "name=attendees", "value=C", "type=text"}, `replaces the value of the property "attendees" of "list.md" by one of another type`},
+		{[]string{"property:set", "path=list.md", "name=attendees", "value=C, D", "type=list"}, ""},
+		{[]string{"property:set", "path=list.md", "name=n", "value=x"}, ""},
+		{[]string{"property:set", "path=list.md", "name=empty", "value=x", "type=text"}, ""},
+		{[]string{"rename", "path=hub.md", "name=other"}, "affects 22 notes"},
+		{[]string{"vault:replace", "old=old", "new=fresh"}, "affects 21 notes"},
+	} {
+		if got := loses(t, h, test.call...); got != test.want {
+			t.Errorf("%.80q loses %q, want %q", test.call, got, test.want)
+		}
+	}
+}

@@ -112,14 +112,14 @@ func (s content) find(vault string, digest Digest, session string) (found Questi
 	return found
 }
 
-// openOf returns the question of a session that waits for its answer.
-func (s content) openOf(session string) (Question, bool) {
+// openOf returns the questions of a session that wait for their answers.
+func (s content) openOf(session string) (open []Question) {
 	for _, q := range s.live {
 		if q.Session == session && q.State == Pending {
-			return q, true
+			open = append(open, q)
 		}
 	}
-	return Question{}, false
+	return open
 }
 
 // findExpired returns the question that has expired about a call, as such.

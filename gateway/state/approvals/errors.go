@@ -84,14 +84,14 @@ func (e *Answered) Error() string {
 	return fmt.Sprintf("approval %s was already answered: %s", e.Question, e.State)
 }
 
-// StillOpen says that a session has a question that was not answered yet.
-type StillOpen struct{ Question string } // its code
+// StillOpen says that a session has as many questions that were not answered yet as it may.
+type StillOpen struct{ Questions int }
 
 // Code returns the name of the error for programs.
 func (*StillOpen) Code() string { return "approval_open" }
 
 func (e *StillOpen) Error() string {
-	return "another approval of this session is still pending"
+	return fmt.Sprintf("%d approvals of this session are still pending", e.Questions)
 }
 
 // Full says that there is no room for one more question, or one more standing

@@ -33,6 +33,8 @@ const (
 	// maxPending is more than anybody answers one by one; an agent that asks more
 	// is trying to get an approval without thought.
 	maxPending = 64
+	// maxOpen are those of one session.
+	maxOpen = 8
 	// maxKept counts those that were answered too.
 	maxKept = 4 * maxPending
 )
@@ -58,9 +60,9 @@ func OpenAt(dir string, now func() time.Time, by string) *Store {
 // Ask stores a question and returns it with its code. If this session
 // has asked about this call before, and that has not expired, it returns that
 // question as it is, answered or not: to ask again neither makes it live longer
-// nor undoes a denial. A session has one question open at a time: the user who has
-// to answer many stops reading them. One about the same call, which has become
-// another because notes were changed, takes its place.
+// nor undoes a denial. A session has eight questions open at most: the user who has to
+// answer many stops reading them. One about the same call, which has become another
+// because notes were changed, takes its place.
 //
 // Its errors are *[Invalid], *[StillOpen], *[Full] and *[Unusable].
 func (d *Store) Ask(q Question) (Question, error) {
@@ -75,13 +77,13 @@ func (d *Store) Ask(q Question) (Question, error) {
 			q = before
 			return nil
 		}
-		if open, ok := s.openOf(q.Session); ok {
-			if !open.isSameCall(q) {
-				return &StillOpen{open.Code}
-			}
-			if err := d.withdraw(&s, open); err != nil {
+		open := s.openOf(q.Session)
+		if same := slices.IndexFunc(open, q.isSameCall); same >= 0 {
+			if err := d.withdraw(&s, open[same]); err != nil {
 				return err
 			}
+		} else if len(open) >= maxOpen {
+			return &StillOpen{len(open)}
 		}
 		fresh, err := q.prepared(s.now)
 		if err != nil {
@@ -187,23 +189,32 @@ func (d *Store) Redeem(vault string, digest Digest, session string) (grant Grant
 	return grant, err
 }
 
-// Held says what keeps a session from asking about a call: [Denied] if the user
-// denied it, whatever the notes were then, [Pending] if another question of the
-// session is open, [Unasked] for nothing. Its error is *[Unusable].
-func (d *Store) Held(vault string, call Digest, session string) (state State, err error) {
+// IsDenied reports whether the user denied a call to a session, whatever the notes were
+// then. Its error is *[Unusable].
+func (d *Store) IsDenied(vault string, call Digest, session string) (denied bool, err error) {
 	err = d.withContent(func(s content) error {
-		for _, q := range s.live {
-			if q.State == Denied && q.isSameCall(Question{Vault: vault, Session: session, Call: call}) {
-				state = Denied
-				return nil
-			}
-		}
-		if open, ok := s.openOf(session); ok && !open.isSameCall(Question{Vault: vault, Session: session, Call: call}) {
-			state = Pending
-		}
+		denied = slices.ContainsFunc(s.live, func(q Question) bool {
+			return q.State == Denied && q.isSameCall(Question{Vault: vault, Session: session, Call: call})
+		})
 		return nil
 	})
-	return state, err
+	return denied, err
+}
+
+// Withdraw takes back a question that waits for its answer, given with its code. Its errors
+// are *[Unknown], *[Answered], *[Damaged] and *[Unusable].
+func (d *Store) Withdraw(q Question) error {
+	code, _ := parseCode(q.Code)
+	return d.withContent(func(s content) error {
+		now, err := s.byCode(code)
+		switch {
+		case err != nil:
+			return err
+		case now.State != Pending || now.Session != q.Session:
+			return &Answered{now.Code, now.State}
+		}
+		return d.remove(now)
+	})
 }
 
 // withdraw takes a question back that nobody has answered.

@@ -283,17 +283,17 @@ func by(n byte) Question {
 	return q
 }
 
-// A session has one question open, whichever call that is about; others have theirs.
-func TestASessionHasOneOpenQuestion(t *testing.T) {
+// A session has eight questions open, whichever calls they are about; others have theirs.
+func TestASessionHasEightOpenQuestions(t *testing.T) {
 	d, c := newStore(t)
 	first := ask(t, d, about(1))
 	var open *StillOpen
 	for n := range 70 {
-		if _, err := d.Ask(about(byte(n + 2))); !errors.As(err, &open) || open.Question != first.Code {
-			t.Fatalf("another one: %v", err)
+		if _, err := d.Ask(about(byte(n + 2))); n < 7 && err != nil || n >= 7 && (!errors.As(err, &open) || open.Questions != 8) {
+			t.Fatalf("question %d: %v", n+2, err)
 		}
 	}
-	if list, _ := listed(t, d); len(list) != 1 {
+	if list, _ := listed(t, d); len(list) != 8 {
 		t.Errorf("%d questions", len(list))
 	}
 	other := about(2)
@@ -305,8 +305,21 @@ func TestASessionHasOneOpenQuestion(t *testing.T) {
 	for _, answer := range []func(string) (Question, error){d.Approve, d.Deny} {
 		_, err := answer(first.Code)
 		must(t, err)
-		first = ask(t, d, about(3)) // an answered one is not open
+		first = ask(t, d, about(30)) // an answered one is not open
 	}
+	last := ask(t, d, about(31))
+	theirs := last
+	theirs.Session = "another"
+	var answered *Answered
+	if err := d.Withdraw(theirs); !errors.As(err, &answered) {
+		t.Errorf("the question of another session is withdrawn: %v", err)
+	}
+	must(t, d.Withdraw(last))
+	var unknown *Unknown
+	if err := d.Withdraw(last); !errors.As(err, &unknown) {
+		t.Errorf("withdrawn twice: %v", err)
+	}
+	ask(t, d, about(32)) // neither is one that was withdrawn
 	c.pass(defaultLife)
 	ask(t, d, about(4)) // neither is one that has expired
 }
@@ -330,9 +343,11 @@ func TestAQuestionAboutTheSameCallTakesThePlace(t *testing.T) {
 		other := about(3)
 		other.Call = Digest{9}
 		change(&other)
-		var open *StillOpen
-		if _, err := d.Ask(other); !errors.As(err, &open) {
-			t.Errorf("%s: %v", name, err)
+		other.Digest = Digest{byte(len(name))}
+		before, _ := listed(t, d)
+		ask(t, d, other)
+		if after, _ := listed(t, d); len(after) != len(before)+1 {
+			t.Errorf("%s: it takes the place", name)
 		}
 	}
 }
@@ -343,37 +358,34 @@ func TestANoIsForTheCall(t *testing.T) {
 	d, c := newStore(t)
 	q := about(1)
 	q.Call = Digest{9}
-	held := func(vault string, call Digest, session string) State {
+	denied := func(vault string, call Digest, session string) bool {
 		t.Helper()
-		state, err := d.Held(vault, call, session)
+		denied, err := d.IsDenied(vault, call, session)
 		must(t, err)
-		return state
+		return denied
 	}
 	code := ask(t, d, q).Code
-	if got := held(q.Vault, q.Call, q.Session); got != Unasked {
-		t.Errorf("asked: %v", got)
-	}
-	if got := held(q.Vault, Digest{8}, q.Session); got != Pending {
-		t.Errorf("asked, and another call: %v", got)
+	if denied(q.Vault, q.Call, q.Session) {
+		t.Error("asked, and denied")
 	}
 	c.pass(defaultLife - time.Second)
 	_, err := d.Deny(code)
 	must(t, err)
 	c.pass(defaultLife - time.Second)
-	if got := held(q.Vault, q.Call, q.Session); got != Denied {
-		t.Errorf("denied: %v", got)
+	if !denied(q.Vault, q.Call, q.Session) {
+		t.Error("denied, and not known")
 	}
-	for _, got := range []State{held("other", q.Call, q.Session), held(q.Vault, Digest{8}, q.Session), held(q.Vault, Digest{}, q.Session), held(q.Vault, q.Call, "other")} {
-		if got != Unasked {
-			t.Errorf("another one: %v", got)
+	for i, got := range []bool{denied("other", q.Call, q.Session), denied(q.Vault, Digest{8}, q.Session), denied(q.Vault, Digest{}, q.Session), denied(q.Vault, q.Call, "other")} {
+		if got {
+			t.Errorf("another one, %d, is denied", i)
 		}
 	}
 	if _, damaged := listed(t, d); len(damaged) > 0 {
 		t.Errorf("%v", damaged[0])
 	}
 	c.pass(time.Second)
-	if got := held(q.Vault, q.Call, q.Session); got != Unasked {
-		t.Errorf("ten minutes later: %v", got)
+	if denied(q.Vault, q.Call, q.Session) {
+		t.Error("ten minutes later it is denied")
 	}
 }
 

@@ -14,12 +14,18 @@ func judge(v *session.Vault, p Proposal) error {
 	if v.Sight == nil && !v.Rules.Restrict() {
 		return nil
 	}
+	loses := p.Undoes == "" && p.loss() != "" // to take a change back is to write
 	for _, s := range p.Steps {
 		if s.IsNoop() {
 			continue
 		}
 		if err := judgeStep(v, s, p); err != nil {
 			return err
+		}
+		if loses && s.Before.Exists && s.Path != disk.Bookmarks() {
+			if err := needs(v, s.source(), access.Delete, "overwritten: the change "+p.loss()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -24,9 +24,6 @@ type Proposal struct {
 	Note    disk.Path
 	// replaces says that what the note held is thrown away as a whole.
 	Replaces bool
-	// Wide says that the notes were found and not named: of many of them nobody knows
-	// which they are before looking.
-	Wide bool
 	// undoes is the entry of the journal that this takes back, "" mostly.
 	Undoes string
 	Also   []string // further entries that are taken back together
@@ -121,6 +118,14 @@ func (s Step) inverse() Step {
 		back.Path, back.From = s.From, s.Path
 	}
 	return back
+}
+
+// source is where the file is before the step.
+func (s Step) source() disk.Path {
+	if s.IsMove() {
+		return s.From
+	}
+	return s.Path
 }
 
 // IsNoop reports whether a step leaves everything as it is.

@@ -44,7 +44,7 @@ func setInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 			return command.Proposal{}, answer.Failure("More than %d notes would be changed. Narrow the view with where=<expression> or limit=<n>.", maxSet)
 		}
 	}
-	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], counted(len(steps), "note")), Wide: true}, nil
+	return command.Proposal{Steps: steps, Message: fmt.Sprintf("Set %s: %s in %s", p["name"], p["value"], counted(len(steps), "note"))}, nil
 }
 
 func counted(n int, noun string) string {

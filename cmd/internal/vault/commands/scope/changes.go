@@ -67,7 +67,7 @@ func (c *Changes) fits() error {
 // Proposal returns all changes as one, which is made and undone as a whole. said is
 // what is printed once it is made, in front of the number of notes.
 func (c *Changes) Proposal(said string) command.Proposal {
-	p := command.Proposal{Steps: c.steps, Message: said + " in " + Counted(len(c.steps), "note"), Wide: true}
+	p := command.Proposal{Steps: c.steps, Message: said + " in " + Counted(len(c.steps), "note")}
 	if len(c.steps) > 0 {
 		p.Note = c.steps[0].Path
 	}
