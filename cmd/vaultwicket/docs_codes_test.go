@@ -80,10 +80,10 @@ var codeTexts = map[string]codeText{
 	"not_applied":    {"the Obsidian CLI reports success, but the change was not made", "look at the note before you try again"},
 	"cli_error":      {"the program failed for another reason, which the message repeats", "see the message"},
 
-	"timeout":         {"the call took longer than `timeout`", "ask for less, or try again"},
+	"timeout":         {"the call took longer than `timeout`, or needs more steps or time of matching than a call has", "ask for less, or try again"},
 	"cancelled":       {"the caller cancelled the call", "–"},
 	"outcome_unknown": {"a change was broken off, and whether it was made is not known", "read the note before you try again"},
-	"output_limit":    {"the output is larger than the maximum", "ask for less"},
+	"output_limit":    {"the output, or what the call has in memory for it, is larger than the maximum", "ask for less"},
 
 	"internal": {"vaultwicket failed", "report it; the log has the details"},
 }

@@ -21,6 +21,8 @@ const (
 	CodeUnconfirmed      = "unconfirmed"
 	CodeStateUnavailable = "state_unavailable"
 	CodeVaultNotFound    = "vault_not_found"
+	CodeTimeout          = "timeout"
+	CodeOutputLimit      = "output_limit"
 )
 
 // HintAppDoesLess is the hint for a change of which the app would make only a part. The

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/confine"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -95,6 +96,9 @@ func run(h *session.Host, c resident.Call) int {
 
 // perform answers one command line and returns the exit status.
 func perform(h *session.Host, c resident.Call) int {
+	ctx, end := context.WithCancel(c.Ctx)
+	defer end() // what its budget has is given back
+	c.Ctx = budget.With(ctx, budget.New(budget.Limits{}))
 	said, known := handle(h, c)
 	defer said.Close()
 	status := said.Print(c.Stdout)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"vaultwicket/cmd/internal/vault/budget"
 )
 
 // Fault is an error whose sentence is what the app would print.
@@ -54,6 +56,10 @@ func Explain(err error) Reply {
 	var known *Fault
 	if errors.As(err, &known) {
 		return Reply{Status: known.Status, Kind: known.kind, Text: known.Text}
+	}
+	var over *budget.Overrun
+	if errors.As(err, &over) {
+		return Reply{Status: ExitFailed, Kind: Kind{over.Code(), over.Hint()}, Text: "Error: " + over.Error()}
 	}
 	return Reply{Status: ExitFailed, Kind: kindOf(err), Text: "Error: " + err.Error()}
 }

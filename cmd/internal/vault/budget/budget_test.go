@@ -1,0 +1,174 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vaultwicket/exec/frame"
+)
+
+func TestWhatRunsOut(t *testing.T) {
+	small := Limits{Alive: 100, Put: 60, Steps: 10, Match: time.Minute}
+	matched := func(time.Duration) bool { return true }
+	for _, test := range []struct {
+		name, want, code string
+		use              func(*Budget) error
+	}{
+		{"what is held", "the call needs more than 100 bytes of memory", frame.CodeOutputLimit, func(b *Budget) error {
+			return errors.Join(b.Hold(60), b.Hold(41))
+		}},
+		{"what is released is free again", "", "", func(b *Budget) error {
+			err := b.Hold(60)
+			b.Release(60)
+			return errors.Join(err, b.Hold(100))
+		}},
+		{"more than was held is not free", "the call needs more than 100 bytes of memory", frame.CodeOutputLimit, func(b *Budget) error {
+			b.Release(1000)
+			return b.Hold(101)
+		}},
+		{"what is put out", "the answer is larger than 60 bytes", frame.CodeOutputLimit, func(b *Budget) error {
+			return errors.Join(b.Put(60), b.Put(1))
+		}},
+		{"what is put out is alive", "the call needs more than 100 bytes of memory", frame.CodeOutputLimit, func(b *Budget) error {
+			return errors.Join(b.Hold(50), b.Put(51))
+		}},
+		{"steps", "the call takes more than 10 steps", frame.CodeTimeout, func(b *Budget) error {
+			return errors.Join(b.Step(9), b.Step(1), b.Step(1))
+		}},
+		{"a match that had to end", `the regular expression "(a+)+b" takes more than 1m0s for what it has to look at`, frame.CodeTimeout, func(b *Budget) error {
+			return errors.Join(b.Match("x", matched), b.Match("(a+)+b", func(time.Duration) bool { return false }))
+		}},
+		{"the first error stays", "the call takes more than 10 steps", frame.CodeTimeout, func(b *Budget) error {
+			_ = b.Step(11)
+			if b.Hold(1) == nil || b.Put(1) == nil || b.Match("x", matched) == nil {
+				t.Error("something is left")
+			}
+			return b.Err()
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := New(small)
+			err := test.use(b)
+			var over *Overrun
+			if errors.As(err, &over) != (test.want != "") || over != nil && (over.Error() != test.want || over.Code() != test.code || over.Hint() == "") {
+				t.Errorf("%v, %+v; want %q", err, over, test.want)
+			}
+			if b.Err() != nil != (test.want != "") {
+				t.Errorf("the budget says %v", b.Err())
+			}
+		})
+	}
+}
+
+func TestTheTimeOfMatchesIsAddedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(Limits{Match: time.Second})
+		for _, want := range []time.Duration{time.Second, 600 * time.Millisecond, 200 * time.Millisecond} {
+			if err := b.Match("x", func(limit time.Duration) bool {
+				time.Sleep(400 * time.Millisecond)
+				return limit == want
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Match("x", func(time.Duration) bool { t.Error("it is run"); return true }); err == nil {
+			t.Error("more time than there is")
+		}
+	})
+}
+
+func TestTheBudgetComesWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := New(Limits{})
+	if From(With(ctx, b)) != b || From(ctx) == From(ctx) || From(ctx).limits != Default {
+		t.Error("another budget")
+	}
+	cancel()
+	taken := int64(0)
+	for b.Step(1) == nil {
+		taken++
+	}
+	if taken > lookEvery || !errors.Is(b.Err(), context.Canceled) || b.Match("x", nil) == nil {
+		t.Errorf("%d steps after the call was cancelled, %v", taken, b.Err())
+	}
+}
+
+// callsOf returns budgets of calls under one ceiling, and what ends each call.
+func callsOf(t *testing.T, count int) (calls []*Budget, end []func()) {
+	shared := newCeiling()
+	for range count {
+		ctx, cancel := context.WithCancel(t.Context())
+		b := New(Limits{})
+		b.ceiling = shared
+		With(ctx, b)
+		calls, end = append(calls, b), append(end, cancel)
+	}
+	return calls, end
+}
+
+// However many calls want all they may have, what they have together is bounded, and all of
+// them come to their end.
+func TestAllCallsHaveACeiling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, end := callsOf(t, 6)
+		has := make([]int64, len(calls))
+		for i, b := range calls {
+			go func() {
+				defer end[i]()
+				for b.Hold(commonStep/2) == nil {
+					has[i] += commonStep / 2
+					time.Sleep(time.Millisecond)
+				}
+				has[i] = 0
+			}()
+		}
+		most := int64(0)
+		for range 2000 {
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+			all := int64(0)
+			for _, n := range has {
+				all += n
+			}
+			most = max(most, all)
+		}
+		if bound := int64(len(calls))*ownShare + commonShare + Default.Alive; most > bound || most < bound/2 {
+			t.Errorf("%d bytes are alive, bound %d", most, bound)
+		}
+		for _, b := range calls {
+			if err := (&Overrun{}); !errors.As(b.Err(), &err) || err.Code() != frame.CodeOutputLimit {
+				t.Errorf("it did not get all that a call may have: %v", b.Err())
+			}
+		}
+	})
+}
+
+func TestAShortCallDoesNotWaitForLargeOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, end := callsOf(t, 4)
+		for _, large := range calls[:2] {
+			if err := large.Hold(commonShare + ownShare); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := calls[2].Hold(ownShare); err != nil {
+			t.Error(err)
+		}
+		begun := time.Now()
+		err := calls[2].Hold(1)
+		if over := (&Overrun{}); !errors.As(err, &over) || over.Code() != frame.CodeTimeout || time.Since(begun) != maxWait {
+			t.Errorf("a third large call: %v after %v", err, time.Since(begun))
+		}
+		for _, cancel := range end[:2] {
+			cancel()
+		}
+		synctest.Wait()
+		if err := calls[3].Hold(Default.Alive); err != nil {
+			t.Errorf("what ended calls had is not given back: %v", err)
+		}
+		end[3]()
+	})
+}
