@@ -155,20 +155,17 @@ func (b *Budget) Step(n int64) error {
 // Steps returns how many steps were taken.
 func (b *Budget) Steps() int64 { return b.steps.Load() }
 
-// Match runs a match of a regular expression, which has to end in about the time that it is
-// given, and counts the time that it took. matched is false if it had to end before it was
-// done. The error is an [*Overrun] that names the expression, or that of the context.
-func (b *Budget) Match(pattern string, match func(limit time.Duration) (matched bool)) error {
-	if err := b.Err(); err != nil {
-		return err
-	}
+// Match runs a match of a regular expression and counts the time that it takes. The match has to
+// end in about the time that is left, whether it is done or not. The error is an [*Overrun] that
+// names the expression, or that of the context; then the match is worthless.
+func (b *Budget) Match(pattern string, match func(left time.Duration)) error {
 	left := b.limits.Match - time.Duration(b.match.Load())
-	begun := time.Now()
-	if left > 0 && match(left) {
-		b.match.Add(int64(time.Since(begun)))
-		return nil
+	if err := b.Err(); err == nil && left > 0 {
+		begun := time.Now()
+		match(left)
+		left = b.limits.Match - time.Duration(b.match.Add(int64(time.Since(begun))))
 	}
-	if err := b.ctx.Err(); err != nil {
+	if err := b.Err(); err != nil || left > 0 {
 		return err
 	}
 	return b.end(frame.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",
