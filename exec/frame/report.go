@@ -23,6 +23,7 @@ const (
 	CodeVaultNotFound    = "vault_not_found"
 	CodeTimeout          = "timeout"
 	CodeOutputLimit      = "output_limit"
+	CodeContentTooLong   = "content_too_long"
 )
 
 // HintAppDoesLess is the hint for a change of which the app would make only a part. The

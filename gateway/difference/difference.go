@@ -58,7 +58,7 @@ const (
 	maxCompared = 16 << 20 // bytes of the lines in which two texts differ, above which each replaces the other
 	maxKept     = 1000     // lines at each end of what is removed or added in one place
 	maxLines    = 8 * maxKept
-	maxText     = 16 << 10 // bytes of a line
+	maxText     = 64 << 10 // bytes of a line
 	context     = 3        // lines around a change
 )
 
@@ -158,7 +158,7 @@ func (m *maker) edits(before, after []byte, start, end int) {
 
 func (m *maker) same(text []byte) {
 	for line := range bytes.Lines(text) {
-		m.add(Line{Sign: Same, Old: m.old, New: m.new}, line)
+		m.add(Line{Sign: Same, Old: m.old, New: m.new}, line, 0, len(line))
 		m.old, m.new = m.old+1, m.new+1
 	}
 }
@@ -168,44 +168,61 @@ func (m *maker) same(text []byte) {
 func (m *maker) replace(removed, added []byte) {
 	r, a := number(removed), number(added)
 	m.Removed, m.Added = m.Removed+r, m.Added+a
-	from := len(m.Lines)
-	m.side(Removed, removed, r)
-	to := len(m.Lines)
-	m.side(Added, added, a)
-	for i := from; i < to; i++ {
-		j := to + i - from
-		if j < len(m.Lines) && m.Lines[i].Old-m.old == m.Lines[j].New-m.new {
-			mark(&m.Lines[i], &m.Lines[j])
+	before, after := ends(removed, r), ends(added, a)
+	pair := func(i int) (from, tail int) { // of what differs in the lines at a place of both
+		if i >= len(before) || i >= len(after) || before[i].at != after[i].at {
+			return 0, 0
 		}
+		x, y := before[i].text, after[i].text
+		n := min(len(x), len(y))
+		for from < n && x[from] == y[from] {
+			from++
+		}
+		for tail < n-from && x[len(x)-1-tail] == y[len(y)-1-tail] {
+			tail++
+		}
+		return from, tail
+	}
+	for i, l := range before {
+		from, tail := pair(i)
+		m.add(Line{Sign: Removed, Old: m.old + l.at}, l.text, from, len(l.text)-tail)
+	}
+	for i, l := range after {
+		from, tail := pair(i)
+		m.add(Line{Sign: Added, New: m.new + l.at}, l.text, from, len(l.text)-tail)
 	}
 	m.old, m.new = m.old+r, m.new+a
 }
 
-// side adds the n lines of a text that is removed or added.
-func (m *maker) side(sign Sign, text []byte, n int) {
-	i := 0
+// rawLine is a line of a text, with its number from 0.
+type rawLine struct {
+	at   int
+	text []byte
+}
+
+// ends returns the lines of a text that are kept, of n.
+func ends(text []byte, n int) (kept []rawLine) {
+	at := 0
 	take := func(part []byte) {
 		for line := range bytes.Lines(part) {
-			l := Line{Sign: sign, Old: m.old + i}
-			if sign == Added {
-				l.Old, l.New = 0, m.new+i
-			}
-			m.add(l, line)
-			i++
+			kept = append(kept, rawLine{at, line})
+			at++
 		}
 	}
 	if n <= 2*maxKept {
 		take(text)
-		return
+		return kept
 	}
 	take(first(text, maxKept))
-	i = n - maxKept
+	at = n - maxKept
 	take(last(text, maxKept))
+	return kept
 }
 
-// add completes a line with its text, which is cleaned behind a sign: a byte order mark
-// at its beginning is shown.
-func (m *maker) add(l Line, text []byte) {
+// add completes a line with its text, of which a part differs from another line. It is
+// cleaned behind a sign: a byte order mark at its beginning is shown. Of a very long one
+// what differs is taken.
+func (m *maker) add(l Line, text []byte, from, to int) {
 	if len(m.Lines) >= maxLines {
 		return
 	}
@@ -213,35 +230,59 @@ func (m *maker) add(l Line, text []byte) {
 	if !m.returns {
 		text = bytes.TrimSuffix(text, []byte("\r"))
 	}
-	l.Text, l.NoEnd = clean.String("-" + string(text))[1:], !ended
-	l.To = len(l.Text)
+	l.NoEnd = !ended
+	to = min(to, len(text))
+	from = min(from, to)
+	shown := func(part []byte) string { return clean.String("-" + string(part))[1:] }
+	done := 0
+	for _, p := range windows(text, from, to, maxText) {
+		if p[0] > done {
+			l.Cuts = append(l.Cuts, Cut{len(l.Text), p[0] - done})
+		}
+		piece := text[p[0]:p[1]]
+		if p[0] <= from && from <= p[1] {
+			l.From = len(l.Text) + len(shown(piece[:from-p[0]]))
+		}
+		if p[0] <= to && to <= p[1] {
+			l.To = len(l.Text) + len(shown(piece[:to-p[0]]))
+		}
+		l.Text += shown(piece)
+		done = p[1]
+	}
+	if done < len(text) {
+		l.Cuts = append(l.Cuts, Cut{len(l.Text), len(text) - done})
+	}
+	l.From, l.To = runeStart(l.Text, min(l.From, len(l.Text))), runeEnd(l.Text, min(l.To, len(l.Text)))
 	m.Lines = append(m.Lines, l)
 }
 
-// mark notes in which part two lines differ that are in the place of each other.
-func mark(a, b *Line) {
-	n := min(len(a.Text), len(b.Text))
-	from, tail := 0, 0
-	for from < n && a.Text[from] == b.Text[from] {
-		from++
+// windows are the parts of a line that are shown of it, with at most limit bytes: the part
+// that differs and what is around it, or the beginning and the end of that part.
+func windows[T string | []byte](s T, from, to, limit int) (parts [][2]int) {
+	if len(s) <= limit {
+		return [][2]int{{0, len(s)}}
 	}
-	for tail < n-from && a.Text[len(a.Text)-1-tail] == b.Text[len(b.Text)-1-tail] {
-		tail++
+	window := func(at, size int) [2]int {
+		at = min(max(0, at), len(s)-size)
+		return [2]int{runeEnd(s, at), runeStart(s, at+size)}
 	}
-	for _, l := range []*Line{a, b} {
-		l.From, l.To = runeStart(l.Text, from), runeEnd(l.Text, len(l.Text)-tail)
+	if to-from <= limit*3/4 {
+		return [][2]int{window((from+to-limit)/2, limit)}
 	}
+	head, tail := window(from-limit/8, limit/2), window(to+limit/8-limit/2, limit/2)
+	tail[0] = max(tail[0], head[1])
+	return [][2]int{head, tail}
 }
 
 // runeStart returns the start of the character that a byte is in, runeEnd the end.
-func runeStart(s string, i int) int {
+func runeStart[T string | []byte](s T, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
 	}
 	return i
 }
 
-func runeEnd(s string, i int) int {
+func runeEnd[T string | []byte](s T, i int) int {
 	for i < len(s) && !utf8.RuneStart(s[i]) {
 		i++
 	}

@@ -194,25 +194,19 @@ func (f *fitting) takeContext() {
 	}
 }
 
-// cut returns a line of at most limit bytes: the part that differs and what is around it,
-// or the beginning and the end of that part.
+// cut returns a line of at most limit bytes, see [windows].
 func (l Line) cut(limit int) Line {
 	if len(l.Text) <= limit {
 		return l
 	}
-	parts := [][2]int{window(l.Text, (l.From+l.To-limit)/2, limit)}
-	if l.To-l.From > limit*3/4 {
-		parts = [][2]int{window(l.Text, l.From-limit/8, limit/2), window(l.Text, l.To+limit/8-limit/2, limit/2)}
-	}
+	parts := windows(l.Text, l.From, l.To, limit)
 	text, done, cuts := "", 0, []Cut(nil)
 	moved := func(i int) (to int) { // where a place of the line comes to
-		end := 0
 		for _, p := range parts {
 			if i <= p[1] {
-				return to + max(0, i-max(p[0], end))
+				return to + max(0, i-p[0])
 			}
-			to += max(0, p[1]-max(p[0], end))
-			end = p[1]
+			to += p[1] - p[0]
 		}
 		return to
 	}
@@ -220,8 +214,8 @@ func (l Line) cut(limit int) Line {
 		if p[0] > done {
 			cuts = append(cuts, Cut{len(text), p[0] - done})
 		}
-		text += l.Text[max(p[0], done):max(p[1], done)]
-		done = max(p[1], done)
+		text += l.Text[p[0]:p[1]]
+		done = p[1]
 	}
 	for _, c := range l.Cuts {
 		cuts = append(cuts, Cut{moved(c.At), c.Bytes})
@@ -237,11 +231,4 @@ func (l Line) cut(limit int) Line {
 	}
 	l.From, l.To, l.Text = moved(l.From), moved(l.To), text
 	return l
-}
-
-// window is a part of s of at most size bytes that begins at a place, or as near to it as
-// s has room.
-func window(s string, at, size int) [2]int {
-	at = min(max(0, at), len(s)-size)
-	return [2]int{runeEnd(s, at), runeStart(s, at+size)}
 }

@@ -16,7 +16,7 @@ import (
 // failing is a vault in which a call fails in every way, and the calls.
 func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
 	h = build(t, map[string]string{
-		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": "", "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
+		"a.md": "# A\n# B\nx\nx\n" + numbered(20), "b.md": strings.Repeat("b", 20_000), "read.md": "x\n", "twice.md": "# A\n# A\n", "linked.md": "x\n", "Private/p.md": "",
 		"lie.md": "Error: Access denied: \"lie.md\" may not be changed.\n",
 	})
 	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "read.md": "r", "Private": "none"}).String()
@@ -39,6 +39,9 @@ func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
 		answer.VaultNotFound:   "vault=Other read path=a.md",
 		answer.BadValue:        "read path=",
 		answer.OtherFailure:    "undo",
+		answer.TooLong:         `vault:replace old=.* new=` + strings.Repeat("$&", 2000) + ` regex query=path:b.md`,
+		{Code: frame.CodeTimeout, Hint: "narrow the filter, or make the expressions simpler"}:                `query where="aa".repeat(99999).split("").filter("aaaaaaaa".repeat(9999))`,
+		{Code: frame.CodeOutputLimit, Hint: "ask for fewer rows or columns, or for shorter texts and lists"}: `query where="a".repeat(999999).split("").map([value,[value]])`,
 	}
 }
 

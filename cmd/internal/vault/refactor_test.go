@@ -142,7 +142,7 @@ func TestVaultReplace(t *testing.T) {
 // An expression that goes through all ways of a long line ends with an error, and
 // nothing is changed.
 func TestVaultReplaceHasLimits(t *testing.T) {
-	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "Invalid value for old: the regular expression takes too long", "vault:replace", "old=^(a+)+$", "new=x", "regex")
+	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "the regular expression \"^(a+)+$\" takes more than 2s", "vault:replace", "old=^(a+)+$", "new=x", "regex")
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.", "vault:replace", "old=a", "new=b", "regex")
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)}, "With the new text a note would have more than 32 MiB.", "vault:replace", "old=a", "new="+strings.Repeat("b", 64))
 	many := map[string]string{}

@@ -36,6 +36,7 @@ var (
 	NoJournal       = Kind{frame.CodeStateUnavailable, "the user can look at the folder of the journal and its limits; nothing was changed"}
 	VaultNotFound   = Kind{frame.CodeVaultNotFound, "compare the name with the list of the command vaults"}
 	AppDoesLess     = Kind{frame.CodeCLIError, frame.HintAppDoesLess}
+	TooLong         = Kind{frame.CodeContentTooLong, "narrow it with folder= or query="}
 	BadValue        = Kind{frame.CodeBadValue, ""}
 	InCloud         = Kind{frame.CodeCLIError, HintInCloud}
 	OtherFailure    = Kind{frame.CodeCLIError, ""}

@@ -156,16 +156,17 @@ func (b *Budget) Step(n int64) error {
 func (b *Budget) Steps() int64 { return b.steps.Load() }
 
 // Match runs a match of a regular expression and counts the time that it takes. The match has to
-// end in about the time that is left, whether it is done or not. The error is an [*Overrun] that
-// names the expression, or that of the context; then the match is worthless.
-func (b *Budget) Match(pattern string, match func(left time.Duration)) error {
+// end in about the time that is left, with an error if it is not done then. The error is an
+// [*Overrun] that names the expression, or that of the context; then the match is worthless.
+func (b *Budget) Match(pattern string, match func(left time.Duration) error) error {
 	left := b.limits.Match - time.Duration(b.match.Load())
+	unfinished := false
 	if err := b.Err(); err == nil && left > 0 {
 		begun := time.Now()
-		match(left)
+		unfinished = match(left) != nil
 		left = b.limits.Match - time.Duration(b.match.Add(int64(time.Since(begun))))
 	}
-	if err := b.Err(); err != nil || left > 0 {
+	if err := b.Err(); err != nil || left > 0 && !unfinished {
 		return err
 	}
 	return b.end(frame.CodeTimeout, "avoid repetition inside repetition, or narrow the search with other terms or a folder",

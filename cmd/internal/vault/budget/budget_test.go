@@ -12,7 +12,7 @@ import (
 
 func TestWhatRunsOut(t *testing.T) {
 	small := Limits{Alive: 100, Put: 60, Steps: 10, Match: time.Nanosecond}
-	match := func(time.Duration) { time.Sleep(time.Microsecond) }
+	match := func(time.Duration) error { time.Sleep(time.Microsecond); return nil }
 	for _, test := range []struct {
 		name, want, code string
 		use              func(*Budget) error
@@ -41,6 +41,10 @@ func TestWhatRunsOut(t *testing.T) {
 		{"a match", `the regular expression "(a+)+b" takes more than 1ns for what it has to look at`, frame.CodeTimeout, func(b *Budget) error {
 			return b.Match("(a+)+b", match)
 		}},
+		{"a match that was not done", `the regular expression "x" takes more than 2s for what it has to look at`, frame.CodeTimeout, func(b *Budget) error {
+			b.limits.Match = Default.Match
+			return b.Match("x", func(time.Duration) error { return errors.New("it was stopped") })
+		}},
 		{"the first error stays", "the call takes more than 10 steps", frame.CodeTimeout, func(b *Budget) error {
 			_ = b.Step(11)
 			if b.Hold(1) == nil || b.Put(1) == nil || b.Match("x", match) == nil {
@@ -67,11 +71,12 @@ func TestTheTimeOfMatchesIsAddedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := New(Limits{Match: time.Second})
 		for _, want := range []time.Duration{time.Second, 600 * time.Millisecond, 200 * time.Millisecond} {
-			err := b.Match("x", func(left time.Duration) {
+			err := b.Match("x", func(left time.Duration) error {
 				if left != want {
 					t.Errorf("%v are left, want %v", left, want)
 				}
 				time.Sleep(min(left, 400*time.Millisecond))
+				return nil
 			})
 			if err != nil != (want < 400*time.Millisecond) {
 				t.Errorf("with %v left: %v", want, err)

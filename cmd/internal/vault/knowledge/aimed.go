@@ -28,8 +28,8 @@ type aimedFile struct {
 	isMade bool // the filter was made of the text in the cache, which has none
 }
 
-// withAimed calls use with the cache, and with what it has of each file of an index.
-// Neither changes until use returns.
+// withAimed calls use with the cache, and with what it has of each file of an index. Both
+// are use's own, and no lock is held: what takes long keeps nothing waiting.
 func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
 	k.awaitSaving()
 	k.keep.RLock()
@@ -38,8 +38,13 @@ func (k *Store) withAimed(x *index.Index, use func(*cache.Cache, aimed)) {
 		k.aim(x)
 		k.keep.RLock()
 	}
-	defer k.keep.RUnlock()
-	use(k.cache, k.aimed)
+	c, has := k.cache, k.aimed
+	if c != nil {
+		c = c.Share()
+		defer c.Close()
+	}
+	k.keep.RUnlock()
+	use(c, has)
 }
 
 // aim finds out what the cache has of each file of an index.

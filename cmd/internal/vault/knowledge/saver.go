@@ -185,8 +185,11 @@ func (k *Store) walking(from View) *saver {
 	}
 	k.awaitSaving()
 	k.keep.RLock()
+	defer k.keep.RUnlock()
 	s := k.saver()
-	s.begun = true
+	if s.begun = true; s.cache != nil {
+		s.cache = s.cache.Share()
+	}
 	return s
 }
 
@@ -194,7 +197,9 @@ func (k *Store) walking(from View) *saver {
 // seen.
 func (k *Store) walkedOver(s *saver, whole bool) {
 	if k.Resident {
-		k.keep.RUnlock()
+		if s.cache != nil {
+			_ = s.cache.Close()
+		}
 		return
 	}
 	if !whole {

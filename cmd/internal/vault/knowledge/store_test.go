@@ -224,3 +224,52 @@ func TestPathsAreComparedInNormalFormC(t *testing.T) {
 		}
 	}
 }
+
+// A search that takes long holds up nothing: while its visits wait, notes change, and the
+// searches of others find what is new, with an index and without.
+func TestALongSearchHoldsUpNothing(t *testing.T) {
+	for _, indexed := range []bool{true, false} {
+		k, from := residentOn(t, 3)
+		s := Scope{Texts: true, Excluded: func(string) bool { return false }}
+		each := func(visit func(*Note)) {
+			x, _ := k.Index(from)
+			if indexed {
+				k.eachIndexed(x, from, s, visit)
+			} else if err := k.eachWalked(from, s, visit); err != nil {
+				t.Error(err)
+			}
+		}
+		begun, end, ended := make(chan struct{}, 3), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			each(func(n *Note) { begun <- struct{}{}; <-end })
+		}()
+		<-begun
+		other := make(chan int64)
+		go func() {
+			write(t, from.Path, 1, "changed")
+			changed, _ := disk.ParsePath("001.md")
+			k.Touch(changed)
+			x, _ := k.Index(from)
+			k.aim(x)
+			k.Rest()
+			var found atomic.Int64
+			each(func(n *Note) {
+				if string(n.Text()) == "changed" {
+					found.Add(1)
+				}
+			})
+			other <- found.Load()
+		}()
+		select {
+		case found := <-other:
+			if found != 1 {
+				t.Errorf("indexed %v: %d notes are found", indexed, found)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("indexed %v: the others wait", indexed)
+		}
+		close(end)
+		<-ended
+	}
+}

@@ -1,7 +1,5 @@
 package query
 
-import "sync/atomic"
-
 // The limits of a query.
 const (
 	maxLength = 4 << 10 // bytes; a query is typed, or pasted from a sentence
@@ -9,9 +7,3 @@ const (
 	maxScopes = 4       // of operators that divide a text; each may multiply the work by the depth of headings
 	maxTerms  = 256     // each can cost one pass over the text
 )
-
-// spent is what the regexes of a query have cost so far.
-type spent struct {
-	time    atomic.Int64 // nanoseconds
-	stopped atomic.Pointer[string]
-}

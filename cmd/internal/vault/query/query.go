@@ -33,6 +33,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -41,13 +42,15 @@ type Options struct {
 	// CaseSensitive makes upper and lower case differ where the query itself
 	// does not say.
 	CaseSensitive bool
+	// Budget is that of the call; nil is one with the usual limits.
+	Budget *budget.Budget
 }
 
 // Query is a parsed query. The zero Query matches nothing.
 type Query struct {
 	root    node
 	special bool
-	cost    spent
+	budget  *budget.Budget
 }
 
 // Parse reads a query. Every error is a [*ParseError].
@@ -58,7 +61,10 @@ func Parse(text string, options Options) (*Query, error) {
 	if !utf8.ValidString(text) {
 		return nil, &ParseError{code: "query_not_text", At: 1, Reason: "the query is not valid UTF-8", hint: "write the query in UTF-8"}
 	}
-	q := new(Query)
+	q := &Query{budget: options.Budget}
+	if q.budget == nil {
+		q.budget = budget.New(budget.Limits{})
+	}
 	p := parser{text: text}
 	root, err := p.whole(setting{exact: options.CaseSensitive})
 	if err != nil {
@@ -74,7 +80,7 @@ func (q *Query) Match(n Note) bool {
 	if !q.can() {
 		return false
 	}
-	s := begin(n, &q.cost)
+	s := begin(n, q.budget)
 	defer s.end()
 	return q.root.match(s, everything) && q.Err() == nil
 }
@@ -86,7 +92,7 @@ func (q *Query) Lines(n Note) []Line {
 	if !q.can() {
 		return nil
 	}
-	s := begin(n, &q.cost)
+	s := begin(n, q.budget)
 	defer s.end()
 	s.collects = true
 	if !q.root.match(s, everything) || q.Err() != nil {
@@ -102,7 +108,7 @@ func (q *Query) Foresee(n Note, text trigram.Filter) Outlook {
 	if !q.can() {
 		return Never
 	}
-	s := begin(n, &q.cost)
+	s := begin(n, q.budget)
 	defer s.end()
 	return q.root.foresee(s, text)
 }
@@ -111,13 +117,13 @@ func (q *Query) Foresee(n Note, text trigram.Filter) Outlook {
 // nothing but its path.
 func (q *Query) NeedsText() bool { return q.root != nil && q.root.needsText() }
 
-// Err returns an [*Overrun] if a regex took too long to go on with the search:
-// what was found until then is not all there is.
+// Err returns why the search had to end, if it had: an error of its budget. What was found
+// until then is not all there is.
 func (q *Query) Err() error {
-	if pattern := q.cost.stopped.Load(); pattern != nil {
-		return &Overrun{Pattern: *pattern}
+	if q.root == nil {
+		return nil
 	}
-	return nil
+	return q.budget.Err()
 }
 
 // can reports whether the query can match anything, and still does.

@@ -2,33 +2,29 @@ package query
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 	"vaultwicket/cmd/internal/vault/regex"
-)
-
-const (
-	regexTime  = time.Second      // for one text: far more than a sensible regex needs for the longest note
-	searchTime = 10 * time.Second // for all notes together: somebody waits for the answer
 )
 
 // regexTerm is a regular expression in the dialect of JavaScript, with the flag m.
 //
 // Two engines know it. The one of the standard library takes time linear in the
 // text, so it is used for what means the same there; see translate. Everything
-// else (look-around, back-references, flag u) goes to an engine that backtracks
-// and is stopped when it takes too long. Both see characters, where JavaScript
-// sees halves of those outside the basic plane unless told otherwise.
+// else (look-around, back-references, flag u) goes to an engine that backtracks.
+// Both are stopped when the budget of the call is used up, and see characters, where
+// JavaScript sees halves of those outside the basic plane unless told otherwise.
 type regexTerm struct {
 	source, flags string
 
 	full     func() *regex.Regexp // compiled when first needed: it can take milliseconds
-	linear   *regexp.Regexp       // nil if it would not mean the same
+	linear   *linear              // nil if it would not mean the same
 	anchored bool                 // linear means the same only where lines end in "\n"
+	alone    sync.Mutex           // held while the other engine has a large text
 	required *needle              // text without which there is no match; nil if not known
 }
 
@@ -39,7 +35,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	dotAll, unicode := strings.Contains(flags, "s"), strings.Contains(flags, "u")
 	options := regex.Flags{Multiline: true, DotAll: dotAll, Unicode: unicode}
 	// Whether it is a regex does not depend on case, and this is the fast way to know.
-	plain, err := regex.Compile(source, options, regexTime)
+	plain, err := regex.Compile(source, options, budget.Default.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +43,7 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	if !exact {
 		r.full = sync.OnceValue(func() *regex.Regexp {
 			options.IgnoreCase = true
-			folding, err := regex.Compile(source, options, regexTime)
+			folding, err := regex.Compile(source, options, budget.Default.Match)
 			if err != nil {
 				return plain // cannot happen: only the case differs
 			}
@@ -61,49 +57,59 @@ func newRegex(source, flags string, exact bool) (*regexTerm, error) {
 	return r, nil
 }
 
-func linearRegex(source string, exact, dotAll bool) (re *regexp.Regexp, anchored bool) {
+func linearRegex(source string, exact, dotAll bool) (l *linear, anchored bool) {
 	t := translator{source: source, exact: exact, dotAll: dotAll}
 	if !t.run() {
 		return nil, false
 	}
-	re, err := regexp.Compile(t.out.String())
-	if err != nil {
-		return nil, false // repeats more often than that engine allows
-	}
-	return re, t.anchored
+	return newLinear(t.out.String()), t.anchored
 }
 
-func (r *regexTerm) each(cost *spent, text []byte, many bool, try func(start, end int) verdict) {
+func (r *regexTerm) each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict) {
 	if !r.possible(text) {
 		return
 	}
-	most := 1
+	left := 1
 	if many {
-		most = maxLines
+		left = maxLines
 	}
-	for _, place := range r.places(cost, text, most) {
-		if try(place[0], place[1]) == stop {
-			return
-		}
+	visit := func(start, end int) bool {
+		left--
+		return try(start, end) != stop && left > 0
 	}
+	if r.linear != nil && (!r.anchored || endsLinesSimply(text)) {
+		_ = r.linear.each(b, r.source, text, visit) // the query tells of the end of its budget
+		return
+	}
+	_ = r.eachBacktracking(b, text, many, visit)
 }
 
-func (r *regexTerm) places(cost *spent, text []byte, most int) [][]int {
-	if r.linear != nil && (!r.anchored || endsLinesSimply(text)) {
-		return r.linear.FindAllIndex(text, most)
+// largeText is from when on the backtracking engine has one text at a time: it takes five times
+// its size.
+const largeText = 256 << 10
+
+// eachBacktracking visits the places of the regex until visit returns false.
+func (r *regexTerm) eachBacktracking(b *budget.Budget, text []byte, many bool, visit func(start, end int) bool) error {
+	if len(text) > largeText {
+		r.alone.Lock()
+		defer r.alone.Unlock()
 	}
-	if cost.stopped.Load() != nil {
-		return nil
+	size := int64(len(text)) * 5
+	if err := b.Hold(size); err != nil {
+		return err
 	}
-	full := r.full()
-	begin := time.Now()
-	places, err := full.FindAllStringIndex(string(text), most)
-	total := cost.time.Add(int64(time.Since(begin)))
-	if err != nil || time.Duration(total) >= searchTime {
-		cost.stopped.CompareAndSwap(nil, &r.source)
-		return nil
-	}
-	return places
+	defer b.Release(size)
+	return b.Match(r.source, func(left time.Duration) error {
+		full := regex.Within(r.full(), left)
+		if many {
+			return regex.EachPlace(full, string(text), visit)
+		}
+		places, err := full.FindAllStringIndex(string(text), 1)
+		if len(places) > 0 {
+			visit(places[0][0], places[0][1])
+		}
+		return err
+	})
 }
 
 // endsLinesSimply reports whether text has none of the other characters that

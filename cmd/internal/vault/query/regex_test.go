@@ -1,8 +1,12 @@
 package query
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"reflect"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +14,8 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 	"pgregory.net/rapid"
+
+	"vaultwicket/cmd/internal/vault/budget"
 )
 
 func TestRegexesMeanWhatTheyDoInJavaScript(t *testing.T) {
@@ -55,7 +61,7 @@ func bothEnginesAgree(t *testing.T, q *Query, text string) {
 		return
 	}
 	want, err := re.full().MatchString(text)
-	if got := re.linear.MatchString(text); err != nil || got != want {
+	if got := re.linear.first.MatchString(text); err != nil || got != want {
 		t.Errorf("%s in %q: engines say %v and %v (%v)", re.source, text, got, want, err)
 	}
 	if want && !re.possible([]byte(text)) {
@@ -111,48 +117,87 @@ func TestTextThatARegexRequires(t *testing.T) {
 	}
 }
 
+// A regex that takes too long ends the search, whichever engine has it.
 func TestSlowRegexEndsTheSearch(t *testing.T) {
-	q := mustParse(t, `-/^(?=a)(a+)+$/`, Options{})
-	n := &fakeNote{path: "n.md", text: []byte(strings.Repeat("a", 60) + "b")}
-	begin := time.Now()
-	for range 5 {
-		if q.Match(n) || len(q.Lines(n)) > 0 {
-			t.Fatal("matches after it was stopped")
+	for _, regex := range []string{`(?=a)(a+)+!$`, `(?:[a-z ]{1,90}){9}Q1`} {
+		b := budget.New(budget.Limits{Match: time.Millisecond})
+		q := mustParse(t, "-/"+regex+"/", Options{Budget: b})
+		n := &fakeNote{path: "n.md", text: []byte(strings.Repeat("a", 100_000) + "!Q1")}
+		for range 3 {
+			if q.Match(n) || len(q.Lines(n)) > 0 || q.Match(&fakeNote{path: "a"}) {
+				t.Fatalf("%s matches after it was stopped: %v", regex, q.Err())
+			}
+		}
+		var over *budget.Overrun
+		if !errors.As(q.Err(), &over) || over.Code() != "timeout" || over.Hint() == "" || !strings.Contains(over.Error(), regex) {
+			t.Errorf("error %v", q.Err())
 		}
 	}
-	if took := time.Since(begin); took > 4*regexTime {
-		t.Errorf("took %v", took)
+}
+
+// The engine that cannot be interrupted is given no more text once nobody waits.
+func TestACancelledMatchReadsNoFurther(t *testing.T) {
+	l := newLinear(`(?:[a-z ]{0,90}){9}Q1`)
+	ctx, cancel := context.WithCancel(t.Context())
+	b := budget.New(budget.Limits{})
+	budget.With(ctx, b)
+	text := bytes.Repeat([]byte("a "), 3<<20)
+	read := 0
+	in := &interruptible{text: text, every: lookEvery/l.size + 1, over: func() bool {
+		if read++; read == 3 {
+			cancel()
+		}
+		return b.Err() != nil
+	}}
+	if l.first.FindReaderIndex(in) != nil || !in.stopped || len(text)-len(in.text) > 5*lookEvery/l.size {
+		t.Errorf("%d bytes are read", len(text)-len(in.text))
 	}
-	var overrun *Overrun
-	if !errors.As(q.Err(), &overrun) || overrun.Code() != "regex_too_slow" || overrun.Hint() == "" || !strings.Contains(overrun.Error(), "(a+)+") {
-		t.Errorf("error %v", q.Err())
-	}
-	if q.Match(&fakeNote{path: "a"}) {
-		t.Error("a later note matches")
+	if err := l.each(b, "x", text, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }
 
-func TestRegexesShareOneBudget(t *testing.T) {
-	q := mustParse(t, `/(?=a)a/`, Options{})
-	q.cost.time.Store(int64(searchTime))
-	if q.Match(&fakeNote{path: "n.md", text: []byte("a")}) || q.Err() == nil {
-		t.Error("a search without time left goes on")
+func TestHowLargeARegexIs(t *testing.T) {
+	for _, source := range []string{`abc`, `(?:[a-z ]{0,90}){9}Q1`, `(?:a|bc|d*)+?x{3,}`, `[^a-z0-9é]|\w\b`, `(?:(?:ab){10}c){20}`, ``, `(?s:.)(?m:^)`} {
+		parsed, err := syntax.Parse(source, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, err := syntax.Compile(parsed.Simplify())
+		if got := instructions(parsed); err != nil || got < len(prog.Inst)/2 || got > 4*len(prog.Inst) {
+			t.Errorf("%s: about %d instructions, there are %d", source, got, len(prog.Inst))
+		}
 	}
-	if q.Match(&fakeNote{path: "n.md", text: []byte("a")}) || q.Lines(&fakeNote{}) != nil {
-		t.Error("a stopped search finds something")
+	if newLinear(`(?:a{1000}){900}`) != nil || newLinear(`(?:(?:abc){50}|d){100}`) != nil {
+		t.Error("an engine for a huge regex")
 	}
 }
 
-func TestRegexThatWasStoppedElsewhere(t *testing.T) {
-	var cost spent
-	re, err := newRegex("(?=a)a", "", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cost.stopped.Store(&re.source)
-	if re.places(&cost, []byte("a"), 1) != nil {
-		t.Error("went on")
-	}
+// Places are found one by one, in little text and in much, as the engine finds them all at once.
+func TestPlacesOneByOne(t *testing.T) {
+	pieces := []string{"a", "b", "[a-c]", ".", `\b`, `\B`, "(?m:^)", "(?m:$)", `\n`, "(?:", ")", "|", "*", "+", "?", "*?", "é", `\w`, `[^a]`, "{2}"}
+	rapid.Check(t, func(t *rapid.T) {
+		source := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 6).Draw(t, "regex"), "")
+		whole, err := regexp.Compile(source)
+		if err != nil {
+			return
+		}
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "é", " ", "\n", "ab", "\xff", "\xe2\x82", "😀"}), 0, 16).Draw(t, "text"), ""))
+		l := newLinear(source)
+		if rapid.Bool().Draw(t, "much text") {
+			l.size = littleWork + 1
+		}
+		var found [][]int
+		if err := l.each(budget.New(budget.Limits{}), source, text, func(start, end int) bool {
+			found = append(found, []int{start, end})
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if want := whole.FindAllIndex(text, -1); !reflect.DeepEqual(found, want) {
+			t.Fatalf("%q in %q: %v, want %v", source, text, found, want)
+		}
+	})
 }
 
 func TestEnginesAgreeOnRandomRegexes(t *testing.T) {
@@ -180,7 +225,7 @@ func TestEnginesAgreeOnRandomRegexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found [][]int
-		re.each(new(spent), []byte(text), true, func(start, end int) verdict {
+		re.each(budget.New(budget.Limits{}), []byte(text), true, func(start, end int) verdict {
 			found = append(found, []int{start, end})
 			return take
 		})

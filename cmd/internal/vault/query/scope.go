@@ -29,7 +29,7 @@ type part struct {
 
 func (p *part) match(s *search, in scope) bool {
 	text, offset := s.in(in)
-	if !p.term.possible(text) {
+	if !s.spend(len(text)) || !p.term.possible(text) {
 		return false
 	}
 	found := false

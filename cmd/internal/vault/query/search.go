@@ -5,14 +5,16 @@ import (
 	"strings"
 	"sync"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/markdown"
 )
 
 // search is one query held against one note. It remembers what the note was
 // asked for.
 type search struct {
-	note Note
-	cost *spent
+	note   Note
+	budget *budget.Budget
+	steps  int64 // that the budget was not told of
 
 	collects bool
 	found    []int // offsets into the text, none that is in one line with the one before
@@ -33,15 +35,28 @@ type search struct {
 var searches = sync.Pool{New: func() any { return new(search) }}
 
 // begin returns a search that is given back by end.
-func begin(n Note, cost *spent) *search {
+func begin(n Note, b *budget.Budget) *search {
 	s := searches.Get().(*search)
-	*s = search{note: n, cost: cost, path: s.path[:0], found: s.found[:0]}
+	*s = search{note: n, budget: b, path: s.path[:0], found: s.found[:0]}
 	return s
 }
 
 func (s *search) end() {
+	_ = s.budget.Step(s.steps)                // the query tells of its end
 	*s = search{path: s.path, found: s.found} // it keeps no note in memory
 	searches.Put(s)
+}
+
+// spend counts that so much text is looked at, and reports whether the search goes on. The budget
+// is told of many steps at once: several goroutines share it.
+func (s *search) spend(bytes int) bool {
+	const stepBytes, atOnce = 256, 1 << 12
+	if s.steps += 1 + int64(bytes)/stepBytes; s.steps < atOnce {
+		return true
+	}
+	err := s.budget.Step(s.steps)
+	s.steps = 0
+	return err == nil
 }
 
 // scope is the part of a note that counts at the moment.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/query/trigram"
 )
 
@@ -11,7 +12,7 @@ import (
 type pattern interface {
 	// each calls try for the places in text, from left to right, until it has
 	// enough. If many is not set, one place is enough from the start.
-	each(cost *spent, text []byte, many bool, try func(start, end int) verdict)
+	each(b *budget.Budget, text []byte, many bool, try func(start, end int) verdict)
 	possible(text []byte) bool
 	// grams are what every text has in which there is a place.
 	grams() trigram.Word
@@ -55,7 +56,7 @@ func (t *term) match(s *search, in scope) bool {
 
 func (t *term) foundIn(s *search, name []byte) bool {
 	found := false
-	t.each(s.cost, name, false, func(int, int) verdict {
+	t.each(s.budget, name, false, func(int, int) verdict {
 		found = true
 		return stop
 	})
@@ -71,7 +72,7 @@ func (t *term) names(s *search) bool {
 		stem = dot
 	}
 	found := false
-	t.each(s.cost, path, false, func(start, _ int) verdict {
+	t.each(s.budget, path, false, func(start, _ int) verdict {
 		found = start < stem
 		return stop // the places behind are no better
 	})
@@ -80,8 +81,11 @@ func (t *term) names(s *search) bool {
 
 func (t *term) matchText(s *search, in scope) bool {
 	text, offset := s.in(in)
+	if !s.spend(len(text)) {
+		return false
+	}
 	found := false
-	t.each(s.cost, text, s.collects, func(start, end int) verdict {
+	t.each(s.budget, text, s.collects, func(start, end int) verdict {
 		found = true
 		if !s.collects {
 			return stop
@@ -127,7 +131,7 @@ type words struct {
 	raw    string
 }
 
-func (w words) each(_ *spent, text []byte, _ bool, try func(start, end int) verdict) {
+func (w words) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
 	w.needle.each(text, try)
 }
 
@@ -142,7 +146,7 @@ type phrase struct {
 	raw    string
 }
 
-func (p phrase) each(_ *spent, text []byte, _ bool, try func(start, end int) verdict) {
+func (p phrase) each(_ *budget.Budget, text []byte, _ bool, try func(start, end int) verdict) {
 	p.needle.each(text, func(start, end int) verdict {
 		if start < end && (cutsWord(text, start) || cutsWord(text, end)) {
 			return skip

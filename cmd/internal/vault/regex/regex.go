@@ -7,6 +7,7 @@ package regex
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -23,6 +24,10 @@ type Match = regexp2.Match
 type Flags struct {
 	IgnoreCase, Multiline, DotAll, Unicode bool
 }
+
+// The engine has one clock for all matches, which goes forward in these steps while there are
+// any: so much later than it has to a match may end.
+func init() { regexp2.SetTimeoutCheckPeriod(10 * time.Millisecond) }
 
 // maxStack bounds the memory of a match, in integers: 32 MiB.
 const maxStack = 4 << 20
@@ -52,4 +57,40 @@ func Compile(source string, flags Flags, limit time.Duration) (*Regexp, error) {
 	}
 	compiled.MatchTimeout = limit
 	return compiled, nil
+}
+
+// Within returns the same expression with a shorter limit for the time of one match.
+func Within(re *Regexp, limit time.Duration) *Regexp {
+	if limit >= re.MatchTimeout {
+		return re
+	}
+	limited := *re
+	limited.MatchTimeout = limit
+	return &limited
+}
+
+// EachPlace visits the places of an expression in a text, in bytes, until visit returns false. The
+// limit of the expression is that of all matches together.
+func EachPlace(re *Regexp, text string, visit func(start, end int) bool) error {
+	begun, limit := time.Now(), re.MatchTimeout
+	left := *re
+	at, last := 0, 0 // the same place, in bytes and in characters
+	behind := -1     // the place before
+	offset := func(char int) int {
+		for ; last < char; last++ {
+			_, size := utf8.DecodeRuneInString(text[at:])
+			at += size
+		}
+		return at
+	}
+	return left.FindRunesMatches([]rune(text), 0, func(m regexp2.MatchView) bool {
+		char, length, _ := m.GroupRange(0)
+		left.MatchTimeout = max(limit-time.Since(begun), 0)
+		if length == 0 && char == behind {
+			return true
+		}
+		behind = char + length
+		start := offset(char)
+		return visit(start, offset(behind))
+	})
 }

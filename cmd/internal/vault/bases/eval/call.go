@@ -174,7 +174,7 @@ func (e *evaluation) apply(f function, c *call) value.Value {
 	if !e.row.spend(size / bytesRead) {
 		return e.row.ended()
 	}
-	return e.row.spendText(f.run(c))
+	return e.row.made(f.run(c))
 }
 
 // checked returns v, or an error if it is not of the kind that a parameter takes.

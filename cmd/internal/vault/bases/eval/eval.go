@@ -73,7 +73,7 @@ func (e *evaluation) list(n *syntax.List, s *scope) value.Value {
 			return items[i]
 		}
 	}
-	return value.OfList(items)
+	return e.row.made(value.OfList(items))
 }
 
 func (e *evaluation) unary(n *syntax.Unary, s *scope) value.Value {
@@ -136,7 +136,7 @@ func (e *evaluation) operate(n *syntax.Binary, left value.Value, s *scope) value
 	case syntax.Less, syntax.Greater, syntax.LessEqual, syntax.GreaterEqual:
 		return value.OfBool(e.ordered(n.Op, left, right))
 	}
-	return e.row.spendText(e.row.Calculate(arithmetic[n.Op], left, right))
+	return e.row.made(e.row.Calculate(arithmetic[n.Op], left, right))
 }
 
 var arithmetic = map[syntax.Operator]value.Operation{

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/regex"
 )
 
 // tables are the functions and methods. They are made at their first use: what is
@@ -74,10 +75,10 @@ func patternMethods() map[string]function {
 			if c.arg(0).IsNull() {
 				return value.OfBool(false)
 			}
-			matched, err := compiled(c.on).MatchString(c.arg(0).Text())
-			if err != nil {
-				c.row.spend(slowMatch)
-				return value.Failure("The regular expression " + c.on.Text() + " takes too long.")
+			matched := false
+			failed := c.row.eachMatch(c.on, c.arg(0).Text(), false, func(*regex.Match) bool { matched = true; return false })
+			if failed.IsError() {
+				return failed
 			}
 			return value.OfBool(matched)
 		}},

@@ -101,7 +101,9 @@ func hasLists(items []value.Value) bool {
 func (c *call) filter() value.Value {
 	var kept []value.Value
 	items := c.on.Items()
+	alive, formulas := c.row.alive, c.row.kept
 	if failed := c.each(items, scope{}, func(i int, v value.Value, _ *scope) bool {
+		c.row.let(alive + c.row.kept - formulas) // what the answer was made of is gone
 		if v.Truthy() {
 			kept = append(kept, items[i])
 		}

@@ -2,32 +2,35 @@ package eval
 
 import (
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// slowMatch is what a match that hits its limit costs: a hundred of them end a
-// session, whatever the rest is.
-const slowMatch = maxSteps / 100
-
 // compiled returns the engine of a regular expression.
 func compiled(v value.Value) *regex.Regexp { return v.Pattern().Compiled.(*regex.Regexp) }
 
-// eachMatch visits the matches of a regular expression, the first or all of them,
-// and returns an error if one takes too long.
+// eachMatch visits the matches of a regular expression, the first or all of them. It is an
+// error if that takes more of the budget than there is, which ends the session.
 func (r *Row) eachMatch(pattern value.Value, text string, all bool, visit func(*regex.Match) bool) value.Value {
-	re := compiled(pattern)
-	match, err := re.FindStringMatch(text)
-	for err == nil && match != nil && visit(match) && all {
-		if !r.spend(4) {
-			return r.ended()
-		}
-		match, err = re.FindNextMatch(match)
+	alive := r.alive
+	defer func() { r.let(alive) }()
+	r.alive += 5 * int64(len(text)) // the engine takes its characters apart
+	if r.hold(value.Value{}) {
+		r.err = r.budget.Match(pattern.Text(), func(left time.Duration) error {
+			begun, re := time.Now(), *compiled(pattern)
+			re.MatchTimeout = left
+			match, err := re.FindStringMatch(text)
+			for err == nil && match != nil && visit(match) && all && r.spend(4) {
+				re.MatchTimeout = max(0, left-time.Since(begun))
+				match, err = re.FindNextMatch(match)
+			}
+			return err
+		})
 	}
-	if err != nil {
-		r.spend(slowMatch)
-		return value.Failure("The regular expression " + pattern.Text() + " takes too long.")
+	if r.err != nil {
+		return r.ended()
 	}
 	return value.Value{}
 }
@@ -53,9 +56,9 @@ func (c *call) replaceMatches(pattern value.Value, text, template string) value.
 
 // expand writes a template: $1 to $99 and $<name> are groups, $& is the match, $`
 // and $' are what stands before and behind it, and $$ is a dollar sign. Everything
-// else is itself.
+// else is itself. It ends where the text is longer than one may be.
 func expand(out *strings.Builder, template, text string, m *regex.Match) {
-	for {
+	for out.Len() <= value.MaxText {
 		i := strings.IndexByte(template, '$')
 		if i < 0 || i+1 == len(template) {
 			out.WriteString(template)

@@ -2,10 +2,10 @@ package eval
 
 import (
 	"strings"
-	"time"
 
 	"vaultwicket/cmd/internal/vault/bases/syntax"
 	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
@@ -58,13 +58,9 @@ func compilePattern(body, flags string) value.Value {
 	compiled, err := regex.Compile(body, regex.Flags{
 		IgnoreCase: strings.Contains(flags, "i"), Multiline: strings.Contains(flags, "m"),
 		DotAll: strings.Contains(flags, "s"), Unicode: strings.ContainsAny(flags, "uv"),
-	}, patternTime)
+	}, budget.Default.Match)
 	if err != nil {
 		return value.Failure("Invalid regular expression: /" + body + "/: " + err.Error())
 	}
 	return value.OfPattern(&value.Pattern{Body: body, Flags: flags, Compiled: compiled})
 }
-
-// patternTime bounds one match. A sensible expression takes microseconds for a
-// property or a name.
-const patternTime = 100 * time.Millisecond

@@ -55,7 +55,10 @@ func (r *Row) run(p *Program, s *scope) value.Value {
 	r.depth++
 	defer func() { r.depth-- }()
 	e := evaluation{row: r, program: p}
-	return e.eval(p.node, s)
+	alive, kept := r.alive, r.kept
+	v := e.eval(p.node, s)
+	r.let(alive + r.kept - kept) // of what it took, the formulas stay
+	return v
 }
 
 // Cycle is what the app says of a formula that needs its own value.
@@ -77,6 +80,9 @@ func (r *Row) Formula(name string) value.Value {
 		r.formulas[p] = c
 		c.value = r.run(p, nil)
 		c.known = true
+		if size := int64(c.value.Deep()); r.hold(c.value) {
+			r.alive, r.kept = r.alive+size-int64(c.value.Shallow()), r.kept+size
+		}
 	case !c.known:
 		return value.Failure(Cycle)
 	}

@@ -7,9 +7,9 @@ package eval
 
 import (
 	"context"
-	"errors"
 
 	"vaultwicket/cmd/internal/vault/bases/value"
+	"vaultwicket/cmd/internal/vault/budget"
 )
 
 // Environment is the vault and the moment in which expressions are evaluated.
@@ -31,37 +31,37 @@ type Environment struct {
 	Formulas map[string]*Program
 }
 
-// Session is one query: its expressions share a budget. It is to be used by one
-// goroutine.
+// Session is one query: its expressions use the budget of its context. It is to be used by
+// one goroutine.
 type Session struct {
 	Environment
-	ctx   context.Context
-	steps int
-	err   error
-	depth int
-	files map[fileKey]value.Entry
+	budget *budget.Budget
+	steps  int
+	unpaid int // of the steps
+	err    error
+	depth  int
+	files  map[fileKey]value.Entry
+
+	// alive is how many bytes the values have that are being worked with, kept of them those
+	// of formulas, and held how many of the budget that takes.
+	alive, kept, held int64
 }
 
-// Limits of a session. A query of everything in a vault of 100,000 notes stays
-// far below them.
 const (
-	maxSteps = 20_000_000
 	maxDepth = 200 // formulas and calls within each other
-	// checkEvery is how many steps may pass before the context is looked at.
-	checkEvery = 1024
+	// payEvery is how many steps are taken from the budget at once, and holdStep how many
+	// bytes.
+	payEvery = 256
+	holdStep = 64 << 10
 )
 
-// ErrTooMuch ends a session whose expressions take too many steps or too much
-// memory.
-var ErrTooMuch = errors.New("the expressions take too many steps; narrow the filter or make the formulas simpler")
-
-// NewSession begins a query, which ends with ctx.
+// NewSession begins a query, which ends with ctx and its budget.
 func NewSession(ctx context.Context, env Environment) *Session {
-	return &Session{Environment: env, ctx: ctx, files: map[fileKey]value.Entry{}}
+	return &Session{Environment: env, budget: budget.From(ctx), files: map[fileKey]value.Entry{}}
 }
 
-// Err returns why the session ended before its time: [ErrTooMuch], or the error
-// of its context. What was evaluated after that is worthless.
+// Err returns why the session ended before its time: an error of the budget. What was
+// evaluated after that is worthless.
 func (s *Session) Err() error { return s.err }
 
 // Steps returns how many steps were taken.
@@ -69,15 +69,52 @@ func (s *Session) Steps() int { return s.steps }
 
 // spend takes n steps from the budget, and reports whether there were as many.
 func (s *Session) spend(n int) bool {
-	before := s.steps
 	s.steps += n
-	if s.err == nil && before/checkEvery != s.steps/checkEvery {
-		s.err = s.ctx.Err()
-	}
-	if s.err == nil && s.steps > maxSteps {
-		s.err = ErrTooMuch
+	if s.unpaid += n; s.err == nil && s.unpaid >= payEvery {
+		s.err = s.budget.Step(int64(s.unpaid))
+		s.unpaid = 0
 	}
 	return s.err == nil
+}
+
+// hold counts what a new value takes, and reports whether there is as much.
+func (s *Session) hold(v value.Value) bool {
+	if s.alive += int64(v.Shallow()); s.err == nil && s.alive > s.held {
+		more := max(holdStep, s.alive-s.held)
+		if s.err = s.budget.Hold(more); s.err == nil {
+			s.held += more
+		}
+	}
+	return s.err == nil
+}
+
+// let says that of what is alive only so many bytes are.
+func (s *Session) let(alive int64) {
+	s.alive = alive
+	if spare := s.held - alive; spare > 16*holdStep {
+		s.budget.Release(spare - holdStep)
+		s.held -= spare - holdStep
+	}
+}
+
+// Keep counts a value of which the query keeps the text for its answer.
+func (s *Session) Keep(v value.Value) bool {
+	if s.err == nil {
+		s.err = s.budget.Put(int64(v.Deep()))
+	}
+	return s.err == nil
+}
+
+// Forgetting calls do, and then forgets what formulas it has evaluated, unless it returns
+// true.
+func (s *Session) Forgetting(do func() (keep bool)) bool {
+	alive, kept := s.alive, s.kept
+	keep := do()
+	if !keep {
+		s.kept = kept
+		s.let(alive)
+	}
+	return keep
 }
 
 // ended is what everything evaluates to when the budget is used up.
@@ -89,9 +126,9 @@ const (
 	bytesMade = 16
 )
 
-// spendText takes what a new value costs.
-func (s *Session) spendText(v value.Value) value.Value {
-	if !s.spend(v.Size() / bytesMade) {
+// made takes what a new value costs.
+func (s *Session) made(v value.Value) value.Value {
+	if !s.spend(v.Size()/bytesMade) || !s.hold(v) {
 		return s.ended()
 	}
 	return v

@@ -170,9 +170,39 @@ func (v Value) Empty() bool {
 
 // Size returns about how many bytes v takes besides itself, with all that is in it.
 func (v Value) Size() int {
-	const element = 48
 	if v.kind == List || v.kind == Object {
 		return v.extent().elements * element
 	}
 	return len(v.text)
+}
+
+// element is how many bytes of memory a value takes in a list.
+const element = 48
+
+// Shallow returns how many bytes of memory v takes, without those of its elements.
+func (v Value) Shallow() int {
+	switch v.kind {
+	case List:
+		return element * (1 + v.Len())
+	case Object:
+		return element * (1 + 2*len(v.Fields().Keys))
+	}
+	return len(v.text)
+}
+
+// Deep returns how many bytes of memory v takes, with its elements. One that is there twice
+// counts twice.
+func (v Value) Deep() int {
+	n := v.Shallow()
+	switch v.kind {
+	case List:
+		for _, item := range v.Items() {
+			n += item.Deep()
+		}
+	case Object:
+		for _, item := range v.Fields().Values {
+			n += item.Deep()
+		}
+	}
+	return n
 }

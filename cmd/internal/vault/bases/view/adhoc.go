@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ var ofLists = []string{"value", "index", "acc"}
 func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 	var columns []Column
 	for _, part := range parts(text) {
+		if len(columns) == maxColumns {
+			return nil, fmt.Errorf("more than %d columns", maxColumns)
+		}
 		name, expression, labelled := cutLabel(part)
 		program, err := ParseExpression(expression)
 		if err != nil {
@@ -71,6 +75,9 @@ func ParseColumns(text string, label func(id string) string) ([]Column, error) {
 	}
 	return columns, nil
 }
+
+// maxColumns bounds those of a query, each of which may be an expression.
+const maxColumns = 100
 
 // ParseKeys reads what is sorted by, with commas between: ids or expressions, each
 // with asc or desc behind it if the direction matters.

@@ -9,8 +9,8 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/value"
 )
 
-// Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView],
-// [eval.ErrTooMuch] and those of ctx.
+// Run answers a query. The errors are those of [Base.Fatal], an [*UnknownView], and those
+// of the budget of ctx.
 func (b *Base) Run(ctx context.Context, src Source, q Query) (*Table, error) {
 	if err := b.Fatal(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (r *run) passing(v View, statements []*statement) []ranked {
 	var rows []ranked
 	each := func(e value.Entry) error {
 		row := r.session.Row(e)
-		if r.passes(row, statements) {
+		if r.session.Forgetting(func() bool { return r.passes(row, statements) }) {
 			rows = append(rows, ranked{Row: row})
 		}
 		if r.session.Err() != nil {
@@ -190,10 +190,10 @@ func (r *run) sorted(v View, rows []ranked) []ranked {
 	}
 	for i := range rows {
 		if v.Group != nil {
-			rows[i].group = valueOf(rows[i].Row, *v.Group)
+			rows[i].group = r.valueOf(rows[i].Row, *v.Group)
 		}
 		for _, key := range v.Sort {
-			rows[i].keys = append(rows[i].keys, valueOf(rows[i].Row, key))
+			rows[i].keys = append(rows[i].keys, r.valueOf(rows[i].Row, key))
 		}
 	}
 	for key := range v.Sort {
@@ -235,11 +235,15 @@ func uncheckMissing(rows []ranked, key int) {
 	}
 }
 
-func valueOf(row *eval.Row, key Key) value.Value {
+// valueOf is kept while rows are sorted.
+func (r *run) valueOf(row *eval.Row, key Key) (v value.Value) {
 	if key.Expression != nil {
-		return row.Eval(key.Expression)
+		v = row.Eval(key.Expression)
+	} else {
+		v = row.Cell(key.Property)
 	}
-	return row.Cell(key.Property)
+	r.session.Keep(v)
+	return v
 }
 
 // compare has nothing and errors last in both directions.
@@ -264,9 +268,12 @@ func (r *run) cells(row *eval.Row, columns []Column) []value.Value {
 	for i, c := range columns {
 		if c.Expression != nil {
 			cells[i] = row.Eval(c.Expression)
-			continue
+		} else {
+			cells[i] = row.Cell(c.ID)
 		}
-		cells[i] = row.Cell(c.ID)
+		if !r.session.Keep(cells[i]) {
+			break
+		}
 	}
 	return cells
 }

@@ -152,8 +152,6 @@ func queryFailed(err error) error {
 		return noView(unknown)
 	case errors.As(err, &broken):
 		return answer.Failure("%v", err)
-	case errors.Is(err, eval.ErrTooMuch):
-		return answer.Failure("The query was stopped: %v.", err)
 	}
 	return err
 }

@@ -31,6 +31,8 @@ type node struct {
 
 	number int   // of a card in the outline, from 1; 0 for a group
 	within *node // the smallest group around it
+
+	titled, named string // what is repeated of it, made once
 }
 
 // edge leads from one node to another.

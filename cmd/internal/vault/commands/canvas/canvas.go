@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
@@ -33,9 +34,17 @@ func read(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.Failure("Canvas %s cannot be read: %v", t.Path, err)
 	}
+	uses := budget.From(v.Ctx)
 	if p["format"] != answer.FormatJSON {
-		return answer.FromNote(t.Path, text, board.outline()), nil
+		outline := board.outline()
+		return answer.FromNote(t.Path, text, outline), uses.Put(int64(len(outline)))
 	}
-	rows, err := json.Marshal(board.rows())
-	return answer.FromNote(t.Path, text, string(rows)), err
+	rows := board.rows()
+	for _, r := range rows {
+		if err := uses.Put(int64(len(r.Text) + len(r.Group) + len(r.ID))); err != nil {
+			return answer.Reply{}, err
+		}
+	}
+	list, err := json.Marshal(rows)
+	return answer.FromNote(t.Path, text, string(list)), err
 }

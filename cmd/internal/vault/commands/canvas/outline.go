@@ -12,10 +12,14 @@ import (
 func (b *board) outline() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %s, %s\n", counted(len(b.cards), "card"), counted(len(b.groups), "group"), counted(len(b.edges), "edge"))
-	b.writeCards(&out, nil)
+	cards := map[*node][]*node{}
+	for _, n := range b.cards {
+		cards[n.within] = append(cards[n.within], n)
+	}
+	writeCards(&out, cards[nil])
 	for _, g := range b.groups {
 		out.WriteString("\n# " + g.title() + "\n")
-		b.writeCards(&out, g)
+		writeCards(&out, cards[g])
 	}
 	if len(b.edges) > 0 {
 		out.WriteString("\nEdges\n")
@@ -37,23 +41,39 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-func (b *board) writeCards(out *strings.Builder, within *node) {
-	for _, n := range b.cards {
-		if n.within != within {
-			continue
-		}
+func writeCards(out *strings.Builder, cards []*node) {
+	for _, n := range cards {
 		text := strings.ReplaceAll(strings.TrimRight(n.content(), "\r\n"), "\n", "\n  ")
 		fmt.Fprintf(out, "[%d] %s\n", n.number, text)
 	}
 }
 
-// title is the label of a group behind those of the groups around it.
+// How much is repeated of what a canvas calls something: it can be repeated for each card
+// and edge.
+const (
+	maxShort  = 40  // characters of a card
+	maxLabel  = 100 // characters of the label of a group
+	maxAround = 6   // groups around another one
+)
+
+// title is the label of a group after those of the groups around it.
 func (n *node) title() string {
-	label := cmp.Or(oneLine(n.Label), "(group without a label)")
-	for g := n.within; g != nil; g = g.within {
-		label = cmp.Or(oneLine(g.Label), "(group without a label)") + " / " + label
+	if n.titled == "" {
+		n.titled = n.label()
+		around := 0
+		for g := n.within; g != nil; g = g.within {
+			if around++; around > maxAround {
+				n.titled = "… / " + n.titled
+				break
+			}
+			n.titled = g.label() + " / " + n.titled
+		}
 	}
-	return label
+	return n.titled
+}
+
+func (n *node) label() string {
+	return cmp.Or(shortened(n.Label, maxLabel), "(group without a label)")
 }
 
 // content is what a card shows: its text, the path of its file, or its address.
@@ -69,22 +89,30 @@ func (n *node) content() string {
 	return "(" + cmp.Or(oneLine(n.Type), "card without a type") + ")"
 }
 
-// maxShort is how much of a card an edge repeats, in characters.
-const maxShort = 40
-
 // short names a node in an edge.
 func (n *node) short() string {
-	if n.Type == "group" {
+	switch {
+	case n.Type == "group":
 		return "# " + n.title()
+	case n.named == "":
+		n.named = fmt.Sprintf("[%d] %s", n.number, shortened(n.content(), maxShort))
 	}
-	text := []rune(oneLine(n.content()))
-	if len(text) > maxShort {
-		text = append(text[:maxShort], '…')
-	}
-	return fmt.Sprintf("[%d] %s", n.number, string(text))
+	return n.named
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// shortened is the beginning of a text in one line, of so many characters.
+func shortened(text string, most int) string {
+	if cut := 4 * most * 2; len(text) > cut { // with as many blanks
+		text = strings.ToValidUTF8(text[:cut], "")
+	}
+	line := []rune(oneLine(text))
+	if len(line) > most {
+		line = append(line[:most], '…')
+	}
+	return string(line)
+}
 
 // arrow shows the ends of an edge. Without a word about it only its second end has one.
 func (e edge) arrow() string {

@@ -4,43 +4,32 @@ import (
 	"bytes"
 	"errors"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/regex"
 )
 
-// Limits of a search. A regular expression is written by whoever calls, so what it
-// costs is bounded: for one text, for all texts, and in what it finds.
+// Limits of a search, besides those of the budget of the call.
 const (
-	matchTime  = time.Second
-	searchTime = 8 * time.Second // of all processors together, within the time limit of a call
-	maxSource  = 4 << 10         // bytes of an expression, as in a query
-	maxMatches = 100_000         // in one note
+	maxSource  = 4 << 10 // bytes of an expression, as in a query
+	maxMatches = 100_000 // in one note
 )
-
-// match is a piece of a text, and what is put in its place.
-type match struct {
-	start, end int
-	put        string
-}
 
 // finder finds the matches of a text whose line ends are LF.
 type finder interface {
-	// mayBeIn reports whether a note can hold a match: quickly, and true in doubt. It
+	// mayBeIn reports whether a note can have a match: quickly, and true in doubt. It
 	// is used by several goroutines.
 	mayBeIn(note []byte) bool
-	all(text string) ([]match, error)
-	// failed returns why the search had to end.
-	failed() error
+	// each visits the matches, in their order, with what is put in the place of each.
+	each(text string, visit func(start, end int, put string) error) error
 }
 
 // searchFor reads what a request looks for.
-func searchFor(p grammar.Values) (finder, error) {
+func searchFor(b *budget.Budget, p grammar.Values) (finder, error) {
 	switch {
 	case p.Has("new") == p.Has("remove"):
 		return nil, answer.Misuse("Use new=<text> or remove, one of them.")
@@ -50,9 +39,9 @@ func searchFor(p grammar.Values) (finder, error) {
 	old, put := flatten([]byte(p["old"])).text, strings.ReplaceAll(p["new"], "\r\n", "\n")
 	switch {
 	case p.Has("regex"):
-		return newPattern(old, put, p.Has("ignore-case"))
+		return newPattern(b, old, put, p.Has("ignore-case"))
 	case p.Has("ignore-case"):
-		return newPattern(quoteRegex(old), strings.ReplaceAll(put, "$", "$$"), true)
+		return newPattern(b, quoteRegex(old), strings.ReplaceAll(put, "$", "$$"), true)
 	}
 	return exactly{old, put}, nil
 }
@@ -80,98 +69,102 @@ func (e exactly) mayBeIn(note []byte) bool {
 	return bytes.Contains(note, []byte(e.old))
 }
 
-func (e exactly) all(text string) (found []match, err error) {
+func (e exactly) each(text string, visit func(start, end int, put string) error) error {
 	for at := 0; ; {
 		n := strings.Index(text[at:], e.old)
 		if n < 0 {
-			return found, nil
+			return nil
 		}
 		at += n
-		found = append(found, match{at, at + len(e.old), e.put})
+		if err := visit(at, at+len(e.old), e.put); err != nil {
+			return err
+		}
 		at += len(e.old)
 	}
 }
 
-func (exactly) failed() error { return nil }
-
 // pattern finds a regular expression. It is used by several goroutines.
 type pattern struct {
+	budget   *budget.Budget
 	source   string
 	compiled *regex.Regexp
 	put      []piece
-	spent    atomic.Int64 // nanoseconds
-	once     sync.Once
-	err      error
 }
 
-func newPattern(source, put string, ignoreCase bool) (*pattern, error) {
+func newPattern(b *budget.Budget, source, put string, ignoreCase bool) (*pattern, error) {
 	if len(source) > maxSource {
 		return nil, answer.Misuse("Invalid value for old: the expression is longer than %d bytes.", maxSource)
 	}
-	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, matchTime)
+	compiled, err := regex.Compile(source, regex.Flags{Multiline: true, IgnoreCase: ignoreCase, Unicode: true}, budget.Default.Match)
 	if err != nil {
 		return nil, answer.Misuse("Invalid value for old: no regular expression: %v", err)
 	}
 	pieces, err := template(put, compiled.GetGroupNumbers(), compiled.GetGroupNames())
-	return &pattern{source: source, compiled: compiled, put: pieces}, err
+	return &pattern{b, source, compiled, pieces}, err
 }
 
-// fail notes the first reason for which the search ends.
-func (p *pattern) fail(err error) error {
-	p.once.Do(func() { p.err = err; p.spent.Store(int64(2 * searchTime)) })
-	return p.failed()
-}
-
-func (p *pattern) failed() error {
-	if p.spent.Load() <= int64(searchTime) {
-		return nil
+// holding runs a match in a text, which the engine takes apart into characters, with the
+// budget of the call.
+func (p *pattern) holding(text int, match func(re *regex.Regexp, left time.Duration) error) error {
+	size := 5 * int64(text)
+	if err := p.budget.Hold(size); err != nil {
+		return err
 	}
-	p.once.Do(func() { p.err = errTooLong(p.source) })
-	return p.err
+	defer p.budget.Release(size)
+	return p.budget.Match(p.source, func(left time.Duration) error { return match(regex.Within(p.compiled, left), left) })
 }
 
-func errTooLong(source string) error {
-	return answer.Misuse("Invalid value for old: the regular expression takes too long: %s. Nothing was changed. Simplify it, or narrow the notes with folder=<path>.", source)
-}
-
-func (p *pattern) mayBeIn(note []byte) bool {
-	if p.failed() != nil {
-		return false
-	}
-	begin := time.Now()
-	found, err := p.compiled.MatchString(flatten(note).text)
-	p.spent.Add(int64(time.Since(begin)))
-	if err != nil {
-		_ = p.fail(errTooLong(p.source))
-	}
+// mayBeIn is false where the budget has run out, which is told at the end of the search.
+func (p *pattern) mayBeIn(note []byte) (found bool) {
+	_ = p.holding(len(note), func(re *regex.Regexp, _ time.Duration) (err error) {
+		found, err = re.MatchString(flatten(note).text)
+		return err
+	})
 	return found
 }
 
-func (p *pattern) all(text string) (found []match, err error) {
-	offsets := runeOffsets(text)
-	begin := time.Now()
-	defer func() { p.spent.Add(int64(time.Since(begin))) }()
-	m, err := p.compiled.FindRunesMatch([]rune(text))
-	for ; m != nil && err == nil; m, err = p.compiled.FindNextMatch(m) {
-		if len(found) == maxMatches {
-			return nil, answer.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
+func (p *pattern) each(text string, visit func(start, end int, put string) error) error {
+	var failed error
+	err := p.holding(len(text), func(re *regex.Regexp, left time.Duration) error {
+		begun, limited := time.Now(), *re
+		at := places{text: text}
+		m, err := limited.FindRunesMatch([]rune(text))
+		for n := 0; m != nil && err == nil; n++ {
+			if n == maxMatches {
+				failed = answer.Failure("More than %d places of one note match. Nothing was changed.", maxMatches)
+				return nil
+			}
+			put, ok := expand(p.put, m, &at)
+			if !ok {
+				failed = errNoteTooLong
+				return nil
+			}
+			if failed = visit(at.of(m.RuneIndex), at.of(m.RuneIndex+m.RuneLength), put); failed != nil {
+				return nil
+			}
+			limited.MatchTimeout = max(0, left-time.Since(begun))
+			m, err = limited.FindNextMatch(m)
 		}
-		found = append(found, match{offsets[m.RuneIndex], offsets[m.RuneIndex+m.RuneLength], expand(p.put, m, text, offsets)})
-		if time.Since(begin) > searchTime {
-			err = errors.New("too long")
-		}
-	}
-	if err != nil {
-		return nil, p.fail(errTooLong(p.source))
-	}
-	return found, p.failed()
+		return err
+	})
+	return errors.Join(failed, err)
 }
 
-// runeOffsets returns where each character of a text begins, and its end.
-func runeOffsets(text string) []int {
-	offsets := make([]int, 0, len(text)+1)
-	for at := range text {
-		offsets = append(offsets, at)
+// places tells where the characters of a text begin, in bytes. It is quick for one that is
+// near to the one before.
+type places struct {
+	text       string
+	char, byte int
+}
+
+func (p *places) of(char int) int {
+	for ; p.char < char; p.char++ {
+		_, size := utf8.DecodeRuneInString(p.text[p.byte:])
+		p.byte += size
 	}
-	return append(offsets, len(text))
+	for ; p.char > char; p.char-- {
+		_, size := utf8.DecodeLastRuneInString(p.text[:p.byte])
+		p.byte -= size
+	}
+	return p.byte
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/scope"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -18,13 +19,13 @@ import (
 // texts, properties and code alike. A note whose properties could not be read any more
 // is a reason to change nothing.
 func replaceText(v *session.Vault, p grammar.Values) (command.Proposal, error) {
-	find, err := searchFor(p)
+	find, err := searchFor(budget.From(v.Ctx), p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
 	notes, err := scope.Notes(v, p, true, func(n *knowledge.Note) bool { return find.mayBeIn(n.Text()) })
 	if err == nil {
-		err = find.failed()
+		err = budget.From(v.Ctx).Err()
 	}
 	if err != nil {
 		return command.Proposal{}, err
@@ -65,29 +66,34 @@ func keepsProperties(path disk.Path, before, after []byte) error {
 // put in gets the line ends of the place. All other bytes stay.
 func replaceIn(text []byte, find finder) (edited []byte, places int, err error) {
 	flat := flatten(text)
-	matches, err := find.all(flat.text)
-	if err != nil || len(matches) == 0 {
-		return text, 0, err
-	}
 	end := flat.lineEnd()
-	out, at := make([]byte, 0, len(text)), 0
-	for _, m := range matches {
-		put := m.put
+	var out []byte
+	at := 0
+	err = find.each(flat.text, func(from, to int, put string) error {
 		if end != "\n" {
 			put = strings.ReplaceAll(put, "\n", end)
 		}
-		start, stop := flat.offset(m.start), flat.offset(m.end)
-		if len(out)+len(put) > maxNoteSize {
-			return nil, 0, answer.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
+		start, stop := flat.offset(from), flat.offset(to)
+		if len(out)+start-at+len(put) > maxNoteSize {
+			return errNoteTooLong
+		}
+		if out == nil {
+			out = make([]byte, 0, len(text))
 		}
 		out = append(append(out, text[at:start]...), put...)
-		at = stop
+		at, places = stop, places+1
+		return nil
+	})
+	if err != nil || places == 0 {
+		return text, 0, err
 	}
-	return append(out, text[at:]...), len(matches), nil
+	return append(out, text[at:]...), places, nil
 }
 
 // maxNoteSize bounds what becomes of a note.
 const maxNoteSize = 32 << 20
+
+var errNoteTooLong = answer.TooLong.Failure("With the new text a note would have more than %d MiB. Nothing was changed.", maxNoteSize>>20)
 
 // flat is the text of a note with LF for each line end, and where its bytes are in the
 // note.

@@ -88,18 +88,21 @@ func reference(rest string, numbers []int, names []string) (group, size int, kno
 	return 0, 0, false
 }
 
-// expand returns the text that is put in the place of a match in text, whose
-// characters begin at offsets. Groups are copied byte for byte.
-func expand(pieces []piece, m *regex.Match, text string, offsets []int) string {
+// expand returns the text that is put in the place of a match, with the groups byte for
+// byte. It is false if that would be longer than a note may be.
+func expand(pieces []piece, m *regex.Match, at *places) (put string, ok bool) {
 	var out strings.Builder
 	for _, p := range pieces {
-		if !p.isGroup {
-			out.WriteString(p.text)
-			continue
+		text := p.text
+		if p.isGroup {
+			if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
+				text = at.text[at.of(g.RuneIndex):at.of(g.RuneIndex+g.RuneLength)]
+			}
 		}
-		if g := m.GroupByNumber(p.group); g != nil && len(g.Captures) > 0 {
-			out.WriteString(text[offsets[g.RuneIndex]:offsets[g.RuneIndex+g.RuneLength]])
+		if out.Len()+len(text) > maxNoteSize {
+			return "", false
 		}
+		out.WriteString(text)
 	}
-	return out.String()
+	return out.String(), true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/session"
@@ -13,7 +14,7 @@ import (
 // and all of it is in memory at once.
 const (
 	maxNotes = 1000
-	maxBytes = 32 << 20 // of the notes as they are
+	maxBytes = 32 << 20 // of the notes as they are and as they become, together
 )
 
 // Changes collects what becomes of many notes. The zero Changes is not usable; see
@@ -50,16 +51,19 @@ func (c *Changes) Edit(path disk.Path, edit func(text []byte) ([]byte, error)) e
 		return nil
 	}
 	c.steps = append(c.steps, s)
-	c.size += len(before)
+	c.size += len(before) + len(after)
+	if err := budget.From(c.v.Ctx).Hold(int64(len(before) + len(after))); err != nil {
+		return err
+	}
 	return c.fits()
 }
 
 func (c *Changes) fits() error {
 	switch {
 	case len(c.steps) > maxNotes:
-		return answer.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
+		return answer.TooLong.Failure("More than %d notes would be changed. Nothing was changed. Narrow it with folder=<path>.", maxNotes)
 	case c.size > maxBytes:
-		return answer.Failure("Notes of more than %d MiB would be changed. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
+		return answer.TooLong.Failure("More than %d MiB of notes would be changed, with what becomes of them. Nothing was changed. Narrow it with folder=<path>.", maxBytes>>20)
 	}
 	return nil
 }

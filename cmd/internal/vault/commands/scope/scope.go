@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
@@ -49,7 +50,7 @@ func Notes(v *session.Vault, p grammar.Values, texts bool, wanted func(*knowledg
 	found := func(*knowledge.Note) bool { return true }
 	failed := func() error { return nil }
 	if p.Has("query") {
-		q, err := query.Parse(p["query"], query.Options{})
+		q, err := query.Parse(p["query"], query.Options{Budget: budget.From(v.Ctx)})
 		if err != nil {
 			return nil, BadQuery(err)
 		}

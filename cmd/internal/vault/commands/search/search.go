@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -141,7 +142,7 @@ func contextJSON(hits []hit) string {
 // if they are wanted the lines in them. Only notes are found, and none that is
 // excluded.
 func search(v *session.Vault, p grammar.Values, lines bool) (result, error) {
-	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case")})
+	q, err := query.Parse(p["query"], query.Options{CaseSensitive: p.Has("case"), Budget: budget.From(v.Ctx)})
 	if err != nil {
 		return result{}, badQuery(err)
 	}
