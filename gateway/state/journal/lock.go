@@ -31,6 +31,23 @@ func (j *Journal) Lock(ctx context.Context) (unlock func(), err error) {
 	return unlock, j.folder.lockError(writerLock, err)
 }
 
+// Extent is how far the journal has grown: another one after each entry. It is zero where
+// nothing can be read.
+type Extent struct {
+	segment uint64
+	size    int64
+}
+
+// Extent returns how far the journal has grown.
+func (j *Journal) Extent() Extent {
+	seen, err := j.folder.list()
+	if err != nil || len(seen.segments) == 0 {
+		return Extent{}
+	}
+	newest := seen.segments[len(seen.segments)-1]
+	return Extent{newest.number, newest.size}
+}
+
 // lockAppend takes the lock of writers.
 func (p folder) lockAppend() (unlock func(), err error) {
 	unlock, err = private.Lock(context.Background(), p.file(appendLock), patience)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
@@ -47,13 +48,8 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 	if err != nil {
 		return answer.Reply{}, err
 	}
-	unlock, err := j.Lock(v.Ctx)
-	if err != nil {
-		return answer.Reply{}, unjournaled(err)
-	}
+	p, unlock, err := proposeAlone(v, j, row, values)
 	defer unlock()
-	sweep(v, j)
-	p, err := propose(v, row, values)
 	if err != nil || p.ReadAnswer != nil {
 		return p.answer(), err
 	}
@@ -71,6 +67,39 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 	}
 	said.Entry, said.Overtaken, err = carryOut(v, j, p, entry(v, row, values, how, p))
 	return said, err
+}
+
+const (
+	// quickPlan is how long a plan takes that may be made anew while others wait.
+	quickPlan = 100 * time.Millisecond
+	// maxPlans is how often one that takes longer is made before the call is a conflict.
+	maxPlans = 3
+)
+
+// proposeAlone works out what a call would do, and takes the lock of the journal, under
+// which it is still that. What takes long is worked out without the lock, so that no other
+// writer waits for it.
+func proposeAlone(v *session.Vault, j *journal.Journal, row Command, values grammar.Values) (p Proposal, unlock func(), err error) {
+	for range maxPlans {
+		before, begun := j.Extent(), time.Now()
+		if p, err = propose(v, row, values); err != nil || p.ReadAnswer != nil {
+			return p, func() {}, err
+		}
+		took := time.Since(begun)
+		if unlock, err = j.Lock(v.Ctx); err != nil {
+			return Proposal{}, func() {}, unjournaled(err)
+		}
+		sweep(v, j)
+		if before == j.Extent() { // no program has changed a note through the journal since
+			return p, unlock, nil
+		}
+		if took < quickPlan {
+			p, err = propose(v, row, values)
+			return p, unlock, err
+		}
+		unlock()
+	}
+	return Proposal{}, func() {}, answer.Conflict.Failure("Conflict: notes were changed again and again while the change was worked out. Nothing was changed.")
 }
 
 // propose works out what a call would do, and refuses what the rules do not allow.
