@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,6 +25,10 @@ type exchange struct {
 	end            frame.End
 	lost           string // how the worker ended, if it did before the call
 	done           chan struct{}
+	changing       bool // files; under the lock of the worker
+
+	hearing sync.Mutex // while a frame is taken
+	left    bool       // done is closed: what still comes is dropped; under hearing
 }
 
 // ask has the worker answer one command. It comes back at most half a second
@@ -49,13 +54,19 @@ func (w *worker) ask(ctx context.Context, command Command) (e process.Ending, un
 	started, err := w.send(ctx, x, command)
 	w.await(ctx, x, command)
 	_ = x.messages.Flush() // a stream takes everything
-	e.Started, e.Took = started, time.Since(begun)
+	e.Took = time.Since(begun)
+	e.Started = started
+	if x.lost == "" || x.lost == causeUnfinishedCall { // then all is heard that the worker said
+		w.mu.Lock()
+		e.Started = x.changing
+		w.mu.Unlock()
+	}
 	stopped := !inTime()
 	switch {
 	case x.lost == "":
 		e.Exit = int(x.end.Status)
 		if x.end.Unrun {
-			e.Exit, e.Started = process.NoExit, false
+			e.Exit = process.NoExit
 		}
 	default:
 		e.Kind, e.How = process.Lost, x.lost
@@ -238,10 +249,54 @@ func (w *worker) cancelCall(x *exchange) {
 		return
 	default:
 	}
-	last := time.AfterFunc(cancelGrace, func() { w.stop(causeUnfinishedCall) })
+	last := time.AfterFunc(cancelGrace, func() { w.leave(x) })
 	defer last.Stop()
 	_, _ = w.write(x, func(b []byte) ([]byte, bool) {
 		return frame.Append(b, frame.Frame{Kind: frame.KindCancel, ID: x.id}), true
 	})
 	<-x.done
+}
+
+// finishLimit is how long calls that write may take to end after another call, or one of
+// them, has cost them their worker.
+const finishLimit = 30 * time.Second
+
+// leave ends a call that the worker did not end in time, and the worker with it: at once, or
+// when the calls that write have ended. What they change is not cut off by another call.
+func (w *worker) leave(x *exchange) {
+	w.mu.Lock()
+	if w.open[x.id] != x {
+		w.mu.Unlock()
+		return
+	}
+	w.doomed = true
+	if !w.writes() {
+		w.mu.Unlock()
+		w.stop(causeUnfinishedCall)
+		return
+	}
+	w.mu.Unlock()
+	w.pool.retire(w)
+	time.AfterFunc(finishLimit, func() { w.stop(causeUnfinishedCall) })
+	x.hearing.Lock()
+	defer x.hearing.Unlock()
+	x.endWith(causeUnfinishedCall)
+}
+
+// endWith ends a call without an answer, unless it has ended. It is called with hearing held.
+func (x *exchange) endWith(how string) {
+	if !x.left {
+		x.left, x.lost = true, how
+		close(x.done)
+	}
+}
+
+// writes reports whether an open call changes files. It is called under the lock.
+func (w *worker) writes() bool {
+	for _, x := range w.open {
+		if x.changing {
+			return true
+		}
+	}
+	return false
 }

@@ -163,8 +163,8 @@ func (r *Runner) attempt(ctx context.Context, permit policy.Grant, p Program, co
 	}
 	if c.Embedded && r.config.Resident {
 		e, w := r.pool.run(ctx, c, command, permit.Access())
-		for again := 0; again < otherWorkers && lostToOtherCall(e) && !permit.Call().Effect().Mutates(); again++ {
-			e, w = r.pool.run(ctx, c, command, permit.Access()) // what only reads can be asked again
+		for again := 0; again < otherWorkers && lostToOtherCall(e) && !(permit.Call().Effect().Mutates() && e.Started); again++ {
+			e, w = r.pool.run(ctx, c, command, permit.Access()) // what has changed nothing can be asked again
 		}
 		a := classifyEnding(e, permit, p)
 		a.worker = w

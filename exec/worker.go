@@ -45,6 +45,8 @@ type worker struct {
 	open  map[uint32]*exchange // nil when there will be no more answers
 	last  uint32
 	cause string // why we stopped it
+	// doomed says that a call did not end: the worker ends when none that writes is open.
+	doomed bool
 
 	sizes sizes
 
@@ -144,8 +146,9 @@ func (w *worker) terminate(how string) {
 	w.open = nil
 	w.mu.Unlock()
 	for _, x := range open {
-		x.lost = how
-		close(x.done)
+		x.hearing.Lock()
+		x.endWith(how)
+		x.hearing.Unlock()
 	}
 	if w.failed != nil {
 		close(w.begun)
@@ -216,11 +219,20 @@ func (w *worker) take(f frame.Frame) error {
 	if x == nil {
 		return frame.Malformedf("answered request %d, which is not open", f.ID)
 	}
+	x.hearing.Lock()
+	defer x.hearing.Unlock()
+	if x.left && f.Kind != frame.KindEnd {
+		return nil
+	}
 	switch f.Kind {
 	case frame.KindStdout:
 		return x.receive(f.Payload, granted)
 	case frame.KindStderr:
 		_, _ = x.messages.Write(f.Payload)
+	case frame.KindChanging:
+		w.mu.Lock()
+		x.changing = true
+		w.mu.Unlock()
 	case frame.KindEnd:
 		end, err := frame.ParseEnd(f)
 		if err != nil {
@@ -231,9 +243,15 @@ func (w *worker) take(f frame.Frame) error {
 		}
 		w.mu.Lock()
 		delete(w.open, f.ID)
+		last := w.doomed && !w.writes()
 		w.mu.Unlock()
-		x.end = end
-		close(x.done)
+		if last {
+			defer w.stop(causeUnfinishedCall)
+		}
+		if !x.left {
+			x.end, x.left = end, true
+			close(x.done)
+		}
 	default:
 		return frame.Malformedf("sent a frame of kind %d", f.Kind)
 	}

@@ -147,6 +147,22 @@ func (f *fakeWorker) answer(id uint32, q frame.Request) {
 	case "hang.md":
 		f.say(id, "half")
 		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
+	case "changing.md": // hangs in a change
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: id}))
+		f.say(id, "half")
+	case "finishes.md": // changes files until it may end
+		f.send(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: id}))
+		appendTo(os.Args[0]+".hangs", fmt.Sprintln(id))
+		go func() {
+			for {
+				if _, err := os.Stat(os.Args[0] + ".finish"); err == nil {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			f.say(id, "written\n")
+			f.end(id, frame.End{})
+		}()
 	case "once.md": // hangs the first time
 		if appendTo(os.Args[0]+".hangs", fmt.Sprintln(id)); lines(os.Args[0]+".hangs") > 2 {
 			f.say(id, "answered\n")

@@ -122,7 +122,8 @@ func TestFaultsOfTheWorker(t *testing.T) {
 		{"it closes its output", "close.md", CodeCrashed, CodeOutcomeUnknown, ""},
 		{"it sends more than it may", "unasked.md", CodeCrashed, CodeOutcomeUnknown, "1"},
 		{"it panics", "panic.md", CodeCrashed, CodeCrashed, ""},
-		{"it hangs", "hang.md", CodeTimeout, CodeOutcomeUnknown, "half"},
+		{"it hangs", "hang.md", CodeTimeout, CodeTimeout, "half"},
+		{"it hangs in a change", "changing.md", CodeTimeout, CodeOutcomeUnknown, "half"},
 	}
 	for _, tt := range tests {
 		for _, how := range []string{"worker", "worker that ignores SIGTERM"} {
@@ -208,7 +209,7 @@ func TestCancelOfAResidentCall(t *testing.T) {
 			within(t, 20*time.Second, "open call", func() bool { return lines(path+".hangs") == 1 })
 			cancel()
 		}()
-		if _, err := r.Run(ctx, writes("hang.md"), p); codeOf(err) != CodeOutcomeUnknown || !gone(pid) {
+		if _, err := r.Run(ctx, writes("hang.md"), p); codeOf(err) != CodeCancelled || !gone(pid) {
 			t.Errorf("%v, gone %v", err, gone(pid))
 		}
 	})
@@ -223,10 +224,10 @@ func TestCancelOfAResidentCall(t *testing.T) {
 	})
 }
 
-// A call that does not end takes the worker with it. One that only reads is asked
-// again of the next worker; of a change nobody knows what came of it.
+// A call that does not end takes the worker with it. One that has changed nothing yet is
+// asked again of the next worker.
 func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
-	for permit, want := range map[policy.Permit]string{reads("once.md"): "", writes("once.md"): CodeOutcomeUnknown} {
+	for permit, want := range map[policy.Permit]string{reads("once.md"): "", writes("once.md"): ""} {
 		workers := []string{"worker", "worker"}
 		if want != "" {
 			workers = workers[:1]
@@ -251,6 +252,42 @@ func TestACallThatIsCancelledCostsOthersNothing(t *testing.T) {
 			t.Errorf("the call that was cancelled: %v", err)
 		}
 	}
+}
+
+// A change that has begun is finished before its worker is stopped for another call.
+func TestAChangeIsNotCutByAnotherCall(t *testing.T) {
+	r, p, path := residentRunner(t, Config{}, "worker", "worker")
+	pid := pidOf(t, r, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	hung := make(chan error)
+	go func() {
+		_, err := r.Run(ctx, reads("hang.md"), p)
+		hung <- err
+	}()
+	within(t, 20*time.Second, "the call that hangs", func() bool { return lines(path+".hangs") == 1 })
+	written := make(chan error)
+	go func() {
+		out, err := r.Run(t.Context(), writes("finishes.md"), p)
+		if err == nil && out.Stdout != "written\n" {
+			err = errors.New(out.Stdout)
+		}
+		written <- err
+	}()
+	within(t, 20*time.Second, "the change", func() bool { return lines(path+".hangs") == 2 })
+	cancel()
+	if err := <-hung; codeOf(err) != CodeCancelled || gone(pid) {
+		t.Errorf("the call that was cancelled: %v, the worker is gone: %v", err, gone(pid))
+	}
+	if again := pidOf(t, r, p); again == pid {
+		t.Error("the next call is asked of the same worker")
+	}
+	if err := os.WriteFile(path+".finish", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Errorf("the change: %v", err)
+	}
+	within(t, 20*time.Second, "the end of the worker", func() bool { return gone(pid) })
 }
 
 func TestWorkersThatAreNone(t *testing.T) {
@@ -306,7 +343,7 @@ func TestAWorkerThatDoesNotRead(t *testing.T) {
 	content := strings.Repeat(`\n`, 300_000)
 	begun := time.Now()
 	_, err := r.Run(t.Context(), mustPermit("append", params{"path": "deaf.md", "content": content}), p)
-	if took := time.Since(begun); codeOf(err) != CodeOutcomeUnknown || took > faultLimit+promise+busyness {
+	if took := time.Since(begun); codeOf(err) != CodeTimeout || took > faultLimit+promise+busyness {
 		t.Errorf("%v after %v", err, took)
 	}
 	if pid := marked(t, path); !gone(pid) {

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is the version of the protocol. The form of a [Hello] never changes.
-const Version = 2
+const Version = 3
 
 // Kind says what a frame is.
 type Kind uint8
@@ -37,6 +37,7 @@ const (
 	KindStderr
 	KindEnd
 	KindMore
+	KindChanging // the call begins to change files
 )
 
 const (
@@ -59,7 +60,7 @@ const (
 // bounds are the longest payloads, by kind. A kind without one is unknown.
 var bounds = [...]int{
 	KindHello: maxHello, KindRequest: MaxRequest, KindInput: MaxChunk, KindCancel: 1,
-	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1,
+	KindStdout: MaxChunk, KindStderr: MaxChunk, KindEnd: maxEnd, KindMore: 1, KindChanging: 1,
 }
 
 // headSize is the length of what stands in front of a payload: its length, the

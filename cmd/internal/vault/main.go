@@ -134,6 +134,7 @@ func handle(h *session.Host, c resident.Call) (answer.Reply, *answer.Facts) {
 	if err != nil {
 		return answer.Explain(err), nil
 	}
+	v.Changes = c.Changes
 	if !line.Facts {
 		return spaced(respond(v, req), line), nil
 	}

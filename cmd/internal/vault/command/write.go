@@ -144,6 +144,9 @@ func carryOut(v *session.Vault, j *journal.Journal, p Proposal, e journal.Entry)
 	if err := j.Begin(e, p.content); err != nil {
 		return "", false, unjournaled(err)
 	}
+	if v.Changes != nil {
+		v.Changes()
+	}
 	written := j.Writing()
 	err = doAll(v, p.Steps)
 	written()

@@ -27,6 +27,8 @@ type Call struct {
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Changes is called when the call begins to change files; nil tells no caller.
+	Changes func()
 }
 
 // Perform answers one command line and returns the exit status.
@@ -204,7 +206,9 @@ func (w *Worker) run(j *job) {
 		w.end(answer.ExitDone)
 		return
 	}
-	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr()})
+	status := w.perform(Call{j.ctx, append([]string{w.folder}, j.words...), j.stdin(), j.stdout(), j.stderr(), func() {
+		_ = w.out.write(frame.Append(nil, frame.Frame{Kind: frame.KindChanging, ID: j.id})) // at the end it is told that nobody reads
+	}})
 	j.release()
 	w.answer(j, frame.End{Status: uint8(status), Last: w.host.VaultMissing})
 	if w.host.VaultMissing {

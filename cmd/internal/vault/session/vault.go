@@ -41,6 +41,8 @@ type Vault struct {
 	Tally *tally.Tally // how far the call has come; nil if nobody wants to know
 
 	Origin Origin // that the proposed change was made from
+	// Changes is called before the first file is changed; nil tells no caller.
+	Changes func()
 }
 
 // Index returns what the files of the vault contain.
