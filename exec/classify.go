@@ -3,7 +3,9 @@ package exec
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"vaultwicket/allowlist"
@@ -263,6 +265,9 @@ const hintReadBack = "read the note to see whether it changed before asking agai
 // missing, and changes that nobody confirmed.
 func (q question) settle(v *verdict, text string) {
 	switch {
+	case q.name == neverSilent && isBinary(v.stdout) && !slices.ContainsFunc(q.values, isMarkdown):
+		v.stdout = ""
+		v.failure = &Failure{code: CodeCLIError, reason: "the file is not a text", hint: "attachment:read shows an image; of other files it tells type and size"}
 	case q.empty(text):
 		if !v.explained {
 			v.notices = append(v.notices, text)
@@ -282,6 +287,14 @@ func (q question) settle(v *verdict, text string) {
 			reason: "the answer of the Obsidian CLI is not one complete JSON value"}
 	}
 }
+
+// isBinary reports whether a file that was read is no text, such as an image or a PDF. The
+// text of a note may have a NUL in it, after a crash of the system that wrote it.
+func isBinary(text string) bool {
+	return strings.Contains(text[:min(len(text), 8000)], "\x00") || strings.HasPrefix(text, "%PDF-")
+}
+
+func isMarkdown(name string) bool { return path.Ext(name) == ".md" || path.Ext(name) == "" }
 
 // empty reports whether text is the sentence for "nothing". In the text of a
 // note only the exact sentence of the command counts.

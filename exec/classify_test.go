@@ -193,6 +193,28 @@ func TestFalseFriends(t *testing.T) {
 	}
 }
 
+// The garbage of an image or a PDF is no answer. A note is printed, even one with a NUL.
+func TestFilesThatAreNoText(t *testing.T) {
+	for _, tt := range []struct {
+		key, name, text, want string
+	}{
+		{"path", "x.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", CodeCLIError},
+		{"file", "x.pdf", "%PDF-1.7\n%\xe2\xe3", CodeCLIError},
+		{"path", "table.csv", "a,b\n", ""},
+		{"path", "a.md", "x\x00y\n", ""},
+		{"file", "a", "x\x00y\n", ""},
+	} {
+		for _, backend := range []bool{false, true} {
+			q := asked(t, "read", params{tt.key: tt.name})
+			q.embedded = backend
+			v := q.judge(answer{stdout: tt.text})
+			if codeOfVerdict(v) != tt.want || tt.want != "" && v.stdout != "" {
+				t.Errorf("%s, embedded %v: %q, stdout %q", tt.name, backend, codeOfVerdict(v), v.stdout)
+			}
+		}
+	}
+}
+
 func TestConfirmations(t *testing.T) {
 	for _, tt := range []struct {
 		call   string

@@ -147,15 +147,12 @@ func (p *Proposal) byApp() {
 	}
 }
 
-// ProposeEdit returns the proposal to change the note that a request means.
+// ProposeEdit returns the proposal to change the note that a request means, which has to
+// be Markdown.
 func ProposeEdit(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (Proposal, error) {
-	t, err := v.Target(p)
+	t, before, err := v.MarkdownNote(p)
 	if err != nil {
 		return Proposal{}, err
-	}
-	before, err := v.Disk.Read(t.Path)
-	if err != nil {
-		return Proposal{}, answer.ReadError(t.Typed, err)
 	}
 	after, err := edit(before)
 	if err != nil {

@@ -1,11 +1,13 @@
 package notes
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/edit"
@@ -38,11 +40,35 @@ func create(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 			text = note.Append(text, p["content"], false)
 		}
 	}
+	if err := fitsKind(made, text); err != nil {
+		return command.Proposal{}, err
+	}
 	said := "Created: "
 	if before.Exists {
 		said = "Overwrote: "
 	}
 	return command.Proposal{Steps: []command.Step{{Path: made, Before: before, After: command.Existing(text)}}, Message: said + made.String(), Note: made, Replaces: before.Exists}, nil
+}
+
+// fitsKind refuses the text of a canvas or a base that the app could not open. An empty
+// one can be opened.
+func fitsKind(made disk.Path, text []byte) error {
+	switch made.Ext() {
+	case "canvas":
+		var board struct{ Nodes, Edges []map[string]any }
+		if json.Unmarshal(text, &board) != nil && len(text) > 0 {
+			return answer.BadValue.Failure("The content of %q is not a canvas in JSON.", answer.Verbatim(made.String()))
+		}
+	case "base":
+		read, err := view.Read(text)
+		if err == nil {
+			err = read.Fatal()
+		}
+		if err != nil {
+			return answer.BadValue.Failure("The content of %q is not a base: %v", answer.Verbatim(made.String()), err)
+		}
+	}
+	return nil
 }
 
 // kept are the extensions that a name for a new file may bring. To every other
@@ -103,9 +129,6 @@ func newFolder(v *session.Vault) (string, error) {
 // addTo returns the command that adds text to a note in one way.
 func addTo(said string, add adding) func(*session.Vault, grammar.Values) (command.Proposal, error) {
 	return func(v *session.Vault, p grammar.Values) (command.Proposal, error) {
-		if p.Has("heading") {
-			return editMarkdown(v, p, said, add.of(p))
-		}
 		return command.ProposeEdit(v, p, said, add.of(p))
 	}
 }

@@ -69,18 +69,5 @@ func EditNamed(v *session.Vault, p grammar.Values, said string, edit func(text [
 	case !named:
 		return command.Proposal{}, answer.Misuse("Missing required parameter: path=<path>, file=<name> or daily")
 	}
-	return editMarkdown(v, p, said, change)
-}
-
-// editMarkdown is editing of notes that have parts.
-func editMarkdown(v *session.Vault, p grammar.Values, said string, edit func(text []byte) ([]byte, error)) (command.Proposal, error) {
-	t, before, err := v.MarkdownNote(p)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	after, err := edit(before)
-	if err != nil {
-		return command.Proposal{}, err
-	}
-	return command.ProposeChange(t.Path, before, after, said+t.Path.String()), nil
+	return command.ProposeEdit(v, p, said, change)
 }

@@ -27,9 +27,6 @@ func insertTemplate(v *session.Vault, p grammar.Values) (command.Proposal, error
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	if t.Path.Ext() != "md" {
-		return command.Proposal{}, answer.Failure("File is not a markdown file.")
-	}
 	return command.ProposeEdit(v, p, "Inserted into: ", func(text []byte) ([]byte, error) { return inserted(t.Path, text, filled, p["name"]) })
 }
 

@@ -1,0 +1,44 @@
+package vault
+
+import (
+	"testing"
+
+	"vaultwicket/cmd/internal/vault/answer"
+)
+
+// Text is added to notes alone, and a new canvas or base is one that the app can open.
+func TestFilesThatAreNoNotes(t *testing.T) {
+	files := map[string]string{"p.png": onePixel, "d.pdf": "%PDF-1.7", "b.canvas": "{}", "q.base": "views: []\n- [ ] x\n", "t.txt": "x", "T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`}
+	for path, text := range files {
+		if path == "T/Tpl.md" || path == ".obsidian/templates.json" {
+			continue
+		}
+		h := build(t, files)
+		for _, call := range [][]string{
+			{"append", "content=x"}, {"append", "content=x", "heading=y"}, {"prepend", "content=x"}, {"append", "content=x", "inline"}, {"template:insert", "name=Tpl"},
+			{"note:replace", "old=x", "new=y"}, {"property:set", "name=x", "value=y"},
+		} {
+			h.expect(answer.ExitFailed, "Error: File is not a markdown file.\n", append(call, "path="+path)...)
+		}
+		if h.get(path) != text {
+			t.Errorf("%s became %q", path, h.get(path))
+		}
+	}
+	h := build(t, map[string]string{"T/Tpl.md": "text", ".obsidian/templates.json": `{"folder": "T"}`})
+	for _, c := range []struct {
+		status int
+		want   string
+		args   []string
+	}{
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "content=notjson"}},
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", `content={"nodes":[1]}`}},
+		{answer.ExitFailed, "Error: The content of \"a.canvas\" is not a canvas in JSON.\n", []string{"create", "path=a.canvas", "template=Tpl"}},
+		{answer.ExitFailed, "Error: The content of \"a.base\" is not a base: Query is an invalid format. It should be a YAML object.\n", []string{"create", "path=a.base", "content=text"}},
+		{answer.ExitDone, "Created: a.canvas\n", []string{"create", "path=a.canvas", `content={"nodes":[],"more":1}`}},
+		{answer.ExitDone, "Created: b.canvas\n", []string{"create", "path=b.canvas"}},
+		{answer.ExitDone, "Created: a.base\n", []string{"create", "path=a.base", "content=views:\\n  - type: table\\n    name: T"}},
+		{answer.ExitFailed, "Error: The content of \"b.canvas\" is not a canvas in JSON.\n", []string{"create", "path=b.canvas", "content=[]", "overwrite"}},
+	} {
+		h.expect(c.status, c.want, c.args...)
+	}
+}
