@@ -150,6 +150,7 @@ func (w *talk) answers(n int) map[uint32]said {
 			}
 			s.end = end
 			ended++
+		case frame.KindChanging:
 		default:
 			w.t.Fatalf("a frame of kind %d", f.Kind)
 		}
