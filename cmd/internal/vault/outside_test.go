@@ -65,7 +65,7 @@ func TestTheWorkOfTheAppIsJudgedByItsMeaning(t *testing.T) {
 		{"a list in block form", "property:set path=A.md name=x value=a,b type=list", appNote, rewrittenNote + "x:\n  - a\n  - b\n---\nbody\n", isApplied, true},
 		{"the first property of a note with other line ends", "property:set path=A.md name=x value=y", "a\r\nb\r\n", "---\nx: y\n---\na\r\nb\r\n", isApplied, true},
 		{"properties of lines with other ends", "property:set path=A.md name=x value=y", "---\r\na: b\r\n---\r\nbody\r\n", "---\na: b\nx: y\n---\nbody\r\n", isApplied, true},
-		{"without type= the app goes by the look", "property:set path=A.md name=tags value=a", appNote, "---\ntitle: One\ntags: a\nn: 12\n---\nbody\n", isApplied, true},
+		{"without type= the app goes by the look", "property:set path=A.md name=aliases value=a", appNote, rewrittenNote + "aliases: a\n---\nbody\n", isApplied, true},
 		{"a removed property", "property:remove path=A.md name=n", appNote, "---\ntitle: One\ntags:\n  - a\n  - b\n---\nbody\n", isApplied, true},
 		{"the last property, and an empty block stays", "property:remove path=A.md name=x", "---\nx: 1\n---\nbody", "---\n---\nbody", isApplied, true},
 		{"an appended text", "append path=A.md content=new", old, old + "\nnew", isApplied, false},
@@ -286,5 +286,15 @@ func TestANoteIsLookedAtUntilItStaysTheSame(t *testing.T) {
 		if said := run(grammar.EndSwitch, grammar.ChangeSwitch, id, "append", "path=A.md", "content=new"); said.State != test.state || pauses > 20 {
 			t.Errorf("%s: %+v after %d pauses, want %s", test.name, said, pauses, test.state)
 		}
+	}
+}
+
+// The app would make a text of a list, so it does not carry out the change.
+func TestTheAppMakesNoTextOfAList(t *testing.T) {
+	h := build(t, map[string]string{"A.md": appNote})
+	begin := []string{grammar.BeginSwitch, grammar.ChangeSwitch, journal.NewID(time.Now()), "property:set", "path=A.md", "name=tags", "value=a, b, c"}
+	h.expect(answer.ExitFailed, "Error: The app would make a text of the list \"tags\". type=list keeps it a list.\n", begin...)
+	if status, _, stderr := h.run(append(begin, "type=list")...); status != answer.ExitDone {
+		t.Errorf("with type=list: status %d, %s", status, stderr)
 	}
 }

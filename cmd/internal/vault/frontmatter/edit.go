@@ -54,6 +54,15 @@ func Set(text []byte, key string, value Value) ([]byte, error) {
 	return b.replace(place, value)
 }
 
+// IsList reports whether a property of the note text is a list. It is none in a block that
+// cannot be read.
+func IsList(text []byte, key string) bool {
+	found := markdown.Scan(text)
+	properties, err := Parse(text[found.Frontmatter.Start:found.Frontmatter.End])
+	property, ok := properties.Lookup(key)
+	return err == nil && ok && property.Value.Kind() == List
+}
+
 // Remove returns the note text without a property, and whether it had it. The
 // block goes with its last property, for an empty one is none, unless comments
 // are left in it, or what follows would be taken for another block. The errors

@@ -30,9 +30,9 @@ func (m *Mistyped) Error() string { return m.Reason }
 // checkbox, date and datetime, and "multitext", which is a list. The error is a
 // *[Mistyped].
 //
-// A list is parted at commas, and blanks around its elements are dropped; "[]"
+// A list is parted at commas outside of links, and blanks around its elements are dropped; "[]"
 // is one without elements, and no text at all is one empty element. A JSON array
-// of strings is taken for what it says: only so can an element hold a comma. An
+// of strings is taken for what it says: only so can an element without a link hold a comma. An
 // empty date is null.
 func ParseValue(typed string, as Type) (Value, error) {
 	switch as {
@@ -77,9 +77,16 @@ func guess(typed string) Value {
 func list(typed string) Value {
 	var elements []string
 	if json.Unmarshal([]byte(typed), &elements) != nil || elements == nil {
-		elements = strings.Split(typed, ",")
-		for i, element := range elements {
-			elements[i] = strings.TrimSpace(element)
+		elements = nil
+		begun := 0
+		for at := 0; at <= len(typed); at++ {
+			switch {
+			case at == len(typed) || typed[at] == ',':
+				elements = append(elements, strings.TrimSpace(typed[begun:at]))
+				begun = at + 1
+			case strings.HasPrefix(typed[at:], "[["):
+				at += max(strings.Index(typed[at:], "]]"), 0)
+			}
 		}
 	}
 	v := Value{kind: List}

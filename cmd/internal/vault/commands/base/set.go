@@ -8,7 +8,6 @@ import (
 	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/metadata"
-	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -24,7 +23,7 @@ func setInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	value, err := metadata.ParseTypedValue(v, p)
+	value, err := metadata.NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -33,7 +32,7 @@ func setInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 		if !strings.HasSuffix(row.Path, ".md") {
 			continue // only notes have properties
 		}
-		s, err := setting(v, row.Path, p["name"], value)
+		s, err := setting(v, row.Path, value)
 		if err != nil {
 			return command.Proposal{}, err
 		}
@@ -81,7 +80,7 @@ func rowsOf(v *session.Vault, p grammar.Values) (*view.Table, error) {
 }
 
 // setting returns the step that sets a property of a note.
-func setting(v *session.Vault, name, property string, value frontmatter.Value) (command.Step, error) {
+func setting(v *session.Vault, name string, value metadata.Value) (command.Step, error) {
 	path, err := v.PathOf(name)
 	if err != nil {
 		return command.Step{}, answer.FileNotFound(name)
@@ -90,9 +89,6 @@ func setting(v *session.Vault, name, property string, value frontmatter.Value) (
 	if err != nil {
 		return command.Step{}, answer.ReadError(name, err)
 	}
-	edited, err := frontmatter.Set(text, property, value)
-	if err != nil {
-		return command.Step{}, metadata.PropertyError(session.Target{Path: path, Typed: name}, text, err)
-	}
-	return command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}, nil
+	edited, err := value.Set(path, text)
+	return command.Step{Path: path, Before: command.Existing(text), After: command.Existing(edited)}, err
 }

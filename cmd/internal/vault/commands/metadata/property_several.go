@@ -4,7 +4,6 @@ import (
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
 	"vaultwicket/cmd/internal/vault/commands/scope"
-	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/knowledge"
 	"vaultwicket/cmd/internal/vault/session"
@@ -16,7 +15,7 @@ func setProperties(v *session.Vault, p grammar.Values) (command.Proposal, error)
 	if session.NamesOneFile(p) {
 		return command.Proposal{}, answer.Misuse("Use file=<name> or path=<path> for one note, or folder=<path> and query=<text> for several, not both.")
 	}
-	value, err := ParseTypedValue(v, p)
+	value, err := NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
@@ -26,14 +25,7 @@ func setProperties(v *session.Vault, p grammar.Values) (command.Proposal, error)
 	}
 	changes := scope.For(v)
 	for _, path := range notes {
-		err := changes.Edit(path, func(text []byte) ([]byte, error) {
-			edited, err := frontmatter.Set(text, p["name"], value)
-			if err != nil {
-				return nil, PropertyError(session.Target{Path: path}, text, err)
-			}
-			return edited, nil
-		})
-		if err != nil {
+		if err := changes.Edit(path, func(text []byte) ([]byte, error) { return value.Set(path, text) }); err != nil {
 			return command.Proposal{}, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
@@ -29,15 +30,16 @@ func setProperty(v *session.Vault, p grammar.Values) (command.Proposal, error) {
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	value, err := ParseTypedValue(v, p)
+	value, err := NewValue(v, p)
 	if err != nil {
 		return command.Proposal{}, err
 	}
-	edited, err := frontmatter.Set(text, p["name"], value)
-	if err != nil {
-		return command.Proposal{}, PropertyError(t, text, err)
+	edited, err := value.Set(t.Path, text)
+	proposal := command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"])
+	if !p.Has("type") && value.in(text).Kind() == frontmatter.List && p["value"] != "[]" && frontmatter.IsList(text, p["name"]) {
+		proposal.AppDoesLess = answer.AppDoesLess.Failure("The app would make a text of the list %q. type=list keeps it a list.", answer.Verbatim(p["name"]))
 	}
-	return command.ProposeChange(t.Path, text, edited, "Set "+p["name"]+": "+p["value"]), nil
+	return proposal, err
 }
 
 // removeProperty says the same of a property that is not there: like the app, and
@@ -49,33 +51,58 @@ func removeProperty(v *session.Vault, p grammar.Values) (command.Proposal, error
 	}
 	edited, _, err := frontmatter.Remove(text, p["name"])
 	if err != nil {
-		return command.Proposal{}, PropertyError(t, text, err)
+		return command.Proposal{}, PropertyError(t.Path, text, err)
 	}
 	return command.ProposeChange(t.Path, text, edited, "Removed: "+p["name"]), nil
 }
 
-// ParseTypedValue reads the value of a request. Its type is the one that is given,
-// else the one that the user assigned to the name in this vault, else that of
-// the shape of the value. The app goes by the shape alone, with which a number
-// becomes the text that the user once made it; a value that does not fit the
-// assigned type is refused.
-func ParseTypedValue(v *session.Vault, p grammar.Values) (frontmatter.Value, error) {
+// Value is what a request sets a property to.
+type Value struct {
+	name        string
+	value, list frontmatter.Value // list is in place of value in a note that has a list
+}
+
+// NewValue reads the value of a request. Its type is the one that is given, else the one that
+// the user assigned to the name in this vault, else that of the shape of the value; but what
+// is a list in a note stays one. The app goes by the shape alone, with which a number becomes
+// the text that the user once made it; a value that does not fit the assigned type is refused.
+func NewValue(v *session.Vault, p grammar.Values) (Value, error) {
 	as, assigned := frontmatter.Type(p["type"]), false
 	if !p.Has("type") {
 		types, err := PropertyTypes(v)
 		if err != nil {
-			return frontmatter.Value{}, err
+			return Value{}, err
 		}
 		as, assigned = assignedType(types, p["name"])
 	}
 	value, err := frontmatter.ParseValue(p["value"], as)
 	switch {
+	case err == nil && as == "":
+		list, err := frontmatter.ParseValue(p["value"], frontmatter.TypeMultitext)
+		return Value{p["name"], value, list}, err
 	case err == nil:
-		return value, nil
+		return Value{p["name"], value, value}, nil
 	case assigned:
-		return value, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
+		return Value{}, answer.Misuse("%v. In this vault %q is of the type %s; type= sets it to another.", err, answer.Verbatim(p["name"]), as)
 	}
-	return value, answer.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+	return Value{}, answer.MisuseWithHint(dateMeant(v, p["value"], as), "%v", err)
+}
+
+// in returns the value for one note.
+func (x Value) in(text []byte) frontmatter.Value {
+	if frontmatter.IsList(text, x.name) {
+		return x.list
+	}
+	return x.value
+}
+
+// Set returns the text of the note at a path with the property set.
+func (x Value) Set(at disk.Path, text []byte) ([]byte, error) {
+	edited, err := frontmatter.Set(text, x.name, x.in(text))
+	if err != nil {
+		return nil, PropertyError(at, text, err)
+	}
+	return edited, nil
 }
 
 // dateMeant says which date a word for a day is. The word itself is no value of a date, and
@@ -109,7 +136,7 @@ func assignedType(types map[string]string, name string) (as frontmatter.Type, ok
 
 // PropertyError explains why the properties of a note cannot be changed, with the line
 // of the note: those of the errors are counted from the start of the block.
-func PropertyError(t session.Target, text []byte, err error) error {
+func PropertyError(at disk.Path, text []byte, err error) error {
 	line, reason := 0, err.Error()
 	var malformed *frontmatter.Malformed
 	var refusal *frontmatter.Refusal
@@ -120,20 +147,21 @@ func PropertyError(t session.Target, text []byte, err error) error {
 		line, reason = refusal.Line, refusal.Reason
 	}
 	if line == 0 {
-		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(t.Path.String()), reason)
+		return answer.Failure("The properties of %q cannot be changed: %s.", answer.Verbatim(at.String()), reason)
 	}
 	line += bytes.Count(text[:markdown.Scan(text).Frontmatter.Start], []byte("\n"))
-	return answer.Failure("The properties of %q cannot be changed: line %d: %s.", answer.Verbatim(t.Path.String()), line, reason)
+	return answer.Failure("The properties of %q cannot be changed: line %d: %s.", answer.Verbatim(at.String()), line, reason)
 }
 
 // meansSet judges a property that was set. Without type= the app goes by what the
 // value looks like, where this program goes by the type that the vault gives the
 // name.
 func meansSet(v *session.Vault, p grammar.Values, c command.AppChange) (outcome.Verdict, error) {
-	value, err := ParseTypedValue(v, p)
+	asked, err := NewValue(v, p)
 	if err != nil {
 		return outcome.Verdict{}, err
 	}
+	value := asked.in(c.Before.Text)
 	for i, candidate := range append([]frontmatter.Value{value}, likeTheApp(p, value)...) {
 		wanted, err := frontmatter.Set(c.Before.Text, p["name"], candidate)
 		if err != nil {

@@ -38,7 +38,7 @@ func renameProperty(v *session.Vault, p grammar.Values) (command.Proposal, error
 		err := changes.Edit(path, func(text []byte) ([]byte, error) {
 			edited, _, err := frontmatter.Rename(text, name, to)
 			if err != nil {
-				return nil, metadata.PropertyError(session.Target{Path: path}, text, err)
+				return nil, metadata.PropertyError(path, text, err)
 			}
 			return edited, nil
 		})

@@ -83,7 +83,7 @@ func (r tagRename) renamed(name string) string {
 func (r tagRename) apply(path disk.Path, text []byte) (edited []byte, places int, err error) {
 	edited, inProperties, err := frontmatter.RewriteTags(text, r.renamed)
 	if err != nil {
-		return nil, 0, metadata.PropertyError(session.Target{Path: path}, text, err)
+		return nil, 0, metadata.PropertyError(path, text, err)
 	}
 	found := markdown.Scan(edited)
 	out, at := []byte(nil), 0
