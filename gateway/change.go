@@ -114,9 +114,15 @@ func (g *vaultGateway) readChangeState(ctx context.Context, r route, own exec.Pr
 
 // verified compares what the app says that it did with what is there.
 func (g *vaultGateway) verified(ctx context.Context, r route, own exec.Program, id string, begun, out exec.Outcome) (exec.Outcome, error) {
-	var planned struct{ Files []json.RawMessage }
+	var planned struct {
+		Files  []json.RawMessage
+		Broken string
+	}
 	if err := json.Unmarshal([]byte(begun.Stdout), &planned); err != nil || len(planned.Files) == 0 {
 		return out, nil // there was nothing to change
+	}
+	if planned.Broken != "" && out.Failure == nil {
+		out.Notices = append(out.Notices, "the change "+planned.Broken)
 	}
 	s, err := g.readChangeState(context.WithoutCancel(ctx), r, own, id)
 	switch {
