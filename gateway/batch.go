@@ -113,6 +113,9 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if answer := g.recalledBatch(plan); answer != nil {
 		return g.firstBatch(ctx, plan, answer)
 	}
+	if err := g.takeForAll(plan); err != nil {
+		return g.refuseBatch(ctx, b, "", err)
+	}
 	asked := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return refusedBatch("", err)
@@ -131,6 +134,24 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 		return g.batchOnce(ctx, b.IdempotencyKey, plan)
 	}
 	return g.carryOutBatch(ctx, plan)
+}
+
+// takeForAll takes the calls and changes of all operations of a batch from the limits: one
+// that could not be finished within them does not begin.
+func (g *vaultGateway) takeForAll(plan *batchPlan) error {
+	calls, changes := 0, 0
+	for _, s := range plan.steps {
+		if s.Command == undoCommand {
+			continue
+		}
+		if calls++; s.call.Effect().Mutates() {
+			changes++
+		}
+	}
+	if err := g.admission.Calling(plan.batch.Caller, calls); err != nil {
+		return err
+	}
+	return g.admission.Mutations(changes)
 }
 
 // enterBatch waits for the turn of a batch that changes something, up to the limit of

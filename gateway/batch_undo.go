@@ -38,7 +38,7 @@ func (g *vaultGateway) checkUndoable(plan *batchPlan) (clientID string, err erro
 }
 
 func undoOf(id string) Request {
-	return Request{Command: "undo", Params: allowlist.Params{"id": allowlist.Text(id)}}
+	return Request{Command: undoCommand, Params: allowlist.Params{"id": allowlist.Text(id)}}
 }
 
 // undoAll undoes what was changed, the last change first. One that cannot be
@@ -59,11 +59,11 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 	switch {
 	case result.Change != nil:
 		var back Result
-		fault := r.gateway.guard("undo", func() {
+		fault := r.gateway.guard(undoCommand, func() {
 			back, _ = r.gateway.step(ctx, r.gateway.runner.Hold(), r.batch.from(undoOf(result.Change.ID)), approved{inBatch: true, takesBack: true})
 		})
 		if fault != nil {
-			back = Fault("undo")
+			back = Fault(undoCommand)
 		}
 		if undone = back.OK; !undone {
 			done.Notice = "not undone: " + back.Error.Message

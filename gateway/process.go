@@ -11,6 +11,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"vaultwicket/exec"
+	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
@@ -79,6 +80,9 @@ func (g *vaultGateway) answer(ctx context.Context, req Request) Result {
 // already. started is false for a request that ended while it waited.
 func (g *vaultGateway) process(ctx context.Context, hold *exec.Hold, req Request, by approved) (result Result, started bool) {
 	line := g.record(ctx, g.name(), req)
+	if req.undoesForOwner() {
+		ctx = admission.PastPause(ctx)
+	}
 	plan, err := g.admit(ctx, req, line, by)
 	var before *answered
 	if errors.As(err, &before) {
@@ -119,8 +123,19 @@ func (g *vaultGateway) places(plan Plan, by approved) []*semaphore.Semaphore {
 // pause, the limits, the policy, the approval, the audit log. by is what the user
 // has approved of it already.
 func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Record, by approved) (Plan, error) {
-	if err := g.admission.Call(req.Caller); err != nil {
-		return Plan{}, err
+	switch undoes := req.Command == undoCommand; {
+	case undoes && !req.undoesForOwner(): // to take a change back counts against no limit
+		if err := g.admission.Open(); err != nil {
+			return Plan{}, err
+		}
+	case !undoes:
+		calls := 1
+		if by.inBatch {
+			calls = 0 // the batch has taken them
+		}
+		if err := g.admission.Calling(req.Caller, calls); err != nil {
+			return Plan{}, err
+		}
 	}
 	if time.Since(req.Taken) >= g.runner.Timeout() {
 		return Plan{}, g.admission.NotStarted(context.DeadlineExceeded, observe.KnownCommand(req.Command)) // and nobody is asked about it
@@ -149,8 +164,8 @@ func (g *vaultGateway) admit(ctx context.Context, req Request, line *records.Rec
 	if err != nil {
 		return plan, err
 	}
-	if plan.call.Effect().Mutates() {
-		if err := g.admission.Mutation(); err != nil {
+	if plan.call.Effect().Mutates() && req.Command != undoCommand && !by.inBatch {
+		if err := g.admission.Mutations(1); err != nil {
 			return plan, err
 		}
 	}

@@ -48,6 +48,9 @@ type Request struct {
 	// AtTerminal says that the answer goes to the user's own terminal. What would
 	// show an agent a way around the gateway is left out of every other one.
 	AtTerminal bool
+	// Owner says that the owner of the notes sends it: at a terminal, or on the page. They
+	// can take changes back during a pause.
+	Owner bool
 	// Caller tells sessions of callers apart, Client is what they call themselves
 	// and Surface the way by which they came: for the audit log, and for what a
 	// yes is good for.
@@ -65,6 +68,12 @@ type Request struct {
 	visibility visibility.Fingerprint // when the request was begun
 	batch      string                 // of which it is an operation, for the journal
 }
+
+// undoCommand takes changes back.
+const undoCommand = "undo"
+
+// undoesForOwner reports whether a pause does not keep the request.
+func (r Request) undoesForOwner() bool { return r.Owner && r.Command == undoCommand }
 
 // withOneLimit returns the request with one meaning of limit, whether it is given beside
 // the parameters, among them or in both places, where the smaller one holds. A command

@@ -9,6 +9,14 @@ import (
 	"vaultwicket/gateway/semaphore"
 )
 
+type pastPause struct{}
+
+// PastPause returns the context of a call that a pause does not keep: of the owner, who takes
+// a change back.
+func PastPause(ctx context.Context) context.Context { return context.WithValue(ctx, pastPause{}, true) }
+
+func passesPause(ctx context.Context) bool { return ctx.Value(pastPause{}) != nil }
+
 // Acquire acquires each of the semaphores for a caller, in their order. It waits until
 // ctx is done, and not through a pause. release releases them.
 func (a *Controller) Acquire(ctx context.Context, caller, command string, semaphores ...*semaphore.Semaphore) (release func(), err error) {
@@ -28,7 +36,7 @@ func (a *Controller) Acquire(ctx context.Context, caller, command string, semaph
 		if !waited {
 			continue
 		}
-		if err := a.Open(); err != nil {
+		if err := a.Open(); err != nil && !passesPause(ctx) {
 			release()
 			return nil, err
 		}

@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -37,18 +38,18 @@ type Controller struct {
 	timeout   func() time.Duration // of a call
 	disabled  atomic.Bool
 
-	mu     sync.Mutex
-	limits Limits
-	Calls  map[string]*rate.Limiter // by caller
-	minute *rate.Limiter            // of mutations
-	hour   *rate.Limiter            // of mutations
+	mu      sync.Mutex
+	limits  Limits
+	callers map[string]*rate.Limiter
+	minute  *rate.Limiter // of mutations
+	hour    *rate.Limiter // of mutations
 }
 
 // New returns a controller with these limits. disabled refuses every call, state
 // is the folder of the file that pauses, "" where nothing can be paused, and timeout the
 // time limit of a call.
 func New(l Limits, disabled bool, state string, timeout func() time.Duration) *Controller {
-	a := &Controller{timeout: timeout, limits: l, Calls: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
+	a := &Controller{timeout: timeout, limits: l, callers: map[string]*rate.Limiter{}, minute: limiter(l.Mutations, time.Minute), hour: limiter(l.MutationsHour, time.Hour)}
 	a.disabled.Store(disabled)
 	if state != "" {
 		a.pauseFile = PauseFile(state)
@@ -68,7 +69,10 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 
 // Call refuses a call while the gateway is paused or disabled, or above the rate limit of
 // the caller.
-func (a *Controller) Call(caller string) error {
+func (a *Controller) Call(caller string) error { return a.Calling(caller, 1) }
+
+// Calling is [Controller.Call] for several calls that are made together, or none.
+func (a *Controller) Calling(caller string, calls int) error {
 	if err := a.Open(); err != nil {
 		return err
 	}
@@ -77,7 +81,7 @@ func (a *Controller) Call(caller string) error {
 	if a.limits.Calls <= 0 {
 		return nil
 	}
-	return take(quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
+	return take(calls, quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
 }
 
 // maxCallers bounds the callers whose calls are counted apart. Those beyond it
@@ -87,20 +91,20 @@ const maxCallers = 4096
 // callsOf returns the limiter of a caller. One that has its whole burst again
 // says nothing that a new one does not, and goes when there are many.
 func (a *Controller) callsOf(caller string) *rate.Limiter {
-	if l := a.Calls[caller]; l != nil {
+	if l := a.callers[caller]; l != nil {
 		return l
 	}
-	if len(a.Calls) >= maxCallers {
-		maps.DeleteFunc(a.Calls, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+	if len(a.callers) >= maxCallers {
+		maps.DeleteFunc(a.callers, func(_ string, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
 	}
-	if len(a.Calls) >= maxCallers {
+	if len(a.callers) >= maxCallers {
 		caller = others
-		if l := a.Calls[others]; l != nil {
+		if l := a.callers[others]; l != nil {
 			return l
 		}
 	}
 	l := limiter(a.limits.Calls, time.Minute)
-	a.Calls[caller] = l
+	a.callers[caller] = l
 	return l
 }
 
@@ -138,12 +142,12 @@ func (a *Controller) Paused() bool {
 	return paused || err != nil
 }
 
-// Mutation refuses a call that would change something above the limits of a minute and
-// of an hour.
-func (a *Controller) Mutation() error {
+// Mutations refuses calls that would change something above the limits of a minute and of an
+// hour: all of them or none.
+func (a *Controller) Mutations(calls int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return take(
+	return take(calls,
 		quota{a.hour, "rate-mutations-hour", "changes an hour", a.limits.MutationsHour},
 		quota{a.minute, "rate-mutations", "changes a minute", a.limits.Mutations},
 	)
@@ -156,13 +160,19 @@ type quota struct {
 	most          int
 }
 
-// take takes one from each limiter. If one of them is used up it takes from none, so that
-// a refused call does not count, and says when there will be one.
-func take(quotas ...quota) error {
+// take takes so many from each limiter. If one of them has not as many it takes from none, so
+// that a refused call does not count, and says when there will be.
+func take(n int, quotas ...quota) error {
 	now := time.Now()
 	taken := make([]*rate.Reservation, 0, len(quotas))
 	for _, q := range quotas {
-		reserved := q.limiter.ReserveN(now, 1)
+		if n > q.limiter.Burst() {
+			for _, r := range taken {
+				r.CancelAt(now)
+			}
+			return failure.New(failure.CodeRateLimited, fmt.Sprintf("send at most %d at once", q.most), "%d at once are above the rate limit: %d %s (setting %s)", n, q.most, q.unit, q.setting)
+		}
+		reserved := q.limiter.ReserveN(now, n)
 		taken = append(taken, reserved)
 		wait := reserved.DelayFrom(now)
 		if wait == 0 {
@@ -204,7 +214,7 @@ func (a *Controller) Tighten(l Limits, disabled bool) {
 			l.SetBurst(wanted)
 		}
 	}
-	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.Calls))...)
+	stricter(&a.limits.Calls, l.Calls, time.Minute, slices.Collect(maps.Values(a.callers))...)
 	stricter(&a.limits.Mutations, l.Mutations, time.Minute, a.minute)
 	stricter(&a.limits.MutationsHour, l.MutationsHour, time.Hour, a.hour)
 }

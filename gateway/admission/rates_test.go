@@ -32,6 +32,8 @@ func passes(ask func() error) (int, *failure.RequestError) {
 // anyCall is a call of the one caller of these tests.
 func anyCall(a *Controller) error { return a.Call("") }
 
+func oneChange(a *Controller) error { return a.Mutations(1) }
+
 // Callers do not use up what others have, and however many come, what is
 // remembered of them does not grow beyond a bound.
 func TestCallersAreCountedApart(t *testing.T) {
@@ -43,12 +45,12 @@ func TestCallersAreCountedApart(t *testing.T) {
 				t.Fatalf("caller %d: %d pass", i, n)
 			}
 		}
-		if len(a.Calls) > maxCallers+1 {
-			t.Errorf("%d callers are remembered", len(a.Calls))
+		if len(a.callers) > maxCallers+1 {
+			t.Errorf("%d callers are remembered", len(a.callers))
 		}
 		time.Sleep(time.Minute)
-		if n, _ := passes(func() error { return a.Call("a new one") }); n != 2 || len(a.Calls) > 2 {
-			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.Calls))
+		if n, _ := passes(func() error { return a.Call("a new one") }); n != 2 || len(a.callers) > 2 {
+			t.Errorf("%d pass once the others have all they may again, and %d are remembered", n, len(a.callers))
 		}
 		a.Tighten(Limits{Calls: 1}, false)
 		if n, _ := passes(func() error { return a.Call("one more") }); n != 1 {
@@ -71,9 +73,9 @@ func TestLimitsOverTime(t *testing.T) {
 	}{
 		{"calls", Limits{Calls: 6}, anyCall, 6, 10 * time.Second, "rate limit reached: 6 calls a minute (setting rate)", "try again in 11s"},
 		{"one call", Limits{Calls: 1}, anyCall, 1, time.Minute, "rate limit reached: 1 calls a minute (setting rate)", "try again in 1m1s"},
-		{"changes", Limits{Mutations: 4}, (*Controller).Mutation, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
-		{"changes of an hour", Limits{MutationsHour: 6}, (*Controller).Mutation, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
-		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, (*Controller).Mutation, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
+		{"changes", Limits{Mutations: 4}, oneChange, 4, 15 * time.Second, "rate limit reached: 4 changes a minute (setting rate-mutations)", "try again in 16s"},
+		{"changes of an hour", Limits{MutationsHour: 6}, oneChange, 6, 10 * time.Minute, "rate limit reached: 6 changes an hour (setting rate-mutations-hour)", "try again in 10m1s"},
+		{"changes, by the hour", Limits{Mutations: 3, MutationsHour: 2}, oneChange, 2, 30 * time.Minute, "rate limit reached: 2 changes an hour (setting rate-mutations-hour)", "try again in 30m1s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a := New(test.limits, false, "", nil)
@@ -109,17 +111,17 @@ func TestAChangeThatIsRefusedByTheMinuteLeavesTheHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New(Limits{Mutations: 2, MutationsHour: 7}, false, "", nil)
 		for minute := range 3 {
-			if n, r := passes(a.Mutation); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
+			if n, r := passes(func() error { return a.Mutations(1) }); n != 2 || !strings.HasSuffix(r.Error(), "(setting rate-mutations)") {
 				t.Fatalf("minute %d: %d pass, then %v", minute, n, r)
 			}
 			for range 50 {
-				if a.Mutation() == nil {
+				if a.Mutations(1) == nil {
 					t.Fatal("one more passes")
 				}
 			}
 			time.Sleep(time.Minute)
 		}
-		if n, r := passes(a.Mutation); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
+		if n, r := passes(func() error { return a.Mutations(1) }); n != 1 || !strings.HasSuffix(r.Error(), "(setting rate-mutations-hour)") {
 			t.Errorf("%d pass of the one that is left, then %v", n, r)
 		}
 	})
@@ -130,7 +132,7 @@ func TestCallsAreNoChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New(Limits{Calls: 2, Mutations: 3}, false, "", nil)
 		calls, _ := passes(func() error { return anyCall(a) })
-		changes, _ := passes(a.Mutation)
+		changes, _ := passes(func() error { return a.Mutations(1) })
 		if calls != 2 || changes != 3 {
 			t.Errorf("%d calls and %d changes", calls, changes)
 		}
@@ -143,7 +145,7 @@ func TestNoLimit(t *testing.T) {
 		if n, r := passes(func() error { return anyCall(a) }); r != nil {
 			t.Errorf("%+v: %d calls, then %v", limits, n, r)
 		}
-		if n, r := passes(a.Mutation); r != nil {
+		if n, r := passes(func() error { return a.Mutations(1) }); r != nil {
 			t.Errorf("%+v: %d changes, then %v", limits, n, r)
 		}
 	}
@@ -168,7 +170,7 @@ func TestTightenedLimits(t *testing.T) {
 				if a.limits != want {
 					t.Fatalf("%s, %d and %d: %+v, want %+v", name, test.has, test.wanted, a.limits, want)
 				}
-				ask, period, most := a.Mutation, time.Minute, test.want
+				ask, period, most := func() error { return a.Mutations(1) }, time.Minute, test.want
 				if name == "calls" {
 					ask = func() error { return anyCall(a) }
 				}

@@ -268,7 +268,7 @@ func (p *page) undo(r request) view {
 	var asked *consent.Question
 	ctx := context.WithoutCancel(r.Context()) // a window that is closed does not cut a change off
 	result := p.Gateway.Do(ctx, gateway.Request{
-		Command: "undo", Words: form.words(), Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface,
+		Command: "undo", Words: form.words(), Vault: form.Vault, Caller: Surface, Client: Surface, Surface: Surface, Owner: true,
 		Ask: func(_ context.Context, q consent.Question) consent.Reply {
 			if isConfirmed(form.Confirm, q) {
 				return consent.Yes

@@ -16,6 +16,7 @@ import (
 
 // typed returns a request as one that was typed in a terminal, where user is asked.
 func typed(user *user, req gateway.Request) gateway.Request {
+	req.Owner = true
 	req.Ask, req.Caller, req.Client, req.Surface = user.asker(), identity.AtTerminal, identity.AtTerminal, identity.AtTerminal
 	return req
 }
