@@ -80,7 +80,7 @@ func (r *batchRun) undoOne(ctx context.Context, i int) {
 
 // batchOnce carries out a batch under its idempotency key, as once does a call.
 func (g *vaultGateway) batchOnce(ctx context.Context, key string, plan *batchPlan) BatchResult {
-	claimed, answer, err := g.claim(key, boundTo(plan.request(), plan.digest()))
+	claimed, answer, err := g.claim(g.callerOf(plan.request()), key, boundTo(plan.request(), plan.digest()))
 	switch {
 	case err != nil:
 		return refusedBatch("", err)
@@ -132,7 +132,7 @@ func dispositionOfBatch(plan *batchPlan, result BatchResult) idempotency.Disposi
 		if done.Result == nil || !plan.steps[i].call.Effect().Mutates() {
 			continue
 		}
-		switch idempotency.DispositionOf(done.Result.ExitCode, done.Result.Error) {
+		switch idempotency.DispositionOf(done.Result.Error, done.Result.Change != nil) {
 		case idempotency.StaysClaimed:
 			return idempotency.StaysClaimed
 		case idempotency.Remember:

@@ -20,7 +20,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 		return carryOut(plan)
 	}
 	name := plan.call.Name()
-	claimed, answer, err := g.claim(req.IdempotencyKey, boundTo(req, digestOf(plan)))
+	claimed, answer, err := g.claim(g.callerOf(req), req.IdempotencyKey, boundTo(req, digestOf(plan)))
 	switch {
 	case err != nil:
 		return failed(name, err)
@@ -32,7 +32,7 @@ func (g *vaultGateway) once(req Request, plan Plan, carryOut func(Plan) Result) 
 	}
 	hidden := g.rules.Digest()
 	result := carryOut(plan)
-	if err := claimed.Settle(idempotency.DispositionOf(result.ExitCode, result.Error), rememberedResult{result, hidden}); err != nil {
+	if err := claimed.Settle(idempotency.DispositionOf(result.Error, result.Change != nil), rememberedResult{result, hidden}); err != nil {
 		result.Notices = append(result.Notices, notRemembered+err.Error())
 	}
 	return result
@@ -70,7 +70,7 @@ func (g *vaultGateway) recall(key string, digest idempotency.Digest) []byte {
 }
 
 // claim takes a key of the vault, see [idempotency.Take].
-func (g *vaultGateway) claim(key string, digest idempotency.Digest) (c idempotency.Claim, answer []byte, err error) {
+func (g *vaultGateway) claim(caller, key string, digest idempotency.Digest) (c idempotency.Claim, answer []byte, err error) {
 	folder := g.target().Folder
 	if folder == "" {
 		return c, nil, failure.New(failure.CodeBadRequest, "the user can set vault to the folder of the vault", "idempotencyKey needs the folder of the vault, which is not known")
@@ -79,7 +79,7 @@ func (g *vaultGateway) claim(key string, digest idempotency.Digest) (c idempoten
 	if err != nil {
 		return c, nil, err
 	}
-	return idempotency.Take(kept, key, digest)
+	return idempotency.Take(kept, caller, key, digest)
 }
 
 // What is said of an answer and its key.

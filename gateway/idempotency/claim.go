@@ -35,11 +35,11 @@ type Claim struct {
 	digest Digest
 }
 
-// Take looks a key up. It returns the answer of the first time, where there is one, else
+// Take looks a key up for a caller. It returns the answer of the first time, where there is one, else
 // the claim. The error is a [*failure.RequestError]: the key is no key, belongs to another
 // call, or to one of which nobody knows whether it was carried out.
-func Take(kept *journal.Journal, key string, digest Digest) (c Claim, answer []byte, err error) {
-	c = Claim{journal.NewID(time.Now()), kept.Keys(), key, digest}
+func Take(kept *journal.Journal, caller, key string, digest Digest) (c Claim, answer []byte, err error) {
+	c = Claim{journal.NewID(time.Now()), kept.Keys().Of(caller), key, digest}
 	answer, state, err := c.keys.Recall(key, digest, time.Now())
 	switch {
 	case err != nil:
@@ -62,13 +62,13 @@ const (
 	Remember                        // the answer is kept
 )
 
-// DispositionOf returns what becomes of the key of a call with an exit code, negative where
-// nothing ran, and an error, nil for none.
-func DispositionOf(exitCode int, cause *failure.Error) Disposition {
+// DispositionOf returns what becomes of the key of a call with an error, nil for none, that
+// has changed something or not.
+func DispositionOf(cause *failure.Error, changed bool) Disposition {
 	switch {
 	case cause != nil && cause.Code == failure.CodeUnknown:
 		return StaysClaimed
-	case cause != nil && (exitCode < 0 || cause.Code == failure.CodeCancelled):
+	case cause != nil && !changed:
 		return Forget
 	}
 	return Remember

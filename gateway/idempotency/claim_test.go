@@ -16,7 +16,7 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 	if got := Recall(kept, "k", call); got != nil {
 		t.Fatalf("recalled %q before the call", got)
 	}
-	claim, answer, err := Take(kept, "k", call)
+	claim, answer, err := Take(kept, "me", "k", call)
 	if err != nil || answer != nil || claim.ID == "" {
 		t.Fatalf("got the claim %q, %q, %v", claim.ID, answer, err)
 	}
@@ -24,7 +24,7 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 	if err := claim.Settle(Remember, "done"); err != nil {
 		t.Fatal(err)
 	}
-	if _, answer, err := Take(kept, "k", call); string(answer) != `"done"` || err != nil {
+	if _, answer, err := Take(kept, "me", "k", call); string(answer) != `"done"` || err != nil {
 		t.Errorf("the second time it is %q, %v", answer, err)
 	}
 	if got := Recall(kept, "k", call); string(got) != `"done"` {
@@ -40,23 +40,23 @@ func TestAKeyIsCarriedOutOnce(t *testing.T) {
 func TestWhatBecomesOfAKey(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		exit  int
 		cause *failure.Error
 		want  Disposition
 		again string // the code of the next call, "" where it may be carried out
 	}{
-		{"nothing ran", -1, &failure.Error{Code: failure.CodeRateLimited}, Forget, ""},
-		{"cancelled", 0, &failure.Error{Code: failure.CodeCancelled}, Forget, ""},
-		{"unknown", -1, &failure.Error{Code: failure.CodeUnknown}, StaysClaimed, failure.CodeUnknown},
+		{"nothing ran", &failure.Error{Code: failure.CodeRateLimited}, Forget, ""},
+		{"not found", &failure.Error{Code: failure.CodeNotFound}, Forget, ""},
+		{"cancelled", &failure.Error{Code: failure.CodeCancelled}, Forget, ""},
+		{"unknown", &failure.Error{Code: failure.CodeUnknown}, StaysClaimed, failure.CodeUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			kept := journalOf(t)
 			call := Digest(sha256.Sum256([]byte("call")))
-			claim, _, err := Take(kept, "k", call)
+			claim, _, err := Take(kept, "me", "k", call)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := DispositionOf(tt.exit, tt.cause)
+			got := DispositionOf(tt.cause, false)
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
@@ -67,7 +67,7 @@ func TestWhatBecomesOfAKey(t *testing.T) {
 		})
 	}
 	for _, cause := range []*failure.Error{nil, {Code: failure.CodeNotFound}} {
-		if got := DispositionOf(1, cause); got != Remember {
+		if got := DispositionOf(cause, true); got != Remember {
 			t.Errorf("%v: got %v", cause, got)
 		}
 	}
@@ -80,7 +80,7 @@ func journalOf(t *testing.T) *journal.Journal {
 
 func expectCode(t *testing.T, kept *journal.Journal, key string, digest Digest, want string) {
 	t.Helper()
-	_, _, err := Take(kept, key, digest)
+	_, _, err := Take(kept, "me", key, digest)
 	var cause *failure.RequestError
 	switch {
 	case want == "" && err != nil:

@@ -18,10 +18,22 @@ import (
 // Keys remembers the answers to calls with an idempotency key, so that a call
 // that is repeated is not done twice, after a restart neither. It is in the
 // journal's folder, a file for each key.
-type Keys struct{ journal *Journal }
+type Keys struct {
+	journal *Journal
+	caller  string
+}
 
 // Keys returns the keys of j's vault.
-func (j *Journal) Keys() Keys { return Keys{j} }
+func (j *Journal) Keys() Keys { return Keys{journal: j} }
+
+// Of returns the keys on behalf of a caller, who can claim a quarter of them.
+func (k Keys) Of(caller string) Keys {
+	if caller != "" {
+		sum := sha256.Sum256([]byte(caller))
+		k.caller = hex.EncodeToString(sum[:8])
+	}
+	return k
+}
 
 const (
 	keysFolder = "keys"
@@ -29,9 +41,10 @@ const (
 
 	keyAge    = 24 * time.Hour
 	maxKey    = 512
-	maxKeys   = 4096     // a call with a key every twenty seconds, all day
-	maxAnswer = 1 << 20  // an answer is what an agent reads
-	maxStored = 64 << 20 // of all answers; beyond, keys are refused until some are too old
+	maxKeys   = 4096        // a call with a key every twenty seconds, all day
+	keysEach  = maxKeys / 4 // of one caller
+	maxAnswer = 1 << 20     // an answer is what an agent reads
+	maxStored = 64 << 20    // of all answers; beyond, keys are refused until some are too old
 )
 
 // keyRecord is what is kept of a key.
@@ -41,6 +54,7 @@ type keyRecord struct {
 	ID     string    `json:"id"`
 	Time   time.Time `json:"time"`
 	Done   bool      `json:"done"`
+	Caller string    `json:"caller,omitempty"` // its hash
 	Answer []byte    `json:"answer,omitempty"`
 }
 
@@ -119,7 +133,7 @@ func (k Keys) Claim(key string, digest [sha256.Size]byte, id string, now time.Ti
 		if err := k.sweep(now); err != nil {
 			return err
 		}
-		return k.put(name, keyRecord{Digest: hex.EncodeToString(digest[:]), ID: id, Time: now.UTC()})
+		return k.put(name, keyRecord{Digest: hex.EncodeToString(digest[:]), ID: id, Time: now.UTC(), Caller: k.caller})
 	})
 }
 
@@ -260,6 +274,20 @@ func (k Keys) sweep(now time.Time) error {
 	}
 	if count >= maxKeys || stored > maxStored {
 		return &TooLarge{"the number or size of answers that are remembered", maxKeys}
+	}
+	if k.caller == "" || count < keysEach {
+		return nil
+	}
+	own := 0
+	for _, e := range entries {
+		if name, isKey := strings.CutSuffix(e.Name(), keySuffix); isKey {
+			if r, err := k.read(name); err == nil && r.Caller == k.caller {
+				own++
+			}
+		}
+	}
+	if own >= keysEach {
+		return &TooLarge{"the number of answers that are remembered for one caller", keysEach}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -94,6 +95,22 @@ func TestOldKeysAreRemovedAndYoungOnesAreNot(t *testing.T) {
 	if err := k.Claim("one too many", [32]byte{}, NewID(now), now); !errors.As(err, &large) {
 		t.Error(err)
 	}
+}
+
+// One caller cannot use up the keys of all.
+func TestACallerHasAShareOfTheKeys(t *testing.T) {
+	j := newJournal(t, Limits{})
+	now := time.Now()
+	k := j.Keys().Of("one")
+	must(t, k.Claim("first", [32]byte{}, NewID(now), now))
+	for i := range keysEach - 1 {
+		must(t, k.put(fmt.Sprintf("%064x", i), keyRecord{ID: NewID(now), Digest: strings.Repeat("0", 64), Time: now, Caller: k.caller}))
+	}
+	var large *TooLarge
+	if err := k.Claim("one more", [32]byte{}, NewID(now), now); !errors.As(err, &large) || large.Limit != keysEach {
+		t.Errorf("above its share: %v", err)
+	}
+	must(t, j.Keys().Of("another").Claim("one more", [32]byte{}, NewID(now), now))
 }
 
 func TestADamagedKeyIsNoNewOne(t *testing.T) {
