@@ -101,7 +101,7 @@ cmd/internal/flags           : cmd/internal/exit allowlist/day allowlist/quote
 cmd/internal/screen          : allowlist/quote cmd/internal/flags cmd/internal/terminal gateway/clean tiers
 cmd/internal/manual          : cmd/internal/flags cmd/internal/screen
 cmd/internal/terminal        : gateway/clean
-cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/acl exec/way gateway/state/private
+cmd/internal/clients         : cmd/internal/clients/edit cmd/internal/clients/edit/* exec/acl exec/suitable exec/way gateway/state/private
 cmd/internal/clients/command : cmd/internal/clients
 cmd/internal/clients/edit    :
 cmd/internal/clients/edit/jsonc : cmd/internal/clients/edit

@@ -53,6 +53,28 @@ func File(path string, file fs.FileInfo, at Surroundings) (reason string) {
 	return ""
 }
 
+// Place says why a program of the user must not be started from where it is, as [File] does
+// for the Obsidian CLI: another user could have put it there or replace it, or it is in a
+// vault or the working folder. The path is absolute, and its links are followed.
+func Place(path string, at Surroundings) (reason string, err error) {
+	if reason, err = Way(path); reason != "" || err != nil {
+		return reason, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	file, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	for _, check := range [...]func(Surroundings, string, fs.FileInfo) string{regular, safeFile, safePlace} {
+		if reason := check(at, path, file); reason != "" {
+			return reason, nil
+		}
+	}
+	return "", nil
+}
+
 func regular(_ Surroundings, _ string, file fs.FileInfo) string {
 	if !file.Mode().IsRegular() {
 		return "is not a regular file"

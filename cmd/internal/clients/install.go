@@ -116,6 +116,9 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if !ok || s.URL != "" && c.shape.inputs {
 		return nil, c.noHTTP()
 	}
+	if word := s.expands(); word != "" {
+		return nil, &Error{Environment, fmt.Sprintf("%q has ${, in place of which %s would put a variable", word, c.Name), "use a path without it, such as a link to the folder"}
+	}
 	change, old, err := i.plan(c, scope, s.Name)
 	if err != nil {
 		return nil, err
@@ -135,7 +138,7 @@ func (i Installer) Install(c Client, scope Scope, s Server, replace bool) (*Chan
 	if err != nil {
 		return nil, c.unusable(change.File, err)
 	}
-	if program := i.ownProgram(c, scope); program != "" {
+	if program := i.ownProgram(c, scope, s.vaults()...); program != "" {
 		change.Commands = c.own.add(program, s.Name, entry, old != nil)
 	}
 	change.verify = func() error {

@@ -3,6 +3,7 @@ package clients
 import (
 	"vaultwicket/cmd/internal/clients/edit"
 	"vaultwicket/cmd/internal/clients/edit/jsonc"
+	"vaultwicket/exec/suitable"
 )
 
 // ownCommand is how a client changes its settings of the user by itself.
@@ -28,10 +29,20 @@ var claudeCommand = &ownCommand{
 	},
 }
 
-// ownProgram returns the path of the client's own command, "" if it is not used.
-func (i Installer) ownProgram(c Client, scope Scope) string {
+// ownProgram returns the path of the client's own command, "" if it is not used: then the
+// file is edited. One that another user, a vault or the working folder could have put there
+// is not started.
+func (i Installer) ownProgram(c Client, scope Scope, vaults ...string) string {
 	if c.own == nil || i.Run == nil || scope != User {
 		return ""
 	}
-	return i.System.Program(c.own.program)
+	program := i.System.Program(c.own.program)
+	if program == "" {
+		return ""
+	}
+	at := suitable.Surroundings{Vaults: func() []string { return vaults }, Home: i.System.home()}
+	if reason, err := suitable.Place(program, at); reason != "" || err != nil {
+		return ""
+	}
+	return program
 }

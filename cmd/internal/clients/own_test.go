@@ -172,3 +172,49 @@ func TestTheBinaryIsNamedAsOnThePath(t *testing.T) {
 		t.Errorf("behind the link it is %s", got)
 	}
 }
+
+// A command that others could have put where it is found is not started: the file is edited.
+func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes")
+	}
+	m, fake := claudeMachine(t)
+	c := client(t, "claude-code")
+	bin := filepath.Dir(m.System.Program("claude"))
+	for name, prepare := range map[string]func(s *Server){
+		"in a folder that all can change": func(*Server) {
+			if err := os.Chmod(bin, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"in the vault": func(s *Server) { s.Args = Args(filepath.Dir(bin), false) },
+	} {
+		s := server("vaultwicket")
+		prepare(&s)
+		change, err := m.Install(c, User, s, false)
+		if err != nil || len(change.Commands) > 0 || change.Diff() == "" || len(fake.calls) > 0 {
+			t.Errorf("%s: %+v, %v", name, change, err)
+		}
+		if err := os.Chmod(bin, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPathsThatClientsOrLinksTurn(t *testing.T) {
+	m := newMachine(t, "linux")
+	s := server("vaultwicket")
+	s.Args = Args("/home/me/${HOME}/Notes", false)
+	_, err := m.Install(client(t, "cursor"), User, s, false)
+	wantError(t, err, Environment, "${")
+	if runtime.GOOS == "windows" {
+		return
+	}
+	file := filepath.Join(m.System.Project, ".mcp.json")
+	if err := os.Symlink("missing/../.mcp.json", file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Install(client(t, "claude-code"), Project, server("vaultwicket"), false); err == nil || !strings.Contains(err.Error(), "too many levels of symbolic links") {
+		t.Errorf("a link to itself: %v", err)
+	}
+}

@@ -21,7 +21,15 @@ func ownedByUser(_ string, info fs.FileInfo) bool {
 
 // resolve follows the symbolic links of a path, that need not exist. A link that
 // neither this user nor root made is an error.
-func resolve(name string) (string, error) {
+func resolve(name string) (string, error) { return resolveWithin(name, maxLinks) }
+
+// maxLinks bounds links that lead to what is missing, which may lead back to themselves.
+const maxLinks = 40
+
+func resolveWithin(name string, links int) (string, error) {
+	if links == 0 {
+		return "", &fs.PathError{Op: "follow", Path: name, Err: syscall.ELOOP}
+	}
 	err := way.Walk(name, func(_, entry string, info fs.FileInfo) error {
 		if info.Mode()&fs.ModeSymlink == 0 {
 			return nil
@@ -38,7 +46,7 @@ func resolve(name string) (string, error) {
 		return "", err
 	}
 	// What is missing may be the target of a link.
-	parent, err := resolve(filepath.Dir(name))
+	parent, err := resolveWithin(filepath.Dir(name), links)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +58,7 @@ func resolve(name string) (string, error) {
 	if !filepath.IsAbs(link) {
 		link = filepath.Join(parent, link)
 	}
-	return resolve(link)
+	return resolveWithin(link, links-1)
 }
 
 // keepRights is a matter of Windows: here the mode is all there is.

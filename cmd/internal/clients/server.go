@@ -16,6 +16,27 @@ type Server struct {
 	System  string   // GOOS of the machine
 }
 
+// vaults are the paths that the arguments name.
+func (s Server) vaults() (paths []string) {
+	for i, word := range s.Args {
+		if word == "--vault" && i+1 < len(s.Args) {
+			paths = append(paths, s.Args[i+1])
+		}
+	}
+	return paths
+}
+
+// expands returns a word of the entry in which clients would put the value of a variable, ""
+// if there is none. They have no way to write a dollar sign that is one.
+func (s Server) expands() string {
+	for _, word := range append([]string{s.Command}, s.Args...) {
+		if strings.Contains(word, "${") {
+			return word
+		}
+	}
+	return ""
+}
+
 // shape is how a client writes an entry.
 type shape struct {
 	stdio func(Server) edit.Object

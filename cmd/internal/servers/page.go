@@ -19,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
 	"vaultwicket/cmd/internal/wiring"
+	"vaultwicket/exec"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/httpguard"
 	"vaultwicket/gateway/ui"
@@ -62,6 +63,7 @@ func Page(ctx context.Context, std terminal.Streams, args []string) error {
 	if std.Getenv("GOGC") == "" {
 		debug.SetGCPercent(serveGarbage) // it stays open all day
 	}
+	go exec.ReapOrphans(ctx)
 	go showLinks(console, func() string { return "http://" + l.Addr().String() + page.Open() })
 	return ended(page.Serve(ctx, l))
 }

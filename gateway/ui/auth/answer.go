@@ -35,6 +35,10 @@ func (g *Guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		return
 	}
 	cookie := g.sessions.redeem(code, r.Host)
+	if cookie == "" && g.sessions.of(r) != nil { // a browser that has traded it before
+		g.goOn(w)
+		return
+	}
 	if cookie == "" {
 		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
 		return
@@ -42,6 +46,11 @@ func (g *Guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 	// Without a domain the cookie is of this host alone, without an age of this run of
 	// the browser. It is not marked as secure: there is no TLS on a loopback address.
 	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: cookie, Path: g.base, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	g.goOn(w)
+}
+
+// goOn is a page that goes on to the first view.
+func (g *Guard) goOn(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>vaultwicket</title>`+
 		`<meta http-equiv="refresh" content="0; url=%[1]s"><link rel="icon" href="%[1]sassets/icon.svg"></head><body><p><a href="%[1]s">Continue</a></p></body></html>`+"\n", g.base)

@@ -69,20 +69,22 @@ func (s *sessions) redeem(code, host string) (cookie string) {
 
 // of returns the session of a request, nil if it has none.
 func (s *sessions) of(r *http.Request) *session {
-	cookies := r.CookiesNamed(cookieName)
-	if len(cookies) != 1 {
-		return nil
-	}
-	given := digest(sha256.Sum256([]byte(cookies[0].Value)))
+	cookies := r.CookiesNamed(cookieName) // servers on other ports of this host can set some, too
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, one := range s.all {
-		if subtle.ConstantTimeCompare(given[:], one.cookie[:]) == 1 && one.host == r.Host {
-			return one
+	for _, cookie := range cookies[:min(len(cookies), maxCookies)] {
+		given := digest(sha256.Sum256([]byte(cookie.Value)))
+		for _, one := range s.all {
+			if subtle.ConstantTimeCompare(given[:], one.cookie[:]) == 1 && one.host == r.Host {
+				return one
+			}
 		}
 	}
 	return nil
 }
+
+// maxCookies of the name are looked at in a request.
+const maxCookies = 16
 
 // token returns the token of a page in the session.
 func (s *session) token(page string) string {
