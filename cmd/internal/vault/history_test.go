@@ -1,11 +1,13 @@
 package vault
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/session"
 )
 
 // oldTimes are those of changes, which are made by the machine's clock.
@@ -75,4 +77,31 @@ func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
 		{"no versions", "history path=a.md", answer.ExitDone, ""},
 		{"nothing to read", "history:read path=a.md", answer.ExitFailed, "Error: Version \"1\" of a.md not found.\n"},
 	})
+}
+
+// While something is hidden, what is known of a note that the owner took from its place is
+// not told: it may be hidden now. What was deleted through this program can be brought back.
+func TestHistoryDoesNotOutliveHiding(t *testing.T) {
+	h := build(t, map[string]string{"Secret/x.md": "x", "plan.md": "one", "other.md": "o"})
+	h.env[session.AccessVariable] = mustRules(t, map[string]string{"/": "rwd", "Secret": "none"}).String()
+	for _, call := range []string{"append path=plan.md content=two", "append path=other.md content=more", "delete path=other.md"} {
+		if status, out, _ := h.run(strings.Fields(call)...); status != answer.ExitDone {
+			t.Fatalf("%s: %q", call, out)
+		}
+	}
+	h.steps([]turn{{"both are there or were deleted here", "history:list", answer.ExitDone, "other.md\nplan.md\n"}})
+	if err := os.Rename(h.file("plan.md"), h.file("Secret/plan.md")); err != nil {
+		t.Fatal(err)
+	}
+	h.steps([]turn{
+		{"the list", "history:list", answer.ExitDone, "other.md\n"},
+		{"the versions", "history path=plan.md", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a version", "history:read path=plan.md version=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a difference", "diff path=plan.md from=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"a plan to restore", "--plan history:restore path=plan.md version=1", answer.ExitFailed, "Error: File \"plan.md\" not found.\n"},
+		{"one that was deleted here", "history:read path=other.md", answer.ExitDone, "o\nmore\n"},
+	})
+	if status, out, _ := h.run("undo", h.changes()[0]); status == answer.ExitDone || strings.Contains(out, "two") {
+		t.Errorf("undo tells %q", out)
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/command"
+	"vaultwicket/cmd/internal/vault/disk"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/order"
 	"vaultwicket/cmd/internal/vault/outcome"
@@ -39,11 +40,43 @@ func versions(v *session.Vault, p grammar.Values) (session.Target, []journal.Ver
 		return t, nil, answer.Failure("Cannot use the journal: %v", err)
 	}
 	kept = slices.DeleteFunc(kept, func(was journal.Version) bool { return !v.Sees(t.Path.String()) || !v.Sees(was.Path) })
+	if len(kept) > 0 && keptBack(v, t.Path, func() (gone bool) { return goneByUs(j, t.Path.String()) }) {
+		kept = nil
+	}
 	if _, err := v.Disk.Stat(t.Path); err != nil && len(kept) == 0 {
 		return t, nil, answer.FileNotFound(t.Typed)
 	}
 	return t, kept, nil
 }
+
+// keptBack reports whether what was known of a path is not told: while something is hidden, a
+// note that has gone without this program may be in a hidden folder. gone reports whether the
+// last change through this program took it away.
+func keptBack(v *session.Vault, at disk.Path, gone func() bool) bool {
+	if v.Sight == nil {
+		return false
+	}
+	_, err := v.Disk.Stat(at)
+	return disk.IsMissing(err) && !gone()
+}
+
+// goneByUs reports whether the last change of a path in the journal took the file away.
+func goneByUs(j *journal.Journal, path string) bool {
+	last, _, err := j.Entries(journal.Filter{Path: path, Limit: 1})
+	if err != nil || len(last) == 0 || last[0].State != journal.Done {
+		return false
+	}
+	gone := false
+	for _, s := range last[0].Steps {
+		if s.Path == path || s.From == path {
+			gone = takesAway(s, path)
+		}
+	}
+	return gone
+}
+
+// takesAway reports whether nothing is at a path after a step that concerns it.
+func takesAway(s journal.Step, path string) bool { return s.Path != path || !s.After.Exists }
 
 // listVersions prints for each version its number, its time, how many bytes it
 // has, the command that replaced it, and its path if that was another.
@@ -83,9 +116,14 @@ func listHistories(v *session.Vault, _ grammar.Values) (answer.Reply, error) {
 	if err != nil {
 		return answer.Reply{}, answer.Failure("Cannot use the journal: %v", err)
 	}
-	names, found := map[string]string{}, map[string]bool{}
-	for _, e := range entries {
+	names, found, gone := map[string]string{}, map[string]bool{}, map[string]bool{}
+	for _, e := range entries { // the newest first
 		for _, s := range slices.Backward(e.Steps) {
+			for _, path := range []string{s.Path, s.Source()} {
+				if _, known := gone[path]; !known {
+					gone[path] = e.State == journal.Done && takesAway(s, path)
+				}
+			}
 			now := cmp.Or(names[s.Path], s.Path)
 			// Of a move that failed it is not known where the note was.
 			if s.From != "" && (e.State == journal.Done || e.State == journal.Undone) {
@@ -96,6 +134,11 @@ func listHistories(v *session.Vault, _ grammar.Values) (answer.Reply, error) {
 			if at, err := v.PathOf(now); err == nil && v.Sees(now) && v.Sees(s.Source()) && s.Before.Exists && (s.From == "" || s.Before != s.After) {
 				found[at.String()] = true
 			}
+		}
+	}
+	for path := range found {
+		if at, err := v.PathOf(path); err == nil && keptBack(v, at, func() bool { return gone[path] }) {
+			delete(found, path)
 		}
 	}
 	paths := slices.Collect(maps.Keys(found))

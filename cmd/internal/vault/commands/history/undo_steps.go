@@ -185,6 +185,9 @@ const (
 // that.
 func conflict(v *session.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
+	if keptBack(v, at, func() bool { return goneByUs(j, at.String()) }) {
+		return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
+	}
 	var left []byte
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
