@@ -39,8 +39,8 @@ func TestReplaceInANote(t *testing.T) {
 
 func TestInsertIntoANote(t *testing.T) {
 	checkEdits(t, "Inserted into: ", []edited{
-		{"after a section", "# A\na\n## B\nb\n# C\n", []string{"note:insert", "path=A.md", "heading=A", "position=after", "content=x"}, "# A\na\n## B\nb\nx\n# C\n"},
-		{"before a heading below another", "# A\n## B\n# C\n## B\n", []string{"note:insert", "path=A.md", "heading=C#B", "position=before", "content=x"}, "# A\n## B\n# C\nx\n## B\n"},
+		{"after a section", "# A\na\n## B\nb\n# C\n", []string{"note:insert", "path=A.md", "heading=A", "position=after", "content=x"}, "# A\na\n## B\nb\n\nx\n\n# C\n"},
+		{"before a heading below another", "# A\n## B\n# C\n## B\n", []string{"note:insert", "path=A.md", "heading=C#B", "position=before", "content=x"}, "# A\n## B\n# C\nx\n\n## B\n"},
 		{"after a block", "a ^id\n\nb\n", []string{"note:insert", "path=A.md", "block=^id", "position=after", "content=x"}, "a ^id\n\nx\n\nb\n"},
 		{"before a line", "a\nb\n", []string{"note:insert", "path=A.md", "lines=2", "position=before", "content=x"}, "a\nx\nb\n"},
 		{"after the last of some lines", "a\r\nb\r\n", []string{"note:insert", "path=A.md", "lines=1-2", "position=after", "content=x"}, "a\r\nb\r\nx\r\n"},
@@ -60,7 +60,7 @@ func TestSectionIsSet(t *testing.T) {
 func TestAppendBelowAHeading(t *testing.T) {
 	checkEdits(t, "Appended to: ", []edited{
 		{"before the blank line above the next one", "# A\n- a\n\n# B\n", []string{"append", "path=A.md", "heading=A", "content=- x"}, "# A\n- a\n- x\n\n# B\n"},
-		{"content gets the line ends of the note", "# A\r\n# B\r\n", []string{"append", "path=A.md", "heading=A", "content=x\ny"}, "# A\r\nx\r\ny\r\n# B\r\n"},
+		{"content gets the line ends of the note", "# A\r\n# B\r\n", []string{"append", "path=A.md", "heading=A", "content=x\ny"}, "# A\r\nx\r\ny\r\n\r\n# B\r\n"},
 		{"as it does at the end", "# A\r\nb", []string{"append", "path=A.md", "content=x\ny"}, "# A\r\nb\r\nx\r\ny"},
 	})
 }
@@ -69,9 +69,9 @@ func TestAppendBelowAHeading(t *testing.T) {
 func TestEditsTakeTheirTextsFromStandardInput(t *testing.T) {
 	for _, test := range []struct{ stdin, args, want string }{
 		{"new", "note:replace path=A.md old=b", "# a\n`%s` c\n"},
-		{"content", "note:insert path=A.md heading=a position=after", "# a\n`b` c\n%s\n"},
+		{"content", "note:insert path=A.md heading=a position=after", "# a\n`b` c\n\n%s\n"},
 		{"content", "note:set-section path=A.md heading=a", "# a\n%s\n"},
-		{"content", "append path=A.md heading=a", "# a\n`b` c\n%s\n"},
+		{"content", "append path=A.md heading=a", "# a\n`b` c\n\n%s\n"},
 	} {
 		h := build(t, map[string]string{"A.md": "# a\n`b` c\n"})
 		h.stdin = `\nabla \times` + "\xff\r\n\t" + strings.Repeat("long ", 100_000) + "end"
@@ -113,7 +113,7 @@ func TestFactsOfEdits(t *testing.T) {
 func TestTodaysNoteIsEdited(t *testing.T) {
 	const path = "2026-11-21.md"
 	for _, test := range []struct{ name, said, want string }{
-		{"note:insert daily heading=Log position=before content=x", "Inserted into: ", "x\n# Log\n- a\n"},
+		{"note:insert daily heading=Log position=before content=x", "Inserted into: ", "x\n\n# Log\n- a\n"},
 		{"note:set-section daily heading=Log content=x", "Section set in: ", "# Log\nx\n"},
 		{"note:replace daily old=a new=x", "Replaced in: ", "# Log\n- x\n"},
 		{"daily:append heading=Log content=-", "Added to: ", "# Log\n- a\n-\n"},

@@ -128,7 +128,7 @@ func TestTaskAdd(t *testing.T) {
 func TestTaskAddToTodaysNote(t *testing.T) {
 	h := build(t, map[string]string{".obsidian/daily-notes.json": `{"folder":"D","template":"T"}`, "T.md": "# {{date}}\n## Tasks\n## Log\n"})
 	h.expect(answer.ExitDone, "Task added to: D/2026-11-21.md:3\n", "task:add", "daily", "heading=Tasks", "content=call")
-	if got := h.get("D/2026-11-21.md"); got != "# 2026-11-21\n## Tasks\n- [ ] call\n## Log\n" {
+	if got := h.get("D/2026-11-21.md"); got != "# 2026-11-21\n## Tasks\n- [ ] call\n\n## Log\n" {
 		t.Errorf("the note became %q", got)
 	}
 	if status, out, _ := h.run("undo"); status != answer.ExitDone {
@@ -191,7 +191,7 @@ func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	h.expect(answer.ExitDone, "Added to: 2026-11-21.md\n", "daily:append", "heading=Log", "create-heading", "content=x")
 	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "append", "path=A.md", "create-heading", "content=y")
 	h.expect(answer.ExitMisuse, "Error: create-heading makes the heading that heading=<text> names: give it too.\n", "daily:append", "create-heading", "content=y")
-	if a, today := h.get("A.md"), h.get("2026-11-21.md"); a != "# A\n\n## Log\nx\ny\n" || today != "## Log\nx" {
+	if a, today := h.get("A.md"), h.get("2026-11-21.md"); a != "# A\n\n## Log\nx\n\ny\n" || today != "## Log\nx" {
 		t.Errorf("the notes became %q and %q", a, today)
 	}
 }

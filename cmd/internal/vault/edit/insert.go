@@ -18,7 +18,9 @@ const (
 
 // Insert returns the note with content on lines of its own before or after a
 // part. A line break parts it from what is around it, if content does not bring
-// it, and a blank line where it would else become a part of that, or that of it. Within a table, quote or
+// it, and a blank line where it would else become a part of that, or that of it, and from a
+// heading below it; but at a line it is put as it is. The blank lines at the end of a section
+// stay behind content. Within a table, quote or
 // list only more of the same can be put. The errors are *[NotFound],
 // *[Ambiguous] and *[Refusal].
 func Insert(text []byte, where Where, t Target, content string) ([]byte, error) {
@@ -43,6 +45,8 @@ func (d *doc) side(where Where, t Target, span markdown.Span) int {
 	switch {
 	case where == Before:
 		at = span.Start
+	case t.kind == heading:
+		return d.sectionEnd(d.headingAt(span.Start))
 	case t.kind == block:
 		b, _ := d.found.Block(t.name)
 		return max(d.next(max(span.Start, span.End-1)), d.next(d.startOf(b.Line))) // an id that stands alone is below its block
@@ -83,7 +87,7 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 	case !strings.HasSuffix(content, "\n"):
 		tail = end
 	}
-	for _, blanks := range d.blanks(at, content) {
+	for _, blanks := range d.blanks(at, content, whole) {
 		put := lead + strings.Repeat(end, blanks[0]) + content + tail + strings.Repeat(end, blanks[1])
 		edited := d.splice(markdown.Span{Start: at, End: at}, put)
 		if d.keepsFront(edited) && (!whole || d.keeps(edited, markdown.Span{Start: at, End: at}, len(put))) {
@@ -97,17 +101,23 @@ func (d *doc) insert(at int, content string, whole bool) ([]byte, error) {
 func (d *doc) front() int { return len(d.text) - len(strings.TrimPrefix(string(d.text), "\ufeff")) }
 
 // blanks are the numbers of blank lines to try before and after content, best
-// first.
-func (d *doc) blanks(at int, content string) [][2]int {
+// first. If whole is set, content becomes no part of a paragraph beside it, and is apart from
+// a heading below it.
+func (d *doc) blanks(at int, content string, whole bool) [][2]int {
 	first, last := 0, 0
 	if d.isRaw(at) {
 		return [][2]int{{0, 0}} // a line of code stands where it is put
 	}
 	all := linesOf(content)
-	if above, _, ok := d.lineBefore(at); ok && parted(above, all[0]) {
+	joins := func(above, below string) bool {
+		a, b := kindOf(above), kindOf(below)
+		heads := b == marked && strings.HasPrefix(strings.TrimLeft(below, " "), "#") && a != blank
+		return parted(above, below) || whole && (heads || a == plainText && b == plainText)
+	}
+	if above, _, ok := d.lineBefore(at); ok && joins(above, all[0]) {
 		first = 1
 	}
-	if at < len(d.text) && parted(all[len(all)-1], d.lineAt(at)) {
+	if at < len(d.text) && joins(all[len(all)-1], d.lineAt(at)) {
 		last = 1
 	}
 	tries := [][2]int{{first, last}, {1, last}}

@@ -8,7 +8,7 @@ func made(heading, content string) func([]byte) ([]byte, error) {
 
 func TestAppendUnderAHeadingThatIsMade(t *testing.T) {
 	check(t, []row{
-		{"one that is there", made("Log", "x"), "# Log\na\n", "# Log\na\nx\n"},
+		{"one that is there", made("Log", "x"), "# Log\na\n", "# Log\na\n\nx\n"},
 		{"at the end", made("Log", "x"), "# A\na\n", "# A\na\n\n## Log\nx\n"},
 		{"at the end without a break", made("Log", "x"), "# A\na", "# A\na\n\n## Log\nx"},
 		{"behind a blank line", made("Log", "x\n"), "# A\na\n\n", "# A\na\n\n## Log\nx\n"},
