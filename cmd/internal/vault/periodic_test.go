@@ -62,10 +62,14 @@ func TestPeriodicNotes(t *testing.T) {
 	h.expect(answer.ExitDone, "Added to: 2026-10.md\n", "periodic:append", "period=month", "date=2026-10", "heading=New", "create-heading", "content=x")
 	h.expect(answer.ExitDone, "October Sep\n\n## New\nx\n", "periodic:read", "period=month", "date=2026-10-31")
 	h.expect(answer.ExitDone, "quarter\n", "periodic:read", "period=quarter")
+	h.put(".obsidian/daily-notes.json", `{"format":"[D]/YYYYMMDD","template":"T/day"}`)
+	h.put("T/day.md", "{{date}}\n")
+	h.expect(answer.ExitDone, "Added to: D/20261121.md\n", "periodic:append", "period=day", "content=x")
+	h.expect(answer.ExitDone, "2026-11-21\nx\n", "periodic:read", "period=day")
 	h.expect(answer.ExitDone, "==> W/2026-W44.md (missing) <==\n==> W/2026-W45.md (has no such heading) <==\n==> W/2026-W46.md <==\n## Log\nforty-six\n==> W/2026-W47.md <==\n## Log\ndone\n",
 		"periodic:read", "period=week", "from=2026-10-31", "heading=Log")
 	h.expect(answer.ExitDone, "==> 2026-Q2.md (missing) <==\n==> 2026-Q3.md (missing) <==\n==> 2026-Q4.md <==\nquarter\n", "periodic:read", "period=quarter", "from=2026-06-30", "to=2026-12-31")
-	for range 2 {
+	for range 3 {
 		if status, out, _ := h.run("undo"); status != answer.ExitDone {
 			t.Fatal(out)
 		}

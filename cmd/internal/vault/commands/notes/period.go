@@ -148,5 +148,8 @@ func (p period) noteAt(v *session.Vault, chosen noteSettings, at time.Time) (Dai
 	if err != nil {
 		return DailyNote{}, answer.Failure("The settings of notes for a %s lead to no note of the vault: %v", p.name, err)
 	}
+	if p.name == "day" && !chosen.Enabled {
+		date = moment.Format(begin, defaultDate)
+	}
 	return DailyNote{Path: path, template: chosen.Template, date: date, now: begin, period: p.name}, nil
 }

@@ -40,7 +40,7 @@ type templateSettings struct {
 type DailyNote struct {
 	Path     disk.Path
 	template string // as it is set; may be empty
-	date     string // today by the daily format
+	date     string // of {{date}}: as the app writes it, or by the format of a plugin
 	now      time.Time
 	period   string // "" for a daily note of the app
 }
@@ -86,8 +86,7 @@ func noteOf(v *session.Vault, now time.Time) (DailyNote, error) {
 	if strings.TrimSpace(settings.Format) == "" {
 		settings.Format = defaultDate
 	}
-	date := moment.Format(now, settings.Format)
-	text := session.NormalPath(strings.TrimSpace(settings.Folder) + "/" + date)
+	text := session.NormalPath(strings.TrimSpace(settings.Folder) + "/" + moment.Format(now, settings.Format))
 	if !strings.HasSuffix(text, ".md") {
 		text += ".md"
 	}
@@ -95,5 +94,5 @@ func noteOf(v *session.Vault, now time.Time) (DailyNote, error) {
 	if err != nil {
 		return DailyNote{}, answer.Failure("%s leads to no note of the vault: %v", disk.ConfigPath(dailyConfig), err)
 	}
-	return DailyNote{Path: path, template: settings.Template, date: date, now: now}, nil
+	return DailyNote{Path: path, template: settings.Template, date: moment.Format(now, defaultDate), now: now}, nil
 }
