@@ -1,9 +1,11 @@
 package vault
 
 import (
+	"strings"
 	"testing"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/exec/frame"
 )
 
 func TestBaseCreate(t *testing.T) {
@@ -51,6 +53,33 @@ views:
 	h.expect(answer.ExitDone, "Created: Ubik.md\n", "base:create", "path=b/Books.base", "view=Done", "name=Ubik", "content=---\nstatus: new\n---\nText")
 	if got, want := h.get("Shelf/Ubik.md"), "---\nstatus: new\nkind: novel\ntags:\n  - book\n---\nText"; got != want {
 		t.Errorf("the note is %q, want %q", got, want)
+	}
+}
+
+// A note gets the links that the filters ask for, and what it does not pass is said.
+func TestBaseCreateLinksAndTellsWhatIsUnmet(t *testing.T) {
+	for _, test := range []struct{ filters, content, want, notice string }{
+		{`file.hasLink("Plan")`, "", "[[Plan]]\n", ""},
+		{`file.hasLink(link("Plan"))`, "text", "text\n[[Plan]]\n", ""},
+		{`file.hasLink("Nowhere") && file.hasLink("Plan")`, "see [[Plan]]", "see [[Plan]]\n[[Nowhere]]\n", ""},
+		{`file.hasLink("Plan")`, "see [[Plan|it]]", "see [[Plan|it]]", ""},
+		{`file.ctime > now() - "1 day" && file.size < 100 && file.ext == "md"`, "x", "x", ""},
+		{`rating > 3`, "x", "x", "the view does not show the note: it does not pass rating > 3"},
+		{`file.backlinks.length > 0`, "x", "x", "the view does not show the note: it does not pass file.backlinks.length > 0"},
+	} {
+		h := build(t, map[string]string{"b/All.base": "filters:\n  and:\n    - '" + test.filters + "'\nviews:\n  - type: table\n    name: V\n", "Plan.md": ""})
+		args := []string{"--facts", "base:create", "path=b/All.base", "name=New"}
+		if test.content != "" {
+			args = append(args, "content="+test.content)
+		}
+		status, out, stderr := h.run(args...)
+		_, facts, _ := frame.CutReport(stderr)
+		if got := h.get("b/New.md"); status != answer.ExitDone || got != test.want || facts.Notice != test.notice {
+			t.Errorf("%s: status %d, %s%s, the note is %q, want %q", test.filters, status, out, stderr, got, test.want)
+		}
+		if _, rows, _ := h.run("base:query", "path=b/All.base", "format=paths"); strings.Contains(rows, "New.md") == (test.notice != "") {
+			t.Errorf("%s: the view shows %q", test.filters, rows)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Proposal struct {
 	Steps   []Step // in this order
 	Message string // what is printed once they are done
 	Note    disk.Path
+	Notice  string // what the caller has to know of it, "" for nothing
 	// replaces says that what the note held is thrown away as a whole.
 	Replaces bool
 	// undoes is the entry of the journal that this takes back, "" mostly.

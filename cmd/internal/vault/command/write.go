@@ -57,11 +57,12 @@ func Write(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		return answer.Reply{}, err
 	}
 	p.drop(Step.IsNoop)
-	notice := v.Origin.Left
+	notices := []string{v.Origin.Left, p.Notice}
 	if broken := p.Broken.String(); broken != "" {
-		notice = strings.TrimPrefix(notice+"; the change "+broken, "; ")
+		notices = append(notices, "the change "+broken)
 	}
-	said := answer.Reply{Text: p.Message, Notice: notice, Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
+	notices = slices.DeleteFunc(notices, func(notice string) bool { return notice == "" })
+	said := answer.Reply{Text: p.Message, Notice: strings.Join(notices, "; "), Note: p.Note, Change: p.change(), LineEnds: p.lineEnds}
 	if len(p.Steps) == 0 {
 		return said, p.nothingLeft(j)
 	}

@@ -68,11 +68,11 @@ func (f *file) Created() time.Time {
 	return created
 }
 
-// look asks the disk. A file that is gone has no size and no times.
+// look asks the disk. A file that is not there has the time of its stamp.
 func (f *file) look() (size int64, created, modified time.Time) {
 	opened, err := f.vault.Folder.Open(f.indexed.Path)
 	if err != nil {
-		return 0, time.Unix(0, 0), time.Unix(0, 0)
+		return 0, time.Unix(0, f.indexed.Stamp.Modified), time.Unix(0, f.indexed.Stamp.Modified)
 	}
 	defer opened.Close()
 	return opened.Info.Size(), opened.Born(), opened.Info.ModTime()

@@ -1,7 +1,10 @@
 package view
 
 import (
+	"context"
+
 	"vaultwicket/cmd/internal/vault/bases/eval"
+	"vaultwicket/cmd/internal/vault/bases/value"
 )
 
 // Filter decides which files are rows: an expression, or several filters of which
@@ -60,6 +63,20 @@ func (f *Filter) statements() []*Filter {
 		all = append(all, part.statements()...)
 	}
 	return all
+}
+
+// Unmet returns the filters of the base and of a view that a file does not pass, each in one
+// line. The error is that of a session.
+func (b *Base) Unmet(ctx context.Context, env eval.Environment, v View, e value.Entry) (unmet []string, err error) {
+	env.Formulas = b.Formulas
+	session := eval.NewSession(ctx, env)
+	row := session.Row(e)
+	for _, f := range append(b.Filter.statements(), v.Filter.statements()...) {
+		if !f.Holds(row) {
+			unmet = append(unmet, f.String())
+		}
+	}
+	return unmet, session.Err()
 }
 
 // String returns the filter in one line.

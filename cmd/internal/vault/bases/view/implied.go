@@ -8,11 +8,12 @@ import (
 )
 
 // Implied is what a note has to be to pass the filters of a view, as far as they
-// say so plainly: by a property that equals a literal, a tag, or a folder.
+// say so plainly: by a property that equals a literal, a tag, a link, or a folder.
 type Implied struct {
 	// Folder is where the note has to be: "/" is the vault's own folder, "" is any.
 	Folder string
 	Tags   []string // without "#"
+	Links  []string // to the files that it has to link to
 	// Properties are those that the columns of the view name, which may be anything,
 	// and those that have to have a value.
 	Properties []ImpliedProperty
@@ -99,13 +100,20 @@ func (i *Implied) equal(x, y syntax.Node) {
 	}
 }
 
-// called takes file.inFolder("x"), file.hasTag("x") and tags.contains("x").
+// called takes file.inFolder("x"), file.hasTag("x"), tags.contains("x"), file.hasLink("x") and
+// file.hasLink(link("x")).
 func (i *Implied) called(n *syntax.Call) {
 	method, ok := n.Function.(*syntax.Member)
 	if !ok || len(n.Args) == 0 {
 		return
 	}
-	v, isLiteral := literal(n.Args[0])
+	first := n.Args[0]
+	if link, ok := first.(*syntax.Call); ok && method.Name == "hasLink" && len(link.Args) > 0 {
+		if f, ok := link.Function.(*syntax.Name); ok && f.Text == "link" {
+			first = link.Args[0]
+		}
+	}
+	v, isLiteral := literal(first)
 	if !isLiteral || v.Kind() != value.String {
 		return
 	}
@@ -115,6 +123,8 @@ func (i *Implied) called(n *syntax.Call) {
 	switch {
 	case onFile && method.Name == "inFolder":
 		i.Folder = v.Text()
+	case onFile && method.Name == "hasLink" && !strings.ContainsAny(v.Text(), "[]|\r\n"):
+		i.Links = append(i.Links, v.Text())
 	case onFile && method.Name == "hasTag",
 		method.Name == "contains" && (isProperty && property == "tags" || isFileMember(method.X, "tags")):
 		i.Tags = append(i.Tags, strings.TrimPrefix(v.Text(), "#"))

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/bases/eval"
+	"vaultwicket/cmd/internal/vault/bases/source"
 	"vaultwicket/cmd/internal/vault/bases/value"
 	"vaultwicket/cmd/internal/vault/bases/view"
 	"vaultwicket/cmd/internal/vault/command"
@@ -17,6 +19,7 @@ import (
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
 	"vaultwicket/cmd/internal/vault/markdown"
+	"vaultwicket/cmd/internal/vault/note"
 	"vaultwicket/cmd/internal/vault/outcome"
 	"vaultwicket/cmd/internal/vault/session"
 )
@@ -52,8 +55,45 @@ func createInBase(v *session.Vault, p grammar.Values) (command.Proposal, error) 
 	if err != nil {
 		return command.Proposal{}, answer.Failure("File %q cannot be created: %v.", answer.Verbatim(made.String()), err)
 	}
-	said := "Created: " + gopath.Base(made.String())
-	return command.Proposal{Steps: []command.Step{{Path: made, After: command.Existing(text)}}, Message: said, Note: made}, nil
+	proposal := command.Proposal{Message: "Created: " + gopath.Base(made.String()), Note: made}
+	text, proposal.Notice, err = madeToFit(v, base, shown, path, made, text, implied.Links)
+	proposal.Steps = []command.Step{{Path: made, After: command.Existing(text)}}
+	return proposal, err
+}
+
+// madeToFit adds the links that the filters ask for to the text of a new note, and says which
+// filters it does not pass then.
+func madeToFit(v *session.Vault, base *view.Base, shown view.View, path, made disk.Path, text []byte, links []string) (fitting []byte, notice string, err error) {
+	files, err := baseFiles(v, path.String())
+	if err != nil || base.Fatal() != nil {
+		return text, "", err
+	}
+	x := files.Index
+	planned := func() (eval.Environment, value.Entry) {
+		files.Index = x.With(made, text, v.Clock())
+		all := new(source.Memory).New(files.Config)
+		return all.Source().Environment, all.Entry(made.String())
+	}
+	env, entry := planned()
+	for _, link := range links {
+		program, err := view.ParseExpression("file.hasLink(" + strconv.Quote(link) + ")")
+		if err != nil {
+			continue
+		}
+		has, err := evaluated(v.Ctx, env, entry, program)
+		if err != nil {
+			return nil, "", queryFailed(err)
+		}
+		if !has.Truthy() {
+			text = note.Append(text, "[["+link+"]]\n", false)
+			env, entry = planned()
+		}
+	}
+	unmet, err := base.Unmet(v.Ctx, env, shown, entry)
+	if len(unmet) > 0 {
+		notice = "the view does not show the note: it does not pass " + strings.Join(unmet, ", ")
+	}
+	return text, notice, queryFailed(err)
 }
 
 // withImplied returns a text with the properties that are asked for and that it

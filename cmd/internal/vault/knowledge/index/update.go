@@ -34,6 +34,12 @@ func (x *Index) Update(folder *disk.Folder, paths []string, memory Memory, begun
 	return newIndex(x.replace(changes, l.files), x), nil
 }
 
+// With returns the index of the vault in which a file has been written.
+func (x *Index) With(path disk.Path, text []byte, written time.Time) *Index {
+	s := stamp.Stamp{Size: int64(len(text)), Modified: written.UnixNano()}
+	return newIndex(x.replace([]string{path.String()}, []*File{newFile(path, s, Read(path, text), false)}), x)
+}
+
 // namesOf returns paths as the disk has them: a change may be told of a file in
 // another spelling, or by its short name.
 func namesOf(folder *disk.Folder, paths []string) []string {
