@@ -34,7 +34,7 @@ func otherParams() map[string][]string {
 }
 
 // unknownParam says which parameter was meant.
-func (c *Call) unknownParam(key string) *ParseError {
+func (c *Call) unknownParam(key string, bare bool) *ParseError {
 	err := c.refuse(CodeUnknownParam, key, unknown)
 	word := strings.TrimLeft(key, "-")
 	switch meant := c.row.meantParam(word); {
@@ -43,14 +43,36 @@ func (c *Call) unknownParam(key string) *ParseError {
 		err.hint = "leave it out"
 	case word == "copy":
 		err.Reason = "not allowed: it would overwrite the clipboard of the user"
+	case c.row.isCommand(word):
+		err.hint = fmt.Sprintf("did you mean the command %q?", c.row.name+":"+word)
+	case word == "" || word == "=":
+		err.hint = "write a parameter as name=value, without blanks around ="
 	case meant != "":
 		err.hint = fmt.Sprintf("did you mean %q?", meant) + c.row.remark(word, meant)
 	case len(c.row.params) == 0:
 		err.hint = "the command takes no parameters"
+	case bare && c.row.firstText() != "":
+		err.hint = fmt.Sprintf("did you mean %s=%s?", c.row.firstText(), quote.Short(word))
 	default:
 		err.hint = "valid parameters: " + strings.Join(c.row.paramNames(), ", ")
 	}
 	return err
+}
+
+// isCommand reports whether a word makes another command of this one, as in "daily read".
+func (r *row) isCommand(word string) bool {
+	_, err := Describe(r.name + ":" + word)
+	return err == nil
+}
+
+// firstText is the parameter that a command cannot do without, if that is a text.
+func (r *row) firstText() string {
+	for _, p := range r.params {
+		if p.required && p.kind != kindFlag {
+			return p.name
+		}
+	}
+	return ""
 }
 
 // meantParam returns the parameter that a name was most likely meant to be.

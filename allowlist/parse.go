@@ -96,7 +96,7 @@ func (r *row) bareParam() *param {
 func (c *Call) take(key string, v Value) error {
 	p := c.row.param(key)
 	if p == nil {
-		return c.unknownParam(key)
+		return c.unknownParam(key, v.form == flagOn)
 	}
 	if v.form == absent {
 		return nil

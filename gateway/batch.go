@@ -113,12 +113,16 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	if answer := g.recalledBatch(plan); answer != nil {
 		return g.firstBatch(ctx, plan, answer)
 	}
-	if err := g.takeForAll(plan); err != nil {
+	calls, changes := plan.counted()
+	if err := g.admission.Fits(b.Caller, calls, changes); err != nil {
 		return g.refuseBatch(ctx, b, "", err)
 	}
 	asked := time.Now()
 	if err := g.requestBatchApproval(ctx, plan); err != nil {
 		return refusedBatch("", err)
+	}
+	if err := g.admission.Begin(b.Caller, calls, changes); err != nil {
+		return g.refuseBatch(ctx, b, "", err)
 	}
 	if plan.mutates() {
 		release, err := g.enterBatch(ctx, b, time.Since(asked))
@@ -136,11 +140,10 @@ func (g *vaultGateway) doBatch(ctx context.Context, b Batch) BatchResult {
 	return g.carryOutBatch(ctx, plan)
 }
 
-// takeForAll takes the calls and changes of all operations of a batch from the limits: one
-// that could not be finished within them does not begin.
-func (g *vaultGateway) takeForAll(plan *batchPlan) error {
-	calls, changes := 0, 0
-	for _, s := range plan.steps {
+// counted returns how many calls and changes of a batch count against the limits: one that
+// could not be finished within them does not begin.
+func (p *batchPlan) counted() (calls, changes int) {
+	for _, s := range p.steps {
 		if s.Command == undoCommand {
 			continue
 		}
@@ -148,10 +151,7 @@ func (g *vaultGateway) takeForAll(plan *batchPlan) error {
 			changes++
 		}
 	}
-	if err := g.admission.Calling(plan.batch.Caller, calls); err != nil {
-		return err
-	}
-	return g.admission.Mutations(changes)
+	return calls, changes
 }
 
 // enterBatch waits for the turn of a batch that changes something, up to the limit of

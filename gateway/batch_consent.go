@@ -35,6 +35,10 @@ func (g *vaultGateway) requestBatchApproval(ctx context.Context, plan *batchPlan
 	if len(plan.needApproval) == 0 {
 		return nil
 	}
+	if err := g.admission.Call(plan.batch.Caller); err != nil { // to ask is a call, too
+		g.recordOfBatch(ctx, plan.batch, "").Refused(err)
+		return err
+	}
 	var lines []*records.Record
 	for _, a := range plan.needApproval {
 		line := g.recordOfStep(ctx, plan.batch, plan.steps[a.step].Operation, a.plan)

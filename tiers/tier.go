@@ -6,7 +6,10 @@
 // worst effect.
 package tiers
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tier is a group of commands that is opened together. Tiers are cumulative:
 // a ceiling of [V1] opens v0 and v1.
@@ -43,11 +46,11 @@ func (t Tier) Opens(c Tier) bool {
 	return t <= V3 && c >= V0 && c <= V3 && c <= t
 }
 
-// ParseTier reads a ceiling from a setting: exactly "v0", "v1", "v2" or "v3".
+// ParseTier reads a ceiling from a setting: "v0", "v1", "v2" or "v3", in either case.
 // Neither "none" nor "restricted" is a ceiling, so both are errors.
 func ParseTier(s string) (Tier, error) {
 	for t := V0; t <= V3; t++ {
-		if tierNames[t] == s {
+		if strings.EqualFold(tierNames[t], s) {
 			return t, nil
 		}
 	}

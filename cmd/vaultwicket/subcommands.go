@@ -55,7 +55,7 @@ func unknownSubcommand(name string) error {
 	if near := quote.Nearest(name, names); near != "" {
 		err.Advice = fmt.Sprintf("did you mean %q?", near)
 	} else if _, known := allowlist.Describe(name); known == nil {
-		err.Advice = fmt.Sprintf(`vault commands run as "vaultwicket run %s"`, name)
+		err.Advice = fmt.Sprintf(`"vaultwicket run %[1]s" runs this command of a vault, "vaultwicket explain %[1]s" describes it`, name)
 	}
 	return err
 }

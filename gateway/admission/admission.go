@@ -72,7 +72,9 @@ func limiter(n int, period time.Duration) *rate.Limiter {
 func (a *Controller) Call(caller string) error { return a.Calling(caller, 1) }
 
 // Calling is [Controller.Call] for several calls that are made together, or none.
-func (a *Controller) Calling(caller string, calls int) error {
+func (a *Controller) Calling(caller string, calls int) error { return a.calling(caller, calls, true) }
+
+func (a *Controller) calling(caller string, calls int, count bool) error {
 	if err := a.Open(); err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (a *Controller) Calling(caller string, calls int) error {
 	if a.limits.Calls <= 0 {
 		return nil
 	}
-	return take(calls, quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
+	return take(calls, count, quota{a.callsOf(caller), "rate", "calls a minute", a.limits.Calls})
 }
 
 // maxCallers bounds the callers whose calls are counted apart. Those beyond it
@@ -144,10 +146,29 @@ func (a *Controller) Paused() bool {
 
 // Mutations refuses calls that would change something above the limits of a minute and of an
 // hour: all of them or none.
-func (a *Controller) Mutations(calls int) error {
+func (a *Controller) Mutations(calls int) error { return a.mutations(calls, true) }
+
+// Begin counts the calls and changes of a batch, or refuses them.
+func (a *Controller) Begin(caller string, calls, mutations int) error {
+	if err := a.calling(caller, calls, true); err != nil {
+		return err
+	}
+	return a.mutations(mutations, true)
+}
+
+// Fits refuses calls that would be above the limits if they were made together now, and
+// counts none of them.
+func (a *Controller) Fits(caller string, calls, mutations int) error {
+	if err := a.calling(caller, calls, false); err != nil {
+		return err
+	}
+	return a.mutations(mutations, false)
+}
+
+func (a *Controller) mutations(calls int, count bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return take(calls,
+	return take(calls, count,
 		quota{a.hour, "rate-mutations-hour", "changes an hour", a.limits.MutationsHour},
 		quota{a.minute, "rate-mutations", "changes a minute", a.limits.Mutations},
 	)
@@ -161,8 +182,9 @@ type quota struct {
 }
 
 // take takes so many from each limiter. If one of them has not as many it takes from none, so
-// that a refused call does not count, and says when there will be.
-func take(n int, quotas ...quota) error {
+// that a refused call does not count, and says when there will be. Without count it takes
+// none in any case.
+func take(n int, count bool, quotas ...quota) error {
 	now := time.Now()
 	taken := make([]*rate.Reservation, 0, len(quotas))
 	for _, q := range quotas {
@@ -183,6 +205,11 @@ func take(n int, quotas ...quota) error {
 		}
 		wait = wait.Truncate(time.Second) + time.Second
 		return failure.New(failure.CodeRateLimited, "try again in "+wait.String(), "rate limit reached: %d %s (setting %s)", q.most, q.unit, q.setting)
+	}
+	if !count {
+		for _, r := range taken {
+			r.CancelAt(now)
+		}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (m Machine) system(_ context.Context, r *Report) {
 	if m.Elevated() {
 		what := "this terminal has the rights of an administrator"
 		if m.OS != "windows" {
-			what = "this is the user root"
+			what = "running as root"
 		}
 		r.warn("elevated", what, "files that are made now cannot be changed by your own user later, and an agent would have the same rights", "run vaultwicket as your own user")
 	}

@@ -14,7 +14,7 @@ var serving = []Command{
 		Name: "install", Usage: "[flags] CLIENT | --all | --list", Group: start,
 		Summary: "add vaultwicket to an MCP client, after showing the change",
 		About: []string{
-			"The entry is read-only unless --edit is given. It never approves calls by itself.",
+			"The entry is read-only unless --edit is given. The entry does not pre-approve any calls.",
 			"The settings of the client are changed by its own command where it has one, or edited in place: comments, order and foreign entries stay, and a copy is kept.",
 		},
 		Examples: []Example{
@@ -76,7 +76,7 @@ var running = []Command{
 		Name: "run", Usage: "[flags] COMMAND [key=value | flag …]", Group: use,
 		Summary: "run a command through the gateway",
 		About: []string{
-			"Flags come before the command, its parameters behind it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
+			"Flags come before the command, its parameters after it. \"vaultwicket commands\" lists the commands, \"vaultwicket explain COMMAND\" describes one.",
 			"Standard output has the answer alone, byte for byte unless it is a terminal. Notes and errors go to standard error.",
 		},
 		Examples: []Example{

@@ -91,7 +91,21 @@ func syntaxProblem(err error) problem {
 		return problem{1, err.Error()}
 	}
 	row, _ := wrong.Position()
-	return problem{max(row, 1), strings.TrimPrefix(wrong.Error(), "toml: ")}
+	return problem{max(row, 1), inOurWords(strings.TrimPrefix(wrong.Error(), "toml: "))}
+}
+
+// inOurWords says what is wrong with a line as somebody who writes settings would: the
+// parser tells characters.
+func inOurWords(parsers string) string {
+	switch {
+	case strings.HasPrefix(parsers, "unexpected character U+000A"), strings.HasPrefix(parsers, "unexpected end"):
+		return "the value is missing"
+	case strings.HasSuffix(parsers, "at start of value"):
+		return `a value is a text in quotation marks ("v1"), a number, true, false or a list`
+	case strings.HasPrefix(parsers, "expected '='"):
+		return "a setting is written name = value"
+	}
+	return parsers
 }
 
 // reading is a document while it is looked through.
