@@ -15,7 +15,11 @@ import (
 // where all is well, 1 with warnings and 4 with a problem.
 func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	var look screen.Options
-	m, asJSON, err := machine.Of(std, args, func(f *settings.Flags) { look.ColorFlag(f.Set) })
+	var strict bool
+	m, asJSON, err := machine.Of(std, args, func(f *settings.Flags) {
+		look.ColorFlag(f.Set)
+		f.Set.BoolVar(&strict, "strict", false, "end with status 1 if there are warnings")
+	})
 	if err != nil {
 		return err
 	}
@@ -32,7 +36,11 @@ func runDoctor(ctx context.Context, std terminal.Streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	return exit.Silent(map[doctor.Level]int{doctor.OK: exit.Done, doctor.Warning: exit.Failed, doctor.Problem: exit.NotReady}[report.Worst()])
+	warned := exit.Done
+	if strict {
+		warned = exit.Failed
+	}
+	return exit.Silent(map[doctor.Level]int{doctor.OK: exit.Done, doctor.Warning: warned, doctor.Problem: exit.NotReady}[report.Worst()])
 }
 
 // levelStyles are the colours of findings.

@@ -17,6 +17,7 @@ import (
 	"vaultwicket/cmd/internal/flags"
 	"vaultwicket/cmd/internal/settings"
 	"vaultwicket/cmd/internal/terminal"
+	"vaultwicket/tiers"
 )
 
 // install is "vaultwicket install": an entry for vaultwicket in the settings of an MCP
@@ -27,6 +28,7 @@ func install(ctx context.Context, std terminal.Streams, args []string) error {
 		f.BoolVar(&o.JSON, "json", false, "with --list: print JSON")
 		f.StringVar(&o.Vault, "vault", "", "name or id of a vault, or its folder (with a separator, such as ./Notes)")
 		f.BoolVar(&o.Edit, "edit", false, "let the agent change notes: tier v2 with --allow-mutations")
+		f.StringVar(&o.Tier, "tier", "", "highest enabled tier of the entry: v0, v1, v2 or v3 (default v0, with --edit v2)")
 		f.StringVar(&o.URL, "url", "", "connect to a running server, such as http://127.0.0.1:8765/mcp")
 		f.StringVar(&o.Token, "token-env", "VAULTWICKET_TOKEN", "with --url: environment variable from which the client takes the token")
 		f.BoolVar(&o.Print, "print", false, "print the entry; nothing is written")
@@ -58,6 +60,13 @@ func changeClient(ctx context.Context, std terminal.Streams, name string, args [
 	}
 	if len(rest) == 1 {
 		s.Client = rest[0]
+	}
+	if s.Tier != "" {
+		tier, err := tiers.ParseTier(s.Tier)
+		if err != nil {
+			return &exit.UsageError{Reason: name + ": --tier: " + err.Error()}
+		}
+		s.Tier = tier.String()
 	}
 	state, err := settings.StateFolder(std)
 	if err != nil {

@@ -29,7 +29,7 @@ func TestEntries(t *testing.T) {
 	var b strings.Builder
 	for _, c := range All() {
 		edits, remote := server("vaultwicket"), server("vaultwicket")
-		edits.Args = Args(`C:\Users\me\My "Notes"`, true)
+		edits.Args = Args(`C:\Users\me\My "Notes"`, true, "")
 		edits.Command = `C:\Program Files\vaultwicket.exe`
 		remote.URL = "http://127.0.0.1:8765/mcp"
 		for i, s := range []Server{server("vaultwicket"), edits, remote} {
@@ -105,7 +105,7 @@ func TestTheTableIsWhole(t *testing.T) {
 
 func TestLinksCarryTheEntry(t *testing.T) {
 	s := server("vaultwicket")
-	s.Args = Args("/home/me/Ä & B+C #1", false)
+	s.Args = Args("/home/me/Ä & B+C #1", false, "")
 	for _, id := range []string{"vscode", "vscode-insiders"} {
 		_, query, _ := strings.Cut(client(t, id).Link(s), "?")
 		if text, err := url.PathUnescape(query); err != nil || text != `{"name":"vaultwicket","command":"/usr/local/bin/vaultwicket","args":["serve","--vault","/home/me/Ä & B+C #1","--allow-mutations=false"]}` {

@@ -102,7 +102,7 @@ func installAndUninstall(t *testing.T, m machine, c Client, scope Scope, name, l
 	// Another vault, changes for the first one, and away in either order.
 	m.install(t, c, scope, server("vaultwicket-work"))
 	edits := server("vaultwicket")
-	edits.Args = Args("/home/me/Notes", true)
+	edits.Args = Args("/home/me/Notes", true, "")
 	m.install(t, c, scope, edits)
 	order := []string{"vaultwicket", "vaultwicket-work"}
 	if len(label)%2 == 0 {

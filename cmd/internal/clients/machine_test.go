@@ -53,7 +53,7 @@ func client(t *testing.T, id string) Client {
 }
 
 func server(name string) Server {
-	return Server{Name: name, Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false), Token: "VAULTWICKET_TOKEN"}
+	return Server{Name: name, Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false, ""), Token: "VAULTWICKET_TOKEN"}
 }
 
 // write makes a file with its folders; content nil stands for no file.

@@ -84,7 +84,7 @@ func TestClaudeCodeIsDrivenByItsOwnCommand(t *testing.T) {
 	m.install(t, c, User, server("vaultwicket"))
 	m.install(t, c, User, server("vaultwicket")) // nothing to do
 	edits := server("vaultwicket")
-	edits.Args = Args("/home/me/Notes", true)
+	edits.Args = Args("/home/me/Notes", true, "")
 	m.install(t, c, User, edits)
 	if s := m.State(c); s.Found == "" || len(s.Servers) != 1 || !s.Servers[0].Edit {
 		t.Errorf("the state is %+v", s)
@@ -187,7 +187,7 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"in the vault": func(s *Server) { s.Args = Args(filepath.Dir(bin), false) },
+		"in the vault": func(s *Server) { s.Args = Args(filepath.Dir(bin), false, "") },
 	} {
 		s := server("vaultwicket")
 		prepare(&s)
@@ -204,7 +204,7 @@ func TestAnUnsafeOwnCommandIsNotStarted(t *testing.T) {
 func TestPathsThatClientsOrLinksTurn(t *testing.T) {
 	m := newMachine(t, "linux")
 	s := server("vaultwicket")
-	s.Args = Args("/home/me/${HOME}/Notes", false)
+	s.Args = Args("/home/me/${HOME}/Notes", false, "")
 	_, err := m.Install(client(t, "cursor"), User, s, false)
 	wantError(t, err, Environment, "${")
 	if runtime.GOOS == "windows" {

@@ -58,7 +58,7 @@ func readmePart(t *testing.T) string {
 
 // example is the server of the snippets.
 func example() Server {
-	return Server{Name: "vaultwicket", Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false), Token: "VAULTWICKET_TOKEN", System: "linux"}
+	return Server{Name: "vaultwicket", Command: "/usr/local/bin/vaultwicket", Args: Args("/home/me/Notes", false, ""), Token: "VAULTWICKET_TOKEN", System: "linux"}
 }
 
 const pageIntro = `# Clients

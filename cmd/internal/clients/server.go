@@ -17,10 +17,12 @@ type Server struct {
 }
 
 // vaults are the paths that the arguments name.
-func (s Server) vaults() (paths []string) {
-	for i, word := range s.Args {
-		if word == "--vault" && i+1 < len(s.Args) {
-			paths = append(paths, s.Args[i+1])
+func (s Server) vaults() []string { return vaultsIn(s.Args) }
+
+func vaultsIn(words []string) (paths []string) {
+	for i, word := range words {
+		if word == "--vault" && i+1 < len(words) {
+			paths = append(paths, words[i+1])
 		}
 	}
 	return paths

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -89,22 +90,25 @@ const allowMutations = "--allow-mutations"
 
 // Args returns the arguments of the command for a vault, "" for that of the settings.
 // Without edit changes are off, whatever the settings say.
-func Args(vault string, edit bool) []string {
+func Args(vault string, edit bool, tier string) []string {
 	args := []string{"serve"}
 	if vault != "" {
 		args = append(args, "--vault", vault)
 	}
 	if edit {
-		return append(args, "--tier", "v2", allowMutations)
+		return append(args, "--tier", cmp.Or(tier, "v2"), allowMutations)
+	}
+	if tier != "" {
+		args = append(args, "--tier", tier)
 	}
 	return append(args, allowMutations+"=false")
 }
 
 // EditMeans says what an entry with edit allows.
-const EditMeans = "The agent can create, change, move and delete notes (tier v2). Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
+const EditMeans = "The agent can create, change, move and delete notes. Your approval is needed to delete or overwrite a note, to remove a property, to remove or replace more than 10 lines or half of a text, and to change or move more than 20 notes in one call or batch; \"vaultwicket undo\" takes changes back."
 
 // ReadMeans says what an entry without edit allows.
-const ReadMeans = "The agent can read and cannot change anything. \"--edit\" allows changes."
+const ReadMeans = "The agent can read what its tier has and cannot change anything: daily and random notes with v0, all notes and their properties, tags and tasks with \"--tier v1\". \"--edit\" allows changes."
 
 // Temporary reports whether a path is that of a program which "go run" made and deletes.
 func Temporary(executable string) bool {

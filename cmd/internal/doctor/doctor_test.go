@@ -117,7 +117,7 @@ func (p *patient) install(program, vault string) {
 	if !known {
 		p.t.Fatal("there is no such client")
 	}
-	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false), System: p.OS}, true)
+	change, err := p.Clients.Install(c, clients.User, clients.Server{Name: "vaultwicket", Command: program, Args: clients.Args(vault, false, ""), System: p.OS}, true)
 	check(p.t, err)
 	_, err = change.Write(context.Background())
 	check(p.t, err)

@@ -46,6 +46,12 @@ func OverviewText(s screen.Screen, hidden ...string) string {
 	return p.text.String()
 }
 
+// allSettings is the command whose help lists every setting. The others have those that are
+// given with a call.
+const allSettings = "serve"
+
+var commonSettings = []string{"vault", "tier", "allow-mutations", "config", "profile"}
+
 // Text returns the help of a command with its flags.
 func (c Command) Text(s screen.Screen, f Flags) string {
 	p := page{screen: s, width: min(s.Width(pipeWidth), maxWidth)}
@@ -56,7 +62,13 @@ func (c Command) Text(s screen.Screen, f Flags) string {
 		p.wrap("", paragraph)
 	}
 	p.flags("Flags", f.Own)
-	p.flags("Settings, also as variables and in the settings file", f.Settings)
+	if c.Name == allSettings {
+		p.flags("Settings, also as variables and in the settings file", f.Settings)
+	} else if len(f.Settings) > 0 {
+		p.flags("Settings", slices.DeleteFunc(slices.Clone(f.Settings), func(f flags.Flag) bool { return !slices.Contains(commonSettings, f.Name) }))
+		p.line("")
+		p.wrap("", "All other settings have flags, too: \"vaultwicket help "+allSettings+"\" lists them.")
+	}
 	p.examples(c.Examples)
 	return p.text.String()
 }

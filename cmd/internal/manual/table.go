@@ -56,7 +56,7 @@ var serving = []Command{
 	{
 		Name: "doctor", Usage: "[flags]", Group: start,
 		Summary: "check this installation; each problem with its fix",
-		About:   []string{"The exit status is 0 if all is well, 1 with warnings and 4 with problems."},
+		About:   []string{"The exit status is 0 without problems, with --strict 1 if there are warnings, and 4 with problems."},
 		Examples: []Example{
 			{"check everything", "vaultwicket doctor"},
 			{"for programs", "vaultwicket doctor --json"},

@@ -23,6 +23,7 @@ type Options struct {
 	All, List, JSON         bool
 	Vault, Name, URL, Token string
 	Edit                    bool
+	Tier                    string // of the entry, "" for v0, with Edit v2
 	Scope                   string
 	Print, Link             bool
 	DryRun, Yes, Replace    bool
@@ -139,7 +140,7 @@ func (s Session) server() (clients.Server, error) {
 	if s.URL == "" && clients.Temporary(s.Binary) {
 		return server, &clients.Error{Class: clients.Environment, Reason: `this program was started by "go run" and will be deleted`, Help: "build or install vaultwicket first"}
 	}
-	server.Args = clients.Args(vault, s.Edit)
+	server.Args = clients.Args(vault, s.Edit, s.Tier)
 	return server, nil
 }
 
