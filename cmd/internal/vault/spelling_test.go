@@ -191,6 +191,21 @@ func TestAnotherSpellingIsANewName(t *testing.T) {
 	}
 }
 
+// A file system may report success and keep the name: then the rename has failed.
+func TestASpellingThatIsKeptIsNoSuccess(t *testing.T) {
+	h := buildFolding(t, folding.APFS, map[string]string{"Pub/A.md": "a", "Pub/Links.md": "[[A]]", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`})
+	if err := os.Rename(h.file("Pub/A.md"), h.file("Pub/a.md")); err != nil || !slices.Contains(h.names("Pub"), "A.md") {
+		t.Skipf("the case of a name changes here (%v): %q", err, h.names("Pub"))
+	}
+	h.expect(answer.ExitFailed, "Error: File \"Pub/a.md\" cannot be written: \"A.md\" is not renamed: the file system has kept the name and takes \"a.md\" for the same.\n", "rename", "path=Pub/A.md", "name=a")
+	if got, links := h.names("Pub"), h.get("Pub/Links.md"); !slices.Equal(got, []string{"A.md", "Links.md"}) || links != "[[A]]" {
+		t.Errorf("the folder has %q, and the link is %q", got, links)
+	}
+	if status, out, _ := h.run("undo"); status == answer.ExitDone {
+		t.Errorf("undo: %q", out)
+	}
+}
+
 // A grant counts for the folder that it means, in whichever form it is written.
 func TestAGrantInAnotherSpelling(t *testing.T) {
 	for _, rule := range []string{composed, decomposed, strings.ToUpper(composed), "w\u00f6RK"} {

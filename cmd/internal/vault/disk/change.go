@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -132,7 +133,7 @@ func isRespelled(from, to string) bool {
 }
 
 // respell changes the spelling of a name, which on some systems the new name
-// answers to already.
+// answers to already. Some file systems report success and keep the name.
 func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	one, err := source.Stat(".")
 	if err != nil {
@@ -149,7 +150,19 @@ func (f *Folder) respell(file *File, source, target *os.Root, to Path) error {
 	if links > 1 || !os.SameFile(one, other) {
 		return fmt.Errorf("%q: %w", to.text, fs.ErrExist) // a second name of the file, perhaps in another folder
 	}
-	return f.sys.Rename(source, file.Info.Name(), source, to.base())
+	if err := f.sys.Rename(source, file.Info.Name(), source, to.base()); err != nil {
+		return err
+	}
+	folder, err := source.Open(".")
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err == nil && slices.Contains(names, file.Info.Name()) {
+		return &Refusal{Path: file.Info.Name(), Reason: fmt.Sprintf("is not renamed: the file system has kept the name and takes %q for the same", to.base())}
+	}
+	return err
 }
 
 // trashFolder is where the app puts what is deleted, if it is not the trash of
