@@ -83,7 +83,7 @@ func mixedCalls(i int) gateway.Request {
 	return req
 }
 
-// TestTheMetricsAgreeWithTheAuditLog makes 500 calls and counts them in both.
+// TestTheMetricsAgreeWithTheAuditLog makes calls and counts them in both.
 func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	t.Parallel()
 	figures := metrics.New("1.2.3")
@@ -93,8 +93,9 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 		t.Cleanup(c.Runner.Close)
 	})
 	figures.Follow(metrics.Sources{Load: o.Gateway.Load, Children: o.Config.Runner.Children, Sessions: func() int { return 1 }})
+	const made = 460 + 8*4
 	for i := range 460 {
-		if i%50 == 0 {
+		if i%50 == 0 && i < 400 { // later the limit would refuse them as a whole
 			o.Gateway.DoBatch(t.Context(), gateway.Batch{Surface: "mcp", Operations: []gateway.Operation{
 				{ClientID: "a", Request: mixedCalls(0)}, {ClientID: "b", Request: mixedCalls(0)}, {ClientID: "c", Request: mixedCalls(1)}, {ClientID: "d", Request: mixedCalls(2)},
 			}})
@@ -104,7 +105,7 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	families, page := figuresOf(t, figures)
 	o.Gateway.Flush()
 	ends, decisions, calls := auditedCalls(t, o)
-	if got := limitedAsOne(sums(families["vaultwicket_calls_total"], "command", "outcome")); !maps.Equal(got, limitedAsOne(ends)) || calls != 500 {
+	if got := limitedAsOne(sums(families["vaultwicket_calls_total"], "command", "outcome")); !maps.Equal(got, limitedAsOne(ends)) || calls != made {
 		t.Errorf("%d calls; the metrics have %v, the audit log %v", calls, got, ends)
 	}
 	if got := sums(families["vaultwicket_decisions_total"], "decision", "rule"); !maps.Equal(got, decisions) {
@@ -114,14 +115,14 @@ func TestTheMetricsAgreeWithTheAuditLog(t *testing.T) {
 	for _, m := range families["vaultwicket_call_duration_seconds"].GetMetric() {
 		counted += int(m.GetHistogram().GetSampleCount())
 	}
-	if counted != 500 {
+	if counted != made {
 		t.Errorf("%d durations", counted)
 	}
 	batches := 0
 	for _, n := range sums(families["vaultwicket_batches_total"], "outcome") {
 		batches += n
 	}
-	if batches != 10 {
+	if batches != 8 {
 		t.Errorf("%d batches", batches)
 	}
 	if n := families["vaultwicket_children"].GetMetric()[1].GetGauge().GetValue(); n != 1 {
