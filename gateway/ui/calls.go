@@ -59,6 +59,8 @@ func (q callQuery) filter(now time.Time) activity.Filter {
 	switch q.Period {
 	case "hour":
 		f.Since = now.Add(-time.Hour)
+	case "today":
+		f.Since = midnight(now)
 	case "week":
 		f.Since = now.Add(-7 * 24 * time.Hour)
 	case "all":

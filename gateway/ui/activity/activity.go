@@ -8,6 +8,7 @@
 package activity
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -84,7 +85,7 @@ func Open(state string) *Calls {
 func (c *Calls) Update() (read uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	initial := len(c.rows) == 0
+	known := len(c.rows)
 	for part, follower := range c.parts {
 		err = follower.Next(func(place audit.Place, l audit.Line) {
 			c.take(uint8(part), place, l)
@@ -94,9 +95,7 @@ func (c *Calls) Update() (read uint64, err error) {
 			return c.read, err
 		}
 	}
-	if initial && len(c.rows) > 0 {
-		c.sort()
-	}
+	c.sort(known)
 	c.forget()
 	return c.read, nil
 }
@@ -188,12 +187,13 @@ func (c *Calls) describe(r *row, l audit.Line) {
 
 func milliseconds(ms int64) uint32 { return uint32(min(max(ms, 0), 1<<31)) }
 
-// sort puts the calls of both parts of the log in the order of their times.
-func (c *Calls) sort() {
-	slices.SortStableFunc(c.rows, func(a, b row) int { return int(a.at - b.at) })
-	for i, r := range c.rows {
+// sort puts the calls that came after the known ones in the order of their times: they are
+// read from one part of the log after the other. Those that were shown keep their numbers.
+func (c *Calls) sort(known int) {
+	slices.SortStableFunc(c.rows[known:], func(a, b row) int { return cmp.Compare(a.at, b.at) })
+	for i, r := range c.rows[known:] {
 		if r.number > 0 {
-			c.byCall[callKey{r.session, r.number}] = c.first + uint64(i)
+			c.byCall[callKey{r.session, r.number}] = c.first + uint64(known+i)
 		}
 	}
 }

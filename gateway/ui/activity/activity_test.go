@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,13 +43,13 @@ func (w *writer) call(command, client string, at time.Duration, ms int64, decisi
 	first.Kind, first.Decision = "decision", decision
 	if decision == "deny" {
 		first.Code, first.Rule, first.DurationMs = code, "tier", ms
-		w.write(first, false)
+		w.write(first, command == "append")
 		return
 	}
-	w.write(first, false)
+	w.write(first, command == "append")
 	exit := 0
 	line.Kind, line.Time, line.DurationMs, line.Code, line.Exit, line.Backend = "end", line.Time.Add(time.Duration(ms)*time.Millisecond), ms, code, &exit, "embedded"
-	w.write(line, false)
+	w.write(line, command == "append")
 }
 
 // update reads what is new and returns how many lines were read in all.
@@ -216,5 +217,29 @@ func BenchmarkHundredThousandLines(b *testing.B) {
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
 		runtime.KeepAlive(c)
+	}
+}
+
+// Reads and changes come from two parts of the log, and what is read of them together is in
+// the order of its times.
+func TestLaterCallsAreInTheirOrder(t *testing.T) {
+	w := newWriter(t)
+	c := Open(w.state)
+	w.call("read", "a", 0, 1, "allow", "")
+	update(t, c)
+	for i, command := range []string{"append", "read", "eval", "search", "append", "read"} {
+		decision, code := "allow", ""
+		if command == "eval" {
+			decision, code = "deny", "restricted_command"
+		}
+		w.call(command, "a", time.Duration(i+1)*time.Minute, 1, decision, code)
+	}
+	update(t, c)
+	var got []string
+	for _, call := range c.Page(Filter{}, 0, 10).Calls {
+		got = append(got, call.Command)
+	}
+	if want := "read append search eval read append read"; strings.Join(got, " ") != want {
+		t.Errorf("newest first %q, want %q", got, want)
 	}
 }
