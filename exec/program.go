@@ -31,6 +31,8 @@ type WriteOptions struct {
 	// Caller is on whose behalf the change is made, and Batch the same for all calls
 	// of a batch: for the journal, and for whose change it is to take back.
 	Caller, Batch string
+	// Client is what the client calls itself, "" if it does not.
+	Client string
 	// Sparing refuses a change that removes so much that the user has to be asked.
 	Sparing bool
 	// Approved is the digest of the change that a user was shown, as a [Plan] of it
@@ -82,6 +84,9 @@ func (m WriteOptions) switches() (args []string) {
 	}
 	if m.Caller != "" {
 		args = append(args, "--caller", m.Caller)
+	}
+	if m.Client != "" {
+		args = append(args, "--client", m.Client)
 	}
 	if m.Batch != "" {
 		args = append(args, "--batch", m.Batch)

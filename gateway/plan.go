@@ -28,7 +28,7 @@ func (g *vaultGateway) Plan(req Request) (Plan, error) {
 		return Plan{}, err
 	}
 	call, hidden := g.rules.Named(call)
-	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), batch: req.batch}
+	plan := Plan{call: call, expect: req.ExpectHash, policy: g.rules.PolicyAt(req.visibility), hidden: hidden, caller: g.callerOf(req), client: req.Client, batch: req.batch}
 	plan.decision = plan.policy.Decide(call)
 	plan.refusal = plan.decision.Err()
 	if err := req.promised(call, plan.refusal); err != nil {
@@ -118,7 +118,7 @@ func (g *vaultGateway) addRoute(plan *Plan, program exec.Program, vault string) 
 	}
 	r := route{
 		program: program, call: call, command: command, decision: decision, expect: plan.expect, policy: plan.policy,
-		caller: plan.caller, hidden: plan.hidden, batch: plan.batch,
+		caller: plan.caller, client: plan.client, hidden: plan.hidden, batch: plan.batch,
 	}
 	r, _ = r.permitted() // without a permit it is only shown
 	plan.routes = append(plan.routes, r)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vaultwicket/allowlist"
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
@@ -67,9 +68,9 @@ type Plan struct {
 	expect   string
 	policy   policy.Policy // by which it was judged
 	// caller is on whose behalf it is carried out, batch what it is part of.
-	caller, batch string
-	asking        time.Duration // how long the user was asked for approval
-	changed       []string      // notes that it would change, where that was worked out
+	caller, client, batch string
+	asking                time.Duration // how long the user was asked for approval
+	changed               []string      // notes that it would change, where that was worked out
 }
 
 // backend returns the backend that is asked first, "" where none is.
@@ -94,8 +95,8 @@ type route struct {
 	approved bool    // by the user
 	shown    binding // to what
 	// caller and batch are those of the plan, for the journal.
-	caller, batch string
-	hidden        bool // a path leads to what may not be seen, see [vaultGateway.NamedPath]
+	caller, client, batch string
+	hidden                bool // a path leads to what may not be seen, see [vaultGateway.NamedPath]
 }
 
 // replaced returns the route with another call in place of its own, which the policy
@@ -139,7 +140,7 @@ func (r route) changesNotes() bool {
 // options says how the embedded program carries out the change of a route.
 func (r route) options(id string) exec.WriteOptions {
 	return exec.WriteOptions{
-		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Batch: r.batch,
+		Entry: id, Expect: r.expect, Approved: r.shown.change, Caller: argument(r.caller), Client: shortArgument(r.client), Batch: r.batch,
 		Sparing: r.policy.Confirm != policy.ConfirmNever && !r.approved,
 	}
 }
@@ -153,6 +154,9 @@ func argument(caller string) string {
 	sum := sha256.Sum256([]byte(caller))
 	return "caller-" + hex.EncodeToString(sum[:16])
 }
+
+// shortArgument is what a client calls itself, as it may be an argument.
+func shortArgument(name string) string { return clean.Line(quote.Short(name)) }
 
 // maxCallerArgument is the longest name of a caller that the journal keeps.
 const maxCallerArgument = 256

@@ -19,6 +19,7 @@ type keptChange struct {
 	Backend  string           `json:"backend"`
 	Session  string           `json:"session,omitempty"`
 	Caller   string           `json:"caller,omitempty"`
+	Client   string           `json:"client,omitempty"`
 	Batch    string           `json:"batch,omitempty"`
 	Command  string           `json:"command"`
 	Params   []string         `json:"params"`
@@ -38,7 +39,7 @@ type keptChangeFile struct {
 
 func keptChangeOf(e journal.Entry) keptChange {
 	k := keptChange{
-		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Caller: e.Caller,
+		ID: e.ID, Time: e.Time, State: e.State.String(), Backend: e.Backend, Session: e.Session, Caller: e.Caller, Client: e.Client,
 		Batch: e.Batch, Command: e.Command, Params: e.Params, Note: e.Note, Undoes: e.Undoes, Also: e.Also, UndoneBy: e.UndoneBy, Files: []keptChangeFile{},
 	}
 	for _, s := range e.Steps {
@@ -56,11 +57,11 @@ func printChanges(o wiring.Opened, s screen.Screen, changes []keptChange) error 
 	}
 	table := s.Table(
 		screen.Column{Title: "change", Below: true}, screen.Column{Title: "when", OnTerminal: true}, screen.Column{Title: "state"},
-		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "caller", Min: 6}, screen.Column{Title: "files", Min: 10},
+		screen.Column{Title: "command", Min: 8}, screen.Column{Title: "client", Min: 6}, screen.Column{Title: "files", Min: 10},
 	)
 	for _, c := range changes {
 		table.Add(screen.Text(c.ID), screen.Text(s.Time(c.Time)), screen.Cell{Text: c.State, Style: stateStyles[c.State]},
-			screen.Text(c.Command), screen.Text(cmp.Or(c.Caller, "-")), screen.Text(filesOf(c)))
+			screen.Text(c.Command), screen.Text(cmp.Or(c.Client, c.Caller, "-")), screen.Text(filesOf(c)))
 	}
 	return table.Flush()
 }
@@ -89,6 +90,7 @@ func printEntry(s screen.Screen, c keptChange) error {
 	facts.Add("backend", c.Backend, screen.Plain)
 	facts.Add("session", c.Session, screen.Plain)
 	facts.Add("caller", c.Caller, screen.Plain)
+	facts.Add("client", c.Client, screen.Plain)
 	facts.Add("batch", c.Batch, screen.Plain)
 	facts.Add("command", c.Command, screen.Plain)
 	for _, p := range c.Params {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -101,10 +102,7 @@ func toUndo(o wiring.Opened, u undoFlags, id string) ([]string, *failure.Error) 
 }
 
 func callerOf(e journal.Entry) string {
-	if e.Caller == "" {
-		return "an unknown caller"
-	}
-	return e.Caller
+	return cmp.Or(e.Client, e.Caller, "an unknown caller")
 }
 
 // listUndoable is "vaultwicket undo list": the changes that can be taken back, of every

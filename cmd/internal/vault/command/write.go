@@ -225,7 +225,7 @@ func entry(v *session.Vault, row Command, values grammar.Values, how grammar.Wri
 		id = journal.NewID(now)
 	}
 	e := journal.Entry{
-		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Command: row.Name, Backend: "embedded",
+		ID: id, Time: now, Session: v.Host.Env(SessionVariable), Caller: how.Caller, Client: how.Client, Command: row.Name, Backend: "embedded",
 		Batch: how.Batch, Undoes: p.Undoes, Also: p.Also,
 	}
 	for name := range values {

@@ -83,15 +83,11 @@ func (l *Line) takeSwitches(args []string) ([]string, error) {
 			}
 			l.Options.ID = args[1]
 			args = args[1:]
-		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "":
+		case arg == CallerSwitch && l.Options.Caller == "", arg == BatchSwitch && l.Options.Batch == "", arg == ClientSwitch && l.Options.Client == "":
 			if len(args) < 2 || !isName(args[1]) {
 				return nil, answer.Misuse("%s needs a name of 1 to %d bytes.", arg, maxCaller)
 			}
-			if arg == CallerSwitch {
-				l.Options.Caller = args[1]
-			} else {
-				l.Options.Batch = args[1]
-			}
+			*map[string]*string{CallerSwitch: &l.Options.Caller, ClientSwitch: &l.Options.Client, BatchSwitch: &l.Options.Batch}[arg] = args[1]
 			args = args[1:]
 		case arg == SparingSwitch:
 			l.Options.RefuseDestructive = true

@@ -12,6 +12,7 @@ type WriteOptions struct {
 	ID     string // of the entry in the journal, "" for a new one
 	Expect string // the hash that the note has to have, "" for any
 	Caller string // on whose behalf it is done, "" for nobody known
+	Client string // what the client calls itself, "" for nothing
 	Batch  string // what is the same for all calls of a batch, "" for a single one
 	// sparing refuses a change that loses much: nobody was asked about it.
 	RefuseDestructive bool
@@ -29,6 +30,7 @@ const (
 	ExpectSwitch = "--expect"
 
 	CallerSwitch  = "--caller"
+	ClientSwitch  = "--client"
 	BatchSwitch   = "--batch"
 	SparingSwitch = "--sparing"
 	// ApprovedSwitch is followed by the digest of a plan that was shown.
@@ -51,6 +53,8 @@ func (m WriteOptions) FirstSwitch() string {
 		return ChangeSwitch
 	case m.Caller != "":
 		return CallerSwitch
+	case m.Client != "":
+		return ClientSwitch
 	case m.Batch != "":
 		return BatchSwitch
 	case m.RefuseDestructive:
