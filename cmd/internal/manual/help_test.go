@@ -50,7 +50,7 @@ func TestHelpOfACommand(t *testing.T) {
 	c := Command{Name: "do", Usage: "[flags] THING", Summary: "do a thing", About: []string{"It does it once."}, Examples: []Example{{"a thing", "vaultwicket do it"}}}
 	f := Flags{
 		Own:      []flags.Flag{{Name: "json", Usage: "print JSON"}, {Name: "limit", Value: "N", Usage: strings.Repeat("many words ", 12) + "end"}},
-		Settings: []flags.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}},
+		Settings: []flags.Flag{{Name: "tier", Value: "VALUE", Usage: "highest tier"}, {Name: "max-sessions", Value: "VALUE", Usage: "of serve"}},
 	}
 	want := `vaultwicket do [flags] THING
   do a thing
@@ -62,8 +62,10 @@ Flags
   --limit N  many words many words many words many words many words many words many words many words
              many words many words many words many words end
 
-Settings, also as variables and in the settings file
+Settings
   --tier VALUE  highest tier
+
+All other settings have flags, too: "vaultwicket help serve" lists them.
 
 Examples
   # a thing

@@ -34,7 +34,11 @@ func undoing(v *session.Vault, j *journal.Journal, entries []journal.Entry) (com
 		if p.Note == (disk.Path{}) {
 			p.Note = note
 		}
-		said = append(said, fmt.Sprintf("Undone: %s %s %s", e.ID, e.Command, note))
+		line := fmt.Sprintf("Undone: %s %s %s", e.ID, e.Command, note)
+		if more := len(e.Steps) - 1; more > 0 {
+			line += fmt.Sprintf(" and %d more", more)
+		}
+		said = append(said, line)
 	}
 	p.Message = strings.Join(said, "\n")
 	return p, nil
