@@ -50,9 +50,11 @@ func (q *Question) Describe(call allowlist.Call, changes []difference.Change, to
 	size := 0
 	for _, name := range deciding {
 		value, _ := call.Param(name)
-		if size += len(value); size > max(leastDeciding, maxDeciding/together) || difference.Of(nil, []byte(value)).Binary {
+		size += len(value)
+		_, complete := valueLines(value, extent{whole.rows / together, maxDeciding})
+		if !complete || size > max(leastDeciding, maxDeciding/together) {
 			return failure.New(failure.CodeTooLong, "make it several calls with shorter values",
-				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes together with the others, the limit is %d", q.Command, name, size, max(leastDeciding, maxDeciding/together))
+				"command %q requires user approval, and the value of %q is too long to ask about: %d bytes with the others before it, of %d", q.Command, name, size, max(leastDeciding, maxDeciding/together))
 		}
 	}
 	show := func(e extent) ([]approvals.Line, bool) {

@@ -250,3 +250,32 @@ func TestABatchOfMuchTextCanBeAskedAbout(t *testing.T) {
 		return got.Error.Code
 	})
 }
+
+// What decides is shown in full, or the call is refused: by its bytes, by its lines, and where
+// it is no text.
+func TestWhatDecidesIsShownInFull(t *testing.T) {
+	t.Parallel()
+	o := rig.NewHarness(t, nil)
+	for name, test := range map[string]struct {
+		old    string
+		code   string
+		inForm bool
+	}{
+		"short":      {"one", "unconfirmed", true},
+		"some lines": {strings.Repeat("a line of the note that goes\n", 30), "unconfirmed", false},
+		"many bytes": {strings.Repeat("x", 40<<10), "content_too_long", false},
+		"many lines": {strings.Repeat("\n", 20<<10), "content_too_long", false},
+	} {
+		o.Write("Inbox/a.md", test.old+"rest")
+		got, asked := o.Do([]string{"note:replace", "path=Inbox/a.md", "old=" + test.old, "new=two"}, rig.Says(consent.NoWay))
+		if rig.CodeOf(got) != test.code || (len(asked) > 0) != (test.code == "unconfirmed") {
+			t.Errorf("%s: asked %d times, %+v", name, len(asked), got.Error)
+			continue
+		}
+		for _, q := range asked {
+			if q.InForm != test.inForm || strings.Count(consent.Draw(q.Lines), "> a line of the note that goes") != strings.Count(test.old, "\n") {
+				t.Errorf("%s: in a form %v:\n%s", name, q.InForm, consent.Draw(q.Lines))
+			}
+		}
+	}
+}
