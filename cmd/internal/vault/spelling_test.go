@@ -158,7 +158,7 @@ func TestAMoveInAnotherSpelling(t *testing.T) {
 		t.Errorf("the link became %q", got)
 	}
 	status, out, _ := h.run("undo")
-	if status != answer.ExitDone || !strings.HasSuffix(out, "move Pub/A.md\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
+	if status != answer.ExitDone || !strings.HasSuffix(out, "move Pub/A.md and 1 more\n") || !slices.Equal(h.names("Pub"), []string{"A.md", "Links.md"}) {
 		t.Errorf("undo: %d, %q, %q", status, out, h.names("Pub"))
 	}
 	h.expect(answer.ExitDone, "Renamed: Pub/A.md -> Pub/B.md\n", "rename", "path=pub/A.MD", "name=B")
