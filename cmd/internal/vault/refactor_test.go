@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"vaultwicket/cmd/internal/vault/answer"
+	"vaultwicket/cmd/internal/vault/budget"
 )
 
 // changed runs a call on a vault and compares all notes with what they shall be; those
@@ -143,6 +145,9 @@ func TestVaultReplace(t *testing.T) {
 // nothing is changed.
 func TestVaultReplaceHasLimits(t *testing.T) {
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 5000) + "!", "b.md": "aa"}, "the regular expression \"^(a+)+$\" takes more than 2s", "vault:replace", "old=^(a+)+$", "new=x", "regex")
+	enough := budget.Default
+	t.Cleanup(func() { budget.Default = enough })
+	budget.Default.Match = time.Hour // the others are not about time
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 100_001)}, "More than 100000 places of one note match.", "vault:replace", "old=a", "new=b", "regex")
 	refused(t, map[string]string{"a.md": strings.Repeat("a", 1<<20)}, "With the new text a note would have more than 32 MiB.", "vault:replace", "old=a", "new="+strings.Repeat("b", 64))
 	many := map[string]string{}

@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,15 +120,15 @@ func callsOf(t *testing.T, count int) (calls []*Budget, end []func()) {
 func TestAllCallsHaveACeiling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, end := callsOf(t, 6)
-		has := make([]int64, len(calls))
+		has := make([]atomic.Int64, len(calls))
 		for i, b := range calls {
 			go func() {
 				defer end[i]()
 				for b.Hold(commonStep/2) == nil {
-					has[i] += commonStep / 2
+					has[i].Add(commonStep / 2)
 					time.Sleep(time.Millisecond)
 				}
-				has[i] = 0
+				has[i].Store(0)
 			}()
 		}
 		most := int64(0)
@@ -135,8 +136,8 @@ func TestAllCallsHaveACeiling(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			synctest.Wait()
 			all := int64(0)
-			for _, n := range has {
-				all += n
+			for i := range has {
+				all += has[i].Load()
 			}
 			most = max(most, all)
 		}
