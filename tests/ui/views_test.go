@@ -192,7 +192,7 @@ func TestHostileText(t *testing.T) {
 	if err := logs.Write(line, true, false); err != nil {
 		t.Fatal(err)
 	}
-	q := approvals.Question{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Full: evil, Digest: approvals.Digest{1}}
+	q := approvals.Question{Session: "s", Client: evil, Vault: evil, Command: evil, Text: evil, Lines: []approvals.Line{{Text: evil}, {Kind: approvals.Added, Text: evil}}, Digest: approvals.Digest{1}}
 	if _, err := approvals.Open(consent.Folder(state), time.Now).Ask(q); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,9 @@ func (p *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, req.Params.Message)
+	if len(p.answers) == 0 {
+		return decline, nil
+	}
 	answer := p.answers[0]
 	p.answers = p.answers[1:]
 	return answer, nil
@@ -31,7 +34,7 @@ func (p *person) answer(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitR
 
 var (
 	accept  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{}}
-	refuse  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "deny"}}
+	misfit  = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "deny"}}
 	decline = &mcp.ElicitResult{Action: "decline"}
 	cancel  = &mcp.ElicitResult{Action: "cancel"}
 )
@@ -87,18 +90,22 @@ var (
 
 func TestConsent(t *testing.T) {
 	everywhere(t, consenting, func(t *testing.T, s server, version string) {
-		p := &person{answers: []*mcp.ElicitResult{decline, cancel, refuse, accept}}
+		p := &person{answers: []*mcp.ElicitResult{decline, misfit, cancel, accept}}
 		session := s.connect(t, version, &mcp.ClientOptions{ElicitationHandler: p.answer})
 		if got := call(t, session, "read", map[string]any{"path": "Note.md"}); !got.OK || len(p.asked) > 0 {
 			t.Errorf("a read: %+v, asked %q", got, p.asked)
 		}
-		for i, answer := range []*mcp.ElicitResult{decline, cancel, refuse} {
-			// Another text each time: what was refused is not asked about again.
-			refused := map[string]any{"path": "Note.md", "content": strings.Repeat("no", i+1)}
-			for range 2 {
-				got := call(t, session, "append", refused)
-				if got.OK || got.Error.Code != "unconfirmed" || s.note(t) != "one\n" || len(p.asked) != i+1 {
-					t.Errorf("%s %v: %+v, the note is %q, asked %q", answer.Action, answer.Content, got, s.note(t), p.asked)
+		// What was declined is not asked about again; a form that was dismissed, or came
+		// back with what it has not asked for, is no answer.
+		for i, c := range []struct {
+			answer *mcp.ElicitResult
+			asked  []int // after each of the same calls
+		}{{decline, []int{1, 1}}, {misfit, []int{2}}, {cancel, []int{3}}} {
+			unwanted := map[string]any{"path": "Note.md", "content": strings.Repeat("no", i+1)}
+			for _, want := range c.asked {
+				got := call(t, session, "append", unwanted)
+				if got.OK || got.Error.Code != "unconfirmed" || s.note(t) != "one\n" || len(p.asked) != want {
+					t.Errorf("%s %v: %+v, the note is %q, asked %q", c.answer.Action, c.answer.Content, got, s.note(t), p.asked)
 				}
 			}
 		}
@@ -106,7 +113,7 @@ func TestConsent(t *testing.T) {
 		if !got.OK || s.note(t) != "one\ntwo" || len(p.asked) != 4 || len(got.Hash) != 16 {
 			t.Errorf("accepted: %+v, the note is %q", got, s.note(t))
 		}
-		if want := "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\nchanges: \"Note.md\"\n"; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
+		if want := "Allow \"append\" in the vault \"Notes\"?\nIt changes notes.\ncontent: \"two\"\nchanges: \"Note.md\"\n"; !strings.HasPrefix(p.asked[3], want) || !strings.Contains(p.asked[3], "\n│ +two") {
 			t.Errorf("asked %q", p.asked[3])
 		}
 	})
