@@ -9,6 +9,7 @@ import (
 	"vaultwicket/allowlist"
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/exec"
+	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/notes"
 	"vaultwicket/gateway/pages"
@@ -76,19 +77,13 @@ func (g *vaultGateway) page(req Request, answer Result, whole string) Result {
 		answer = answer.counted()
 		shown.Truncated.Cursor = g.storeRest(req, answer, whole, next)
 		if req.batch == "" { // the parts of a batch are too many for remarks on each
-			shown = shown.remarkedOn(answer)
+			shown = shown.numbered(answer, pages.Position{}, pages.Counted{})
+			if _, outlines := catalog.Enabled([]catalog.Vault{g.listed()}, "outline"); answer.isNote && outlines {
+				shown.Notices = append(slices.Clone(shown.Notices), longNote)
+			}
 		}
 	}
 	return shown
-}
-
-// remarkedOn returns the first page of an answer with what a reader has to know of it.
-func (r Result) remarkedOn(answer Result) Result {
-	r = r.numbered(answer, pages.Position{}, pages.Counted{})
-	if answer.isNote {
-		r.Notices = append(slices.Clone(r.Notices), longNote)
-	}
-	return r
 }
 
 // longNote says how to read less of a note than its pages.

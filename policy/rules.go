@@ -3,6 +3,7 @@ package policy
 import (
 	"slices"
 
+	"vaultwicket/allowlist"
 	"vaultwicket/tiers"
 )
 
@@ -135,7 +136,11 @@ func targetNamed(_ Policy, s subject) *Denial {
 	if !s.fallsBack || !s.effect.Mutates() {
 		return nil
 	}
-	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", "name the note with path= or file=")
+	hint := "name the note with path= or file="
+	if c, err := allowlist.Describe(s.name); err == nil && slices.ContainsFunc(c.Params, func(p allowlist.Param) bool { return p.Name == "daily" }) {
+		hint += ", or give daily for the daily note of today"
+	}
+	return deny(CodeTargetRequired, "", "requires a target; it would change the note that is open in the app", hint)
 }
 
 func uiOpen(p Policy, s subject) *Denial {

@@ -3,15 +3,20 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/mcpserver/arguments"
+	"vaultwicket/gateway/mcpserver/message"
 	"vaultwicket/gateway/mcpserver/stdio"
 	"vaultwicket/gateway/mcpserver/streamable"
 	"vaultwicket/gateway/observe"
@@ -77,6 +82,7 @@ func (h handler) server(requests *stdio.Requests) (*server.MCPServer, error) {
 		return nil, err
 	}
 	requests.Handlers = tools.handlers
+	hooks.AddBeforeCallTool(tools.checkName)
 	h.addResources(s, hooks)
 	h.addPrompts(s, hooks)
 	return s, nil
@@ -93,6 +99,15 @@ type toolbox struct {
 func (b toolbox) add(t mcp.Tool, do server.ToolHandlerFunc) {
 	b.handlers[t.Name] = recoverPanics(b.Log)(keepTrace(do))
 	b.mcp.AddTool(t, b.handlers[t.Name])
+}
+
+// checkName replaces the name of an unknown tool by an explanation: see [finder] for the
+// reason.
+func (b toolbox) checkName(_ context.Context, _ any, req *mcp.CallToolRequest) {
+	if _, known := b.handlers[req.Params.Name]; !known {
+		req.Params.Name = fmt.Sprintf("%s (the tools are %s; a command such as daily:read goes into the parameter command)",
+			message.Clip(req.Params.Name), strings.Join(slices.Sorted(maps.Keys(b.handlers)), ", "))
+	}
 }
 
 // hideTools empties the list of tools while the setting enabled is false. A call is then

@@ -25,7 +25,8 @@ func failing(t *testing.T) (h *testVault, calls map[answer.Kind]string) {
 	}
 	return h, map[answer.Kind]string{
 		answer.NotFound:        "read path=no.md",
-		answer.NotFoundNearest: "note:section path=a.md heading=C",
+		answer.NotFoundNearest: "task ref=a.md:1",
+		answer.NotFoundHeading: "note:section path=a.md heading=C",
 		answer.AlreadyExists:   "create path=b.md content=x",
 		answer.Ambiguous:       "note:section path=twice.md heading=A",
 		answer.AmbiguousText:   "note:replace path=a.md old=x new=y",

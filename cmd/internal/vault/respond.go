@@ -33,7 +33,7 @@ func respond(v *session.Vault, r grammar.Request) answer.Reply {
 		said, err = row.Run(v, values)
 	}
 	if err != nil {
-		return answer.Explain(advice.On(v, err))
+		return answer.Explain(advice.On(v, row.Name, err))
 	}
 	return said
 }

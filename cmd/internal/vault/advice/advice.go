@@ -12,19 +12,24 @@ import (
 	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/disk"
+	"vaultwicket/cmd/internal/vault/frontmatter"
+	"vaultwicket/cmd/internal/vault/knowledge/index"
 	"vaultwicket/cmd/internal/vault/nearest"
 	"vaultwicket/cmd/internal/vault/session"
 )
 
-// On returns the error with the names that may have been meant, if it is about a file
-// or folder that was not found and there are any.
-func On(v *session.Vault, err error) error {
+// On returns the error of a command with the names that may have been meant, if it is about
+// a file or folder that was not found and there are any.
+func On(v *session.Vault, command string, err error) error {
 	var fault *answer.Fault
 	if !errors.As(err, &fault) || fault.Missing() == (answer.Missing{}) || v.Ctx.Err() != nil {
 		return err
 	}
 	if hint := hintFor(v, fault.Missing()); hint != "" {
 		return fault.WithHint(hint)
+	}
+	if command == "append" || command == "prepend" {
+		return fault.WithHint(answer.NotFound.Hint + "; create makes a note")
 	}
 	return err
 }
@@ -63,11 +68,25 @@ func hintForFile(v *session.Vault, missing answer.Missing, files, folders []stri
 	}
 	slash := strings.LastIndexByte(strings.Trim(typed, "/"), '/')
 	if slash < 0 {
-		return ""
+		return hintForAlias(v, typed)
 	}
 	parent := strings.Trim(typed, "/")[:slash]
 	if near := nearest.Paths(parent, folders); len(near) > 0 && sameFolder(parent, folders) == "" {
 		return fmt.Sprintf("folder %s not found; %s", quoted(parent), answer.DidYouMean(near))
+	}
+	return ""
+}
+
+// hintForAlias names the note that has the typed name as an alias.
+func hintForAlias(v *session.Vault, typed string) string {
+	x, err := v.Index()
+	if err != nil {
+		return ""
+	}
+	for i, aliases := range index.Collect(x.Files, func(f index.Facts) []string { return frontmatter.Aliases(f.Properties()) }) {
+		if slices.ContainsFunc(aliases, func(alias string) bool { return strings.EqualFold(alias, typed) }) {
+			return fmt.Sprintf("%s is an alias of path=%s", quoted(typed), quoted(x.Files[i].Path.String()))
+		}
 	}
 	return ""
 }

@@ -21,11 +21,13 @@ var (
 	NotFoundLine    = Kind{frame.CodeNotFound, "the command outline shows the lines of headings; wordcount tells how long the note is"}
 	NotFoundText    = Kind{frame.CodeNotFound, "the text must be exactly that of the note, with its line breaks; read the note again"}
 	NotFoundID      = Kind{frame.CodeNotFound, "the id of a change is change.id in the result that made it; leave id out to take back your latest change"}
-	NotFoundNearest = Kind{frame.CodeNotFound, "the answer says what the note has"}
+	NotFoundNearest = Kind{frame.CodeNotFound, "use one that the error names, or read the note"}
+	NotFoundHeading = Kind{frame.CodeNotFound, "use one that the error names; where text is added, create-heading makes a heading"}
 	AlreadyExists   = Kind{frame.CodeAlreadyExists, "choose another name"}
 	Ambiguous       = Kind{frame.CodeAmbiguous, "name the note with path="}
 	AmbiguousText   = Kind{frame.CodeAmbiguous, "include more surrounding text"}
 	Conflict        = Kind{frame.CodeConflict, "re-read the note and retry"}
+	UndoConflict    = Kind{frame.CodeConflict, "undo the later change first, or ask the user which text to keep"}
 	InUseConflict   = Kind{frame.CodeConflict, "try again in a moment; the user can close it there"}
 	AccessDenied    = Kind{frame.CodeAccessDenied, "the user can raise the access in the table [vaults.access] of the settings file"}
 	HardLinkDenied  = Kind{frame.CodeAccessDenied, "the user can put a copy in the place of the hard link"}
@@ -46,6 +48,9 @@ var (
 func (k Kind) Failure(format string, args ...any) error {
 	return &Fault{Status: ExitFailed, kind: k, Text: "Error: " + fmt.Sprintf(format, args...)}
 }
+
+// Advise returns the kind with another hint.
+func (k Kind) Advise(hint string) Kind { return Kind{k.Code, hint} }
 
 // DidYouMean is Failure with the names that may have been meant in the hint, if there
 // are any.

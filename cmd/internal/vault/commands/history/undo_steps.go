@@ -134,7 +134,7 @@ func (o outlook) back(j *journal.Journal, e journal.Entry, kept journal.Step) ([
 	case command.ImageOf(t.now) != kept.After:
 		return nil, conflict(o.v, j, t.is, kept, t.now)
 	case t.isMove() && t.then.Exists && !strings.EqualFold(t.is.String(), t.was.String()): // else it may be the file itself
-		return nil, answer.Conflict.Failure("Conflict: there is another file at %q. Nothing was undone.", answer.Verbatim(t.was.String()))
+		return nil, answer.UndoConflict.Failure("Conflict: there is another file at %q. Nothing was undone.", answer.Verbatim(t.was.String()))
 	}
 	s := command.Step{Path: t.was, Before: t.now}
 	if t.isMove() {
@@ -190,13 +190,13 @@ const (
 func conflict(v *session.Vault, j *journal.Journal, at disk.Path, kept journal.Step, now command.FileState) error {
 	const refused = "Conflict: %q was changed since. Nothing was undone.\n%s"
 	if keptBack(v, at, func() bool { return goneByUs(j, at.String()) }) {
-		return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
+		return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "It is not where it was.")
 	}
 	var left []byte
 	if kept.After.Exists {
 		text, err := j.Object(kept.After.Hash)
 		if err != nil {
-			return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
+			return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), "The text that the change wrote is not kept.")
 		}
 		left = text
 	}
@@ -209,5 +209,5 @@ func conflict(v *session.Vault, j *journal.Journal, at disk.Path, kept journal.S
 		to = "/dev/null"
 	}
 	shown := changes[0].Unified(from, to)
-	return answer.Conflict.Failure(refused, answer.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
+	return answer.UndoConflict.Failure(refused, answer.Verbatim(at.String()), strings.TrimSuffix(shown, "\n"))
 }

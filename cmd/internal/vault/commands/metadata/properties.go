@@ -239,7 +239,7 @@ func readProperty(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 // noProperty names the properties that the note has instead.
 func noProperty(wanted string, found frontmatter.Properties) error {
 	if len(found) == 0 {
-		return answer.NotFoundNearest.Failure("Property %q not found. The note has no properties.", answer.Verbatim(wanted))
+		return answer.NotFoundNearest.Advise("property:set sets one").Failure("Property %q not found. The note has no properties.", answer.Verbatim(wanted))
 	}
 	var names []string
 	for _, property := range found {

@@ -52,7 +52,9 @@ func explainEditError(found markdown.Note, err error) error {
 // message lists headings and blocks.
 func kindOfMissing(what string) answer.Kind {
 	switch what {
-	case "heading", "block":
+	case "heading":
+		return answer.NotFoundHeading
+	case "block":
 		return answer.NotFoundNearest
 	case "line":
 		return answer.NotFoundLine
