@@ -115,7 +115,6 @@ try {
     ["declined", { action: "decline", content: null, _meta: null }],
     ["cancelled", { action: "cancel", content: null, _meta: null }],
     ["accepted with what was not asked for", { action: "accept", content: { confirm: false }, _meta: null }],
-    ["accepted with a text", { action: "accept", content: "deny", _meta: null }],
   ]) {
     const before = asked.length;
     answer = said;
@@ -138,6 +137,14 @@ try {
   answer = { action: "accept", content: null, _meta: null };
   got = await call("delete", { path: "Note.md" });
   check("a delete is accepted", got.structuredContent?.ok === true && text() === null, { got, text: text() });
+
+  // The third without an answer within a minute: nobody is asked after it.
+  answer = { action: "accept", content: "deny", _meta: null };
+  for (const [what, more] of [["accepted with a text", 1], ["after three without an answer", 0]]) {
+    const before = asked.length;
+    got = await call("create", { path: "Note.md", content: what });
+    check(what, asked.length === before + more && got.structuredContent?.error?.code === "unconfirmed" && text() === null, { got, text: text(), asked: asked.length });
+  }
 } catch (err) {
   check("the session", false, String(err));
 } finally {
