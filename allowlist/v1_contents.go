@@ -217,7 +217,7 @@ var v1ContentRows = []row{
 		summary: "List the notes that were changed last, newest first",
 		params: []param{
 			{name: "since", kind: kindDate, summary: "Only notes changed on this day or later, such as -7d or monday"},
-			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes"},
+			{name: "limit", kind: kindNumber, least: 1, most: maxRecent, more: true, summary: "Maximum number of notes (default: 20, with since= all)"},
 		},
 		reply: Reply{Kind: Lines, Silent: true},
 	},

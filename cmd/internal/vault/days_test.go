@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -110,6 +111,20 @@ func TestRandomNotesOfAnAge(t *testing.T) {
 		h.expect(answer.ExitDone, "old.md\nO\n", "random:read", "min-age="+age)
 	}
 	h.expect(answer.ExitDone, "No markdown files found.\n", "random:read", "min-age=32")
+}
+
+// The notes of a day are all listed: an answer without some of them would mislead.
+func TestRecentSinceIsNotCut(t *testing.T) {
+	files := map[string]string{}
+	for i := range 1100 {
+		files[fmt.Sprintf("%d.md", i)] = "x"
+	}
+	h := build(t, files)
+	for args, want := range map[string]int{"recent": 20, "recent since=2000-01-01": 1100, "recent since=2000-01-01 limit=7": 7} {
+		if _, said, _ := h.run(strings.Fields(args)...); strings.Count(said, "\n") != want {
+			t.Errorf("%s: %d notes, want %d", args, strings.Count(said, "\n"), want)
+		}
+	}
 }
 
 func TestRecent(t *testing.T) {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -15,14 +16,18 @@ import (
 )
 
 const (
-	fewRecent = 20   // without limit=
-	maxRecent = 1000 // with it
+	fewRecent = 20   // without limit= and since=, which bounds the list by itself
+	maxRecent = 1000 // with limit=
 )
 
 // listChanged prints the path of each note and, behind a tab, when it was
 // changed.
 func listChanged(v *session.Vault, p grammar.Values) (answer.Reply, error) {
-	limit, err := p.Number("limit", fewRecent, 1, maxRecent)
+	few := fewRecent
+	if p.Has("since") {
+		few = math.MaxInt / 2
+	}
+	limit, err := p.Number("limit", few, 1, maxRecent)
 	if err != nil {
 		return answer.Reply{}, err
 	}
