@@ -26,6 +26,8 @@ type Entry struct {
 	Command []string `json:"command,omitempty"`
 	URL     string   `json:"url,omitempty"`
 	Edit    bool     `json:"edit"` // it allows changes to notes
+	// Approves is the key by which the client runs calls without asking, "" for none.
+	Approves string `json:"approves,omitempty"`
 }
 
 // State looks at a client: whether it is there, and its entries for the user.
@@ -57,9 +59,31 @@ func (c Client) entries(value any) []Entry {
 			continue
 		}
 		words := commandOf(entry)
-		list = append(list, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations)})
+		list = append(list, Entry{Name: name, Command: words, URL: urlOf(entry), Edit: slices.Contains(words, allowMutations), Approves: approvalKey(entry)})
 	}
 	return list
+}
+
+// approvalKey returns the key of an entry that approves calls in advance, "" for none. Each
+// is one of a client: Cline, Kiro; Windsurf, Roo Code; Gemini CLI, Qwen Code; Codex.
+func approvalKey(entry map[string]any) string {
+	for _, key := range []string{"autoApprove", "alwaysAllow", "trust", "default_tools_approval_mode"} {
+		switch value := entry[key].(type) {
+		case bool:
+			if value {
+				return key
+			}
+		case string:
+			if value == "approve" || value == "auto" {
+				return key
+			}
+		case []any:
+			if len(value) > 0 {
+				return key
+			}
+		}
+	}
+	return ""
 }
 
 func namesAt(value any, at edit.Place) []string {

@@ -9,6 +9,7 @@ import (
 
 	"vaultwicket/exec"
 	"vaultwicket/gateway"
+	"vaultwicket/tiers"
 )
 
 func (m Machine) backends(ctx context.Context, r *Report) {
@@ -32,6 +33,12 @@ func (m Machine) app(ctx context.Context, r *Report) {
 	}
 	version, failed := m.App(ctx)
 	if failed == nil {
+		number, _, _ := strings.Cut(version, " ")
+		minimum := m.Settings.Policy.MinVersion
+		if v, err := tiers.ParseVersion(number); err == nil && v.Before(minimum) {
+			report("app-outdated", fmt.Sprintf("Obsidian %s is older than %s", number, minimum), needed, "update Obsidian to "+minimum.String()+" or newer")
+			return
+		}
 		r.ok("app", "Obsidian "+version+" answers")
 		return
 	}

@@ -40,6 +40,10 @@ func (m Machine) clients(ctx context.Context, r *Report) {
 func (m Machine) entry(ctx context.Context, s clients.State, entry clients.Entry, r *Report) {
 	where := fmt.Sprintf("entry %q of %s", entry.Name, s.Name)
 	again := fmt.Sprintf("vaultwicket install %s --name %s", s.Client, entry.Name)
+	if entry.Approves != "" {
+		r.warn("entry-approves", fmt.Sprintf("%s has %s: the client runs calls without asking you", where, entry.Approves), "what the policy allows, an agent does unseen",
+			fmt.Sprintf("remove %s from the entry, or set confirm in the settings of vaultwicket", entry.Approves))
+	}
 	if entry.URL != "" || len(entry.Command) == 0 {
 		r.ok("client", where+": "+entry.URL)
 		return

@@ -46,6 +46,8 @@ type Machine struct {
 	// the server tells in its answer to initialize.
 	Start func(ctx context.Context, command []string) (name, version string, err error)
 
+	// Listen tries whether a server can listen on an address of TCP.
+	Listen func(ctx context.Context, addr string) error
 	// Free returns how many bytes can be written to the file system of a folder.
 	Free func(folder string) (bytes uint64, known bool)
 	// Elevated reports whether this process has the rights of an administrator.

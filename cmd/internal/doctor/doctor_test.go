@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ import (
 	"vaultwicket/gateway/trail"
 	"vaultwicket/policy"
 	"vaultwicket/policy/access"
+	"vaultwicket/tiers"
 )
 
 // patient is a machine on which all is well, until a fault is put into it.
@@ -40,7 +42,9 @@ type patient struct {
 	paused        bool
 	name, version string
 	cannotStart   error
+	app           string
 	appFails      *failure.Error
+	busy          error
 	sandbox       string
 	noEmbedded    error
 	free          uint64
@@ -55,7 +59,7 @@ func healthy(t *testing.T) *patient {
 	check(t, err)
 	p := &patient{
 		t: t, root: root, vault: filepath.Join(root, "Notes"), program: filepath.Join(root, "vaultwicket"),
-		name: "vaultwicket", version: "0.1.0", sandbox: "landlock 7: files", free: 1 << 40,
+		name: "vaultwicket", version: "0.1.0", app: "1.13.7", sandbox: "landlock 7: files", free: 1 << 40,
 	}
 	home := filepath.Join(root, "home")
 	p.env = map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": filepath.Join(home, "Roaming"), "LOCALAPPDATA": filepath.Join(home, "Local"), "XDG_STATE_HOME": filepath.Join(root, "state"), "XDG_CACHE_HOME": filepath.Join(root, "cache")}
@@ -68,10 +72,10 @@ func healthy(t *testing.T) *patient {
 	getenv := func(name string) string { return p.env[name] }
 	p.Machine = Machine{
 		OS: runtime.GOOS, Getenv: getenv, Now: func() time.Time { return now }, Version: "0.1.0", Built: now.AddDate(0, 0, -7),
-		Settings: settings.Settings{Enabled: true, Backend: gateway.Auto, Served: []gateway.Served{{Vault: gateway.Vault{Folder: p.vault}}}},
+		Settings: settings.Settings{Enabled: true, Policy: policy.Policy{MinVersion: tiers.DefaultMinimum}, Backend: gateway.Auto, Served: []gateway.Served{{Vault: gateway.Vault{Folder: p.vault}}}},
 		State:    filepath.Join(root, "state"),
 		Paused:   func() bool { return p.paused },
-		App:      func(context.Context) (string, *failure.Error) { return "1.13.7", p.appFails },
+		App:      func(context.Context) (string, *failure.Error) { return p.app, p.appFails },
 		Embedded: func(context.Context, string) (string, error) { return p.sandbox, p.noEmbedded },
 		Journal: func(gateway.Vault) (*journal.Journal, error) {
 			return journal.OpenAs(filepath.Join(root, "state", "journal"), p.vault, p.vault, journal.Limits{}), nil
@@ -83,6 +87,7 @@ func healthy(t *testing.T) *patient {
 			}
 			return p.name, p.version, p.cannotStart
 		},
+		Listen:   func(context.Context, string) error { return p.busy },
 		Free:     func(string) (uint64, bool) { return p.free, true },
 		Elevated: func() bool { return p.elevated },
 	}
@@ -199,6 +204,7 @@ var faults = []struct {
 	}},
 	{"publishing", Warning, func(p *patient) { p.policy(func(at *policy.Policy) { at.Mutations, at.Publish = true, true }) }},
 	{"vault-none", Warning, func(p *patient) { p.Settings.Served = nil }},
+	{"vault-unknown", Problem, func(p *patient) { p.Settings.Served[0].Vault = gateway.Vault{Name: "Nope"} }},
 	{"vault-missing", Problem, func(p *patient) { p.Settings.Served[0].Folder = filepath.Join(p.root, "gone") }},
 	{"vault-not-folder", Problem, func(p *patient) { p.Settings.Served[0].Folder = p.program }},
 	{"vault-too-wide", Warning, func(p *patient) { p.env["HOME"] = p.vault }},
@@ -232,6 +238,7 @@ var faults = []struct {
 	{"cli-unsafe", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeUnsuitable) }},
 	{"app-closed", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeNotRunning) }},
 	{"app-outdated", Problem, func(p *patient) { p.Settings.Backend, p.appFails = gateway.App, appFailure(exec.CodeTooOld) }},
+	{"app-outdated", Warning, func(p *patient) { p.app = "1.11.3 (installer 1.5.0)" }},
 	{"cli-disabled", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeDisabled) }},
 	{"app-fails", Warning, func(p *patient) { p.appFails = appFailure(exec.CodeTimeout) }},
 	{"app-fails", Warning, func(p *patient) { p.appFails = &failure.Error{Code: exec.CodeTimeout, Message: "no hint"} }},
@@ -287,10 +294,16 @@ var faults = []struct {
 	{"certificate-unusable", Problem, func(p *patient) {
 		p.http(settings.HTTP{Cert: p.file("cert", "", 0o600), Key: p.file("key", "", 0o600)})
 	}},
+	{"http-address", Problem, func(p *patient) { p.Settings.HTTP.Addr, p.busy = "127.0.0.1:8765", syscall.EADDRINUSE }},
 	{"http-open", Warning, func(p *patient) { p.Settings.HTTP.Addr = "0.0.0.0:8765" }},
 	{"client-file", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{"), 0o600)) }},
 	{"clients-without-entry", Warning, func(p *patient) { check(p.t, os.WriteFile(p.clientsFile, []byte("{}"), 0o600)) }},
 	{"clients-none", Warning, func(p *patient) { check(p.t, os.RemoveAll(filepath.Join(p.root, "home"))) }},
+	{"entry-approves", Warning, func(p *patient) {
+		text, err := os.ReadFile(p.clientsFile)
+		check(p.t, err)
+		check(p.t, os.WriteFile(p.clientsFile, []byte(strings.Replace(string(text), `"command"`, `"autoApprove": ["obsidianCli"], "command"`, 1)), 0o600))
+	}},
 	{"entry-temporary", Problem, func(p *patient) {
 		p.install(filepath.Join(p.root, "go-build12", "b001", "exe", "vaultwicket"), p.vault)
 	}},

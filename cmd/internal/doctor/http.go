@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
 	"vaultwicket/gateway/state/private"
+	"vaultwicket/gateway/state/running"
 )
 
 // Of a token in its file. A shorter one can be guessed.
@@ -19,7 +21,7 @@ const (
 	mostToken  = 4 << 10
 )
 
-func (m Machine) http(_ context.Context, r *Report) {
+func (m Machine) http(ctx context.Context, r *Report) {
 	if m.Invalid != nil || m.Settings.HTTP.Addr == "" {
 		return
 	}
@@ -30,8 +32,21 @@ func (m Machine) http(_ context.Context, r *Report) {
 	if h.Cert != "" {
 		m.certificate(h.Cert, h.Key, r)
 	}
+	m.address(ctx, h.Addr, r)
 	if !isLoopback(h.Addr) && h.Cert == "" {
 		r.warn("http-open", fmt.Sprintf("MCP is served at %s without TLS", h.Addr), "the token and the notes can be read by others in the network", "listen on 127.0.0.1, or set tls-cert and tls-key")
+	}
+}
+
+// address reports an address on which no server can listen. While a server of vaultwicket
+// serves HTTP, the address may be its own.
+func (m Machine) address(ctx context.Context, addr string, r *Report) {
+	all, _ := running.List(running.Folder(m.State))
+	if strings.HasPrefix(addr, "unix:") || slices.ContainsFunc(all, func(s running.Server) bool { return s.Transport == "http" }) {
+		return
+	}
+	if err := m.Listen(ctx, addr); err != nil {
+		r.problem("http-address", fmt.Sprintf("MCP cannot be served at %s: %v", addr, err), "the server does not start", "end the program that listens there, or set another address")
 	}
 }
 

@@ -26,6 +26,14 @@ func (m Machine) vaults(ctx context.Context, r *Report) {
 		if v.Folder == "" {
 			if v.Name != "" || v.ID != "" {
 				served++
+				if m.Settings.Backend != gateway.App {
+					fix := "give the folder of the vault, or a name that the app lists"
+					if len(m.Known) > 0 {
+						fix = fmt.Sprintf("give the folder of the vault, such as %q", m.Known[0])
+					}
+					r.problem("vault-unknown", fmt.Sprintf("there is no vault %q", v.Name+v.ID), "no note of it can be read without the app", fix)
+					continue
+				}
 				r.ok("vault", fmt.Sprintf("vault %q of the app, whose folder is not set", v.Name+v.ID))
 			}
 			continue

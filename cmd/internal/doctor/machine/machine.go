@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,7 +60,14 @@ func Of(std terminal.Streams, args []string, more func(*settings.Flags)) (m doct
 		Settings: s, Invalid: invalid, Known: registry.VaultFolders(std.Getenv), State: state,
 		Paused:  func() bool { paused, err := admission.IsPaused(state); return paused || err != nil },
 		Clients: clients.Installer{System: system, Backups: filepath.Join(state, "clients"), Now: time.Now},
-		Start:   starter(system), Free: doctor.Free, Elevated: doctor.Elevated,
+		Listen: func(ctx context.Context, addr string) error {
+			l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+			if err != nil {
+				return err
+			}
+			return l.Close()
+		},
+		Start: starter(system), Free: doctor.Free, Elevated: doctor.Elevated,
 		Embedded: func(ctx context.Context, folder string) (string, error) { return sandboxOf(ctx, executable, folder) },
 	}
 	if invalid == nil {
