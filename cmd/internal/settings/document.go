@@ -30,6 +30,10 @@ type document struct {
 // origin says for people that a setting comes from the file.
 func (d document) origin() string { return "file " + d.name }
 
+// base is the name of the file without its folder: agents are told where a setting comes
+// from, and not where the user keeps files.
+func (d document) base() string { return filepath.Base(d.name) }
+
 // problem is one thing that is wrong in a settings file.
 type problem struct {
 	Line    int    `json:"line"`

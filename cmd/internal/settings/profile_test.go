@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,8 +23,8 @@ func TestThePriorityOfTheSources(t *testing.T) {
 	}{
 		{"the flag", "v0", []string{"--tier=v3", "--config=" + file}, tiers.V3, "flag --tier"},
 		{"the environment", "v0", []string{"--config=" + file}, tiers.V0, "environment VAULTWICKET_TIER"},
-		{"the profile", "", []string{"--config=" + file}, tiers.V2, "profile home in " + file},
-		{"the file", "", []string{"--config=" + noProfile}, tiers.V1, "file " + noProfile},
+		{"the profile", "", []string{"--config=" + file}, tiers.V2, "profile home in config.toml"},
+		{"the file", "", []string{"--config=" + noProfile}, tiers.V1, "file " + filepath.Base(noProfile)},
 		{"the default", "", []string{"--config=none"}, tiers.V0, "default"},
 	} {
 		env := map[string]string{}

@@ -80,7 +80,7 @@ func (r *reloader) tighten(i int, f *Flags, s Settings, told *telling) policy.Po
 		}
 		wanted = has
 		wanted.Ceiling, wanted.Origins = tiers.None, maps.Clone(has.Origins)
-		wanted.Origins["tier"] = f.file.origin() + ", which does not list this vault"
+		wanted.Origins["tier"] = "file " + f.file.base() + ", which does not list this vault"
 		r.served[i].Policy = wanted
 		return wanted
 	}

@@ -134,7 +134,7 @@ func TestSeveralChangesAreOneLine(t *testing.T) {
 	if got != "stricter: allow-mutations, rate; takes effect at the next start: tier, timeout" {
 		t.Error(got)
 	}
-	if p := r.policies[0]; p.Ceiling != tiers.V1 || p.Mutations || p.Origins["allow-mutations"] != "file "+r.file {
+	if p := r.policies[0]; p.Ceiling != tiers.V1 || p.Mutations || p.Origins["allow-mutations"] != "file config.toml" {
 		t.Errorf("in force: %+v", p)
 	}
 }
@@ -148,7 +148,7 @@ func TestAnOriginIsThatOfTheValueInForce(t *testing.T) {
 		t.Errorf("the tier in force comes from %q", got)
 	}
 	r.change("profile = \"home\"\n[profiles.home]\ntier = \"v0\"\n")
-	if got := r.policies[0].Origins["tier"]; got != "profile home in "+r.file {
+	if got := r.policies[0].Origins["tier"]; got != "profile home in config.toml" {
 		t.Errorf("the same tier comes from %q", got)
 	}
 }
@@ -204,7 +204,7 @@ func TestAVaultThatIsGoneIsClosed(t *testing.T) {
 	if got := r.change("tier = \"v1\"\n[[vaults]]\nname = \"B\"\n[[vaults]]\nname = \"C\"\n"); got != `disabled, because not in the settings: "A"; served from the next start: "C"` {
 		t.Error(got)
 	}
-	if a := r.policies[0]; a.Ceiling != tiers.None || a.Origins["tier"] != "file "+r.file+", which does not list this vault" || r.policies[1].Ceiling != tiers.V1 {
+	if a := r.policies[0]; a.Ceiling != tiers.None || a.Origins["tier"] != "file config.toml, which does not list this vault" || r.policies[1].Ceiling != tiers.V1 {
 		t.Errorf("A is %+v", a)
 	}
 	if got := r.change(twoVaults); !strings.HasPrefix(got, "takes effect at the next start: tier of \"A\"") || r.policies[0].Ceiling != tiers.None {

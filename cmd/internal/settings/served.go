@@ -34,7 +34,7 @@ func (f *Flags) everyVault(s Settings) []gateway.Served {
 func (f *Flags) servedOf(t vaultTable, s Settings) gateway.Served {
 	p := s.Policy
 	p.Origins = maps.Clone(p.Origins)
-	place := fmt.Sprintf("vault %s in %s", t.label(), f.file.name)
+	place := fmt.Sprintf("vault %s in %s", t.label(), f.file.base())
 	if t.tiered && t.tier < p.Ceiling {
 		p.Ceiling, p.Origins["tier"] = t.tier, place
 	}

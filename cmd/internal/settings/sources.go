@@ -159,6 +159,9 @@ func (f *Flags) origins() map[string]string {
 	for _, part := range policyParts {
 		if i := settingIndex(part.name); i >= 0 {
 			origins[part.name] = f.raws[i].origin
+			if text, inFile := strings.CutSuffix(origins[part.name], f.file.name); inFile && f.file.name != "" {
+				origins[part.name] = text + f.file.base()
+			}
 		}
 	}
 	return origins

@@ -58,7 +58,7 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 		}
 	}
 	first, second := s.Served[0].Policy, s.Served[1].Policy
-	if first.Ceiling != tiers.V1 || first.Origins["tier"] != "vault Main in "+file || first.Origins["access"] != "vault Main in "+file {
+	if first.Ceiling != tiers.V1 || first.Origins["tier"] != "vault Main in config.toml" || first.Origins["access"] != "vault Main in config.toml" {
 		t.Errorf("the first: tier %v, origins %v", first.Ceiling, first.Origins)
 	}
 	for path, level := range map[string]access.Level{"a.md": access.Read, "Work/Projects/a.md": access.Delete, "Private/a.md": access.None} {
@@ -66,7 +66,7 @@ func TestEachVaultHasAPolicyOfItsOwn(t *testing.T) {
 			t.Errorf("%s has %v, want %v", path, got, level)
 		}
 	}
-	if second.Ceiling != tiers.V2 || second.Access.Restrict() || second.Origins["tier"] != "file "+file || second.Origins["access"] != "default" {
+	if second.Ceiling != tiers.V2 || second.Access.Restrict() || second.Origins["tier"] != "file config.toml" || second.Origins["access"] != "default" {
 		t.Errorf("the second: tier %v, access %v, origins %v", second.Ceiling, second.Access, second.Origins)
 	}
 	if s.Served[2].Policy.Ceiling != tiers.V2 || s.Vault != want[0] {
@@ -165,7 +165,7 @@ func TestOriginsNameEverySettingOfAPolicy(t *testing.T) {
 	}
 	want := map[string]string{
 		"tier": "default", "disable": "environment VAULTWICKET_DISABLE", "enable-only": "default", "allow-mutations": "flag --allow-mutations",
-		"allow-publish": "default", "allow-ui": "file " + file, "confirm": "profile p in " + file, "min-cli-version": "default", "access": "default",
+		"allow-publish": "default", "allow-ui": "file config.toml", "confirm": "profile p in config.toml", "min-cli-version": "default", "access": "default",
 	}
 	if len(s.Policy.Origins) != len(want) {
 		t.Errorf("origins %v", s.Policy.Origins)
