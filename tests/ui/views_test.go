@@ -75,6 +75,28 @@ func TestEveryViewIsAccessible(t *testing.T) {
 	t.Logf("axe checked %d views", checked)
 }
 
+// Between the narrowest window with tables and the widest with cards nothing is wider than
+// the window either.
+func TestNoViewIsWiderThanTheWindow(t *testing.T) {
+	w := begin(t, nil)
+	w.lively()
+	b := w.open()
+	widths := []int64{360}
+	for width := int64(730); width <= 930; width += 10 {
+		widths = append(widths, width)
+	}
+	for _, path := range []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access?path=Bread.md", "health", "settings", "missing"} {
+		b.visit(path)
+		value[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true), true`)
+		for _, width := range widths {
+			b.run(chromedp.EmulateViewport(width, 800))
+			if over := value[float64](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+				t.Errorf("%q at %d is %v pixels too wide: %s", path, width, over, value[string](b, widest))
+			}
+		}
+	}
+}
+
 // look is a window and what its user prefers.
 type look struct {
 	width  int64
