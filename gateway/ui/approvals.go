@@ -32,11 +32,7 @@ func shownQuestionOf(q approvals.Question, now time.Time) shownQuestion {
 }
 
 // approvals shows the questions that wait, each with its whole difference.
-func (p *page) approvals(r request) view {
-	return p.approvalsView().noted(r)
-}
-
-func (p *page) approvalsView() view {
+func (p *page) approvals(request) view {
 	v := view{template: "approvals", title: "Approvals"}
 	all, damaged, err := approvals.Open(consent.Folder(p.State), p.Now).List()
 	data := approvalsData{Damaged: len(damaged)}
@@ -58,12 +54,12 @@ func (p *page) deny(r request) view { return p.decide(r, false) }
 func (p *page) decide(r request, approve bool) view {
 	q, err := consent.Decide(p.State, consent.Answer{Code: r.PostForm.Get("code"), Approve: approve, By: Surface, Session: p.Session})
 	if err != nil {
-		return p.approvalsView().failed(decideError(err))
+		return view{goTo: "approvals"}.failed(decideError(err))
 	}
 	if q.State == approvals.Approved {
-		return view{goTo: "approvals?done=approved"}
+		return view{goTo: "approvals", note: "Approved: valid for one call, on the notes as they were shown."}
 	}
-	return view{goTo: "approvals?done=denied"}
+	return view{goTo: "approvals", note: "Denied."}
 }
 
 // decideError says what to do about a question that could not be answered.

@@ -110,7 +110,7 @@ func (p *page) activity(r request) view {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.noted(r)
+	return v
 }
 
 // callData is one call with its lines of the log.

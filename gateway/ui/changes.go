@@ -71,7 +71,7 @@ func (p *page) changes(r request) view {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.noted(r)
+	return v
 }
 
 func (p *page) listChanges(kept *journal.Journal, data *changesData, before string) error {
@@ -183,7 +183,7 @@ func (p *page) oneChange(r request) view {
 	if err != nil {
 		return missingChange(err)
 	}
-	return view{template: "change", title: "Change", data: data}.noted(r)
+	return view{template: "change", title: "Change", data: data}
 }
 
 func missingChange(err error) view {
@@ -277,27 +277,20 @@ func (p *page) undo(r request) view {
 			return consent.Void // not a denial: the user is shown it now
 		},
 	})
+	list := "changes?" + url.Values{"vault": {form.Vault}}.Encode()
 	if result.OK {
-		return view{goTo: "changes?done=undone&vault=" + url.QueryEscape(form.Vault)}
+		return view{goTo: list, note: "Undone."}
 	}
 	data, err := p.changeOf(form.Vault, form.ID)
 	if err != nil {
-		return missingChange(err)
+		return view{goTo: list}.failed(err)
 	}
-	v := view{template: "change", title: "Change", data: data}
+	one := "changes/one/" + url.PathEscape(data.ID) + "?" + url.Values{"vault": {form.Vault}}.Encode()
 	if asked == nil {
-		return v.because(result.Error)
+		return view{goTo: one, problem: result.Error, status: http.StatusUnprocessableEntity}
 	}
 	data.Question, data.Digest, data.Undo = asked, hex.EncodeToString(asked.Digest[:]), form
-	v.data = data
-	return v
-}
-
-// because is a view with an error as clients see it.
-func (v view) because(cause *failure.Error) view {
-	v.problem = cause
-	v.status = http.StatusUnprocessableEntity
-	return v
+	return view{template: "change", title: "Change", data: data, goTo: one}
 }
 
 // isConfirmed reports whether a form confirms exactly this question.

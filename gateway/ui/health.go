@@ -163,7 +163,7 @@ func (p *page) healthView(r request) view {
 		}
 		data = p.health.latest()
 	}
-	return view{template: "health", title: "Health", data: data}.noted(r)
+	return view{template: "health", title: "Health", data: data}
 }
 
 // checkHealth begins a check.

@@ -48,7 +48,7 @@ func (p *page) overview(r request) view {
 			return v.failed(err)
 		}
 	}
-	return v.noted(r)
+	return v
 }
 
 func (p *page) shownServerOf(s running.Server, now time.Time) shownServer {

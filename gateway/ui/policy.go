@@ -7,7 +7,6 @@ import (
 	"vaultwicket/gateway"
 	"vaultwicket/gateway/catalog"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/ui/auth"
 	"vaultwicket/gateway/visibility"
 	"vaultwicket/tiers"
 )
@@ -61,7 +60,7 @@ func (p *page) policy(r request) view {
 		data.add(command)
 	}
 	v.data = data
-	return v.noted(r)
+	return v
 }
 
 // add puts a command into the part of its tier: the table is in the order of tiers.
@@ -105,7 +104,6 @@ type tryData struct {
 	Vaults, Commands []string
 	Vault, Command   string
 	Params           string
-	Token            string
 	Plan             *gateway.DryRun
 }
 
@@ -115,7 +113,7 @@ func (p *page) tryForm(r request) view {
 }
 
 func (p *page) tryDataOf(r request) tryData {
-	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params"), Token: r.PostForm.Get(auth.TokenField)}
+	data := tryData{Vaults: p.Gateway.VaultNames(), Vault: p.vaultOf(r), Command: r.FormValue("command"), Params: r.FormValue("params")}
 	for _, c := range p.Gateway.Listing() {
 		data.Commands = append(data.Commands, c.Name)
 	}
@@ -128,7 +126,7 @@ const maxParams = 64
 // try shows what a command would do. Nothing is changed.
 func (p *page) try(r request) view {
 	data := p.tryDataOf(r)
-	v := view{template: "try", title: "Try a command", data: data}
+	v := view{template: "try", title: "Try a command", data: data, goTo: "policy/try"}
 	words := []string{}
 	for line := range strings.Lines(data.Params) {
 		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {

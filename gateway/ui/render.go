@@ -49,7 +49,6 @@ type frame struct {
 	Problem                      *failure.Error
 	Note                         string
 	Refresh                      bool // again in a while, for who has no script
-	Answer                       bool // to a form: there is no such view to be read again
 	Data                         any
 }
 
@@ -67,7 +66,6 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
 		Base: r.Base, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"),
 		Paused: admission.PausedSince(p.State), Now: p.Now(), Problem: v.problem, Note: v.note, Data: v.data,
-		Answer: r.Method == http.MethodPost,
 	}
 	if questions, err := p.questions(); err == nil {
 		f.Pending = len(questions)

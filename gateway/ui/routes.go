@@ -20,7 +20,8 @@ type request struct {
 	rest string // of the path, behind that of the route
 }
 
-// view is the answer to a request: a page, or where to go on.
+// view is the answer to a request: a page, or where to go on. The answer to a form is
+// always the second: a page would be sent again by a browser that goes back to it.
 type view struct {
 	template string // its file, without the end
 	title    string
@@ -28,7 +29,7 @@ type view struct {
 	status   int            // 0 is 200
 	problem  *failure.Error // told at the top
 	note     string         // what was done
-	goTo     string         // a path of the page, in place of all the others
+	goTo     string         // a path of the page, which then shows the rest of this view
 }
 
 // route is what answers a path. show is for GET and HEAD, act for POST; one of them may be
@@ -75,13 +76,19 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
 		p.write(w, req, view{template: "missing", title: "Not found", status: http.StatusNotFound})
 		return
 	}
+	kept := p.answers.take(r)
+	if kept.template != "" {
+		p.write(w, req, kept)
+		return
+	}
 	answer := handle(req)
-	if answer.goTo != "" {
-		w.Header().Set("Location", v.Base+answer.goTo)
+	if r.Method == http.MethodPost {
+		w.Header().Set("Location", v.Base+p.answers.keep(answer))
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	httpguard.LimitWrite(w) // a change may have taken long
+	answer.note, answer.problem, answer.status = kept.note, cmp.Or(kept.problem, answer.problem), cmp.Or(kept.status, answer.status)
+	httpguard.LimitWrite(w) // a view may have taken long
 	p.write(w, req, answer)
 }
 
@@ -106,16 +113,6 @@ func (p *page) rescue(w http.ResponseWriter) {
 	}
 }
 
-// done are the notes behind a redirect, by the word for them: nothing of a request is
-// shown again.
-var done = map[string]string{
-	"approved": "Approved: valid for one call, on the notes as they were shown.",
-	"denied":   "Denied.",
-	"paused":   "Paused. Every running server denies every call.",
-	"resumed":  "Resumed.",
-	"undone":   "Undone.",
-}
-
 // failed is a view with an error at its top.
 func (v view) failed(err error) view {
 	v.problem, v.status = problemOf(err), http.StatusUnprocessableEntity
@@ -130,10 +127,4 @@ func problemOf(err error) *failure.Error {
 		return failure.Of(err)
 	}
 	return &failure.Error{Code: failure.CodeState, Message: clean.String(err.Error())}
-}
-
-// noted is a view with the note that its request names.
-func (v view) noted(r request) view {
-	v.note = cmp.Or(v.note, done[r.URL.Query().Get("done")])
-	return v
 }

@@ -12,5 +12,5 @@ func (p *page) settings(r request) view {
 	if err != nil {
 		return v.failed(err)
 	}
-	return v.noted(r)
+	return v
 }

@@ -71,6 +71,7 @@ const (
 type page struct {
 	Config
 	guard   *auth.Guard
+	answers answers
 	calls   *activity.Calls
 	streams *httpguard.Streams
 	events  *events

@@ -91,9 +91,7 @@
     try {
       const wanted = [...document.querySelectorAll('[data-live]')].filter((e) => e.dataset.live.split(' ').some((name) => parts.has(name)));
       if (wanted.length > 0) {
-        // The answer to a form cannot be read again; what is around it is in every view.
-        const view = 'answer' in root.dataset ? base : location.href.split('#')[0];
-        const answer = await fetch(view, { cache: 'no-store', credentials: 'same-origin' });
+        const answer = await fetch(location.href.split('#')[0], { cache: 'no-store', credentials: 'same-origin' });
         if (answer.ok) {
           const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
           for (const part of wanted) {

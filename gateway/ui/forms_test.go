@@ -1,0 +1,148 @@
+package ui
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"vaultwicket/exec"
+	"vaultwicket/gateway"
+	"vaultwicket/gateway/admission"
+	"vaultwicket/gateway/consent"
+	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/paths"
+)
+
+// visitor is a browser that has the page open.
+type visitor struct {
+	t      *testing.T
+	page   *page
+	base   string
+	client *http.Client
+}
+
+// visit opens the page of a state folder.
+func visit(t *testing.T, state string) *visitor {
+	t.Helper()
+	if !paths.MakePrivate(state) {
+		t.Fatal("no state folder")
+	}
+	p := New(Config{Gateway: gateway.New(gateway.Config{Runner: exec.New(exec.Config{})}), State: state, Session: "1-page"}, "")
+	server := httptest.NewServer(p.page.guard)
+	t.Cleanup(server.Close)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := server.Client()
+	client.Jar, client.CheckRedirect = jar, func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	open := server.URL + p.Open()
+	v := &visitor{t, p.page, open[:strings.Index(open, "open/")], client}
+	v.do(http.MethodGet, open, nil)
+	return v
+}
+
+// do sends a request as a browser would, and follows nothing.
+func (v *visitor) do(method, address string, form url.Values) (status int, location, body string) {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Origin", "http://"+r.URL.Host)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	answer, err := v.client.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if at, err := answer.Location(); err == nil {
+		location = at.String()
+	}
+	return answer.StatusCode, location, string(text)
+}
+
+func (v *visitor) see(path string) string {
+	v.t.Helper()
+	status, _, body := v.do(http.MethodGet, v.base+path, nil)
+	if status != http.StatusOK {
+		v.t.Errorf("%q answers %d", path, status)
+	}
+	return body
+}
+
+// send sends the form for an action with a token of a view, and returns where it leads.
+func (v *visitor) send(view, action string, form url.Values) (location string) {
+	v.t.Helper()
+	_, rest, _ := strings.Cut(v.see(view), action+`"`)
+	token := regexp.MustCompile(`name="token" value="([^"]+)"`).FindStringSubmatch(rest)
+	if token == nil {
+		v.t.Fatalf("no form for %s", action)
+	}
+	form.Set("token", token[1])
+	status, location, body := v.do(http.MethodPost, v.base+action, form)
+	if status != http.StatusSeeOther {
+		v.t.Fatalf("%s answers %d: %s", action, status, body)
+	}
+	return location
+}
+
+// A browser that goes back to the answer of a form would ask whether to send it again.
+func TestFormsLeadToAView(t *testing.T) {
+	v := visit(t, filepath.Join(t.TempDir(), "state"))
+	planned := v.send("policy/try", "policy/try", url.Values{"command": {"eval"}, "params": {"code=1"}})
+	for range 2 { // it can be loaded again
+		if status, _, body := v.do(http.MethodGet, planned, nil); status != http.StatusOK || !strings.Contains(body, "outcome deny") || !strings.Contains(body, ">code=1</textarea>") {
+			t.Errorf("the plan answers %d: %s", status, body)
+		}
+	}
+	q, err := approvals.Open(consent.Folder(v.page.State), nil).Ask(approvals.Question{Session: "terminal", Vault: "v", Command: "delete", Text: "x", Digest: approvals.Digest{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"code": {q.Code}}
+	if _, _, body := v.do(http.MethodGet, v.send("approvals", "approvals/approve", form), nil); !strings.Contains(body, "Approved: valid for one call") {
+		t.Errorf("approved: %s", body)
+	}
+	_, twice, _ := v.do(http.MethodPost, v.base+"approvals/approve", form)
+	for i, want := range []int{http.StatusUnprocessableEntity, http.StatusOK} { // the problem is told once
+		if status, _, body := v.do(http.MethodGet, twice, nil); status != want || strings.Contains(body, "already answered") != (i == 0) {
+			t.Errorf("a second time it answers %d: %s", status, body)
+		}
+	}
+}
+
+// That calls are denied is shown as long as it is so, whatever a form has led to.
+func TestANoteEndsWithWhatItIsAbout(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	v := visit(t, state)
+	paused := v.send("", "pause/pause", url.Values{"from": {"settings"}})
+	const note = "Every running server denies every call until"
+	if _, _, body := v.do(http.MethodGet, paused, nil); !strings.Contains(body, `role="status">Paused. `+note) || !strings.HasSuffix(paused, "/settings") {
+		t.Errorf("%s: %s", paused, body)
+	}
+	if _, err := admission.Resume(state); err != nil { // in a terminal
+		t.Fatal(err)
+	}
+	if _, _, body := v.do(http.MethodGet, paused, nil); strings.Contains(body, "Paused. ") {
+		t.Errorf("after the pause: %s", body)
+	}
+	shown := v.base + v.page.answers.keep(view{goTo: "changes?vault=x", note: "Undone."})
+	for _, want := range []bool{true, false} {
+		if _, _, body := v.do(http.MethodGet, shown, nil); strings.Contains(body, "Undone.") != want {
+			t.Errorf("the note is shown: %v", !want)
+		}
+	}
+}
