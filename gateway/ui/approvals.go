@@ -2,23 +2,50 @@ package ui
 
 import (
 	"errors"
-	"time"
+	"slices"
+	"strconv"
+	"strings"
 
 	"vaultwicket/gateway/consent"
 	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/state/approvals"
+	"vaultwicket/gateway/state/running"
 )
 
-// questions returns the questions that wait for the user.
-func (p *page) questions() ([]approvals.Question, error) {
-	all, _, err := approvals.Open(consent.Folder(p.State), p.Now).List()
-	return pending(all), err
+// questions returns the questions that nobody has answered, the oldest first: a new one
+// never moves those that are being read. Those that wait are for callers that can still
+// use the answer.
+func (p *page) questions() (waiting, ended []approvals.Question, damaged int, err error) {
+	all, unreadable, err := approvals.Open(consent.Folder(p.State), p.Now).List()
+	servers, unknown := running.List(running.Folder(p.State))
+	for _, q := range all {
+		switch {
+		case q.State != approvals.Pending:
+		case unknown == nil && hasEnded(q.Session, servers):
+			ended = append(ended, q)
+		default:
+			waiting = append(waiting, q)
+		}
+	}
+	return waiting, ended, len(unreadable), err
+}
+
+// hasEnded reports whether a caller cannot call again: it is a process, which its name
+// begins with, or a session of HTTP, and the server has ended. Callers at a terminal and
+// those that are known by their token can.
+func hasEnded(caller string, servers []running.Server) bool {
+	kind, _, _ := strings.Cut(caller, "-")
+	if _, err := strconv.Atoi(kind); err == nil {
+		return !slices.ContainsFunc(servers, func(s running.Server) bool { return s.Session == caller })
+	}
+	return kind == "session" && !slices.ContainsFunc(servers, func(s running.Server) bool { return s.Transport == "http" })
 }
 
 // approvalsData is what the view of approvals shows.
 type approvalsData struct {
 	Questions []shownQuestion
-	Damaged   int // files that cannot be read
+	Ended     []shownQuestion // nobody can use their answers
+	Damaged   int             // files that cannot be read
 }
 
 // shownQuestion is a question as it is shown.
@@ -27,19 +54,18 @@ type shownQuestion struct {
 	Left string // how long it can be answered
 }
 
-func shownQuestionOf(q approvals.Question, now time.Time) shownQuestion {
-	return shownQuestion{q, lasted(max(0, q.Expires.Sub(now)))}
+func (p *page) shownQuestions(list []approvals.Question) (shown []shownQuestion) {
+	for _, q := range list {
+		shown = append(shown, shownQuestion{q, lasted(max(0, q.Expires.Sub(p.Now())))})
+	}
+	return shown
 }
 
 // approvals shows the questions that wait, each with its whole difference.
 func (p *page) approvals(request) view {
 	v := view{template: "approvals", title: "Approvals"}
-	all, damaged, err := approvals.Open(consent.Folder(p.State), p.Now).List()
-	data := approvalsData{Damaged: len(damaged)}
-	for _, q := range pending(all) {
-		data.Questions = append(data.Questions, shownQuestionOf(q, p.Now()))
-	}
-	v.data = data
+	waiting, ended, damaged, err := p.questions()
+	v.data = approvalsData{p.shownQuestions(waiting), p.shownQuestions(ended), damaged}
 	if err != nil {
 		return v.failed(err)
 	}
@@ -52,7 +78,12 @@ func (p *page) deny(r request) view { return p.decide(r, false) }
 
 // decide answers one question: the one with the code of the form, which was shown with it.
 func (p *page) decide(r request, approve bool) view {
-	q, err := consent.Decide(p.State, consent.Answer{Code: r.PostForm.Get("code"), Approve: approve, By: Surface, Session: p.Session})
+	code := r.PostForm.Get("code")
+	_, ended, _, _ := p.questions() // what cannot be read cannot be answered
+	if approve && slices.ContainsFunc(ended, func(q approvals.Question) bool { return q.Code == code }) {
+		return view{goTo: "approvals"}.failed(failure.New(failure.CodeBadRequest, "the agent can repeat the call in a new session to request approval again", "the session that asked has ended"))
+	}
+	q, err := consent.Decide(p.State, consent.Answer{Code: code, Approve: approve, By: Surface, Session: p.Session})
 	if err != nil {
 		return view{goTo: "approvals"}.failed(decideError(err))
 	}

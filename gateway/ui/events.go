@@ -160,7 +160,7 @@ func (e *events) look() (found event) {
 	found.Paused = admission.PausedSince(p.State) != nil
 	stamp := e.stampOf()
 	if stamp != e.stamp || e.pending > 0 { // one that waits may have expired
-		if questions, err := p.questions(); err == nil {
+		if questions, _, _, err := p.questions(); err == nil {
 			if stamp != e.stamp || len(questions) != e.pending {
 				found.Parts = append(found.Parts, "state")
 			}

@@ -34,10 +34,8 @@ func (p *page) overview(r request) view {
 	_, err := p.calls.Update()
 	now := p.Now()
 	data := overviewData{Today: p.calls.Figures(activity.Filter{Since: midnight(now)}, now), Latest: p.calls.Page(activity.Filter{}, 0, latestCalls).Calls}
-	questions, questionsErr := p.questions()
-	for _, q := range questions {
-		data.Questions = append(data.Questions, shownQuestionOf(q, now))
-	}
+	questions, _, _, questionsErr := p.questions()
+	data.Questions = p.shownQuestions(questions)
 	servers, serversErr := running.List(running.Folder(p.State))
 	for _, s := range servers {
 		data.Servers = append(data.Servers, p.shownServerOf(s, now))

@@ -12,7 +12,6 @@ import (
 	"vaultwicket/gateway/admission"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
-	"vaultwicket/gateway/state/approvals"
 )
 
 //go:embed templates/*.html
@@ -67,8 +66,8 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 		Base: r.Base, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"),
 		Paused: admission.PausedSince(p.State), Now: p.Now(), Problem: v.problem, Note: v.note, Data: v.data,
 	}
-	if questions, err := p.questions(); err == nil {
-		f.Pending = len(questions)
+	if waiting, _, _, err := p.questions(); err == nil {
+		f.Pending = len(waiting)
 	}
 	if checking, ok := v.data.(interface{ Unfinished() bool }); ok {
 		f.Refresh = checking.Unfinished()
@@ -86,15 +85,4 @@ func (p *page) write(w http.ResponseWriter, r request, v view) {
 	if r.Method != http.MethodHead {
 		_, _ = body.WriteTo(w)
 	}
-}
-
-// pending are the questions that nobody has answered, the oldest first: a new one never
-// moves those that are being read.
-func pending(all []approvals.Question) (open []approvals.Question) {
-	for _, q := range all {
-		if q.State == approvals.Pending {
-			open = append(open, q)
-		}
-	}
-	return open
 }
