@@ -158,6 +158,9 @@ func sidesOf(c difference.Change) (rows []sideRow) {
 			case l.Sign == difference.Added && next < len(rows):
 				r := &rows[next]
 				r.Kind, r.RightLine, r.Right, r.RightNoEnd = "changed", l.New, l.Inline(), l.NoEnd
+				if r.Left == r.Right && r.LeftNoEnd != r.RightNoEnd && len(l.Cuts) == 0 {
+					r.Kind = "same" // but for the newline, which the row names
+				}
 				next++
 			case l.Sign == difference.Added:
 				rows = append(rows, sideRow{Kind: "added", RightLine: l.New, Right: l.Inline(), RightNoEnd: l.NoEnd})
