@@ -124,6 +124,9 @@ func (p *page) checked(ctx context.Context) healthData {
 		if log.Report, err = audit.Verify(part.folder); err != nil {
 			log.Err = err.Error()
 		}
+		if log.Err != "" || log.Report.Broken != nil {
+			data.Problems++
+		}
 		data.Logs = append(data.Logs, log)
 	}
 	data.Folders = foldersOf(p.State)

@@ -13,7 +13,8 @@ type overviewData struct {
 	Servers   []shownServer
 	Today     activity.Figures
 	Latest    []activity.Call
-	Problem   string // why servers or calls are not known
+	Health    healthData // of the latest check
+	Problem   string     // why servers or calls are not known
 }
 
 // shownServer is a running server with what the audit log says of it.
@@ -33,7 +34,7 @@ func (p *page) overview(r request) view {
 	v := view{template: "overview", title: "Overview"}
 	_, err := p.calls.Update()
 	now := p.Now()
-	data := overviewData{Today: p.calls.Figures(activity.Filter{Since: midnight(now)}, now), Latest: p.calls.Page(activity.Filter{}, 0, latestCalls).Calls}
+	data := overviewData{Health: p.health.latest(), Today: p.calls.Figures(activity.Filter{Since: midnight(now)}, now), Latest: p.calls.Page(activity.Filter{}, 0, latestCalls).Calls}
 	questions, _, _, questionsErr := p.questions()
 	data.Questions = p.shownQuestions(questions)
 	servers, serversErr := running.List(running.Folder(p.State))
