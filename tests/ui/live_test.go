@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -173,4 +174,19 @@ func TestTheFocusStays(t *testing.T) {
 			t.Errorf("the focus was at %q and is at %q", id, got)
 		}
 	}
+}
+
+func TestAPageSaysThatItsProgramIsGone(t *testing.T) {
+	w := begin(t, nil)
+	b := w.open()
+	b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+	shown := `document.getElementById("gone").checkVisibility()`
+	if value[bool](b, shown) {
+		t.Error("it says so while the program answers")
+	}
+	w.ended.Store(true)
+	if err := w.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	b.until("a banner", shown+` && document.getElementById("gone").innerText.includes("does not answer")`)
 }

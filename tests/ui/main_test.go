@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,6 +76,7 @@ type world struct {
 	*rig.Rig
 	t       *testing.T
 	process *os.Process // of the page
+	ended   atomic.Bool // on purpose, so the browser may complain
 	links   *bufio.Reader
 	browser context.Context
 }
@@ -158,7 +160,7 @@ func (w *world) window() *tab {
 		case *runtime.EventExceptionThrown:
 			w.t.Errorf("exception: %s", e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			if (e.Entry.Level == "error" || e.Entry.Source == "security") && !strings.HasSuffix(e.Entry.URL, "/missing") {
+			if (e.Entry.Level == "error" || e.Entry.Source == "security") && !strings.HasSuffix(e.Entry.URL, "/missing") && !w.ended.Load() {
 				w.t.Errorf("console: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		case *runtime.EventConsoleAPICalled:

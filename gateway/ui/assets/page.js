@@ -6,9 +6,11 @@
   const root = document.documentElement;
   const base = root.dataset.base;
   const live = document.getElementById('live');
+  const gone = document.getElementById('gone');
   const title = () => document.title.replace(/^\(\d+\) /, '');
   let pending = Number(root.dataset.pending);
   let stream = null;
+  let missed = 0; // the timer of a connection that is lost
   let waiting = new Set();
   let reading = false;
 
@@ -148,11 +150,15 @@
     stream = new EventSource(`${base}events`);
     stream.onopen = () => {
       live.className = 'live on';
+      clearTimeout(missed);
+      missed = 0;
+      gone.hidden = true;
       all(); // what has happened since the view was made
     };
     stream.onmessage = (message) => told(JSON.parse(message.data));
     stream.onerror = () => {
       live.className = 'live off';
+      missed ||= setTimeout(() => { gone.hidden = false; }, 4000); // it is tried again each second
       if (stream && stream.readyState === EventSource.CLOSED) {
         stream = null;
         setTimeout(connect, 5000);
@@ -162,6 +168,8 @@
   const disconnect = () => {
     stream?.close();
     stream = null;
+    clearTimeout(missed);
+    missed = 0;
   };
   let release = null;
   const look = () => {
