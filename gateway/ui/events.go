@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,10 +33,11 @@ type event struct {
 	Calls   int      `json:"calls,omitempty"`
 	Pending int      `json:"pending"`
 	Paused  bool     `json:"paused"`
+	version uint64
 }
 
 // events tells open pages what has changed. It looks at the files as long as a page is
-// open.
+// open, and before each view is made.
 type events struct {
 	page *page
 
@@ -46,6 +48,7 @@ type events struct {
 	newest  uint64
 	stamp   string
 	pending int
+	version uint64 // rises with each change: a view and what was told since are of one
 }
 
 func newEvents(p *page) *events { return &events{page: p, open: map[chan event]bool{}} }
@@ -60,7 +63,7 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	told := e.subscribe()
+	told := e.subscribe(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")))
 	defer e.unsubscribe(told)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := http.NewResponseController(w)
@@ -77,7 +80,7 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		case one := <-told:
 			data, _ := json.Marshal(one) // it has only names, numbers and booleans
-			text = "data: " + string(data) + "\n\n"
+			text = fmt.Sprintf("id: %d\ndata: %s\n\n", one.version, data)
 		case <-sign.C:
 			text = ": \n\n"
 		}
@@ -85,15 +88,19 @@ func (e *events) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // subscribe returns a channel for one page, and begins to look at the files for the first.
-func (e *events) subscribe() chan event {
+// A page of another version is told at once to read its view again.
+func (e *events) subscribe(version string) chan event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.look()
 	told := make(chan event, 16)
+	if version != fmt.Sprint(e.version) {
+		told <- e.now("calls", "state", "health")
+	}
 	e.open[told] = true
 	if e.stop == nil {
 		ctx, stop := context.WithCancel(context.Background())
 		e.stop = stop
-		e.look() // from here on
 		go e.watch(ctx)
 	}
 	return told
@@ -118,19 +125,29 @@ func (e *events) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		e.mu.Lock()
-		if one := e.look(); len(one.Parts) > 0 {
-			e.send(one)
-		}
-		e.mu.Unlock()
+		e.check()
 	}
+}
+
+// check looks for what is new, and returns of which version a view is that is made now, and
+// how many questions wait.
+func (e *events) check() (version uint64, pending int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.look()
+	return e.version, e.pending
 }
 
 // tell tells open pages that one part has changed.
 func (e *events) tell(part string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.send(event{Parts: []string{part}, Pending: e.pending, Paused: admission.PausedSince(e.page.State) != nil})
+	e.version++
+	e.send(e.now(part))
+}
+
+func (e *events) now(parts ...string) event {
+	return event{Parts: parts, Pending: e.pending, Paused: admission.PausedSince(e.page.State) != nil, version: e.version}
 }
 
 // send does not wait: a page that does not read is behind anyway, and reads all of the
@@ -144,31 +161,37 @@ func (e *events) send(one event) {
 	}
 }
 
-// look says what is new since the last look.
-func (e *events) look() (found event) {
+// look tells what is new since the last look.
+func (e *events) look() {
 	p := e.page
+	var parts []string
+	gate, calls := "", 0
 	if read, err := p.calls.Update(); err == nil && read != e.read {
 		e.read = read
-		found.Parts = append(found.Parts, "calls")
+		parts = append(parts, "calls")
 		if latest := p.calls.Page(activity.Filter{}, 0, 1).Calls; len(latest) > 0 {
 			if latest[0].Number != e.newest {
-				found.Calls = 1
+				calls = 1
 			}
-			found.Gate, e.newest = latest[0].Outcome(), latest[0].Number
+			gate, e.newest = latest[0].Outcome(), latest[0].Number
 		}
 	}
-	found.Paused = admission.PausedSince(p.State) != nil
 	stamp := e.stampOf()
 	if stamp != e.stamp || e.pending > 0 { // one that waits may have expired
 		if questions, _, _, err := p.questions(); err == nil {
 			if stamp != e.stamp || len(questions) != e.pending {
-				found.Parts = append(found.Parts, "state")
+				parts = append(parts, "state")
 			}
 			e.pending = len(questions)
 		}
 	}
-	e.stamp, found.Pending = stamp, e.pending
-	return found
+	e.stamp = stamp
+	if len(parts) > 0 {
+		e.version++
+		found := e.now(parts...)
+		found.Gate, found.Calls = gate, calls
+		e.send(found)
+	}
 }
 
 // stampOf tells one state of the small files from another: of the pause, the approvals and

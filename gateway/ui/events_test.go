@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -16,7 +17,8 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	state := t.TempDir()
 	g := gateway.New(gateway.Config{Runner: exec.New(exec.Config{})})
 	p := New(Config{Gateway: g, State: state, Session: "s"}, "").page
-	told := p.events.subscribe()
+	begun, _ := p.events.check()
+	told := p.events.subscribe(fmt.Sprint(begun))
 	t.Cleanup(func() { p.events.unsubscribe(told) })
 	logs := trail.Open(state)
 	for i, code := range []string{"", "bad_value"} {
@@ -38,9 +40,15 @@ func TestEventsTellWhatAViewHasSeen(t *testing.T) {
 	if one := <-told; !one.Paused || !slices.Equal(one.Parts, []string{"state"}) {
 		t.Errorf("%+v of a pause", one)
 	}
-	p.events.mu.Lock()
-	defer p.events.mu.Unlock()
-	if more := p.events.look(); len(more.Parts) > 0 {
-		t.Errorf("%+v is told twice", more)
+	version, _ := p.events.check()
+	for since, want := range map[string]int{fmt.Sprint(version): 0, fmt.Sprint(version - 1): 1, "": 1} {
+		late := p.events.subscribe(since)
+		if len(late) != want {
+			t.Errorf("a page that has seen %q is told %d times", since, len(late))
+		}
+		p.events.unsubscribe(late)
+	}
+	if len(told) > 0 {
+		t.Errorf("%+v is told twice", <-told)
 	}
 }

@@ -44,6 +44,7 @@ type frame struct {
 	PauseToken                   string
 	Paused                       *time.Time
 	Pending                      int
+	Seen                         uint64 // see events
 	Now                          time.Time
 	Problem                      *failure.Error
 	Note                         string
@@ -64,10 +65,7 @@ func (f frame) At(t time.Time) Moment { return Moment{t, f.Now} }
 func (p *page) write(w http.ResponseWriter, r request, v view) {
 	f := frame{
 		Base: r.Base, Active: r.Page(), Title: v.title, Version: p.Version, Token: r.Token(r.Page()), PauseToken: r.Token("pause"),
-		Paused: admission.PausedSince(p.State), Now: p.Now(), Problem: v.problem, Note: v.note, Data: v.data,
-	}
-	if waiting, _, _, err := p.questions(); err == nil {
-		f.Pending = len(waiting)
+		Paused: admission.PausedSince(p.State), Now: p.Now(), Pending: r.pending, Seen: r.seen, Problem: v.problem, Note: v.note, Data: v.data,
 	}
 	if checking, ok := v.data.(interface{ Unfinished() bool }); ok {
 		f.Refresh = checking.Unfinished()

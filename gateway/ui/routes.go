@@ -17,7 +17,9 @@ import (
 type request struct {
 	*http.Request
 	auth.Visit
-	rest string // of the path, behind that of the route
+	rest    string // of the path, behind that of the route
+	seen    uint64 // the version of what the view shows, see events
+	pending int    // questions
 }
 
 // view is the answer to a request: a page, or where to go on. The answer to a form is
@@ -71,7 +73,8 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
 		return
 	}
 	handle, rest, ok := p.find(v.Path, r.Method == http.MethodPost)
-	req := request{r, v, rest}
+	seen, pending := p.events.check() // before the view is made: it may show more, and never less
+	req := request{r, v, rest, seen, pending}
 	if !ok {
 		p.write(w, req, view{template: "missing", title: "Not found", status: http.StatusNotFound})
 		return

@@ -190,3 +190,27 @@ func TestAPageSaysThatItsProgramIsGone(t *testing.T) {
 	}
 	b.until("a banner", shown+` && document.getElementById("gone").innerText.includes("does not answer")`)
 }
+
+// A view is read again when something has changed, and not because it was loaded.
+func TestAViewIsFetchedOnce(t *testing.T) {
+	w := begin(t, nil)
+	client := w.Stdio(false, "")
+	client.Do(rig.Calling("read", "path=Bread.md"))
+	b := w.open()
+	fetches := `performance.getEntriesByType("resource").filter(e => e.initiatorType === "fetch").length`
+	for _, path := range []string{"activity", "approvals", ""} {
+		b.visit(path)
+		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
+		time.Sleep(500 * time.Millisecond) // two looks of the program: nothing tells that a fetch does not come
+		if n := value[int](b, fetches); n != 0 {
+			t.Errorf("%q is fetched %d times more", path, n)
+		}
+	}
+	client.Do(rig.Calling("read", "path=Bread.md"))
+	b.until("one fetch", fetches+` > 0`)
+	// While no window is seen nothing is told; it is made up for.
+	value[bool](b, `Object.defineProperty(document, "hidden", { get: () => window.away, configurable: true }), window.away = true, document.dispatchEvent(new Event("visibilitychange")), true`)
+	client.Do(rig.Calling("search", "query=flour"))
+	value[bool](b, `window.away = false, document.dispatchEvent(new Event("visibilitychange")), true`)
+	b.until("the call", `document.querySelector("#overview-latest li a")?.innerText === "search"`)
+}

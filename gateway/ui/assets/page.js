@@ -9,6 +9,7 @@
   const gone = document.getElementById('gone');
   const title = () => document.title.replace(/^\(\d+\) /, '');
   let pending = Number(root.dataset.pending);
+  let seen = root.dataset.seen; // the version of this view, or of what was told since
   let stream = null;
   let missed = 0; // the timer of a connection that is lost
   let waiting = new Set();
@@ -138,24 +139,21 @@
     refresh();
   };
 
-  const all = () => {
-    for (const name of ['calls', 'state', 'health']) waiting.add(name);
-    refresh();
-  };
-
   // A browser has six connections to a server, so only pages that are seen have a stream,
   // and one that is hidden, if it may notify.
   const connect = () => {
     if (stream) return;
-    stream = new EventSource(`${base}events`);
+    stream = new EventSource(`${base}events?since=${seen}`);
     stream.onopen = () => {
       live.className = 'live on';
       clearTimeout(missed);
       missed = 0;
       gone.hidden = true;
-      all(); // what has happened since the view was made
     };
-    stream.onmessage = (message) => told(JSON.parse(message.data));
+    stream.onmessage = (message) => {
+      seen = message.lastEventId;
+      told(JSON.parse(message.data));
+    };
     stream.onerror = () => {
       live.className = 'live off';
       missed ||= setTimeout(() => { gone.hidden = false; }, 4000); // it is tried again each second
