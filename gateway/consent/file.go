@@ -49,15 +49,16 @@ func Named(label string, values ...string) approvals.Line {
 }
 
 // quoted shows a name or a short value on one line. Of a long one it shows the
-// ends: the first folders and the name of the note.
+// ends: the first folders and the name of the note. A quotation mark in it is escaped, so
+// that none ends the quotation.
 func quoted(s string) string {
-	s = clean.Line(s)
+	s = strings.ReplaceAll(clean.Line(s), `"`, `\"`)
 	if len(s) > maxShownName {
 		end := len(s) - maxShownName/2
 		for !utf8.RuneStart(s[end]) {
 			end++
 		}
-		s = quote.Clip(s, maxShownName/2) + s[end:]
+		s = quote.Clip(s, maxShownName/2) + strings.TrimPrefix(s[end:], `"`) // not the half of an escape
 	}
-	return `"` + strings.ReplaceAll(s, `"`, `'`) + `"`
+	return `"` + s + `"`
 }

@@ -58,7 +58,7 @@ func TestNoTextPosesAsAQuestion(t *testing.T) {
 			t.Errorf("line %d is %q", i, line)
 		}
 	}
-	if !strings.Contains(out.String(), `client "evil', session 'mine", session "theirs"`) {
+	if !strings.Contains(out.String(), `client "evil\", session \"mine", session "theirs"`) {
 		t.Errorf("got %s", out)
 	}
 }

@@ -71,4 +71,4 @@ func (w waiting) times(s screen.Screen) string {
 }
 
 // inQuotes sets off a name that somebody else has chosen and that is clean.
-func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, "'") + `"` }
+func inQuotes(name string) string { return `"` + strings.ReplaceAll(name, `"`, `\"`) + `"` }

@@ -137,11 +137,10 @@ const maxNamed = 200
 // named is a path in a reason, which a person reads in a question: nothing in it can
 // end the quotation.
 func named(path string) answer.Verbatim {
-	text := strings.ReplaceAll(path, `"`, "'")
-	if len(text) > maxNamed {
-		text = "…" + strings.ToValidUTF8(text[len(text)-maxNamed:], "")
+	if len(path) > maxNamed {
+		path = "…" + strings.ToValidUTF8(path[len(path)-maxNamed:], "")
 	}
-	return answer.Verbatim(text)
+	return answer.Verbatim(strings.ReplaceAll(path, `"`, `\"`))
 }
 
 // counts returns how many lines a proposal adds and removes, in all files.
