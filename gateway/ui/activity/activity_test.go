@@ -98,7 +98,7 @@ func TestLinesBecomeCalls(t *testing.T) {
 func TestACallThatWaitsThenEnds(t *testing.T) {
 	w := newWriter(t)
 	c := Open(w.state)
-	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Command: "delete", Effect: "destructive", Time: begun, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
+	line := audit.Line{Kind: "decision", Call: "1-abc-1", Session: "1-abc", Surface: "mcp", Command: "delete", Effect: "destructive", Time: begun, Decision: "ask", Rule: "confirm", Code: "unconfirmed"}
 	w.write(line, true)
 	update(t, c)
 	if call := c.Page(Filter{}, 0, 1).Calls[0]; call.Outcome() != "asked" || call.Ended {
@@ -117,6 +117,24 @@ func TestACallThatWaitsThenEnds(t *testing.T) {
 	}
 	if f := c.Figures(Filter{}, begun.Add(time.Hour)); f.P99 != 0 || f.Changes != 1 || f.Calls != 1 {
 		t.Errorf("figures %+v: a user's time to think is not how long a call takes", f)
+	}
+}
+
+// What the owner does is listed, and is not what agents do.
+func TestTheOwnersCallsAreNotAnAgents(t *testing.T) {
+	w := newWriter(t)
+	w.call("read", "agent", 0, 5, "allow", "")
+	for i, surface := range []string{"page", "terminal", ""} { // a completion names none
+		w.write(audit.Line{Kind: "decision", Time: begun, Call: fmt.Sprintf("2-own-%d", i+1), Session: "2-own", Surface: surface, Command: "delete", Decision: "deny", Code: "unconfirmed"}, true)
+	}
+	w.write(audit.Line{Kind: trail.KindLimited, Time: begun, Session: "1-abc", Code: "rate_limited", Count: 7}, false) // of too many clients to name
+	c := Open(w.state)
+	update(t, c)
+	if p := c.Page(Filter{}, 0, 10); p.Total != 5 || p.Own != 3 {
+		t.Errorf("%d calls, %d of them of the owner", p.Total, p.Own)
+	}
+	if f := c.Figures(Filter{}, begun); f.Calls != 8 || f.Denied != 7 || f.Asked != 0 || len(f.Commands) != 1 {
+		t.Errorf("%+v", f)
 	}
 }
 

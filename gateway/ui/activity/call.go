@@ -37,6 +37,14 @@ func (c *Calls) call(number uint64, r *row) Call {
 	}
 }
 
+// Own reports whether the owner of the notes called, and no agent: on the page, at a
+// terminal, or by a completion or a check, which name no surface.
+func (c Call) Own() bool { return isOwn(c.Surface, c.Kind) }
+
+func isOwn(surface, kind string) bool {
+	return surface == "page" || surface == "terminal" || surface == "" && kind == ""
+}
+
 // Outcome is what became of a call, in one word: allowed, denied, failed, asked, planned,
 // approved or noted. A call that waits for the user or that they have declined was asked.
 func (c Call) Outcome() string {
@@ -118,6 +126,7 @@ func (c Call) contains(text string) bool {
 type Page struct {
 	Calls []Call // the newest first
 	Total int    // how many the filter wants in all
+	Own   int    // of them by the owner, who is not in the figures
 	Older uint64 // what [Calls.Page] takes for the next page, 0 for none
 }
 
@@ -132,6 +141,9 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 			continue
 		}
 		p.Total++
+		if isOwn(c.names.text(r.surface), c.names.text(r.kind)) {
+			p.Own++
+		}
 		switch {
 		case before > 0 && number >= before:
 		case len(p.Calls) < limit:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Figures are what the calls of a time come to.
+// Figures are what the calls of agents in a time come to.
 type Figures struct {
 	Calls, Denied, Failed, Asked, Changes int
 	// Hours are the hours of the time, the oldest first, without gaps.
@@ -76,7 +76,7 @@ func newTally(c *Calls) *tally {
 
 func (t *tally) add(number uint64, r *row) {
 	one := t.calls.call(number, r)
-	if one.Kind != "" && one.Kind != "limited" {
+	if one.Own() || one.Kind != "" && one.Kind != "limited" {
 		return
 	}
 	calls := max(1, one.Count)
