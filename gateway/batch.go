@@ -42,8 +42,6 @@ type Batch struct {
 	// Taken is that of [Request], for the time until the batch begins. The time limit
 	// of each operation counts from when those before it are done.
 	Taken time.Time
-	// Mark puts the text of each result between marks, see [Result.Marked].
-	Mark bool
 }
 
 // Operation is one call of a batch. Its request has no key of its own.
@@ -272,11 +270,7 @@ func (r *batchRun) run(ctx context.Context, i int) {
 	}
 	result.raw = "" // it may be megabytes
 	result = r.withImage(result)
-	shown := result
-	if r.batch.Mark {
-		shown = result.Marked()
-	}
-	done.Result = shown.answer()
+	done.Result = result.answer()
 	result.Image = nil
 	r.results[i] = result
 }

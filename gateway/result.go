@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,22 +133,6 @@ type Change struct {
 	// that is changed is removed and added.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-}
-
-// Marked returns the result with the text of notes between two lines that nobody
-// can write who does not know what is drawn for this one result. An answer in
-// JSON stays as it is: its values are in quotation marks already. So does what no
-// program answered: the words of vaultwicket itself are no text of notes.
-func (r Result) Marked() Result {
-	if !r.OK || r.Stdout == "" || r.form == pages.JSON || r.Backend == "" {
-		return r
-	}
-	fenced, err := clean.Fence(r.Stdout, rand.Reader)
-	if err != nil {
-		return Fault(r.Command)
-	}
-	r.Stdout = fenced
-	return r
 }
 
 // shown returns text as it may be shown, and notes what had to be changed.

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"vaultwicket/gateway/clean"
+	"vaultwicket/gateway/failure"
 	"vaultwicket/gateway/pages"
+	"vaultwicket/gateway/state/approvals"
 )
 
 // forbidden are texts that no way out may let through.
@@ -85,13 +87,41 @@ func TestMarkedTextCannotEndItsOwnMark(t *testing.T) {
 	if !strings.Contains(first.Stdout, "\na\n") || !strings.Contains(second.Stdout, rest) || strings.Count(second.Stdout, lastLine(second.Stdout)) != 1 {
 		t.Errorf("%q and %q", first.Stdout, second.Stdout)
 	}
-	for _, r := range []Result{
-		{Backend: "embedded", Stdout: "x"}, {OK: true, Backend: "embedded"},
-		{OK: true, Backend: "embedded", Stdout: "[]", form: pages.JSON}, {OK: true, Stdout: "our own words"},
-	} {
+	for _, r := range []Result{{OK: true, Backend: "embedded"}, {OK: true, Stdout: "our own words"}} {
 		if r.Marked().Stdout != r.Stdout {
 			t.Errorf("%+v is marked", r)
 		}
+	}
+}
+
+// TestAllTextOfNotesIsMarked: JSON, what stands behind an error, what a program writes on
+// standard error, the difference of a plan and the answers of a batch.
+func TestAllTextOfNotesIsMarked(t *testing.T) {
+	isMarked := func(what, text, inside string) {
+		t.Helper()
+		lines := strings.SplitAfter(text, "\n")
+		if len(lines) < 3 || !strings.HasPrefix(lines[0], "<<<note text ") || strings.Join(lines[1:len(lines)-2], "") != inside || !strings.HasPrefix(lines[len(lines)-2], "<<<end ") {
+			t.Errorf("%s: %q, want %q between marks", what, text, inside)
+		}
+	}
+	rows := Result{OK: true, Backend: "embedded", Stdout: `["x"]`, form: pages.JSON}.Marked()
+	isMarked("rows", rows.Stdout, "[\"x\"]\n")
+	if rows.Rows() {
+		t.Error("what is between marks is said to be JSON")
+	}
+	conflict := Result{Backend: "embedded", Stdout: "Error: conflict\n-x\n", Stderr: "noise\n", Error: &failure.Error{Code: "conflict"}}.Marked()
+	isMarked("a conflict", conflict.Stdout, "Error: conflict\n-x\n")
+	isMarked("standard error", conflict.Stderr, "noise\n")
+	plan := DryRun{Diff: "-x\n", Shown: []approvals.Line{{Text: "x"}}}.Marked()
+	isMarked("a difference", plan.Diff, "-x\n")
+	if plan.Shown != nil {
+		t.Errorf("%v is shown beside it", plan.Shown)
+	}
+	batch := BatchResult{Results: []OperationResult{{Result: rows.answer()}, {Result: &Answer{Backend: "embedded", Stdout: "x\n"}}, {Result: &Answer{Stdout: "our own words"}}, {}}}
+	shown := batch.Marked()
+	isMarked("an operation", shown.Results[1].Result.Stdout, "x\n")
+	if batch.Results[1].Result.Stdout != "x\n" || shown.Results[2].Result.Stdout != "our own words" {
+		t.Errorf("%+v, then %+v", batch.Results, shown.Results)
 	}
 }
 

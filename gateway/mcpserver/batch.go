@@ -59,7 +59,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	}
 	ctx, stop := h.report(ctx, req)
 	defer stop()
-	batch.MaxOutput, batch.Keep, batch.Mark, batch.Taken = h.MaxOutput, true, h.MarkUntrusted, stdio.AcceptedAt(ctx)
+	batch.MaxOutput, batch.Keep, batch.Taken = h.MaxOutput, true, stdio.AcceptedAt(ctx)
 	elicitation, ask := h.elicit(ctx, req.Params)
 	batch.Ask, batch.Answers, batch.OneSession = ask, elicitation.answers(), oneSession(ctx)
 	batch.Caller, batch.Client, batch.Surface = caller(ctx), clientName(ctx), surface(ctx)
@@ -67,7 +67,7 @@ func (h handler) batch(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallT
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil
 	}
-	answer, failed := reply(result, !result.OK)
+	answer, failed := reply(marked(h, result), !result.OK)
 	if failed != nil {
 		return answer, failed
 	}

@@ -26,7 +26,7 @@ type Config struct {
 	Toolsets []string
 	// MaxOutput is the maximum size of a command's output in one result, in bytes.
 	MaxOutput int
-	// MarkUntrusted wraps the text of each result in random delimiters.
+	// MarkUntrusted wraps all text of notes in random delimiters, see [marked].
 	MarkUntrusted bool
 	// Text has obsidianCli and obsidianRead answer with the text of the output itself, in
 	// place of JSON that has it as a string. JSON rows stay structured.
@@ -66,6 +66,15 @@ func (h handler) clock() time.Time {
 
 // notify sends a notification to the client of the request that ctx belongs to.
 type notify func(ctx context.Context, method string, params map[string]any) error
+
+// marked returns an answer of the gateway as it leaves: with marks around the text of notes,
+// where that is configured. Everything with such text passes here, and nowhere twice.
+func marked[T interface{ Marked() T }](h handler, answer T) T {
+	if !h.MarkUntrusted {
+		return answer
+	}
+	return answer.Marked()
+}
 
 func answer(result gateway.Result) (*mcp.CallToolResult, error) { return reply(result, !result.OK) }
 

@@ -51,9 +51,7 @@ func (h handler) readOutput(ctx context.Context, req mcp.ReadResourceRequest) ([
 	if !result.OK {
 		return nil, visibleError(result.Error)
 	}
-	if h.MarkUntrusted {
-		result = result.Marked()
-	}
+	result = marked(h, result)
 	contents := mcp.TextResourceContents{URI: req.Params.URI, MIMEType: mimeText, Text: result.Stdout, Meta: map[string]any{}}
 	if result.Rows() {
 		contents.MIMEType = mimeJSON

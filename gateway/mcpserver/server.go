@@ -133,7 +133,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	if dryRun {
 		request.Caller, request.Client, request.Surface = caller(ctx), clientName(ctx), surface(ctx)
 		plan := h.Gateway.DryRun(ctx, request)
-		return reply(plan, !plan.OK)
+		return reply(marked(h, plan), !plan.OK)
 	}
 	elicitation, ask := h.elicit(ctx, req.Params)
 	request.Ask, request.Answers, request.OneSession = ask, elicitation.answers(), oneSession(ctx)
@@ -143,10 +143,7 @@ func (h handler) run(ctx context.Context, req mcp.CallToolRequest, request gatew
 	if question := elicitation.inputRequest(); question != nil {
 		return question, nil
 	}
-	if h.MarkUntrusted {
-		result = result.Marked()
-	}
-	answer, err := form(result)
+	answer, err := form(marked(h, result))
 	if err != nil {
 		return nil, err
 	}

@@ -41,12 +41,15 @@ func Batch(ctx context.Context, std terminal.Streams, args []string) error {
 		return exit.JSON(std.Out, gateway.RejectBatch(err), exit.StatusOf(err))
 	}
 	user := newUser(o, "batch")
-	operations.MaxOutput, operations.Mark = maxBatchOutput, o.MarkUntrusted
+	operations.MaxOutput = maxBatchOutput
 	operations.Ask, operations.Caller, operations.Client, operations.Surface = user.asker(), identity.AtTerminal, identity.AtTerminal, identity.AtTerminal
 	result := o.Gateway.DoBatch(counting(ctx, user.progress), operations)
 	user.progress.Stop()
 	if user.declined && result.Error != nil {
 		_ = user.cancelled() // the status is that of the answer
+	}
+	if o.MarkUntrusted {
+		result = result.Marked()
 	}
 	return exit.JSON(std.Out, result, worstStatus(result.Failures()))
 }

@@ -36,6 +36,9 @@ func DryRun(ctx context.Context, std terminal.Streams, args []string) error {
 	progress := o.Progress(req.Command)
 	plan := o.Gateway.DryRun(counting(ctx, progress), req)
 	progress.Stop()
+	if o.MarkUntrusted {
+		plan = plan.Marked()
+	}
 	status := exit.Done
 	if !plan.OK {
 		status = exit.StatusOfResult(plan.Error)
@@ -80,6 +83,9 @@ func printPlan(out io.Writer, s screen.Screen, plan gateway.DryRun) error {
 			fmt.Fprintln(out)
 		}
 		fmt.Fprintln(out, s.Signed(string(row.Kind), row.Text))
+	}
+	if plan.Shown == nil && plan.Diff != "" { // with marks
+		fmt.Fprintf(out, "\n%s", plan.Diff)
 	}
 	if plan.Shell != "" {
 		fmt.Fprintf(out, "\n%s\n", plan.Shell)

@@ -65,6 +65,9 @@ func report(o wiring.Opened, result gateway.Result) error {
 	if result.Error != nil {
 		if result.Error.Code == "conflict" { // what follows the sentence is the difference
 			_, difference, _ := strings.Cut(result.Output(), "\n")
+			if o.MarkUntrusted {
+				difference = result.Stdout
+			}
 			fmt.Fprint(o.Std.Err, terminal.Visible(difference))
 		}
 		return exit.Of(result.Error)

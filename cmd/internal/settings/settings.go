@@ -89,7 +89,7 @@ var table = [...]setting{
 	{name: "timeout", fallback: "15s", usage: "time limit of a call, 1s to 55s", form: form{pattern: timeoutPattern}, fixed: true, set: setTimeout},
 	{name: "max-output", fallback: "32KiB", usage: "maximum output in one MCP answer, 1KiB to 1MiB", form: form{pattern: sizePattern}, fixed: true, set: setMaxOutput},
 	{name: "result-format", fallback: "json", usage: "MCP answers of obsidianCli: json (structured) or text (the output itself, which costs fewer tokens)", form: form{choices: resultFormats}, fixed: true, set: setResultFormat},
-	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in random delimiters", fixed: true, set: setMarks},
+	{name: "mark-untrusted", fallback: "false", kind: boolean, usage: "wrap note text in answers in random delimiters: output, also JSON, and differences (names in messages are always quoted)", fixed: true, set: setMarks},
 	{name: "min-cli-version", fallback: "1.12.7", usage: "minimum Obsidian version, never below 1.12.2", form: form{pattern: versionPattern}, set: setMinVersion},
 	{name: "day-start", fallback: "0", kind: numeric, usage: "hour at which a new day begins for daily and periodic notes and tasks, 0 to 12", form: form{most: latestDayStart}, fixed: true, set: setDayStart},
 	{name: "max-parallel", fallback: "4", kind: numeric, usage: "maximum parallel calls, 1 to 64", form: form{least: 1, most: maxParallel}, fixed: true, set: setMaxParallel},
