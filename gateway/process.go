@@ -251,7 +251,7 @@ func report(r route, out exec.Outcome, err error) Result {
 	result := Result{
 		OK: err == nil && out.Failure == nil, Command: call.Name(),
 		ExitCode: out.ExitCode, Backend: r.program.Backend(),
-		Path: out.Path, Hash: out.Hash, Notices: clean.Strings(cloneAll(out.Notices)), raw: out.Stdout,
+		Path: out.Path, Hash: out.Hash, Notices: failure.Sentences(cloneAll(out.Notices)), raw: out.Stdout,
 		form: formOf(call), isNote: call.PrintsNote(), Image: image, state: out.State, unchanged: out.Unchanged,
 	}
 	if out.Change != "" {

@@ -42,7 +42,7 @@ gateway/state/audit          : gateway/state/audit/mapped gateway/state/private
 gateway/state/audit/mapped   :
 gateway/catalog              : gateway/failure policy policy/access allowlist tiers
 gateway/clean                :
-gateway/failure              : gateway/clean policy
+gateway/failure              : allowlist/quote gateway/clean policy
 gateway/state/journal        : gateway/state/journal/object gateway/state/private
 gateway/state/journal/object :
 gateway/notes                : gateway/failure policy policy/ignore allowlist/quote

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/gateway/clean"
 	"vaultwicket/policy"
 )
@@ -85,7 +86,24 @@ func Of(err error) *Error {
 	if !errors.As(err, &c) {
 		return &Error{Code: CodeInternal, Message: "internal error", Hint: "please report it; the log has the details"}
 	}
-	return &Error{Code: c.Code(), Message: clean.String(c.Error()), Hint: clean.String(c.Hint()), Rule: RuleOf(err)}
+	return &Error{Code: c.Code(), Message: Sentence(c.Error()), Hint: Sentence(c.Hint()), Rule: RuleOf(err)}
+}
+
+// maxSentence bounds what a client sees of a message, a hint or a notice: the longest lists the
+// names of forty fields.
+const maxSentence = 4 << 10
+
+// Sentence returns a message, a hint or a notice as a client may see it: on one line, so that
+// no name in it can begin another one, without what is not printable, and bounded.
+func Sentence(text string) string { return quote.Clip(clean.Line(text), maxSentence) }
+
+// Sentences puts the elements of a list into their places as [Sentence] returns them, and
+// returns the list.
+func Sentences(list []string) []string {
+	for i := range list {
+		list[i] = Sentence(list[i])
+	}
+	return list
 }
 
 // ErrInternal is all that a client sees of an internal error.

@@ -2,13 +2,13 @@ package mcpserver
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"vaultwicket/allowlist"
 	"vaultwicket/gateway"
-	"vaultwicket/gateway/clean"
 	"vaultwicket/gateway/failure"
 )
 
@@ -67,6 +67,15 @@ func explained(e *failure.Error) string {
 	return e.Message + "\n" + e.Hint
 }
 
+// quotedPath returns a path in quotes that nothing in it can end: a file may have a name that
+// reads like the facts behind it.
+func quotedPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	return strconv.Quote(path)
+}
+
 // lastLine has the facts of a result that are not in its text, and its notices above
 // them. The path is left out where the caller gave it.
 func lastLine(r gateway.Result, request gateway.Request) string {
@@ -77,7 +86,7 @@ func lastLine(r gateway.Result, request gateway.Request) string {
 		}
 	}
 	if request.Params["path"] != allowlist.Text(r.Path) {
-		fact("path", clean.Line(r.Path))
+		fact("path", quotedPath(r.Path))
 	}
 	fact("hash", r.Hash)
 	if r.Change != nil {

@@ -84,7 +84,7 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"template:read|name=meting", `did you mean "Meeting"?`},
 		{"base:query|file=Book", `did you mean "Books.base"?`},
 		{"base:query|file=Books|view=unraed", `did you mean "Unread"?`},
-		{"base:query|file=Books|view=zebra", "the views are Unread"},
+		{"base:query|file=Books|view=zebra", `the views are "Unread"`},
 		{"task|path=Ideas/Bread.md|line=8", `did you mean "Ideas/Bread.md:9"?`},
 		{"search|query=modified:today", `use the command "recent"`},
 		{"search|query=tags:x", `did you mean "tag:x"?`},
@@ -108,7 +108,7 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 func TestAnEmptyAnswerSaysWhy(t *testing.T) {
 	h := kitchen(t)
 	for _, tt := range []struct{ args, notice string }{
-		{"files|folder=Pictures|ext=md", `no file with the extension "md" in "Pictures" (1 file; extensions: png)`},
+		{"files|folder=Pictures|ext=md", `no file with the extension "md" in "Pictures" (1 file; extensions: "png")`},
 		{"folders|folder=Ideas", `"Ideas" has no folders`},
 		{"random:read|folder=Pictures", `"Pictures" has no notes`},
 		{"random:read|folder=Ideas|min-age=-90d", `no note older than 90 days in "Ideas" (2 notes)`},

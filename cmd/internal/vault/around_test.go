@@ -96,8 +96,8 @@ func TestCanvasRead(t *testing.T) {
 		"[1] link: https://example.org/ -- [2] (new kind)\n"
 	h.expect(answer.ExitDone, want, "canvas:read", "path=Board.canvas")
 	h.expect(answer.ExitDone, "0 cards, 0 groups, 0 edges\n", "canvas:read", "file=Empty.canvas")
-	h.expect(answer.ExitFailed, "Error: Canvas Bad.canvas cannot be read: it is not a canvas in JSON\n", "canvas:read", "file=Bad.canvas")
-	h.expect(answer.ExitFailed, "Error: File is not a canvas: a.md\n", "canvas:read", "path=a.md")
+	h.expect(answer.ExitFailed, "Error: Canvas \"Bad.canvas\" cannot be read: it is not a canvas in JSON\n", "canvas:read", "file=Bad.canvas")
+	h.expect(answer.ExitFailed, "Error: File is not a canvas: \"a.md\"\n", "canvas:read", "path=a.md")
 	h.expect(answer.ExitFailed, "Error: File \"none.canvas\" not found.\n", "canvas:read", "path=none.canvas")
 	_, out, _ := h.run("canvas:read", "path=Board.canvas", "format=json")
 	var items []map[string]string
@@ -113,7 +113,7 @@ func TestCanvasReadHasLimits(t *testing.T) {
 		nodes = append(nodes, fmt.Sprintf(`{"id":"%d","type":"group","width":%d,"height":9}`, i, i))
 	}
 	h := build(t, map[string]string{"B.canvas": `{"nodes":[` + strings.Join(nodes, ",") + `]}`})
-	h.expect(answer.ExitFailed, "Error: Canvas B.canvas cannot be read: it has too many groups\n", "canvas:read", "path=B.canvas")
+	h.expect(answer.ExitFailed, "Error: Canvas \"B.canvas\" cannot be read: it has too many groups\n", "canvas:read", "path=B.canvas")
 }
 
 const onePixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02\x08\x06\x00\x00\x00"

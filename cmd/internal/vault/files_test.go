@@ -44,8 +44,8 @@ func TestRead(t *testing.T) {
 	if runtime.GOOS != "windows" { // where it does
 		h.expect(answer.ExitFailed, "Error: File \"Plain.MD\" not found.\n", "read", "path=Plain.MD") // a path knows no other case
 	}
-	h.expect(answer.ExitFailed, "Error: File \"sub\\a.md\" not found.\n", "read", `path=sub\a.md`)
-	h.expect(answer.ExitFailed, "Error: File \"a\nb\" not found.\n", "read", "path=a\nb")
+	h.expect(answer.ExitFailed, "Error: File \"sub\\\\a.md\" not found.\n", "read", `path=sub\a.md`)
+	h.expect(answer.ExitFailed, "Error: File \"a\\nb\" not found.\n", "read", "path=a\nb")
 }
 
 func TestReadPassesLongNotesThrough(t *testing.T) {

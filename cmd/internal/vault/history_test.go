@@ -43,7 +43,7 @@ func TestHistory(t *testing.T) {
 		{"a note that was only moved has none", "history path=d.md", answer.ExitDone, ""},
 		{"nor has one that was made", "history file=new", answer.ExitDone, ""},
 		{"a note that was never there", "history path=none.md", answer.ExitFailed, "Error: File \"none.md\" not found.\n"},
-		{"a version that is not there", "history:read path=n/a.md version=4", answer.ExitFailed, "Error: Version \"4\" of n/a.md not found.\n"},
+		{"a version that is not there", "history:read path=n/a.md version=4", answer.ExitFailed, "Error: Version \"4\" of \"n/a.md\" not found.\n"},
 		{"a version that is no number", "history:read path=n/a.md version=x", answer.ExitMisuse, "Error: Invalid number: x\n"},
 		{"no version at all", "history:restore path=n/a.md", answer.ExitMisuse, "Error: Missing required parameter: version=<n>\nUsage: history:restore [file=<name>] [path=<path>] version=<n>\n"},
 		{"no note", "history", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
@@ -51,7 +51,7 @@ func TestHistory(t *testing.T) {
 		{"a version and a note that is gone", "diff path=n/a.md from=3", answer.ExitDone, "--- n/a.md (version 3)\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"},
 		{"a version and the note", "diff path=b.md from=1", answer.ExitDone, "--- b.md (version 1)\n+++ b.md\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"},
 		{"a version and itself", "diff path=n/a.md from=2 to=2", answer.ExitDone, ""},
-		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", answer.ExitFailed, "Error: Version \"9\" of n/a.md not found.\n"},
+		{"a version that is not there to compare", "diff path=n/a.md from=2 to=9", answer.ExitFailed, "Error: Version \"9\" of \"n/a.md\" not found.\n"},
 		{"nothing to start from", "diff path=n/a.md to=9", answer.ExitMisuse, "Error: Use to=<n> with from=<n>.\n"},
 		{"what only the app has", "diff path=n/a.md filter=sync", answer.ExitFailed, "Error: \"diff filter=sync\" needs the Obsidian app.\n"},
 		{"a note is restored", "history:restore path=b.md version=1", answer.ExitDone, "Restored: b.md from version 1\n"},
@@ -75,7 +75,7 @@ func TestHistoryOfAVaultThatWasNeverChanged(t *testing.T) {
 	h.steps([]turn{
 		{"no notes", "history:list", answer.ExitDone, ""},
 		{"no versions", "history path=a.md", answer.ExitDone, ""},
-		{"nothing to read", "history:read path=a.md", answer.ExitFailed, "Error: Version \"1\" of a.md not found.\n"},
+		{"nothing to read", "history:read path=a.md", answer.ExitFailed, "Error: Version \"1\" of \"a.md\" not found.\n"},
 	})
 }
 

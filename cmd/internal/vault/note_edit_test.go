@@ -143,7 +143,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{"no headings", "note:set-section path=B.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
 		{"today's note has none, and is not made", "daily:append heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" not found. The note has no headings.\n"},
 		{"two headings of this name", "append path=A.md heading=Log content=x", answer.ExitFailed, "Error: Heading \"Log\" is ambiguous: lines 5, 8.\n"},
-		{"no block", "note:insert path=A.md block=no position=after content=x", answer.ExitFailed, "Error: Block \"no\" not found. The note has id.\n"},
+		{"no block", "note:insert path=A.md block=no position=after content=x", answer.ExitFailed, "Error: Block \"no\" not found. The note has \"id\".\n"},
 		{"no line", "note:insert path=A.md lines=99 position=after content=x", answer.ExitFailed, "Error: Line \"99\" not found.\n"},
 		{"no number of a line", "note:insert path=A.md lines=x position=after content=x", answer.ExitMisuse, "Error: Invalid lines: x. Use <n> or <n-m>, counted from 1.\n"},
 		{"the properties", "note:insert path=A.md lines=2 position=after content=x", answer.ExitFailed, "Error: Line 2: the line is one of the properties.\n"},

@@ -41,7 +41,7 @@ func TestNoteSection(t *testing.T) {
 	h.expect(answer.ExitDone, "intro\n", "note:section", "path=A.md", "lines=5")
 	h.expect(answer.ExitDone, "a block ^id1\r\n", "note:section", "path=A.md", "lines=13-99")
 	h.expect(answer.ExitFailed, "Error: Line \"14\" not found. The note has 13 lines.\n", "note:section", "path=A.md", "lines=14-15")
-	h.expect(answer.ExitFailed, "Error: Block \"no\" not found. The note has id1.\n", "note:section", "path=A.md", "block=no")
+	h.expect(answer.ExitFailed, "Error: Block \"no\" not found. The note has \"id1\".\n", "note:section", "path=A.md", "block=no")
 	for _, lines := range []string{"0", "2-1", "x", "1-x", "-1"} {
 		h.expect(answer.ExitMisuse, "Error: Invalid lines: "+lines+". Use <n> or <n-m>, counted from 1.\n", "note:section", "path=A.md", "lines="+lines)
 	}

@@ -187,7 +187,7 @@ func TestHeadingRename(t *testing.T) {
 	for _, to := range []string{"#", "a\nb", "  "} {
 		refused(t, two, "Invalid value for to:", "heading:rename", "file=N", "heading=P", "to="+to)
 	}
-	refused(t, map[string]string{"N.md": "# A\n[[#A]]", "b.md": "[[N#A]]"}, `Link "#A" in N.md, line 2, cannot be changed: no link can hold the new heading. Nothing was changed.`, "heading:rename", "file=N", "heading=A", "to=:|:")
+	refused(t, map[string]string{"N.md": "# A\n[[#A]]", "b.md": "[[N#A]]"}, `Link "#A" in "N.md", line 2, cannot be changed: no link can hold the new heading. Nothing was changed.`, "heading:rename", "file=N", "heading=A", "to=:|:")
 }
 
 // A plan lists every file with its difference; where all of them together are too

@@ -130,7 +130,7 @@ func TestReadingOneProperty(t *testing.T) {
 	h.expect(answer.ExitDone, "a\n2\ntrue\n", "property:read", "name=LIST", "path=A.md")
 	h.expect(answer.ExitDone, "(empty)\n", "property:read", "name=empty", "path=A.md")
 	h.expect(answer.ExitDone, "12\n", "property:read", "name=n", "path=A.md")
-	h.expect(answer.ExitFailed, "Error: Property \"x\" not found. The note has title, list, empty, n.\n", "property:read", "name=x", "path=A.md")
+	h.expect(answer.ExitFailed, "Error: Property \"x\" not found. The note has \"title\", \"list\", \"empty\", \"n\".\n", "property:read", "name=x", "path=A.md")
 	h.expect(answer.ExitFailed, "Error: File \"B.md\" not found.\n", "property:read", "name=x", "path=B.md")
 }
 

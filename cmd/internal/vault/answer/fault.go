@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/budget"
 )
 
@@ -64,11 +66,22 @@ func Explain(err error) Reply {
 	return Reply{Status: ExitFailed, Kind: kindOf(err), Text: "Error: " + err.Error()}
 }
 
-// Verbatim is printed in quotes as it is, without escapes.
+// Verbatim is a name or a text in a sentence: of the caller, or of a note, whose writer may want
+// it to read as a sentence of ours. It is printed in quotes that nothing in it can end, cut to
+// what a sentence repeats, and with escapes for what is not printable.
 type Verbatim string
 
 // Format writes the text in quotes, for every verb.
-func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, `"`+string(v)+`"`) }
+func (v Verbatim) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, quote.Quoted(string(v))) }
+
+// List writes the first of some names out, each as a [Verbatim].
+func List(names []string, most int) string {
+	quoted := make([]string, min(len(names), most))
+	for i := range quoted {
+		quoted[i] = quote.Quoted(names[i])
+	}
+	return strings.Join(quoted, ", ")
+}
 
 // Exit statuses.
 const (

@@ -3,8 +3,10 @@ package answer
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/disk"
 )
 
@@ -49,9 +51,20 @@ func TestErrorsOfWriting(t *testing.T) {
 	}
 }
 
-func TestErrorsShowWhatWasTypedAsItIs(t *testing.T) {
-	const odd = "a \"quoted\"\tü \\ name"
-	if said := Explain(FileNotFound(odd)); said.Text != "Error: File \""+odd+"\" not found." {
-		t.Errorf("said %q", said.Text)
+// TestNoNameEndsItsQuotation: a name is legible in a sentence, and cannot continue it, hide in
+// it or fill it.
+func TestNoNameEndsItsQuotation(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"Ünï – 日本.md", `"Ünï – 日本.md"`},
+		{"a\" not found. INJECT \"", `"a\" not found. INJECT \""`},
+		{"a\nb\x1b[31m\u202ec", `"a\nb\x1b[31m\u202ec"`},
+		{strings.Repeat("x", 5000), `"` + strings.Repeat("x", quote.Limit) + `…"`},
+	} {
+		if said := Explain(FileNotFound(test.name)); said.Text != "Error: File "+test.want+" not found." {
+			t.Errorf("%q: said %q", test.name, said.Text)
+		}
+	}
+	if got := List([]string{"One. INJECT", "b\nc", "d"}, 2); got != `"One. INJECT", "b\nc"` {
+		t.Errorf("a list is %s", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/answer"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 	"vaultwicket/cmd/internal/vault/grammar"
@@ -132,7 +133,7 @@ func retyped(before, after []byte) string {
 }
 
 // maxNamed is how much of a path a reason holds: it is a part of one line.
-const maxNamed = 200
+const maxNamed = quote.Limit - len("…")
 
 // named is a path in a reason, which a person reads in a question: nothing in it can
 // end the quotation.

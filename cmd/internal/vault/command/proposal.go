@@ -64,7 +64,7 @@ func (b Broken) String() string {
 	}
 	names := make([]string, 0, maxBrokenNamed)
 	for _, note := range b.Notes[:min(len(b.Notes), maxBrokenNamed)] {
-		names = append(names, `"`+string(named(note))+`"`)
+		names = append(names, fmt.Sprint(named(note)))
 	}
 	list := strings.Join(names, ", ")
 	if more := len(b.Notes) - maxBrokenNamed; more > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"vaultwicket/allowlist/quote"
 	"vaultwicket/cmd/internal/vault/bases/eval"
 	"vaultwicket/cmd/internal/vault/frontmatter"
 )
@@ -41,7 +42,15 @@ type reader struct {
 	views []int
 }
 
+// fatal notes why the base cannot be answered. The sentence becomes an error, so names in it
+// are as in a Go string; the format has the quotes.
 func (r *reader) fatal(line int, format string, args ...any) {
+	for i, arg := range args {
+		if name, ok := arg.(string); ok {
+			quoted := quote.Quoted(name)
+			args[i] = quoted[1 : len(quoted)-1]
+		}
+	}
 	r.base.Problems = append(r.base.Problems, Problem{Line: line, Fatal: true, Text: fmt.Sprintf(format, args...), Position: -1})
 }
 
@@ -175,7 +184,7 @@ func (r *reader) display(v frontmatter.Value) {
 	}
 	for _, field := range v.Fields() {
 		if field.Value.Kind() != frontmatter.String {
-			r.fatal(field.Line, "Display values must be strings. Value for property %s is not.", field.Key)
+			r.fatal(field.Line, "Display values must be strings. Value for property \"%s\" is not.", field.Key)
 			continue
 		}
 		if _, named := r.base.Labels[field.Key]; !named {

@@ -63,7 +63,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 		{"a formula that is a boolean", "formulas:\n  f: true\n", "line 2: warning: Formula values must be strings. Value for property f is not."},
 		{"a formula that is nothing", "formulas:\n  f:\n", "line 2: warning: Formula values must be strings. Value for property f is not."},
 		{"display is a list", "display: [a]\n", `line 1: error: "display" must be a object`},
-		{"display of a number", "display:\n  a: 7\n", "line 2: error: Display values must be strings. Value for property a is not."},
+		{"display of a number", "display:\n  a: 7\n", "line 2: error: Display values must be strings. Value for property \"a\" is not."},
 		{"properties is a list", "properties: [a]\n", "line 1: error: Invalid properties configuration."},
 		{"a property that is a text", "properties:\n  a: b\n", `line 2: error: Invalid property config for "a".`},
 		{"a summary that does not parse", "summaries:\n  s: values.\n", `line 2: warning: Summary "s": Unable to parse formula. (position 7) the expression ends too early, in "values."`},

@@ -41,7 +41,7 @@ func listViews(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	}
 	content, err := frontmatter.Parse(text) // a base is one block of YAML
 	if err != nil {
-		return answer.Reply{}, answer.Failure("Base file %s cannot be read: %v", base, err)
+		return answer.Reply{}, answer.Failure("Base file %q cannot be read: %v", answer.Verbatim(base.String()), err)
 	}
 	views, _ := content.Lookup("views")
 	table := answer.Table{}
@@ -68,7 +68,7 @@ func base(v *session.Vault, p grammar.Values) (disk.Path, error) {
 	case t.Path.Ext() == baseExtension:
 		return t.Path, nil
 	case p.Has("path"):
-		return disk.Path{}, answer.Failure("Not a base file: %s", t.Path)
+		return disk.Path{}, answer.Failure("Not a base file: %q", answer.Verbatim(t.Path.String()))
 	}
-	return disk.Path{}, answer.Failure("Active file is not a base file: %s", t.Path)
+	return disk.Path{}, answer.Failure("Active file is not a base file: %q", answer.Verbatim(t.Path.String()))
 }

@@ -28,7 +28,7 @@ func embeddedBase(v *session.Vault, path disk.Path, text []byte, name string) (*
 		return nil, "", err
 	}
 	if len(found) == 0 {
-		return nil, "", answer.Failure("There is no base in the note: %s", path)
+		return nil, "", answer.Failure("There is no base in the note: %q", answer.Verbatim(path.String()))
 	}
 	if name == "" {
 		return found[0].base, found[0].view, nil

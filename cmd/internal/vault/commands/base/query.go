@@ -160,7 +160,7 @@ func queryFailed(err error) error {
 func noView(unknown *view.UnknownView) error {
 	kind := answer.NotFoundNearest
 	if len(unknown.Known) > 0 {
-		kind.Hint = fmt.Sprintf("the views are %s", strings.Join(unknown.Known[:min(len(unknown.Known), maxViews)], ", "))
+		kind.Hint = fmt.Sprintf("the views are %s", answer.List(unknown.Known, maxViews))
 	}
 	return kind.DidYouMean(nearest.Names(unknown.Name, unknown.Known), "%v", unknown)
 }

@@ -28,11 +28,11 @@ func read(v *session.Vault, p grammar.Values) (answer.Reply, error) {
 	case err != nil:
 		return answer.Reply{}, answer.ReadError(t.Typed, err)
 	case t.Path.Ext() != extension:
-		return answer.Reply{}, answer.Failure("File is not a canvas: %s", t.Path)
+		return answer.Reply{}, answer.Failure("File is not a canvas: %q", answer.Verbatim(t.Path.String()))
 	}
 	board, err := parse(text)
 	if err != nil {
-		return answer.Reply{}, answer.Failure("Canvas %s cannot be read: %v", t.Path, err)
+		return answer.Reply{}, answer.Failure("Canvas %q cannot be read: %v", answer.Verbatim(t.Path.String()), err)
 	}
 	uses := budget.From(v.Ctx)
 	if p["format"] != answer.FormatJSON {

@@ -80,7 +80,7 @@ func noFiles(v *session.Vault, p grammar.Values, ext string) (answer.Reply, erro
 	}
 	exts := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 	return answer.Nothing("", "no file with the extension %q in %s (%s; extensions: %s)",
-		answer.Verbatim(ext), place, session.Count(files, "file"), strings.Join(exts[:min(len(exts), maxExts)], ", ")), nil
+		answer.Verbatim(ext), place, session.Count(files, "file"), answer.List(exts, maxExts)), nil
 }
 
 // maxExts bounds how many extensions a notice lists.

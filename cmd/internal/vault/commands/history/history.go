@@ -165,7 +165,7 @@ func version(v *session.Vault, t session.Target, kept []journal.Version, number 
 		return nil, answer.Misuse("Invalid number: %s", number)
 	}
 	if n > len(kept) {
-		return nil, answer.NotFound.Failure("Version %q of %s not found.", answer.Verbatim(number), t.Path)
+		return nil, answer.NotFound.Failure("Version %q of %q not found.", answer.Verbatim(number), answer.Verbatim(t.Path.String()))
 	}
 	j, err := v.Journal()
 	if err != nil {
@@ -173,7 +173,7 @@ func version(v *session.Vault, t session.Target, kept []journal.Version, number 
 	}
 	text, err := j.Object(kept[n-1].Image.Hash)
 	if err != nil {
-		return nil, answer.Failure("Version %q of %s cannot be read: %v", answer.Verbatim(number), t.Path, err)
+		return nil, answer.Failure("Version %q of %q cannot be read: %v", answer.Verbatim(number), answer.Verbatim(t.Path.String()), err)
 	}
 	return text, nil
 }

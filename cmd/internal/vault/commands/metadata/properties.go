@@ -245,8 +245,7 @@ func noProperty(wanted string, found frontmatter.Properties) error {
 	for _, property := range found {
 		names = append(names, property.Key)
 	}
-	shown := names[:min(len(names), maxListed)]
-	return answer.NotFoundNearest.DidYouMean(nearest.Names(wanted, names), "Property %q not found. The note has %s.", answer.Verbatim(wanted), strings.Join(shown, ", "))
+	return answer.NotFoundNearest.DidYouMean(nearest.Names(wanted, names), "Property %q not found. The note has %s.", answer.Verbatim(wanted), answer.List(names, maxListed))
 }
 
 // maxListed bounds how many properties an error lists.

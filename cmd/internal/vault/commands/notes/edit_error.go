@@ -116,7 +116,7 @@ func listBlocks(found markdown.Note) string {
 	if len(ids) == 0 {
 		return " The note has no blocks with an id."
 	}
-	list := strings.Join(ids[:min(len(ids), maxListed)], ", ")
+	list := answer.List(ids, maxListed)
 	if left := len(ids) - maxListed; left > 0 {
 		list += fmt.Sprintf(" and %d more", left)
 	}

@@ -122,7 +122,7 @@ func (r *headingRename) sources(x *index.Index, at int) []disk.Path {
 func (r *headingRename) apply(source disk.Path, text []byte) ([]byte, error) {
 	edited, changed, left := r.links.Rewrite(text, source.String())
 	if len(left) > 0 {
-		return nil, answer.Failure("Link %q in %s, line %d, cannot be changed: %s. Nothing was changed.", answer.Verbatim(left[0].Target), source, left[0].Line, left[0].Reason)
+		return nil, answer.Failure("Link %q in %q, line %d, cannot be changed: %s. Nothing was changed.", answer.Verbatim(left[0].Target), answer.Verbatim(source.String()), left[0].Line, left[0].Reason)
 	}
 	r.places += changed
 	if source != r.note {
