@@ -41,7 +41,7 @@ func TestBaseQuery(t *testing.T) {
 		{"as paths", "base:query path=Books.base format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\nBooks/Solar.md\n"},
 		{"a view by its number", "base:query path=Books.base view=2 format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
 		{"a view that is missing", "base:query path=Books.base view=Worst", answer.ExitFailed, "Error: View not found: Worst\nAvailable views: All, Best\n"},
-		{"a base that is missing", "base:query path=None.base", answer.ExitFailed, "Error: Base file not found: \"None.base\"\n"},
+		{"a base that is missing", "base:query path=None.base", answer.ExitFailed, "Error: Base file not found: None.base\n"},
 		{"no base at all", "base:query", answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n"},
 		{"the base of a note", "base:query path=Plan.md format=paths", answer.ExitDone, "Books/Ubik.md\n"},
 		{"the base that a note embeds", "base:query path=Plan.md view=Best format=paths", answer.ExitDone, "Books/Dune.md\nBooks/Ubik.md\n"},
@@ -138,7 +138,7 @@ func TestBaseEval(t *testing.T) {
 	h.expect(answer.ExitFailed, "Error: Cannot find function \"map\" on type Number\n", "base:eval", "file=Dune", "expr=rating.map(value)")
 	h.expect(answer.ExitMisuse, "Error: Invalid value for expr: Unable to parse formula. (position 1) a number cannot be followed by '.'; put it in parentheses\n", "base:eval", "file=Dune", "expr=1.round()")
 	h.expect(answer.ExitFailed, "Error: File \"None\" not found.\n", "base:eval", "file=None", "expr=1")
-	h.expect(answer.ExitFailed, "Error: Base file not found: \"None.base\"\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
+	h.expect(answer.ExitFailed, "Error: Base file not found: None.base\n", "base:eval", "file=Dune", "expr=1", "base=None.base")
 }
 
 func TestBaseCheck(t *testing.T) {

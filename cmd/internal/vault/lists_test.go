@@ -75,13 +75,13 @@ func TestTheViewsOfABase(t *testing.T) {
 	h.expect(answer.ExitDone, "", "base:views", "file=Empty")
 	h.expect(answer.ExitDone, "", "base:views", "path=Odd.base")
 	h.expect(answer.ExitFailed, "Error: Base file \"Broken.base\" cannot be read: line 3: did not find expected node content\n", "base:views", "file=Broken")
-	h.expect(answer.ExitFailed, "Error: Base file not found: \"Gone.base\"\n", "base:views", "file=Gone")
-	h.expect(answer.ExitFailed, "Error: Base file not found: \"Gone.base\"\n", "base:views", "path=Gone.base")
-	h.expect(answer.ExitFailed, "Error: Base file not found: \"../x.base\"\n", "base:views", "path=../x.base")
+	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "file=Gone")
+	h.expect(answer.ExitFailed, "Error: Base file not found: Gone.base\n", "base:views", "path=Gone.base")
+	h.expect(answer.ExitFailed, "Error: Base file not found: ../x.base\n", "base:views", "path=../x.base")
 	h.expect(answer.ExitFailed, "Error: Not a base file: \"Note.md\"\n", "base:views", "path=Note.md")
 	h.expect(answer.ExitFailed, "Error: No active file. Use file=<name> or path=<path> to specify a file.\n", "base:views")
 	build(t, map[string]string{"Note.md": "", ".obsidian/workspace.json": `{"active":"x","main":{"id":"x","state":{"state":{"file":"Note.md"}}}}`}).
-		expect(answer.ExitFailed, "Error: Active file is not a base file: \"Note.md\"\n", "base:views")
+		expect(answer.ExitFailed, "Error: Active file is not a base file: Note.md\n", "base:views")
 }
 
 func TestBookmarks(t *testing.T) {

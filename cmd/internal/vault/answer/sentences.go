@@ -22,7 +22,7 @@ func FolderNotFound(asTyped string) error {
 
 // BaseNotFound is the app's sentence for a base that cannot be seen.
 func BaseNotFound(asTyped string) error {
-	return &Fault{Status: ExitFailed, kind: NotFound, Text: fmt.Sprintf("Error: Base file not found: %q", Verbatim(asTyped)), missing: Missing{Typed: asTyped, Ext: "base"}}
+	return &Fault{Status: ExitFailed, kind: NotFound, Text: "Error: Base file not found: " + asTyped, missing: Missing{Typed: asTyped, Ext: "base"}}
 }
 
 // ReadError explains why a file could not be opened for reading.

@@ -70,5 +70,5 @@ func base(v *session.Vault, p grammar.Values) (disk.Path, error) {
 	case p.Has("path"):
 		return disk.Path{}, answer.Failure("Not a base file: %q", answer.Verbatim(t.Path.String()))
 	}
-	return disk.Path{}, answer.Failure("Active file is not a base file: %q", answer.Verbatim(t.Path.String()))
+	return disk.Path{}, answer.Failure("Active file is not a base file: %s", t.Path)
 }
