@@ -14,14 +14,14 @@ func kitchen(t *testing.T) *testVault {
 	h := build(t, map[string]string{
 		".obsidian/templates.json":     `{"folder":"Templates"}`,
 		"Ideas/Bread.md":               "---\nstatus: draft\ndue: 2026-12-01\n---\n# Bread\n## Ingredients\nflour ^dough\n## Method\n- [ ] knead\n#baking #recipe/bread\n",
-		"Ideas/Sourdough starter.md":   "---\naliases: [Loafs]\n---\nstarter\n",
+		"Ideas/Sourdough starter.md":   "starter\n",
 		"Projects/Meeting notes.md":    "notes\n",
 		"Templates/Meeting.md":         "# {{title}}\n",
 		"Books.base":                   "views:\n  - type: table\n    name: Unread\n",
 		"Ideas/.Cloudy.md.icloud":      "stub",
 		"Private/.Gone.md.icloud":      "stub",
 		"Pictures/oven.png":            "x",
-		"Private/Broad plan.md":        "---\nstate: x\naliases: [Bakery]\n---\n# Secret\n#bakery\n",
+		"Private/Broad plan.md":        "---\nstate: x\n---\n# Secret\n#bakery\n",
 		"Ideas/Breads of the past.md":  "hidden",
 		"Templates/Meetings secret.md": "hidden",
 	})
@@ -51,8 +51,6 @@ func TestWhatWasNotFoundNamesWhatIsNear(t *testing.T) {
 		{"read|path=ideas/", `"Ideas" is a folder: list its notes with files folder="Ideas"`},
 		{"read|path=Pictres/zzz.md", `folder "Pictres" not found; did you mean "Pictures"?`},
 		{"read|path=Zebra.md", frame.HintNotFound},
-		{"read|file=loafs", `"loafs" is an alias of path="Ideas/Sourdough starter.md"`},
-		{"read|file=Bakery", frame.HintNotFound}, // a hidden note has the alias
 		{"append|path=Zebra.md|content=x", frame.HintNotFound + "; create makes a note"},
 		{"property:read|path=Ideas/Breads.md|name=x", `did you mean "Ideas/Bread.md"?`},
 		{"property:read|path=Projects/Meeting notes.md|name=x", "property:set sets one"},
@@ -151,6 +149,17 @@ func TestAdviceStaysInWhatTheRulesShow(t *testing.T) {
 		got := h.failure(strings.Split(args, "|")...)
 		if strings.Contains(got.Hint, "Bread") || strings.Contains(got.Hint, `"Ideas`) || strings.Contains(got.Hint, "baking") {
 			t.Errorf("%s: %q", args, got.Hint)
+		}
+	}
+}
+
+// An alias is no name of a note. That of a hidden note says nothing.
+func TestAnAliasNamesItsNote(t *testing.T) {
+	h := build(t, map[string]string{"Jonathan.md": "---\naliases: [Joni]\n---\n", "Private/p.md": "---\naliases: [Nat]\n---\n"})
+	h.put(".vaultwicketignore", "Private/\n")
+	for name, want := range map[string]string{"joni": `"joni" is an alias of path="Jonathan.md"`, "Nat": frame.HintNotFound} {
+		if got := h.failure("read", "file="+name); got.Hint != want {
+			t.Errorf("%s: %q, want %q", name, got.Hint, want)
 		}
 	}
 }
