@@ -93,7 +93,7 @@ cmd/internal/safefile        : exec/acl exec/way
 cmd/internal/settings        : allowlist allowlist/quote cmd/internal/exit cmd/internal/flags cmd/internal/logging cmd/internal/safefile cmd/internal/terminal exec gateway gateway/admission gateway/mcpserver gateway/mcpserver/streamable gateway/registry gateway/state/paths gateway/visibility policy policy/access tiers
 cmd/internal/compare         : gateway
 cmd/internal/drift           : allowlist gateway/state/paths
-cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent
+cmd/internal/doctor          : cmd/internal/clients cmd/internal/settings cmd/internal/vault/disk/cloud exec gateway gateway/failure gateway/state/approvals gateway/state/audit gateway/state/journal gateway/state/paths gateway/state/private gateway/state/running gateway/clean gateway/trail policy policy/access policy/ignore gateway/consent tiers
 cmd/internal/doctor/machine  : allowlist/quote cmd/internal/clients cmd/internal/clients/program cmd/internal/doctor cmd/internal/exit cmd/internal/flags cmd/internal/identity cmd/internal/rawvault cmd/internal/release cmd/internal/settings cmd/internal/terminal cmd/internal/wiring gateway gateway/admission gateway/failure gateway/registry gateway/state/journal gateway/state/paths
 cmd/internal/completion      : allowlist
 cmd/internal/exit            : cmd/internal/terminal gateway/failure
