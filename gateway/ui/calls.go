@@ -122,8 +122,8 @@ type callData struct {
 // oneCall shows a call with all its lines.
 func (p *page) oneCall(r request) view {
 	_, _ = p.calls.Update() // a call that is known can be shown without it
-	number, err := strconv.ParseUint(r.rest, 10, 64)
-	call, lines, ok := p.calls.One(number)
+	id, err := url.PathUnescape(r.rest)
+	call, lines, ok := p.calls.One(id)
 	if err != nil || !ok {
 		return view{template: "missing", title: "Not found", status: http.StatusNotFound}
 	}

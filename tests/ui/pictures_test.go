@@ -115,3 +115,14 @@ func (w *world) changePath() string {
 	}
 	return "changes/one/" + list[0].ID + "?vault=Notes"
 }
+
+// callPath is the view of a call that appended.
+func (w *world) callPath() string {
+	w.t.Helper()
+	var list []audit.Line
+	w.decode(w.Must("audit", "list", "--json", "--command", "append"), &list)
+	if len(list) == 0 {
+		w.t.Fatal("there are no calls")
+	}
+	return "activity/call/" + list[0].Call
+}

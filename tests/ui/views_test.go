@@ -49,7 +49,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 		source = string(text)
 	}
 	checked := 0
-	paths := []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", "activity/call/1", "missing"}
+	paths := []string{"", "activity", "approvals", "changes", w.changePath(), "policy", "policy/try?command=delete&params=path%3DBread.md", "policy/access", "policy/access?path=Bread.md", "health", "settings", w.callPath(), "missing"}
 	looks := []look{{320, "dark"}, {1200, "light"}, {2000, "dark"}, {390, "light"}}
 	if testing.Short() {
 		looks = looks[:1]
@@ -219,7 +219,7 @@ func TestHostileText(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := w.open()
-	for _, path := range []string{"", "activity", "activity/call/1", "activity/call/2", "activity/call/3", "approvals", "changes", w.changePath(), "policy/access"} {
+	for _, path := range []string{"", "activity", w.callPath(), "activity/call/s-1", "approvals", "changes", w.changePath(), "policy/access"} {
 		b.visit(path)
 		b.until("the stream", `document.getElementById("live").classList.contains("on")`)
 		if value[bool](b, `Boolean(window.hacked) || document.images.length > 0 || document.scripts.length !== 1`) {

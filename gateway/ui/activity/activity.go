@@ -50,6 +50,7 @@ type row struct {
 	at       int64 // Unix milliseconds of its first line
 	ms       uint32
 	number   uint64 // in its session, 0 for a line that is about no call
+	seq      uint64 // of such a line in its part of the log
 	lines    int32  // index of its last line in Calls.lines, -1 for none
 	count    uint32 // of calls that it stands for, mostly 0 for one
 	exit     int16
@@ -107,10 +108,13 @@ func (c *Calls) take(part uint8, place audit.Place, l audit.Line) {
 	number, known := c.byCall[key]
 	if key.number == 0 || !known || number < c.first {
 		number = c.first + uint64(len(c.rows))
-		c.rows = append(c.rows, row{at: l.Time.UnixMilli(), number: key.number, session: session, lines: -1})
+		one := row{at: l.Time.UnixMilli(), number: key.number, session: session, lines: -1}
 		if key.number > 0 {
 			c.byCall[key] = number
+		} else {
+			one.seq = l.Seq
 		}
+		c.rows = append(c.rows, one)
 	}
 	r := &c.rows[number-c.first]
 	c.lines = append(c.lines, line{place, r.lines, part})

@@ -86,12 +86,28 @@ func TestLinesBecomeCalls(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	call, lines, ok := c.One(c.Page(Filter{Command: "search"}, 0, 1).Calls[0].Number)
+	call, lines, ok := c.One("1-abc-3")
 	if !ok || len(lines) != 2 || lines[0].Decision != "allow" || lines[1].Kind != "end" || call.Duration != 900*time.Millisecond || call.Backend != "embedded" || !call.Time.Equal(begun.Add(2*time.Minute)) {
 		t.Errorf("%+v, %+v, %v", call, lines, ok)
 	}
-	if _, _, ok := c.One(99); ok {
-		t.Error("a call that does not exist")
+	for _, id := range []string{"", "x", "1-abc-99", "2-abc-3", "line1-99"} {
+		if _, _, ok := c.One(id); ok {
+			t.Errorf("%q is a call", id)
+		}
+	}
+	// Another program that reads less of the log, or reads it later, has the same ids.
+	var ids []string
+	for i, other := range []*Calls{c, Open(w.state)} {
+		update(t, other)
+		w.call("read", "agent", -time.Hour, 5, "allow", "")
+		for j, call := range c.Page(Filter{}, 0, 4).Calls {
+			if i == 0 {
+				ids = append(ids, call.ID)
+			}
+			if same, lines, ok := other.One(ids[j]); !ok || len(lines) == 0 || same.Command != call.Command {
+				t.Errorf("%q is %+v", ids[j], same)
+			}
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package activity
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 
 // Call is one call, or a line of the log that is about none.
 type Call struct {
+	// ID is that of the call in the audit log, or names the line of the log.
+	ID string
 	// Number tells calls apart while the program runs; it rises with time.
 	Number uint64
 	Time   time.Time
@@ -30,11 +34,18 @@ type Call struct {
 func (c *Calls) call(number uint64, r *row) Call {
 	t := c.names.text
 	return Call{
-		Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
+		ID: c.id(r), Number: number, Time: time.UnixMilli(r.at).UTC(), Kind: t(r.kind),
 		Session: t(r.session), Client: t(r.client), Surface: t(r.surface), Vault: t(r.vault), Command: t(r.command), Effect: t(r.effect), Backend: t(r.backend),
 		Decision: t(r.decision), Rule: t(r.rule), Code: t(r.code), Change: t(r.change), By: t(r.by), Ended: r.ended, Approved: r.approved,
 		Exit: int(r.exit), Duration: time.Duration(r.ms) * time.Millisecond, Count: int(r.count),
 	}
+}
+
+func (c *Calls) id(r *row) string {
+	if r.number == 0 {
+		return fmt.Sprintf("line%d-%d", c.lines[r.lines].part, r.seq)
+	}
+	return fmt.Sprintf("%s-%d", c.names.text(r.session), r.number)
 }
 
 // Own reports whether the owner of the notes called, and no agent: on the page, at a
@@ -157,13 +168,22 @@ func (c *Calls) Page(f Filter, before uint64, limit int) (p Page) {
 
 // One returns a call with the lines of the log about it, the oldest first. Lines that are
 // no longer kept are missing.
-func (c *Calls) One(number uint64) (call Call, lines []audit.Line, ok bool) {
+func (c *Calls) One(id string) (call Call, lines []audit.Line, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if number < c.first || number-c.first >= uint64(len(c.rows)) {
+	ending, err := strconv.ParseUint(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
+	if err != nil {
 		return call, nil, false
 	}
-	r := &c.rows[number-c.first]
+	for number, r := range c.backward(0) {
+		if ending == max(r.number, r.seq) && c.id(r) == id {
+			return c.call(number, r), c.linesFor(r), true
+		}
+	}
+	return call, nil, false
+}
+
+func (c *Calls) linesFor(r *row) (lines []audit.Line) {
 	for _, at := range c.linesOf(*r) {
 		if l, found := c.parts[c.lines[at].part].At(c.lines[at].place); found {
 			lines = append(lines, l)
@@ -172,7 +192,7 @@ func (c *Calls) One(number uint64) (call Call, lines []audit.Line, ok bool) {
 	slices.SortStableFunc(lines, func(a, b audit.Line) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Seq, b.Seq))
 	})
-	return c.call(number, r), lines, true
+	return lines
 }
 
 // Latest returns the newest call of a session.
