@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -197,6 +199,26 @@ func TestKeyboardOnly(t *testing.T) {
 	if got := client.Do(rig.Calling("delete", "path=Bread.md")); !got.OK {
 		t.Errorf("the approved call: %+v", got)
 	}
+}
+
+// A link that was used leads a browser that has the page open to it, from wherever it is
+// opened.
+func TestALinkThatWasUsed(t *testing.T) {
+	w := begin(t, nil)
+	link := w.link()
+	mail := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(rw, `<!doctype html><title>Mail</title><link rel="icon" href="data:,"><a href="%s">the link</a>`, link)
+	}))
+	t.Cleanup(mail.Close)
+	b := w.window()
+	overview := `document.querySelector("h1")?.innerText === "Overview"`
+	for range 2 {
+		b.run(chromedp.Navigate(link))
+		b.until("the overview", overview)
+	}
+	b.run(chromedp.Navigate(strings.Replace(mail.URL, "127.0.0.1", "localhost", 1))) // another site
+	b.run(chromedp.Click(chromedp.CSS("a")))
+	b.until("the overview", overview)
 }
 
 // Hostile text in every field is text: no element, no script, no request, no message.

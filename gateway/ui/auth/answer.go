@@ -35,11 +35,16 @@ func (g *Guard) trade(w http.ResponseWriter, r *http.Request, code string) {
 		return
 	}
 	cookie := g.sessions.redeem(code, r.Host)
-	if cookie == "" && g.sessions.of(r) != nil { // a browser that has traded it before
+	switch site, _ := fetchSite(r.Header); {
+	case cookie != "":
+	case g.sessions.of(r) != nil: // a browser that has traded it before
+		w.Header().Set("Location", g.base)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	case site == "cross-site": // such a browser keeps its cookie back here, and sends it from a page of ours
 		g.goOn(w)
 		return
-	}
-	if cookie == "" {
+	default:
 		refuse(w, http.StatusForbidden, `This link was used before or has expired. Press Enter where "vaultwicket ui" runs for another one.`)
 		return
 	}

@@ -37,6 +37,32 @@ func TestALinkOpensOnce(t *testing.T) {
 	}
 }
 
+// A browser that has the page open is led to it by a link that was used, also from a page
+// of another site, where it sends no strict cookie. Any other is told so by the page.
+func TestALinkThatWasUsedLeadsToThePage(t *testing.T) {
+	d := New("", nil, func(http.ResponseWriter, *http.Request, Visit) {})
+	link := d.Open()
+	cookie := get(d, link).Result().Cookies()[0]
+	for _, test := range []struct {
+		site   string
+		cookie bool
+		want   int
+	}{{"none", true, 303}, {"same-origin", true, 303}, {"cross-site", false, 200}, {"none", false, 403}, {"same-site", false, 403}} {
+		r := httptest.NewRequest(http.MethodGet, link, nil)
+		r.Host = "127.0.0.1:4567"
+		r.Header.Set("Sec-Fetch-Site", test.site)
+		if test.cookie {
+			r.AddCookie(cookie)
+		}
+		w := httptest.NewRecorder()
+		d.ServeHTTP(w, r)
+		leads := w.Header().Get("Location") == d.base || strings.Contains(w.Body.String(), `content="0; url=`+d.base+`"`)
+		if w.Code != test.want || leads != (test.want != 403) || len(w.Result().Cookies()) > 0 {
+			t.Errorf("%+v: %d %s", test, w.Code, w.Body)
+		}
+	}
+}
+
 func TestALinkExpiresAndIsReplaced(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	d := New("", func() time.Time { return now }, nil)
