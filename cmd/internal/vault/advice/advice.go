@@ -26,6 +26,9 @@ func On(v *session.Vault, command string, err error) error {
 		return err
 	}
 	if hint := hintFor(v, fault.Missing()); hint != "" {
+		if command == "move" || command == "rename" {
+			hint = strings.Replace(hint, " is a folder: list", " is a folder, and "+command+" takes one note: list", 1)
+		}
 		return fault.WithHint(hint)
 	}
 	if command == "append" || command == "prepend" {
