@@ -41,6 +41,11 @@ type finding struct {
 func TestEveryViewIsAccessible(t *testing.T) {
 	w := begin(t, nil)
 	w.lively()
+	gone := approvals.Question{Session: "1-gone", Vault: "Notes", Command: "delete", Text: "x", Lines: []approvals.Line{{Text: "x"}}, Digest: approvals.Digest{1}}
+	if _, err := approvals.Open(consent.Folder(w.Home+"/.local/state/vaultwicket"), time.Now).Ask(gone); err != nil {
+		t.Fatal(err)
+	}
+	w.Must("pause")
 	b := w.open()
 	source := ""
 	if *axe != "" {
