@@ -85,13 +85,13 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request, v auth.Visit) {
 		return
 	}
 	answer := handle(req)
+	httpguard.LimitWrite(w) // a change may have taken long
 	if r.Method == http.MethodPost {
 		w.Header().Set("Location", v.Base+p.answers.keep(answer))
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
 	answer.note, answer.problem, answer.status = kept.note, cmp.Or(kept.problem, answer.problem), cmp.Or(kept.status, answer.status)
-	httpguard.LimitWrite(w) // a view may have taken long
 	p.write(w, req, answer)
 }
 
