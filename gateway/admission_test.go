@@ -227,7 +227,7 @@ func TestCallsAtOnce(t *testing.T) {
 	for set, want := range map[int]int{-1: 4, 0: 4, 1: 1, 7: 7} {
 		slots, got := New(Config{Limits: admission.Limits{Parallel: set}}).running, 0
 		for ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond); ; got++ {
-			if _, err := slots.Acquire(ctx, fmt.Sprint(got%2)); err != nil { // one caller never has all
+			if _, err := slots.Acquire(ctx, fmt.Sprint(got)); err != nil { // the last place is for a caller that has none
 				cancel()
 				break
 			}

@@ -22,7 +22,7 @@ func TestWaitingCountsForTheTimeLimit(t *testing.T) {
 			go func() {
 				ctx, cancel := a.WithDeadline(t.Context(), begun, 0)
 				defer cancel()
-				release, err := a.Acquire(ctx, fmt.Sprint(i%2), "search", running)
+				release, err := a.Acquire(ctx, fmt.Sprint(i%20), "search", running)
 				if err == nil {
 					select {
 					case <-time.After(7 * time.Second): // what a slow search takes

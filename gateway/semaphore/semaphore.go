@@ -37,8 +37,8 @@ type waiter struct {
 	ready  chan struct{} // closed when it may run
 }
 
-// New returns a semaphore for size calls at once. Where there are several callers, each
-// leaves room for one call of the others.
+// New returns a semaphore for size calls at once. Where there are several callers, the last
+// place is left to one that has no call running.
 func New(size int) *Semaphore {
 	return &Semaphore{size: size, share: max(1, size-1), callers: map[string]*callerState{}}
 }
@@ -113,8 +113,11 @@ func (s *Semaphore) grant() {
 	}
 }
 
+// mayRun keeps the last place for a caller that has none running, as long as there is more
+// than one caller.
 func (s *Semaphore) mayRun(caller string) bool {
-	return !s.shared || s.of(caller).running < s.share
+	running := s.of(caller).running
+	return !s.shared || running == 0 || running < s.share && s.inUse < s.size-1
 }
 
 // note remembers whether there are several callers.
